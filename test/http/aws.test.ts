@@ -1,4 +1,6 @@
-/** The AWS channel: Messages over Bedrock's invoke, signed or with a key, its binary streams as ordinary ones. */
+/**
+ * The AWS channel: Messages over Bedrock's InvokeModel, signed or with an API key, its binary streams converted to SSE.
+ */
 
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -120,7 +122,7 @@ describe.each(['API key', 'access keys'])('with a provider on a socket and %s', 
       { output_format: format, system: [{ type: 'text', text: 'A' }] },
       undefined,
     ],
-  ])('a JSON schema for the reply goes up in words, because the host takes none: %s', async (_name, extra, config) => {
+  ])('a reply schema is described in the prompt, because the host supports none: %s', async (_name, extra, config) => {
     answer = goodMessage
     const response = await post(running.url, account, chatCall(ENTRY, extra))
     expect(response.status).toBe(200)
@@ -130,7 +132,7 @@ describe.each(['API key', 'access keys'])('with a provider on a socket and %s', 
     expect(JSON.stringify(sent.system)).toContain(JSON.stringify(JSON.stringify(schema)).slice(1, -1))
   })
 
-  test('the body is the client’s without model and stream, with the version and the betas that are allowed', async () => {
+  test('the body is the client’s without model and stream, plus the version and the allowed betas', async () => {
     answer = goodMessage
     const body =
       '{"model":"MODEL","big":12345678901234567890,"max_tokens":9,"messages":[{"role":"user","content":"ế"}]}'
@@ -184,7 +186,7 @@ describe.each(['API key', 'access keys'])('with a provider on a socket and %s', 
     ],
     ['an unknown flag', 'unheard-of-2026-01-01', undefined, false, false],
   ])(
-    'a beta goes by its name at this host, and its fields go with it: %s',
+    'a beta is sent under its name at this host, together with its fields: %s',
     async (_name, flag, sent, defers, configures) => {
       answer = goodMessage
       const headers = flag === '' ? {} : { 'anthropic-beta': flag }
@@ -223,8 +225,8 @@ describe.each(['API key', 'access keys'])('with a provider on a socket and %s', 
     ['no frame', [HEAD, end()], 502],
     ['throttling', [HEAD, write(exceptionFrame('throttlingException', 'slow down')), end()], 429],
     ['a refusal', [HEAD, write(exceptionFrame('validationException', 'max_tokens: too many')), end()], 400],
-    ['an error of the model', [HEAD, write(exceptionFrame('modelStreamErrorException', 'x')), end()], 502],
-    ['no room', [HEAD, write(exceptionFrame('serviceUnavailableException', 'x')), end()], 503],
+    ['a model error', [HEAD, write(exceptionFrame('modelStreamErrorException', 'x')), end()], 502],
+    ['an unavailable service', [HEAD, write(exceptionFrame('serviceUnavailableException', 'x')), end()], 503],
     [
       '403',
       json(403, { message: 'no access, upstream-secret-1' }, { 'x-amzn-errortype': 'AccessDeniedException:' }),
@@ -247,7 +249,7 @@ describe.each(['API key', 'access keys'])('with a provider on a socket and %s', 
     ['an exception', [HEAD, write(Buffer.concat([START, exceptionFrame('internalServerException', 'x')])), end()]],
     ['a damaged frame', [HEAD, write(Buffer.concat([START, Buffer.alloc(100, 7)])), end()]],
     ['a reset', [HEAD, write(START), reset()]],
-    ['an end too soon', [HEAD, write(START), end()]],
+    ['a premature end', [HEAD, write(START), end()]],
   ])('%s in the middle of a stream is an error event, not charged', async (_name, broken) => {
     answer = broken
     const text = await (await post(running.url, account, chatCall(ENTRY, { stream: true }))).text()

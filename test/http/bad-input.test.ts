@@ -1,4 +1,4 @@
-/** Whatever a client sends wrong: a status, a type, a message that says what to do; nothing charged, nothing held. */
+/** Every kind of bad input gets a status, a type and a message that says what to do; nothing is charged or held. */
 
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
@@ -37,7 +37,7 @@ async function send({ path = '/v1/messages', method = 'POST', headers = {}, body
 
 const GOOD = '{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"x"}]}'
 
-/** What was refused must leave the wallet alone. */
+/** Refused calls must leave the wallet unchanged. */
 async function expectUntouched() {
   await running.gateway.readiness.idle()
   expect(await running.balance(account.accountId)).toBe(CREDIT)
@@ -48,7 +48,7 @@ async function expectUntouched() {
 const CASES: readonly [name: string, sent: Sent, status: number, type: string, message: RegExp][] = [
   ['malformed JSON', { body: '{"model":' }, 400, 'invalid_request_error', /not valid JSON/],
   ['an empty body', { body: '' }, 400, 'invalid_request_error', /body is empty/],
-  ['a body that is no object', { body: '[1]' }, 400, 'invalid_request_error', /must be a JSON object/],
+  ['a body that is not an object', { body: '[1]' }, 400, 'invalid_request_error', /must be a JSON object/],
   [
     'a body nested too deeply',
     { body: GOOD.replace('{', `{"deep":${'['.repeat(100_000)}${']'.repeat(100_000)},`) },
@@ -58,7 +58,7 @@ const CASES: readonly [name: string, sent: Sent, status: number, type: string, m
   ],
   ['no model', { body: '{"messages":[{}]}' }, 400, 'invalid_request_error', /model: Field required/],
   [
-    'a model that is no text',
+    'a model that is not a string',
     { body: '{"model":7,"messages":[{}]}' },
     400,
     'invalid_request_error',
@@ -81,7 +81,7 @@ const CASES: readonly [name: string, sent: Sent, status: number, type: string, m
     /stream: /,
   ],
   ['max_tokens below 0', { body: GOOD.replace('9', '-1') }, 400, 'invalid_request_error', /max_tokens: /],
-  ['max_tokens as text', { body: GOOD.replace('9', '"9"') }, 400, 'invalid_request_error', /max_tokens: /],
+  ['max_tokens as a string', { body: GOOD.replace('9', '"9"') }, 400, 'invalid_request_error', /max_tokens: /],
   [
     'an image model on a chat endpoint',
     { body: GOOD.replace('claude-opus-5', 'req/gpt-image-2') },
@@ -150,14 +150,14 @@ test.each([
   ['an unknown key', { 'x-api-key': 'sk-svc-none' }],
   ['a key with a quote, for SQL', { 'x-api-key': "sk-svc-' or 1=1 --" }],
   ['a very long key', { 'x-api-key': 'k'.repeat(10_000) }],
-  ['a bearer that is none', { authorization: 'Basic abc' }],
-])('refuses %s before it reads the body', async (_name, headers) => {
+  ['another authorization scheme', { authorization: 'Basic abc' }],
+])('refuses %s before reading the body', async (_name, headers) => {
   const response = await fetch(`${running.url}/v1/messages`, { method: 'POST', headers, body: '{"model":' })
   expect(response.status).toBe(401)
   expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'authentication_error' } })
 })
 
-test('takes either of two keys when both headers are sent', async () => {
+test('accepts either key when both headers are sent', async () => {
   const { response } = await send({
     body: GOOD,
     headers: { 'x-api-key': 'wrong', authorization: `Bearer ${account.apiKey}` },
@@ -169,7 +169,7 @@ test('takes either of two keys when both headers are sent', async () => {
   await running.database.sql`select 1`
 })
 
-test('refuses a wallet that is empty, and says where to top up', async () => {
+test('refuses a call with an empty wallet, and says where to top up', async () => {
   const poor = await running.account(0n)
   const { response, json } = await send({ body: GOOD, headers: { 'x-api-key': poor.apiKey } })
   expect(response.status).toBe(402)
@@ -212,7 +212,7 @@ function bodyOf(bytes: number): Buffer<ArrayBuffer> {
   return Buffer.from(head + pad.slice(0, bytes - head.length - tail.length) + tail)
 }
 
-test('takes a body of exactly 20 MB and refuses one byte more, declared, chunked or compressed', async () => {
+test('accepts a body of exactly 20 MB and refuses one byte more, declared, chunked or compressed', async () => {
   const rich = await running.account(1_000_000n * 1_000_000n)
   const headers = { 'x-api-key': rich.apiKey }
   const whole = bodyOf(LIMIT)
@@ -245,7 +245,7 @@ test('reads compressed bodies', async () => {
   expect(response.status).toBe(200)
 })
 
-test('answers headers that are too large, and bytes that are not HTTP, in the same shape', async () => {
+test('reports oversized headers, and bytes that are not HTTP, with the same error shape', async () => {
   const raw = (text: string) =>
     new Promise<string>((resolve, reject) => {
       const url = new URL(running.url)
@@ -263,7 +263,7 @@ test('answers headers that are too large, and bytes that are not HTTP, in the sa
   expect(await raw('nonsense\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /)
 })
 
-test('says what it is at its front page', async () => {
+test('introduces itself on its front page', async () => {
   const page = await fetch(`${running.url}/`)
   expect(page.status).toBe(200)
   expect(await page.json()).toMatchObject({ service: 'svc', models: 90 })
@@ -272,7 +272,7 @@ test('says what it is at its front page', async () => {
   expect(await head.text()).toBe('')
 })
 
-test('writes one row of cost 0 for each refused call of an account, and audits clean', async () => {
+test('writes one row of cost 0 for each refused call of an account, and the audit is clean', async () => {
   const person = await running.account(CREDIT)
   for (const body of ['{', '{"model":"opus"}', GOOD.replace('claude-opus-5', 'req/gpt-image-2')]) {
     await send({ body, headers: { 'x-api-key': person.apiKey } })

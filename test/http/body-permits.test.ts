@@ -1,4 +1,6 @@
-/** Bodies of unknown length grow under permits: many at once never wait for bytes that only they hold. */
+/**
+ * Bodies of unknown length acquire permits as they grow; many at once never wait for bytes that they hold themselves.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
@@ -32,7 +34,7 @@ beforeEach(() => {
   }
 })
 
-/** Blanks that compress to a fifth, so that half of what is sent is half of what is decoded. */
+/** Whitespace that compresses to a fifth, so that half the bytes sent are half the bytes decoded. */
 function paddedBody(): Buffer {
   const blanks = Uint8Array.from(randomBytes(0.75 * MB), byte => [32, 9, 10, 13][byte & 3] as number)
   return Buffer.concat([Buffer.from(BODY), blanks])
@@ -87,7 +89,7 @@ test.each([
   ['gzip', 10],
   ['chunked', 10],
 ] as const)(
-  'a hundred %s bodies of %i keys, all half read at once, are served without a wait in vain',
+  'a hundred %s bodies of %i keys, all half read at once, are served without a deadlock',
   async (coding, keys) => {
     const accounts = await Promise.all(Array.from({ length: keys }, () => running.account(CREDIT)))
     const { permits } = running.gateway.server.bodies
@@ -104,7 +106,7 @@ test.each([
   60_000,
 )
 
-test('a growing body whose client goes away gives its bytes to the others', async () => {
+test('a growing body whose client leaves releases its permits to the others', async () => {
   const account = await running.account(CREDIT)
   const { permits } = running.gateway.server.bodies
   const sendings = Array.from({ length: BODIES }, () => sendHalf(account.apiKey, 'gzip'))

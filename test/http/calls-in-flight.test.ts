@@ -1,4 +1,7 @@
-/** Calls in flight of a key: refused above its limit in every process, counted until they end. */
+/**
+ * The limit of calls in flight per key: calls above it are refused in every process, and all calls count until they
+ * end.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limitConcurrency } from '../../src/accounts/key-rate.ts'
@@ -65,7 +68,7 @@ async function expectRefused(url: string, account: TestAccount): Promise<void> {
   })
 }
 
-test('a call above the limit is 429 with a row; whole calls and streams count until they end', async () => {
+test('a call above the limit gets a 429 and a usage row; whole calls and streams count until they end', async () => {
   const account = await limited(2)
   const before = provider.requests.length
   const whole = call(running.url, account, false)
@@ -80,7 +83,7 @@ test('a call above the limit is 429 with a row; whole calls and streams count un
   expect((await running.usage(account.accountId)).map(({ status }) => status).sort()).toEqual([200, 200, 200, 429])
 })
 
-test('a client that leaves its stream makes room', async () => {
+test('a client that leaves its stream frees its slot', async () => {
   const account = await limited(2)
   const leaving = new AbortController()
   for (let count = 0; count < 2; count++) {
@@ -104,7 +107,7 @@ test('a client that leaves its stream makes room', async () => {
   await expect.poll(async () => (await call(running.url, account, false)).status).toBe(200)
 })
 
-test('two processes hold the limit together', async () => {
+test('two processes share the limit', async () => {
   const sibling = await running.sibling()
   const account = await limited(2)
   const before = provider.requests.length

@@ -1,4 +1,4 @@
-/** Ends of chat streams: usage for those who ask for it and for nobody else, and endings that providers forget. */
+/** Ends of chat streams: usage only for clients that request it, and endings that providers forget. */
 
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
@@ -43,7 +43,7 @@ const usageOf = ({ input, output }: { input: number; output: number }) => ({
 
 // One model whose provider takes `stream_options`, and one whose provider does not.
 describe.each([GPT, 'glm-5.2'])('a chat stream of %s', model => {
-  test('shows no chunk without a choice to a client that did not ask for usage', async () => {
+  test('hides chunks without choices from a client that did not request usage', async () => {
     const chunks = await chunksOf(
       question(model, { stream: true }),
       FILTERS,
@@ -57,7 +57,7 @@ describe.each([GPT, 'glm-5.2'])('a chat stream of %s', model => {
     expect(await world.row()).toMatchObject({ input: 22, output: 5 })
   })
 
-  test('shows them to one that asked, the usage as the provider wrote it, once', async () => {
+  test('shows them to one that did, with the provider’s own usage, once', async () => {
     const chunks = await chunksOf(
       question(model, INCLUDE),
       FILTERS,
@@ -70,7 +70,7 @@ describe.each([GPT, 'glm-5.2'])('a chat stream of %s', model => {
     expect(chunks.at(-1)).toEqual({ ...usageChunk(22, 5), model })
   })
 
-  test('ends with the billed figures where the provider reported none', async () => {
+  test('ends with the billed figures if the provider reported none', async () => {
     const chunks = await chunksOf(question(model, INCLUDE), ...SAID, chunk({}, 'stop'), '[DONE]')
     const row = await world.row()
     expect(row).toMatchObject({ estimated: true, status: 200 })
@@ -85,14 +85,14 @@ describe.each([GPT, 'glm-5.2'])('a chat stream of %s', model => {
     expect(chunks.length).toBe(4)
   })
 
-  test('ends with the billed figures, not with zeros of the provider', async () => {
+  test('ends with the billed figures rather than the provider’s zeros', async () => {
     const chunks = await chunksOf(question(model, INCLUDE), ...SAID, chunk({}, 'stop'), usageChunk(0, 0), '[DONE]')
     const row = await world.row()
     expect(row.estimated).toBe(true)
     expect(chunks.filter(({ usage }) => usage)).toMatchObject([{ choices: [], usage: usageOf(row) }])
   })
 
-  test('repeats no figures that came with a choice', async () => {
+  test('does not repeat figures that came with a choice', async () => {
     const last = { ...chunk({}, 'stop'), usage: usageChunk(22, 5).usage }
     const chunks = await chunksOf(question(model, INCLUDE), ...SAID, last, '[DONE]')
     expect(chunks.filter(({ usage }) => usage)).toMatchObject([{ choices: [{ finish_reason: 'stop' }] }])
@@ -100,7 +100,7 @@ describe.each([GPT, 'glm-5.2'])('a chat stream of %s', model => {
   })
 })
 
-test('a converted chat stream ends with the billed figures where the provider reported none', async () => {
+test('a converted chat stream ends with the billed figures if the provider reported none', async () => {
   const start = { type: 'message_start', message: { id: 'm', content: [] } }
   const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }
   const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hà Nội' } }
@@ -121,7 +121,7 @@ describe('a stream whose provider forgets the finish reason', () => {
   const sent = (delta: object) => [chunk({ role: 'assistant', content: '' }), chunk(delta), usageChunk(22, 5), '[DONE]']
 
   test.each(ENDINGS)(
-    'with %s: a chat client gets a whole reply and pays what was reported',
+    'after %s: a chat client gets a complete reply and pays what was reported',
     async (_name, delta, reason) => {
       world.answer(streamOf(chatText(...sent(delta))))
       const text = await (await world.call(CHAT, question(GPT, INCLUDE))).text()
@@ -133,14 +133,14 @@ describe('a stream whose provider forgets the finish reason', () => {
     },
   )
 
-  test.each(ENDINGS)('with %s: so does a messages client', async (_name, delta, _reason, stop_reason) => {
+  test.each(ENDINGS)('after %s: a messages client does, too', async (_name, delta, _reason, stop_reason) => {
     world.answer(streamOf(chatText(...sent(delta))))
     const text = await (await world.call(MESSAGES, question(GPT, { stream: true }))).text()
     expect(await readMessagesStream(text)).toMatchObject({ stop_reason, usage: { input_tokens: 22, output_tokens: 5 } })
     expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 5, estimated: false })
   })
 
-  test.each([CHAT, MESSAGES] as const)('and says nothing: an error that costs nothing, %s', async path => {
+  test.each([CHAT, MESSAGES] as const)('and sends no output: an error that costs nothing, %s', async path => {
     world.answer(streamOf(chatText(chunk({ role: 'assistant', content: '' }), usageChunk(22, 0), '[DONE]')))
     const text = await (await world.call(path, question(GPT, { stream: true }))).text()
     expect(text).toContain('"error":{')
@@ -152,7 +152,7 @@ describe('a stream whose provider forgets the finish reason', () => {
 test.each([
   [CHAT, { choices: [{ finish_reason: 'content_filter' }] }],
   [MESSAGES, { type: 'message', content: [], stop_reason: 'refusal', usage: { input_tokens: 22, output_tokens: 0 } }],
-] as const)('a reply that a filter took away is a refusal and charged alike, %s', async (path, expected) => {
+] as const)('a reply that was filtered out is a refusal, and charged, %s', async (path, expected) => {
   const filtered = { index: 0, finish_reason: 'content_filter', content_filter_results: { hate: { filtered: true } } }
   const usage = { prompt_tokens: 22, completion_tokens: 0, total_tokens: 22 }
   world.answer(json(200, { ...CHUNK, object: 'chat.completion', choices: [filtered], usage }))
@@ -162,7 +162,7 @@ test.each([
   expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 0 })
 })
 
-test('reasoning among the parts of a chat history is left out', async () => {
+test('reasoning parts in a chat history are left out', async () => {
   world.answer(json(200, { type: 'message', role: 'assistant', content: [], stop_reason: 'end_turn', usage: {} }))
   const thought = { type: 'thinking', thinking: 'secret thought', signature: 'sig' }
   const response = await world.call(CHAT, {
@@ -189,7 +189,7 @@ test('reasoning among the parts of a chat history is left out', async () => {
 test.each([
   ['memory_20250818', /run by your client.*declare it as a custom tool/],
   ['web_search_20260318', /run by the model's provider/],
-])('a tool %s that the model does not know is refused in words that are true', async (type, words) => {
+])('a tool %s that the model does not know is refused with an accurate message', async (type, words) => {
   const response = await world.call(MESSAGES, question(GPT, { tools: [{ type, name: 'memory' }] }))
   expect(response.status).toBe(400)
   expect(((await response.json()) as { error: { message: string } }).error.message).toMatch(words)

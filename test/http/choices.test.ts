@@ -1,4 +1,4 @@
-/** `n`: one reply for a price per request, and money set aside for each choice of a price per token. */
+/** `n`: one choice for a price per call; for token prices, money is set aside for each choice. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
@@ -74,12 +74,12 @@ const REFUSED: readonly [name: string, model: string, n: unknown, message: RegEx
   ['128 choices for a price per call', 'req/gpt-5.5', 128, /^n: req\/gpt-5\.5 is priced per call/],
   ['more than the provider gives', 'gpt-5.5', 129, /^n: at most 128 choices/],
   ['two where the provider gives one', 'deepseek-v4-flash', 2, /^n: this model gives one choice per call/],
-  ['more than anybody gives', 'grok-4.3', 2_000_000_000, /^n: at most 1024 choices/],
+  ['more than any provider gives', 'grok-4.3', 2_000_000_000, /^n: at most 1024 choices/],
   ['two of a converted call', 'claude-opus-5', 2, /^n: this model gives one choice per call/],
   ['none', 'gpt-5.5', 0, /^n: Input should be a whole number/],
-  ['less than none', 'gpt-5.5', -1, /^n: Input should be a whole number/],
-  ['a half', 'gpt-5.5', 1.5, /^n: Input should be a whole number/],
-  ['a text', 'gpt-5.5', '2', /^n: Input should be a whole number/],
+  ['a negative number', 'gpt-5.5', -1, /^n: Input should be a whole number/],
+  ['a fraction', 'gpt-5.5', 1.5, /^n: Input should be a whole number/],
+  ['a string', 'gpt-5.5', '2', /^n: Input should be a whole number/],
 ]
 
 test.each(REFUSED)('refuses %s, and charges nothing', async (_name, model, n, message) => {
@@ -90,14 +90,14 @@ test.each(REFUSED)('refuses %s, and charges nothing', async (_name, model, n, me
   expect(await running.balance(account.accountId)).toBe(CREDIT)
 })
 
-test('refuses a second choice for a price per call in the other formats too', async () => {
+test('refuses a second choice at a price per call in the other formats, too', async () => {
   const messages = { model: 'req/claude-opus-5', max_tokens: 9, messages: MESSAGES, n: 2 }
   expect(await refusal(await call('/v1/messages', messages))).toMatch(/priced per call/)
   const responses = { model: 'req/gpt-5.5', input: 'Xin chào', n: 2 }
   expect(await refusal(await call('/v1/responses', responses))).toMatch(/priced per call/)
 })
 
-test('serves one choice for a price per call, asked for by name or not', async () => {
+test('serves one choice at a price per call, with or without n', async () => {
   for (const n of [1, null]) expect((await chat('req/gpt-5.5', n)).status).toBe(200)
   expect(await running.balance(account.accountId)).toBe(CREDIT - 2n * 900n * 1_000_000n)
 })
@@ -115,15 +115,15 @@ async function heldFor(model: string, n: number): Promise<bigint> {
   return BigInt(row?.held)
 }
 
-test('holds what each choice can cost, and bills what was reported', async () => {
+test('holds what each choice can cost, and bills the reported usage', async () => {
   const one = await heldFor('gpt-5.5', 1)
   const eight = await heldFor('gpt-5.5', 8)
-  // A whole call holds the model's whole output for each.
+  // The hold of a whole call covers the model's full output for each choice.
   expect(eight - one).toBe(7n * 128_000n * 2400n)
   expect((await running.usage(account.accountId)).map(row => row.cost)).toEqual([12n * 2400n, 26n * 2400n])
 })
 
-test('a stream whose first choice has its finish and figures pays for the others too, and ends with the money', async () => {
+test('a stream whose first choice is finished still pays for the others, and ends when the money does', async () => {
   const chunk = (index: number, delta: object, rest: object = {}) => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
     const choices = [{ index, delta, finish_reason: null, ...rest }]

@@ -1,4 +1,4 @@
-/** How connections end at a stop: no call that is on its way meets a closed one. */
+/** How connections end at shutdown: no call in flight is hit by a closed connection. */
 
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -15,7 +15,7 @@ afterEach(() => {
   server.closeAllConnections()
 })
 
-/** A server that ends `/slow` and `/begun` when it is told to, and answers everything else at once. */
+/** A server that ends `/slow` and `/begun` on demand, and answers everything else at once. */
 async function start() {
   const slow: ServerResponse[] = []
   server = createServer((request, response) => {
@@ -31,7 +31,7 @@ async function start() {
   return { connections, slow, port: (server.address() as AddressInfo).port }
 }
 
-/** A client on one connection: what it has received, and whether it was closed. */
+/** A client on one connection: what it received, and whether the connection was closed. */
 async function client(port: number) {
   const socket = connect(port, '127.0.0.1')
   sockets.push(socket)
@@ -52,7 +52,7 @@ async function client(port: number) {
   }
 }
 
-test('a connection without a call is served once more, told so, and closed', async () => {
+test('an idle connection is served once more, with connection: close, and then closed', async () => {
   const { connections, port } = await start()
   const [used, fresh] = [await client(port), await client(port)]
   used.ask('/')
@@ -70,7 +70,7 @@ test('a connection without a call is served once more, told so, and closed', asy
   await ended
 })
 
-test('a call under way goes on to its end, whether its reply had begun or not', async () => {
+test('a call in flight is completed, whether or not its reply had started', async () => {
   const { connections, port, slow } = await start()
   const [begun, waiting] = [await client(port), await client(port)]
   begun.ask('/begun')
@@ -86,7 +86,7 @@ test('a call under way goes on to its end, whether its reply had begun or not', 
   await ended
 })
 
-test('idle connections go after their time, and sooner when told again', async () => {
+test('idle connections are closed after the grace period, and sooner after a second signal', async () => {
   const { connections, port } = await start()
   const idle = await client(port)
   const ended = connections.end(LONG_MS)

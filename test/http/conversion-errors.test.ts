@@ -1,4 +1,4 @@
-/** What goes wrong on a converted call: the client gets it in its own format, in words it knows, and pays by the rulings. */
+/** Errors of converted calls: the client gets them in its own format, in known words, and is charged by the rules. */
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -28,7 +28,7 @@ import { delta, end as messageEnd, open, start } from '../translate/fixtures/mes
 
 const world = useConversionWorld()
 
-/** A client of one format and a model of the other, with an error body as that model's provider writes it. */
+/** A client of one format and a model of another, with an error body as that model's provider writes it. */
 const SIDES = [
   {
     path: '/v1/messages',
@@ -50,7 +50,7 @@ test.each([
   ['/v1/responses', 'gpt-5.5'],
   ['/v1/chat/completions', 'claude-opus-5'],
   ['/v1/responses', 'claude-opus-5'],
-] as const)('%s with %s: a code that clients act on, and the field at fault, come through', async (path, model) => {
+] as const)('%s with %s: a code that clients act on, and the offending field, come through', async (path, model) => {
   const error = { message: 'No.', type: 'invalid_request_error', param: 'tools[0].x', code: 'cyber_policy' }
   world.answer(json(400, { error }))
   const body = path === '/v1/responses' ? { model, input: 'x' } : question(model)
@@ -85,7 +85,7 @@ describe.each(SIDES)('$path with $model', ({ path, model, error }) => {
     expect(await world.spent()).toBe(0n)
   })
 
-  test('429 comes with the time to wait, once there is nothing else to try', async () => {
+  test('429 has the time to wait, once there is nothing else to try', async () => {
     world.answer(json(429, error('rate_limit_error', 'slow down, org-1234567890'), { 'retry-after': '17' }))
     const response = await world.call(path, question(model, { stream: true }))
     expect(await expectError(response, 429, 'rate_limit_error')).not.toContain('org-')
@@ -113,7 +113,7 @@ describe.each(SIDES)('$path with $model', ({ path, model, error }) => {
     [404, 'not_found_error', 'model: upstream-name'],
     [400, 'invalid_request_error', 'Your credit balance is too low to access the API.'],
     [429, 'insufficient_quota', 'You exceeded your current quota, please check your plan and billing details.'],
-  ])('%i %s is the operator’s problem: a 502 that says nothing of it', async (status, type, message) => {
+  ])('%i %s is the operator’s problem: a 502 that does not mention it', async (status, type, message) => {
     world.answer(json(status, error(type, message)))
     const response = await world.call(path, question(model, { stream: true }))
     expect(await expectError(response, 502, 'api_error')).not.toMatch(/secret|balance|quota|access|upstream/i)
@@ -128,10 +128,10 @@ describe.each(SIDES)('$path with $model', ({ path, model, error }) => {
       'JSON that breaks off',
       [head(200, { 'content-type': 'application/json' }), write('{"id":"x","choices":[{"mess'), end()],
     ],
-    ['JSON that is no reply', json(200, { id: 'x', choices: [], content: null })],
+    ['JSON that is not a reply', json(200, { id: 'x', choices: [], content: null })],
     ['a connection that is reset', [reset()]],
     [
-      'a reply that is cut',
+      'a truncated reply',
       [head(200, { 'content-type': 'application/json', 'content-length': '999' }), write('{'), drop()],
     ],
   ] as [string, Answer][])('%s is a 502, whole and streamed, and costs nothing', async (_name, answer) => {
@@ -209,7 +209,7 @@ test.each([
     413,
     { type: 'error', error: { type: 'request_too_large', message: 'Prompt is too long' } },
   ],
-] as const)('%s: an overflow of %s is told in words by which agents compact', async (path, model, status, body) => {
+] as const)('%s: an overflow of %s is reported in words that make agents compact', async (path, model, status, body) => {
   world.answer(json(status, body))
   const response = await world.call(path, question(model))
   const message = await expectError(response, status === 413 ? response.status : 400, 'invalid_request_error')
@@ -258,7 +258,7 @@ test.each([
     /tool_call/,
   ],
 ] as [Path, string, object, string | RegExp][])(
-  '%s refuses for %s what cannot be carried over, before any call: %j',
+  '%s refuses, for %s, what cannot be converted, before any call: %j',
   async (path, model, extra, message) => {
     const before = world.provider.requests.length
     const response = await world.call(path, question(model, extra))
@@ -303,9 +303,9 @@ interface Break {
 const BREAKS: Break[] = (['/v1/messages', '/v1/chat/completions'] as const).flatMap((path): Break[] => [
   { name: 'a reset', path, steps: [reset()] },
   { name: 'a dropped connection', path, steps: [drop()] },
-  { name: 'an end without a finish', path, steps: [end()] },
-  { name: 'an event that is no JSON', path, steps: [write('data: {"id":"x","cho\n\n'), end()] },
-  { name: 'an event that is no object', path, steps: [write('data: 7\n\n'), end()] },
+  { name: 'an end without a finish reason', path, steps: [end()] },
+  { name: 'an event that is not JSON', path, steps: [write('data: {"id":"x","cho\n\n'), end()] },
+  { name: 'an event that is not an object', path, steps: [write('data: 7\n\n'), end()] },
   {
     name: 'an error wrapped in an array',
     path,
@@ -335,9 +335,9 @@ const BREAKS: Break[] = (['/v1/messages', '/v1/chat/completions'] as const).flat
   },
 ])
 BREAKS.push(
-  { name: 'a failed finish', path: '/v1/messages', steps: [write(chatText(chunk({}, 'error'), '[DONE]')), end()] },
+  { name: 'a failed finish reason', path: '/v1/messages', steps: [write(chatText(chunk({}, 'error'), '[DONE]')), end()] },
   {
-    name: 'a lack of resources',
+    name: 'insufficient resources',
     path: '/v1/messages',
     steps: [write(chatText(chunk({}, 'insufficient_system_resource'), '[DONE]')), end()],
   },
@@ -362,7 +362,7 @@ BREAKS.push(
 )
 
 test.each(BREAKS)(
-  '$path: $name in the middle ends the stream in an error event and nothing more, uncharged',
+  '$path: $name in the middle ends the stream with a single error event, uncharged',
   async ({ path, steps, type = 'api_error' }) => {
     world.answer([sse(), write(GOOD_START[path]), ...steps])
     const response = await world.call(
@@ -433,7 +433,7 @@ test('a client that leaves a whole converted call pays for the finished call', a
   await world.provider.received(before + 1)
   leaving.abort()
   await call
-  // The gateway learns of it from the socket.
+  // The gateway notices through the socket.
   await new Promise(resolve => setTimeout(resolve, 50))
   gate.resolve()
   expect(await world.row()).toMatchObject({ status: 499, charged: 15n * 2400n, estimated: false })
@@ -478,7 +478,7 @@ test.each([
     15n * 6500n,
   ],
 ] as const)(
-  '%s: a whole reply to a streamed call is told again as a stream of the client’s format',
+  '%s: a whole reply to a streamed call is replayed as a stream in the client’s format',
   async (path, reply, cost) => {
     const { strictCompletion, strictMessage } = await import('../translate/grammar.ts')
     world.answer(json(200, reply))
@@ -508,7 +508,7 @@ test.each([
   },
 )
 
-test('the end of a message that has no stop event is still its end', async () => {
+test('a message without a stop event is still complete', async () => {
   world.answer(streamOf(GOOD_START['/v1/chat/completions'] + messagesText(messageEnd('end_turn'))))
   const text = await (await world.call('/v1/chat/completions', question('claude-opus-5', { stream: true }))).text()
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true)

@@ -1,6 +1,6 @@
 /**
- * Odd and hostile streams of providers, through a running gateway over real sockets, cut anywhere. What each stream means
- * is the translators' table; here it must come out of the whole relay, and be billed.
+ * Odd and hostile provider streams, through a running gateway over real sockets, split anywhere. The translators' table
+ * says what each stream means; here the result must come through the whole relay, and be billed.
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -46,7 +46,7 @@ const asChat = async () =>
     )
   ).text()
 
-/** The table names calls that come without an id by a counter; a running gateway gives them ids of its own. */
+/** The table uses a counter for calls without an id; a running gateway assigns random ids. */
 function withIds(blocks: readonly object[]): object[] {
   return blocks.map(block =>
     'id' in block && /^toolu_\d$/.test(String(block.id))
@@ -88,16 +88,16 @@ const MESSAGES = messagesText(
 
 const TRANSPORTS: [string, (text: string) => string, number | undefined][] = [
   ['one byte at a time', text => text, 1],
-  ['with CR LF, cut between them', text => text.replaceAll('\n', '\r\n'), 1],
+  ['with CR LF, split between them', text => text.replaceAll('\n', '\r\n'), 1],
   ['with CR alone', text => text.replaceAll('\n', '\r'), 3],
-  ['behind a byte order mark', text => `\ufeff${text}`, 2],
+  ['after a byte order mark', text => `\ufeff${text}`, 2],
   [
     'with comments, ids and retry lines',
     text => `: OPENROUTER PROCESSING\n\n${text.replaceAll('data: ', ': x\nid: 7\nretry: 5\ndata: ')}`,
     5,
   ],
   [
-    'without the space behind the colon',
+    'without the space after the colon',
     text => text.replaceAll('data: ', 'data:').replaceAll('event: ', 'event:'),
     undefined,
   ],
@@ -119,7 +119,7 @@ test('a messages relay without event lines is understood', async () => {
   expect(strictCompletion(await asChat())).toMatchObject({ message: { content: VIETNAMESE } })
 })
 
-test('one event of a megabyte goes through, one above the limit breaks the stream', async () => {
+test('an event of one megabyte passes, one above the limit breaks the stream', async () => {
   const megabyte = 'ờ'.repeat(400_000)
   world.answer(streamOf(chatText(chunk({ content: megabyte }), FINISH, USAGE, '[DONE]')))
   expect(strictMessage(await asMessages()).content).toEqual([{ type: 'text', text: megabyte, citations: null }])
@@ -162,7 +162,7 @@ test.each([
   ['/v1/messages', 'gpt-5.5', CHAT, 'event: ping\ndata: {"type":"ping"}\n\n'],
   ['/v1/chat/completions', 'claude-opus-5', MESSAGES, ': ping\n\n'],
 ] as const)(
-  '%s: while the provider of %s is silent in the middle, the client is kept awake',
+  '%s: while the provider of %s is silent in mid-stream, the client gets pings',
   async (path, model, text, ping) => {
     const gate = Promise.withResolvers<void>()
     const middle = text.indexOf('\n\n', text.indexOf('Đường')) + 2
@@ -179,7 +179,7 @@ test.each([
   },
 )
 
-test('a provider that sends faster than the client reads is held back, and nothing is lost', async () => {
+test('a provider that sends faster than the client reads is slowed down, and nothing is lost', async () => {
   const words = Array.from({ length: 20_000 }, (_, index) => `từ ${index} ${'x'.repeat(100)} `)
   world.answer(streamOf(chatText(...words.map(content => chunk({ content })), FINISH, USAGE, '[DONE]')))
   const response = await world.call('/v1/messages', question('gpt-5.5', { stream: true }))

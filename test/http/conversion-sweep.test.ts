@@ -1,6 +1,7 @@
 /**
- * Every chat entry of the catalogue on both endpoints, whole and streamed, with what agents send: system turns, tools with
- * odd schemas, calls and results, images, efforts. The sandbox refuses what the entry's provider would refuse.
+ * Every chat entry of the catalogue on both endpoints, whole and streamed, with requests as agents send them: system
+ * turns, tools with odd schemas, calls and results, images, efforts. The sandbox refuses what the entry's provider
+ * would refuse.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -52,7 +53,7 @@ const SCHEMA = {
 }
 const LONG_NAME = `mcp__${'long_server_name_'.repeat(4)}weather`
 
-/** A call with stop sequences is refused for a model that takes none, because leaving them out would change the reply. */
+/** Stop sequences are refused for a model without them, because ignoring them would change the reply. */
 function messagesRequest(model: string, { stops }: { stops: boolean }): object {
   return {
     model,
@@ -99,7 +100,7 @@ function messagesRequest(model: string, { stops }: { stops: boolean }): object {
   }
 }
 
-/** A call with images may be refused for a model that sees none. */
+/** Images may be refused for a model without vision. */
 function chatRequest(model: string, { sees, stops }: { sees: boolean; stops: boolean }): object {
   const fn = (name: string, args: string, id: string) => ({ id, type: 'function', function: { name, arguments: args } })
   return {
@@ -137,7 +138,7 @@ function chatRequest(model: string, { sees, stops }: { sees: boolean; stops: boo
 }
 
 describe.each(ENTRIES.filter(entry => entry.both))('$id', ({ id, sees, stops }) => {
-  test('answers a messages agent, whole and streamed alike', async () => {
+  test('answers a messages agent, whole and streamed', async () => {
     const request = messagesRequest(id, { stops })
     const whole = JSON.parse(await call('/v1/messages', request)) as JsonObject
     expect(whole).toMatchObject({ type: 'message', model: id, stop_reason: 'tool_use' })
@@ -148,7 +149,7 @@ describe.each(ENTRIES.filter(entry => entry.both))('$id', ({ id, sees, stops }) 
     expect(streamed.stop_reason).toBe('tool_use')
   })
 
-  test('answers a chat agent, whole and streamed alike', async () => {
+  test('answers a chat agent, whole and streamed', async () => {
     const request = chatRequest(id, { sees, stops })
     const whole = JSON.parse(await call('/v1/chat/completions', request)) as { choices: JsonObject[] }
     expect(whole).toMatchObject({ object: 'chat.completion', model: id, choices: [{ finish_reason: 'tool_calls' }] })
@@ -162,6 +163,6 @@ describe.each(ENTRIES.filter(entry => entry.both))('$id', ({ id, sees, stops }) 
   })
 })
 
-test('every chat entry answers on both endpoints, or says where', () => {
+test('every chat entry answers on both endpoints, or names the endpoint that does', () => {
   expect(ENTRIES.filter(entry => !entry.both).map(entry => entry.id)).toEqual([])
 })

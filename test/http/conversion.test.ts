@@ -1,4 +1,4 @@
-/** Converted calls on a running gateway: the answer in the client's format, and what it cost to the µVND. */
+/** Converted calls through a running gateway: the reply in the client's format, and its cost to the µVND. */
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -23,10 +23,10 @@ interface PricedCase {
   readonly path: Path
   readonly model: string
   readonly priceVnd: bigint
-  /** What the provider answers, whole and streamed. */
+  /** The provider's reply, whole and streamed. */
   readonly whole: object
   readonly stream: string
-  /** The usage that the client reads. */
+  /** The usage that the client sees. */
   readonly told: object
   readonly row: object
 }
@@ -98,7 +98,7 @@ const CASES: readonly PricedCase[] = [
     row: { input: 1200, cached: 1024, output: 77, reasoning: 64 },
   },
   {
-    name: 'cached tokens under a name of their own',
+    name: 'cached tokens under an unusual name',
     path: '/v1/messages',
     model: 'deepseek-v4-flash',
     priceVnd: 1500n,
@@ -118,7 +118,7 @@ const CASES: readonly PricedCase[] = [
     row: { input: 90, cached: 64, output: 9, reasoning: 0 },
   },
   {
-    name: 'reasoning tokens that stand in the total only',
+    name: 'reasoning tokens only included in the total',
     path: '/v1/messages',
     model: 'gemini-3.5-flash',
     priceVnd: 1900n,
@@ -141,7 +141,7 @@ const CASES: readonly PricedCase[] = [
     row: { input: 1200, cached: 1024, output: 77, reasoning: 64 },
   },
   {
-    name: 'input tokens that come at the end only',
+    name: 'input tokens reported only at the end',
     path: '/v1/chat/completions',
     model: 'claude-opus-5',
     priceVnd: 6500n,
@@ -156,7 +156,7 @@ describe.each(CASES)('$name ($model on $path)', ({ path, model, priceVnd, whole,
   const cost = (counts: { input?: number; output?: number }) =>
     BigInt((counts.input ?? 0) + (counts.output ?? 0)) * priceVnd
 
-  test('costs the same whole and streamed, and the client is told the same', async () => {
+  test('costs the same whole and streamed, and reports the same usage', async () => {
     world.answer(json(200, whole))
     const reply = await world.call(path, question(model))
     const body = (await reply.json()) as { model: string; usage: object }
@@ -183,7 +183,7 @@ describe.each(CASES)('$name ($model on $path)', ({ path, model, priceVnd, whole,
   })
 })
 
-test('without include_usage no chunk is without choices, and the call is billed from the usage all the same', async () => {
+test('without include_usage every chunk has choices, and the call is still billed by its usage', async () => {
   world.answer(streamOf(messageStream({ input_tokens: 10, output_tokens: 1 }, { output_tokens: 25 })))
   const text = await (await world.call('/v1/chat/completions', question('claude-opus-5', { stream: true }))).text()
   const chunks = eventsOf(text).map(event => event.data)
@@ -199,7 +199,7 @@ test('a chat provider is always asked for its usage', async () => {
   expect(world.sent()).toMatchObject({ stream: true, stream_options: { include_usage: true } })
 })
 
-test('input that no provider counted is billed by a count of its text, not by the careful size of its hold', async () => {
+test('input without a reported count is billed by counting its text, not by the generous estimate of its hold', async () => {
   const prompt = 'one two three four five six seven eight nine ten '.repeat(100)
   const messages = [{ role: 'user', content: prompt }]
   world.answer(json(200, chatWhole({})))
@@ -215,7 +215,7 @@ test('input that no provider counted is billed by a count of its text, not by th
   }
 })
 
-test('message_start carries an estimate of the input, message_delta what the provider counted', async () => {
+test('message_start has an estimate of the input, message_delta the provider’s count', async () => {
   world.answer(streamOf(chatStream(OPENAI_USAGE)))
   const prompt = 'one two three four five six seven eight nine ten '.repeat(100)
   const body = question('gpt-5.5', { stream: true, messages: [{ role: 'user', content: prompt }] })
@@ -251,7 +251,7 @@ const UNCOUNTED = [
     '/v1/chat/completions',
     'claude-opus-5',
     messageWhole({}, [{ type: 'text', text: LONG }]),
-    // The figures of the start are a running count: what ends the stream has none.
+    // The figures at the start are running counts, and the end has none.
     messagesText(
       start({ input_tokens: 0, output_tokens: 1 }),
       open(0, TEXT_BLOCK),
@@ -264,7 +264,7 @@ const UNCOUNTED = [
 ] as const
 
 test.each(UNCOUNTED)(
-  '%s: an answer of %s without usage is counted here, marked, and the client is told what is billed',
+  '%s: an answer with %s but no usage is counted here, marked as estimated, and reported as billed',
   async (path, model, whole, stream) => {
     world.answer(json(200, whole))
     const body = (await (await world.call(path, question(model))).json()) as { usage: Record<string, number> }
@@ -299,7 +299,7 @@ test.each([
     messageStream(MESSAGES_USAGE, {}),
     1500n,
   ],
-] as const)('%s: %s costs its one price, whole and streamed', async (path, model, entry, whole, stream, priceVnd) => {
+] as const)('%s: %s costs its fixed price, whole and streamed', async (path, model, entry, whole, stream, priceVnd) => {
   world.answer(json(200, whole))
   const reply = await world.call(path, question(model))
   expect(reply.headers.get('x-svc-cost-vnd')).toBe(String(priceVnd))
@@ -322,7 +322,7 @@ test.each([
   expect(await world.row()).toMatchObject({ entry, status: 200 })
 })
 
-test('an output cap above what a model can write is lowered, and one that is missing is filled in', async () => {
+test('an output cap above the model’s limit is lowered, and a missing one is filled in', async () => {
   world.answer(json(200, chatWhole(OPENAI_USAGE)))
   await world.call('/v1/messages', question('gemini-3.5-flash', { max_tokens: 128_000 }))
   expect(world.sent().max_tokens ?? world.sent().max_completion_tokens).toBe(65_536)

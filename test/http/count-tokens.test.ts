@@ -1,4 +1,6 @@
-/** `count_tokens`: free, open to an empty wallet, closed to a revoked key, and near what a provider would report. */
+/**
+ * `count_tokens`: free, available with an empty wallet but not with a revoked key, and close to a provider's own count.
+ */
 
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -134,7 +136,7 @@ test('counts tools, tool calls, tool results, system blocks and text documents',
   for (const form of forms) expect(await count(form)).toBeGreaterThanOrEqual(plain + 9)
 })
 
-/** The first bytes of a PNG of that size, without any pixels. */
+/** The start of a PNG of this size, without pixels. */
 function pngHeader(width: number, height: number): string {
   const bytes = Buffer.alloc(33)
   bytes.write('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1')
@@ -146,7 +148,7 @@ function pngHeader(width: number, height: number): string {
 const image = (source: unknown) => ({ messages: [{ role: 'user', content: [{ type: 'image', source }] }] })
 const base64 = (data: string) => image({ type: 'base64', media_type: 'image/png', data })
 
-test('counts images by their pixels, up to the size they are scaled down to', async () => {
+test('counts images by their pixels after scaling down', async () => {
   const empty = await count({ messages: [{ role: 'user', content: [] }] })
   expect((await count(base64(pngHeader(750, 1000)))) - empty).toBe(1000)
   expect((await count(base64(pngHeader(75, 100)))) - empty).toBe(10)

@@ -1,4 +1,4 @@
-/** Every kind of reply says, 60 days ahead, that its entry ends (RFC 9745, RFC 8594), and who takes over from then on. */
+/** Every kind of reply announces its entry's end 60 days ahead (RFC 9745, RFC 8594), and names the successor. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -13,7 +13,7 @@ const ends = (since: string, retires: string, successor: string | null): ModelEn
   successor,
 })
 
-/** Deprecated as of their last day, so that only the end tells that it is time to warn. */
+/** Deprecated as of their last day, so that the warning depends on the end alone. */
 const SOON: Readonly<Record<string, string | null>> = {
   'claude-opus-4-8': 'claude-opus-5',
   'gpt-5.5': 'gpt-5.4',
@@ -76,7 +76,7 @@ test.each<[string, object, string | null]>([
   expect(headers.get('x-svc-model-successor')).toBe(successor)
 })
 
-test.each(['gpt-5.4', 'gpt-5.4-mini'])('%s, which stays for more than 60 days, says nothing', async model => {
+test.each(['gpt-5.4', 'gpt-5.4-mini'])('%s, which stays for more than 60 days, announces nothing', async model => {
   const headers = await headersOf('/v1/chat/completions', { model, messages })
   expect([headers.get('deprecation'), headers.get('sunset')]).toEqual([null, null])
 })
@@ -107,7 +107,7 @@ test.each([
   }
 })
 
-test('an end that nothing can succeed does not end the service: the provider has the last word', async () => {
+test('an end without a successor does not end the service: the provider decides', async () => {
   const gone = {
     ...tables,
     entries: tables.entries.map(entry =>

@@ -1,4 +1,4 @@
-/** Facts of the catalogue that no shipped upstream needs on every road: what goes up, what is counted, what is billed. */
+/** Facts of the catalogue that no shipped upstream needs for every kind of call: the upstream body, counts, bills. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -69,7 +69,7 @@ const ROADS: readonly (readonly [path: Path, model: string])[] = [
   ['/v1/chat/completions', CHAT],
 ]
 
-describe('a smallest cap on the output', () => {
+describe('a minimum output cap', () => {
   const world = openWorld({ output: { capMin: 16 } })
   test.each(ROADS)('%s to %s: a lower cap is raised to it, a higher one stays', async (path, model) => {
     for (const [given, sent] of [
@@ -99,7 +99,7 @@ describe('a tool that can be forced by name only', () => {
   const upstreamPath = (model: string): Path => (model === MESSAGES ? '/v1/messages' : '/v1/chat/completions')
   const auto = (model: string) => (model === MESSAGES ? { type: 'auto' } : 'auto')
 
-  test.each(ROADS)('%s to %s: the only tool is named, of several the model chooses', async (path, model) => {
+  test.each(ROADS)('%s to %s: a single tool is named; among several, the model chooses', async (path, model) => {
     const ask = async (names: readonly string[], choice: unknown) => {
       const body = { ...question(model), tools: toolsOf(path, names), tool_choice: choice }
       const response = await world.current.call(path, body)
@@ -112,7 +112,7 @@ describe('a tool that can be forced by name only', () => {
   })
 })
 
-describe('types of tools that an upstream does not take', () => {
+describe('types of tools that an upstream does not support', () => {
   const world = openWorld({ tools: { leftOut: ['memory*'] } })
   const schema = { type: 'object', properties: {} }
   const fn = (path: Path) =>
@@ -121,7 +121,7 @@ describe('types of tools that an upstream does not take', () => {
       : { type: 'function', function: { name: 'f', parameters: schema } }
   const memory = { type: 'memory_20250818', name: 'memory' }
 
-  test.each(ROADS)('%s to %s: leave the list, and the reply names them', async (path, model) => {
+  test.each(ROADS)('%s to %s: are removed from the list, and the reply names them', async (path, model) => {
     const response = await world.current.call(path, { ...question(model), tools: [memory, fn(path)] })
     expect(response.status, await response.text()).toBe(200)
     expect(response.headers.get('x-svc-left-out')).toBe('memory_20250818')
@@ -129,14 +129,14 @@ describe('types of tools that an upstream does not take', () => {
     expect(JSON.stringify(world.current.sent())).not.toContain('memory')
   })
 
-  test.each(ROADS)('%s to %s: the only tool is refused, not lost', async (path, model) => {
+  test.each(ROADS)('%s to %s: the only tool is refused rather than dropped', async (path, model) => {
     const response = await world.current.call(path, { ...question(model), tools: [memory] })
     expect(response.status).toBe(400)
     expect(await response.text()).toContain('memory_20250818')
   })
 })
 
-describe('usage elsewhere in a chat reply', () => {
+describe('usage in an unusual place of a chat reply', () => {
   const world = openWorld({
     usage: {
       input: ['/meta/in'],
@@ -153,7 +153,7 @@ describe('usage elsewhere in a chat reply', () => {
   test.each<[Path, object]>([
     ['/v1/messages', { input_tokens: 50, cache_read_input_tokens: 40, output_tokens: 12 }],
     ['/v1/chat/completions', told],
-  ])('of a whole reply is billed and told: %s', async (path, expected) => {
+  ])('is billed and reported for a whole reply: %s', async (path, expected) => {
     world.current.answer(json(200, { ...REPLY, meta }))
     const response = await world.current.call(path, question(CHAT))
     expect(((await response.json()) as { usage: object }).usage).toMatchObject(expected)
@@ -178,7 +178,7 @@ describe('usage elsewhere in a chat reply', () => {
     Object.entries(STREAMS).flatMap(([name, chunks]) =>
       (['/v1/messages', '/v1/chat/completions'] as const).map(path => [name, path, chunks] as const),
     ),
-  )('of a stream is billed and told: %s, %s', async (_name, path, chunks) => {
+  )('is billed and reported for a stream: %s, %s', async (_name, path, chunks) => {
     world.current.answer(streamOf(chatText(...chunks)))
     const body = { ...question(CHAT), stream: true }
     const asked = path === '/v1/messages' ? body : { ...body, stream_options: { include_usage: true } }
@@ -189,7 +189,7 @@ describe('usage elsewhere in a chat reply', () => {
   })
 })
 
-describe('what a request counts beside its text', () => {
+describe('what counts in a request besides its text', () => {
   const counting = {
     requestTokens: 10,
     turnTokens: 20,
@@ -215,7 +215,7 @@ describe('what a request counts beside its text', () => {
     return ((await response.json()) as { input_tokens: number }).input_tokens
   }
 
-  /** The head of a PNG says its size. */
+  /** The head of a PNG contains its size. */
   function picture(width: number, height: number): object {
     const bytes = Buffer.alloc(33)
     Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').copy(bytes)

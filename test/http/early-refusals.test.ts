@@ -1,4 +1,4 @@
-/** What is refused before its body has come: without reading it, and so that the client can read the answer. */
+/** Refusals before the body has arrived: without reading it, and so that the client can read the reply. */
 
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
@@ -38,7 +38,7 @@ function post(key: string, body: string | Buffer<ArrayBuffer>, path = '/v1/messa
   })
 }
 
-/** A connection by hand: what was answered so far, and whether the other side has closed it. */
+/** A raw connection: what was received so far, and whether the other side has closed it. */
 class Line {
   answer = ''
   closed = false
@@ -70,7 +70,7 @@ function head(key: string, more: string, path = '/v1/messages'): string {
   return `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n${more}\r\n\r\n`
 }
 
-test('an empty wallet is 402 before the body, with a row, and a top-up serves the next call', async () => {
+test('an empty wallet gets a 402 before the body and a usage row, and a top-up makes the next call work', async () => {
   const poor = await running.account(0n)
   const line = new Line(head(poor.apiKey, `content-length: ${15 * MB}`))
   expect(await line.status()).toBe('402')
@@ -80,7 +80,7 @@ test('an empty wallet is 402 before the body, with a row, and a top-up serves th
   expect((await post(poor.apiKey, GOOD)).status).toBe(200)
 })
 
-test('a wallet that ran dry behind a remembered key is asked for before the next body', async () => {
+test('a wallet that ran dry while its key was cached is checked before the next body', async () => {
   const person = await running.account(CREDIT)
   expect((await post(person.apiKey, GOOD)).status).toBe(200)
   await running.gateway.readiness.idle()
@@ -112,7 +112,7 @@ test.each([
   ['/v1/images/generations', `{"model":"req/gpt-image-2","prompt":"x","more":[${values}]}`],
   ['/v1/images/edits', `{"model":"req/gpt-image-2","prompt":"x","image":"x","more":[${values}]}`],
   ['/v1/audio/speech', `{"model":"x","input":"x","voice":"x","more":[${values}]}`],
-])('%s refuses a body of too many values, and names the limit', async (path, body) => {
+])('%s refuses a body with too many values, and names the limit', async (path, body) => {
   const answer = await post(account.apiKey, body, path)
   expect(answer.status).toBe(400)
   expect(await answer.json()).toMatchObject({
@@ -120,7 +120,7 @@ test.each([
   })
 })
 
-test('a key whose bodies fill its permit waits, then gets 429; others are served, and the end of a body lets in', async () => {
+test('a key whose bodies use up its permits waits, then gets 429; others are served, and a finished body makes room', async () => {
   const held = [1, 2].map(() => new Line(head(account.apiKey, `content-length: ${5 * MB}`)))
   await expect.poll(() => running.gateway.server.bodies.permits.bytes).toBe(10 * MB)
   const refused = await post(account.apiKey, GOOD)
@@ -136,7 +136,7 @@ test('a key whose bodies fill its permit waits, then gets 429; others are served
   await expect.poll(() => running.gateway.server.bodies.permits.bytes).toBe(0)
 })
 
-test('a full process keeps bodies of all keys waiting, and chunked ones grow under permits too', async () => {
+test('a full process makes bodies of all keys wait, and chunked ones need permits as they grow', async () => {
   const others = await Promise.all([1, 2].map(() => running.account(CREDIT)))
   const full = others.map(({ apiKey }) => new Line(head(apiKey, `content-length: ${10 * MB}`)))
   await expect.poll(() => running.gateway.server.bodies.permits.bytes).toBe(20 * MB)
@@ -194,7 +194,7 @@ test('413 for 21 MB and 401 for 15 MB reach Node’s fetch and both SDKs, every 
   expect(seen.filter(status => status === 401)).toHaveLength(3 * TRIES)
 }, 120_000)
 
-test('404 and 415 are answered without reading the body into memory, and can be read', async () => {
+test('404 and 415 are sent without reading the body into memory, and clients can read them', async () => {
   const body = randomBytes(15 * MB)
   expect((await post('sk-svc-wrong', body, '/v1/nothing')).status).toBe(404)
   const coded = await post(account.apiKey, body, '/v1/messages', { 'content-encoding': 'lzma' })
@@ -202,7 +202,7 @@ test('404 and 415 are answered without reading the body into memory, and can be 
   expect(running.gateway.server.bodies.permits.bytes).toBe(0)
 })
 
-test('a client that goes on sending after its refusal is left behind: after a time, and after so many bytes', async () => {
+test('a client that keeps sending after its refusal is cut off after some time, or some bytes', async () => {
   const slow = new Line(head('sk-svc-wrong', `content-length: ${30 * MB}`))
   expect(await slow.status()).toBe('401')
   const drip = setInterval(() => slow.socket.write('x'), 50)
@@ -235,7 +235,7 @@ test.each([
   expect(answer).toContain('exactly one Host header')
 })
 
-test('an expectation is met when key and length are good, and not before', async () => {
+test('100 Continue is sent only if key and length are valid', async () => {
   const expecting = (key: string, length: number) =>
     new Line(head(key, `expect: 100-continue\r\nconnection: close\r\ncontent-length: ${length}`))
   for (const [key, length, status] of [
@@ -254,7 +254,7 @@ test('an expectation is met when key and length are good, and not before', async
   expect(await good.until(({ closed }) => closed)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /)
 })
 
-test('who was told to go on and is refused in the middle of the body can read the answer', async () => {
+test('a client that got 100 Continue and is refused in mid-body can read the reply', async () => {
   const line = new Line(head(account.apiKey, 'expect: 100-continue\r\ntransfer-encoding: chunked'))
   expect(await line.status()).toBe('100')
   const chunk = `${MB.toString(16)}\r\n${' '.repeat(MB)}\r\n`
@@ -265,7 +265,7 @@ test('who was told to go on and is refused in the middle of the body can read th
   expect(await line.until(({ closed }) => closed)).toContain('"code":"request_too_large"')
 })
 
-test('every answer of the API forbids guessing of its type', async () => {
+test('every reply of the API forbids sniffing its type', async () => {
   for (const answer of [
     await post(account.apiKey, GOOD),
     await post(account.apiKey, '{'),

@@ -1,4 +1,4 @@
-/** Every entry on every endpoint: served where its line says so, and sent to the right one everywhere else. */
+/** Every entry on every endpoint: served where the catalogue says so, and referred to the right endpoint elsewhere. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MODEL_ENDPOINTS } from '../../src/endpoints/index.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-/** What each endpoint needs beside the model, so that the model is what is wrong. */
+/** What each endpoint requires besides the model, so that only the model is wrong. */
 const BODY = {
   messages: [{ role: 'user', content: 'x' }],
   prompt: 'x',
@@ -47,7 +47,7 @@ test('an entry that is not served on an endpoint is refused there, and the ones 
   }
 })
 
-test('the usage row of a call on the wrong endpoint names the model, also when it was called by an alias', async () => {
+test('the usage row of a call on the wrong endpoint names the model, even if it was called by an alias', async () => {
   account = await running.account(1_000_000n)
   await call('/v1/images/generations', { ...BODY, model: 'claude-opus-5' })
   await call('/v1/messages', { ...BODY, model: 'req/gpt-image-2' })
@@ -72,7 +72,7 @@ test('every route that declares a key refuses calls without one, before it reads
   }
 })
 
-test('a path below an endpoint is told which one is served', async () => {
+test('a path below an endpoint is referred to the endpoint', async () => {
   const response = await fetch(`${running.url}/v1/chat/completions/chatcmpl-1`, {
     headers: { 'x-api-key': account.apiKey },
   })
@@ -86,7 +86,7 @@ test('a path below an endpoint is told which one is served', async () => {
   })
 })
 
-test('a base address without /v1 is told so on every endpoint; pages are for browsers without a key', async () => {
+test('a base URL without /v1 is pointed out on every endpoint; pages are for browsers without a key', async () => {
   const key = account.apiKey
   const programs: Record<string, string>[] = [
     { 'x-api-key': key },

@@ -1,4 +1,4 @@
-/** What the table of errors promises of the headers that clients act on. */
+/** The table of errors and the headers that clients act on. */
 
 import { expect, test } from 'vitest'
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/errors.ts'
@@ -6,7 +6,7 @@ import { errorBody, errorHeaders } from '../../src/http/error-body.ts'
 
 const codes = Object.keys(ERRORS) as ErrorCode[]
 
-test('every 429 says when to come again, even where no stage knows', () => {
+test('every 429 has retry-after, even if no stage sets it', () => {
   const limited = codes.filter(code => ERRORS[code].status === 429)
   expect(limited.length).toBeGreaterThanOrEqual(3)
   for (const code of limited) {
@@ -18,7 +18,7 @@ test('every 429 says when to come again, even where no stage knows', () => {
   }
 })
 
-test('no error tells clients to wait for up to a minute and not to try again', () => {
+test('no error combines a wait of up to a minute with an instruction not to retry', () => {
   for (const code of codes) {
     for (const retryAfterSeconds of [1, 60]) {
       expect(errorHeaders(new GatewayError(code, { retryAfterSeconds }))).not.toHaveProperty('x-should-retry')
@@ -28,7 +28,7 @@ test('no error tells clients to wait for up to a minute and not to try again', (
   expect(long).toMatchObject({ 'retry-after': '61', 'x-should-retry': 'false' })
 })
 
-test('names the field at fault where a stage knows it', () => {
+test('names the offending field if a stage knows it', () => {
   const error = new GatewayError('previous_response_not_found', { param: 'previous_response_id' })
   expect(JSON.parse(errorBody(error, 'req_1'))).toEqual({
     type: 'error',

@@ -1,4 +1,4 @@
-/** Event streams however providers write them: every way that WHATWG allows reads the same, to every client. */
+/** Provider event streams in every notation that WHATWG allows: all are equal to every client. */
 
 import { describe, expect, test } from 'vitest'
 import { question, streamOf, useConversionWorld } from '../support/conversion.ts'
@@ -56,12 +56,12 @@ const oneLine = ({ data }: Event): string => (data === '[DONE]' ? data : JSON.st
 const named = ({ name }: Event, end = '\n'): string => (name === '' ? '' : `event: ${name}${end}`)
 const plain = (event: Event): string => `${named(event)}data: ${oneLine(event)}\n\n`
 
-/** The same events in each way of writing them. */
+/** The same events in each notation. */
 const WAYS: Readonly<Record<string, (events: readonly Event[]) => string>> = {
   LF: events => events.map(plain).join(''),
   CRLF: events => events.map(plain).join('').replaceAll('\n', '\r\n'),
   CR: events => events.map(plain).join('').replaceAll('\n', '\r'),
-  'no space behind the colon': events => events.map(plain).join('').replaceAll(': ', ':'),
+  'no space after the colon': events => events.map(plain).join('').replaceAll(': ', ':'),
   'a byte order mark': events => `\ufeff${events.map(plain).join('')}`,
   'data on several lines': events =>
     events
@@ -88,7 +88,7 @@ const WAYS: Readonly<Record<string, (events: readonly Event[]) => string>> = {
     events
       .map((event, index) => `: PROCESSING\n\nid: ${index}\nretry: 10\nfoo: bar\nbaz\n${plain(event)}retry: 5\n\n`)
       .join(''),
-  'events of empty data': events =>
+  'events with empty data': events =>
     `data:\n\n${events.map(event => `data\n\nevent: ping\n\nevent: ping\ndata:\n\n${plain(event)}`).join('')}`,
   'no last blank line': events => events.map(plain).join('').slice(0, -1),
   'no last line end': events => events.map(plain).join('').slice(0, -2),
@@ -104,7 +104,7 @@ describe.each([
   ['messages to messages', 'claude-opus-5', '/v1/messages', MESSAGES_EVENTS],
   ['messages to chat', 'claude-opus-5', '/v1/chat/completions', MESSAGES_EVENTS],
 ] as const)('%s', (_name, model, path, events) => {
-  test.each(CASES)('%s, cut every %s bytes', async (_way, _cut, write, cut) => {
+  test.each(CASES)('%s, split every %s bytes', async (_way, _cut, write, cut) => {
     world.answer(streamOf(write(events), cut))
     const response = await world.call(path, question(model, { stream: true, stream_options: { include_usage: true } }))
     expect(response.status).toBe(200)
@@ -127,7 +127,7 @@ describe.each([
     expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 5, estimated: false })
   })
 
-  test('an event that the end of the stream cuts is not passed on', async () => {
+  test('an event truncated by the end of the stream is not relayed', async () => {
     const whole = events.map(plain).join('')
     world.answer(streamOf(whole.slice(0, whole.indexOf('Nội') + 2)))
     const text = await (await world.call(path, question(model, { stream: true }))).text()
@@ -138,7 +138,7 @@ describe.each([
   })
 })
 
-test.each(CASES)('a stream of responses with %s, cut every %s bytes', async (_way, _cut, write, cut) => {
+test.each(CASES)('a responses stream with %s, split every %s bytes', async (_way, _cut, write, cut) => {
   const response = { id: 'resp_1', object: 'response', created_at: 5, model: 'upstream-name', output: [] }
   const usage = { input_tokens: 22, output_tokens: 5, total_tokens: 27 }
   const events = [
@@ -159,7 +159,7 @@ test.each(CASES)('a stream of responses with %s, cut every %s bytes', async (_wa
   expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 5, estimated: false })
 })
 
-test('an event whose blank line the provider left out gets it, before what ends the stream', async () => {
+test('an event without its blank line gets one, before the end of the stream', async () => {
   world.answer(streamOf(CHAT.map(plain).join('').slice(0, -2)))
   const text = await (await world.call('/v1/chat/completions', question('gpt-5.5', { stream: true }))).text()
   expect(text).toMatch(/\}\n\ndata: \[DONE\]\n\n$/)

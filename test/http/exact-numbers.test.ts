@@ -1,4 +1,7 @@
-/** Numbers that a double cannot hold keep their digits in converted calls: in schemas, in tool inputs, whole and streamed. */
+/**
+ * Numbers that a double cannot represent keep their digits in converted calls: in schemas and tool inputs, whole and
+ * streamed.
+ */
 
 import { expect, test } from 'vitest'
 import { type Path, streamOf, useConversionWorld } from '../support/conversion.ts'
@@ -8,7 +11,7 @@ const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown }
 const DIGITS = ['12345678901234567890', '-9007199254740993', '0.12345678901234567891', '1152921504606846977']
 const NUMBERS = DIGITS.map(rawJSON)
 const WRITTEN = `[${DIGITS.join(',')}]`
-/** Looks like numbers and is none; long enough that the body takes many turns, and not ASCII. */
+/** Resembles numbers but is text; not ASCII, and long enough that the body takes many turns of the event loop. */
 const TEXT = `ế [${DIGITS.join(', ')}] \\" : ${DIGITS[0]} `
 const SCHEMA = { type: 'object', properties: { ids: { type: 'array', items: { enum: NUMBERS } } }, examples: NUMBERS }
 const INPUT = { ids: NUMBERS }
@@ -75,7 +78,7 @@ const messagesStream = [
   .map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
   .join('')
 
-/** As they stand in the text of arguments, which is inside JSON. */
+/** As they are in the text of arguments, which is nested in JSON. */
 const given = async (path: Path, body: object): Promise<string> => {
   const response = await world.call(path, body)
   expect(response.status).toBe(200)
@@ -106,7 +109,7 @@ test.each([1, 2000])('requests keep them, from chat to the messages format, in a
 })
 
 test.each([
-  ['a text', JSON.stringify(INPUT)],
+  ['a string', JSON.stringify(INPUT)],
   ['an object', INPUT],
 ])('streams from chat to the messages format keep them, with arguments as %s', async (_name, form) => {
   world.answer(streamOf(chatStream(form)))
@@ -118,7 +121,7 @@ test.each([
   expect(await given('/v1/messages', { ...toChat(1), stream: true })).toContain(JSON.stringify(`{"ids":${WRITTEN}}`))
 })
 
-test('streams from the messages format to chat keep them, in inputs that come whole', async () => {
+test('streams from the messages format to chat keep them, in inputs that arrive whole', async () => {
   world.answer(streamOf(messagesStream))
   const body = { ...toMessages(1), stream: true }
   expect(await given('/v1/chat/completions', body)).toContain(JSON.stringify(`{"ids":${WRITTEN}}`))

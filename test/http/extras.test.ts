@@ -1,4 +1,4 @@
-/** What makes a provider charge more than its tokens is left out, refused or passed as the catalogue says, on every road. */
+/** Extras are left out, refused or passed as the catalogue says, in every format and for converted calls. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
@@ -18,7 +18,7 @@ let account: TestAccount
 
 const USAGE = { input_tokens: 10, output_tokens: 2, prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }
 
-/** A good reply of whatever endpoint was called. */
+/** A good reply for any endpoint. */
 function answerTo({ path }: RecordedRequest): Answer {
   const common = { id: 'x_1', created: 1, model: 'm', usage: USAGE }
   if (path.endsWith('/messages') || path.endsWith('/invoke')) {
@@ -83,7 +83,7 @@ const LEAST: Readonly<Record<Road, object>> = {
 
 interface Sent {
   readonly response: Response
-  /** The body that went upstream; null when none did. */
+  /** The body sent upstream; null if there was none. */
   readonly upstream: Record<string, unknown> | null
   readonly headers: RecordedRequest['headers']
 }
@@ -113,7 +113,7 @@ async function messageOf(response: Response): Promise<string> {
   return body.error.message
 }
 
-/** Road, entry, field, a value that costs extra, one that does not (null: there is none). */
+/** Endpoint, entry, field, a value that costs extra, one that does not (null: there is none). */
 const FIELDS: readonly [road: Road, model: string, field: string, dear: unknown, free: unknown][] = [
   ['messages', 'claude-opus-5', 'service_tier', 'priority', 'standard_only'],
   ['messages', 'claude-opus-5', 'speed', 'fast', 'standard'],
@@ -137,7 +137,7 @@ const FIELDS: readonly [road: Road, model: string, field: string, dear: unknown,
   ['edits', 'req/gpt-image-2', 'size', '2048x2048', '1024x1024'],
 ]
 
-test.each(FIELDS)('%s, %s: %s goes no further as %j, and passes as %j', async (road, model, field, dear, free) => {
+test.each(FIELDS)('%s, %s: %s is left out with %j, and passes with %j', async (road, model, field, dear, free) => {
   const left = await send(road, model, { [field]: dear, other: 'kept' })
   expect(left.response.status).toBe(200)
   expect(left.response.headers.get('x-svc-left-out')).toBe(field)
@@ -150,7 +150,7 @@ test.each(FIELDS)('%s, %s: %s goes no further as %j, and passes as %j', async (r
   expect(passed.upstream?.[field]).toEqual(road === 'edits' ? String(free) : free)
 })
 
-/** Translated calls never carried these; the client is told all the same. */
+/** Converted calls never carry these; the client is informed all the same. */
 const CONVERTED: readonly [road: Road, model: string, field: string, value: unknown][] = [
   ['messages', 'gpt-5.5', 'service_tier', 'priority'],
   ['messages', 'gpt-5.5', 'speed', 'fast'],
@@ -167,7 +167,7 @@ test.each(CONVERTED)('%s, converted to %s: %s does not go upstream', async (road
   expect(upstream).not.toHaveProperty(field)
 })
 
-/** Names that some providers read without regard to case. */
+/** Names that some providers read regardless of case. */
 const OTHER_CASES: readonly [road: Road, body: object, name: string][] = [
   ['chat', { Service_Tier: 'priority' }, 'service_tier'],
   ['chat', { N: 5 }, 'n'],
@@ -178,13 +178,13 @@ const OTHER_CASES: readonly [road: Road, body: object, name: string][] = [
   ['chat', { tools: [{ type: 'builtin_function', function: { Name: '$web_search' } }] }, 'name'],
 ]
 
-test.each(OTHER_CASES)('%s: %j is to be written as %s', async (road, body, name) => {
+test.each(OTHER_CASES)('%s: %j must be written as %s', async (road, body, name) => {
   const { response, upstream } = await send(road, 'kimi-k2.6', body)
   expect(await messageOf(response)).toMatch(new RegExp(`: write this field as ${name}$`))
   expect(upstream).toBeNull()
 })
 
-test('a reply that would have to be fetched later is given at once', async () => {
+test('a reply that would have to be fetched later is sent at once', async () => {
   const { response, upstream } = await send('chat', 'grok-4.3', { deferred: true })
   expect(response.headers.get('x-svc-left-out')).toBe('deferred')
   expect(upstream).not.toHaveProperty('deferred')
@@ -193,7 +193,7 @@ test('a reply that would have to be fetched later is given at once', async () =>
 const FUNCTION = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } }
 
 test.each(['google_search', 'googleSearch', 'google_search_retrieval'])(
-  'a tool without a type is known by its name: %s',
+  'a tool without a type is recognised by its name: %s',
   async name => {
     const { response, upstream } = await send('chat', 'gemini-3.5-flash', { tools: [{ [name]: {} }, FUNCTION] })
     expect(response.headers.get('x-svc-left-out')).toBe('web_search')
@@ -201,7 +201,7 @@ test.each(['google_search', 'googleSearch', 'google_search_retrieval'])(
   },
 )
 
-test('a search in a group inside a group of tools is found', async () => {
+test('a search in a nested namespace of tools is found', async () => {
   const inner = { type: 'namespace', name: 'inner', tools: [{ type: 'web_search' }] }
   const { response } = await send('responses', 'gpt-5.5', {
     tools: [{ type: 'namespace', name: 'outer', tools: [inner] }],
@@ -209,13 +209,13 @@ test('a search in a group inside a group of tools is found', async () => {
   expect(await messageOf(response)).toContain('web_search is run by')
 })
 
-test('the pace of a voice is no extra', async () => {
+test('the speed of a voice is not an extra', async () => {
   const { response, upstream } = await send('speech', 'req/gpt-4o-mini-tts', { speed: 1.5 })
   expect(response.headers.get('x-svc-left-out')).toBeNull()
   expect(upstream).toHaveProperty('speed', 1.5)
 })
 
-test('other models that answer in place of this one are refused, with their beta flags', async () => {
+test('fallback models are refused, with their beta flags', async () => {
   const refused = await send('messages', 'claude-opus-5', { fallbacks: [{ model: 'claude-fable-5' }] })
   expect(await messageOf(refused.response)).toBe('fallbacks: not available with this model; leave the field out')
   expect(refused.upstream).toBeNull()
@@ -231,7 +231,7 @@ const CHAT_TOOL = { type: 'function', function: { name: 'get_weather', parameter
 const RESPONSES_TOOL = { type: 'function', name: 'get_weather', parameters: { type: 'object' } }
 const OWN: Readonly<Record<string, object>> = { messages: MESSAGES_TOOL, chat: CHAT_TOOL, responses: RESPONSES_TOOL }
 
-/** Road, entry, the tool, and its word. */
+/** Endpoint, entry, the tool, and its name in the vocabulary. */
 const TOOLS: readonly [road: Road, model: string, tool: object, word: string][] = [
   ['messages', 'claude-opus-5', { type: 'web_search_20250305', name: 'web_search', max_uses: 8 }, 'web_search'],
   ['messages', 'claude-opus-5', { type: 'web_search_20260318', name: 'web_search' }, 'web_search'],
@@ -253,7 +253,7 @@ const TOOLS: readonly [road: Road, model: string, tool: object, word: string][] 
   ['responses', 'gpt-5.5', { type: 'shell', environment: { type: 'container_auto' } }, 'shell'],
 ]
 
-test.each(TOOLS)('%s, %s: beside another tool %j is left out', async (road, model, tool, word) => {
+test.each(TOOLS)('%s, %s: next to another tool, %j is left out', async (road, model, tool, word) => {
   const own = OWN[road] as object
   const { response, upstream } = await send(road, model, { tools: [tool, own], tool_choice: autoOf(road) })
   expect(response.status).toBe(200)
@@ -296,12 +296,12 @@ const FORCED: readonly [road: Road, model: string, tool: object, choice: unknown
   ],
 ]
 
-test.each(FORCED)('%s, %s: %j is refused when it is forced', async (road, model, tool, choice) => {
+test.each(FORCED)('%s, %s: %j is refused if it is forced', async (road, model, tool, choice) => {
   const { response } = await send(road, model, { tools: [OWN[road], tool], tool_choice: choice })
   expect(await messageOf(response)).toMatch(/^tools[.[]1\]?\.type: \w+ is run by the model's provider/)
 })
 
-test('a choice among several tools loses the one that is left out', async () => {
+test('a choice among several tools loses those that are left out', async () => {
   const tools = [{ type: 'web_search' }, RESPONSES_TOOL]
   const choice = { type: 'allowed_tools', mode: 'required' }
   const named = { type: 'function', name: 'get_weather' }
@@ -312,7 +312,7 @@ test('a choice among several tools loses the one that is left out', async () => 
   expect(upstream).toMatchObject({ tools: [RESPONSES_TOOL], tool_choice: { ...choice, tools: [named] } })
 })
 
-test('tools that no call may use go without a word', async () => {
+test('tools that the choice excludes are left out silently', async () => {
   const { response, upstream } = await send('responses', 'gpt-5.5', {
     tools: [{ type: 'web_search' }],
     tool_choice: 'none',
@@ -337,7 +337,7 @@ const SWITCHES: readonly [road: Road, model: string, body: object, word: string,
   ['messages', 'claude-opus-5', { mcp_servers: [{ type: 'url', url: 'https://x.example' }] }, 'mcp', ['mcp_servers']],
 ]
 
-test.each(SWITCHES)('%s, %s: %j switches nothing on', async (road, model, body, word, gone) => {
+test.each(SWITCHES)('%s, %s: %j enables nothing', async (road, model, body, word, gone) => {
   const { response, upstream } = await send(road, model, { ...body, tools: [OWN[road]] })
   expect(response.status).toBe(200)
   expect(response.headers.get('x-svc-left-out')).toBe(word)
@@ -346,13 +346,13 @@ test.each(SWITCHES)('%s, %s: %j switches nothing on', async (road, model, body, 
   expect(await messageOf(alone.response)).toMatch(new RegExp(`^${gone[0]}: ${word} is run by`))
 })
 
-test('what is switched off by name passes', async () => {
+test('extras that are explicitly off pass', async () => {
   const { response, upstream } = await send('chat', 'qwen3.7-max', { enable_search: false })
   expect(response.headers.get('x-svc-left-out')).toBeNull()
   expect(upstream).toHaveProperty('enable_search', false)
 })
 
-test('a container without its tool does not go upstream', async () => {
+test('a container without its tool is not sent upstream', async () => {
   const { response, upstream } = await send('messages', 'claude-opus-5', {
     container: { skills: [{ type: 'custom' }] },
   })
@@ -360,7 +360,7 @@ test('a container without its tool does not go upstream', async () => {
   expect(upstream).not.toHaveProperty('container')
 })
 
-test('tools that cost their tokens only pass as they are', async () => {
+test('tools that only cost tokens pass unchanged', async () => {
   const tools = [
     { type: 'web_fetch_20250910', name: 'web_fetch' },
     { type: 'computer_20250124', name: 'computer', display_width_px: 9 },
@@ -372,7 +372,7 @@ test('tools that cost their tokens only pass as they are', async () => {
   expect(upstream?.tools).toEqual(tools)
 })
 
-test('an adviser is refused even beside other tools', async () => {
+test('an advisor tool is refused even next to other tools', async () => {
   const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'claude-fable-5' }
   const { response, upstream } = await send('messages', 'claude-haiku-4-5', { tools: [MESSAGES_TOOL, advisor] })
   expect(await messageOf(response)).toMatch(/^tools\.1\.type: advisor is run by/)
@@ -408,14 +408,14 @@ const LATER: readonly [road: Road, body: object][] = [
   ],
 ]
 
-test.each(LATER)('%s: a tool that does not stand in the list itself is refused', async (road, body) => {
+test.each(LATER)('%s: a tool outside the list itself is refused', async (road, body) => {
   const { response, upstream } = await send(road, road === 'messages' ? 'claude-opus-5' : 'gpt-5.5', body)
   expect(await messageOf(response)).toMatch(/^tools: \w+ is run by the model's provider/)
   expect(upstream).toBeNull()
 })
 
 describe('agents', () => {
-  /** As Codex sends it: search among its functions, a freeform tool and a namespace. */
+  /** As Codex sends it: a search among its functions, a free-form tool and a namespace. */
   const CODEX =
     '{"model":"gpt-5.5","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Sửa lỗi ế"}]}],' +
     '"tools":[{"type":"function","name":"exec_command","strict":false,"parameters":{"type":"object","properties":{"n":{"maximum":9007199254740993}}}},' +
@@ -424,7 +424,7 @@ describe('agents', () => {
     '{"type":"namespace","name":"mcp__docs","tools":[{"type":"function","name":"read","parameters":{"type":"object"}}]}],' +
     '"tool_choice":"auto","parallel_tool_calls":true,"store":false,"include":["reasoning.encrypted_content"]}'
 
-  test('a Codex request is served without its search, every other byte as it was written', async () => {
+  test('a Codex request is served without its search, with every other byte unchanged', async () => {
     const before = provider.requests.length
     const response = await fetch(`${running.url}/v1/responses`, {
       method: 'POST',
@@ -439,7 +439,7 @@ describe('agents', () => {
     )
   })
 
-  test("Claude Code's search, the only tool of its call, gets a 400 that it can show and go on from", async () => {
+  test("Claude Code's search, the only tool of its call, gets a 400 that it can show and continue after", async () => {
     const { response, upstream } = await send('messages', 'claude-haiku-4-5', {
       system: [{ type: 'text', text: 'You are an assistant for performing a web search tool use' }],
       messages: [{ role: 'user', content: 'Perform a web search for the query: tin tức' }],
@@ -453,7 +453,7 @@ describe('agents', () => {
   })
 })
 
-test('counting tokens looks at none of it', async () => {
+test('counting tokens ignores all of this', async () => {
   const body = { tools: [{ type: 'web_search_20250305', name: 'web_search' }], speed: 'fast', fallbacks: [{}] }
   const response = await fetch(`${running.url}/v1/messages/count_tokens`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** Another credential, then another upstream, before anything reaches the client; what fails cools down. */
+/** Tries another credential, then another upstream, before anything reaches the client; what fails cools down. */
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -73,7 +73,7 @@ function call({ running, account }: Started, extra: object = {}, signal?: AbortS
   })
 }
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 async function closedPort(): Promise<string> {
   const server = createServer()
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -112,7 +112,7 @@ describe('one failure at a time', () => {
   beforeAll(async () => {
     first = await startScriptedUpstream(() => answers[0])
     second = await startScriptedUpstream(() => answers[1])
-    // Nothing is left aside, so that each case finds the first upstream well.
+    // Nothing cools down, so that each case starts with a healthy first upstream.
     const cooldown = { failures: 1000, baseMs: 0, maxMs: 0 }
     const anthropic = { firstByteTimeoutMs: 300, idleTimeoutMs: 300 }
     running = await startGateway(first.url, second.url, { everyUpstream: { cooldown }, upstreams: { anthropic } })
@@ -121,7 +121,7 @@ describe('one failure at a time', () => {
     for (const each of [running, second, first]) await each.close()
   })
 
-  test.each(FAILURES)('goes on elsewhere after %s, at the same price', async (_name, failure) => {
+  test.each(FAILURES)('tries elsewhere after %s, at the same price', async (_name, failure) => {
     for (const stream of [false, true]) {
       answers = [failure, stream ? goodMessagesStream : goodMessage]
       const [before, beforeToo] = [first.requests.length, second.requests.length]
@@ -142,7 +142,7 @@ describe('one failure at a time', () => {
     ['400', json(400, { error: { type: 'invalid_request_error', message: 'max_tokens: too many' } }), 400],
     ['413', json(413, { error: { type: 'request_too_large', message: 'too large' } }), 413],
     ['422', json(422, { error: { message: 'no such field' } }), 422],
-  ])('does not try elsewhere what the client has to mend: %s', async (_name, refusal, status) => {
+  ])('does not try elsewhere what the client must fix: %s', async (_name, refusal, status) => {
     answers = [refusal, goodMessage]
     const before = second.requests.length
     const account = await running.account(CREDIT)
@@ -160,13 +160,13 @@ describe('one failure at a time', () => {
   })
 })
 
-test('goes on elsewhere when nothing listens', async () => {
+test('tries elsewhere if nothing listens', async () => {
   const second = await upstream(() => goodMessage)
   const started = await start(await closedPort(), second.url)
   expect((await call(started)).status).toBe(200)
 })
 
-test('takes the next credential when one is refused, and leaves that one aside', async () => {
+test('uses the next credential when one is refused, which then cools down', async () => {
   const provider = await upstream(request =>
     request.headers['x-api-key'] === 'good-secret-2'
       ? goodMessage
@@ -190,7 +190,7 @@ test('takes the next credential when one is refused, and leaves that one aside',
   ])
 })
 
-test('all calls of one key use one credential while it is well; keys spread over the pool', async () => {
+test('all calls of a key use the same credential while it is healthy; keys are spread over the pool', async () => {
   const provider = await upstream(() => goodMessage)
   const started = await start({ url: provider.url, keys: ['secret-a', 'secret-b', 'secret-c'] }, null)
   const used = new Set<unknown>()
@@ -205,7 +205,7 @@ test('all calls of one key use one credential while it is well; keys spread over
   expect(used.size).toBe(3)
 })
 
-test('shares the keys of an entry among its upstreams by weight', async () => {
+test('distributes the keys of an entry over its upstreams by weight', async () => {
   const first = await upstream(() => goodMessage)
   const second = await upstream(() => goodMessage)
   const started = await start(first.url, second.url, {
@@ -225,7 +225,7 @@ test('shares the keys of an entry among its upstreams by weight', async () => {
   expect(second.requests.length).toBeGreaterThan(first.requests.length)
 })
 
-test('gives a provider the time it asks for, and passes it on when there is no other', async () => {
+test('respects a provider’s retry-after, and passes it on if there is no other provider', async () => {
   const limited = json(429, { error: { message: 'slow down' } }, { 'retry-after': '30' })
   const first = await upstream([limited])
   const second = await upstream(() => goodMessage)
@@ -239,7 +239,7 @@ test('gives a provider the time it asks for, and passes it on when there is no o
   const refused = await call(single)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '30'])
   expect(await refused.json()).toMatchObject({ error: { type: 'rate_limit_error' } })
-  // One call finds out whether the provider still means it; the others are told to wait without asking it.
+  // One call probes whether the limit still holds; the others are told to wait without a request upstream.
   const leaving = new AbortController()
   const trial = call(single, { stream: true }, leaving.signal).catch(() => null)
   await alone.received(2)
@@ -250,7 +250,7 @@ test('gives a provider the time it asks for, and passes it on when there is no o
   await trial
 })
 
-test('tells how long to wait when every provider limits the call and none says for how long', async () => {
+test('sends retry-after even if every provider limits the call without one', async () => {
   const first = await upstream([json(429, { error: { message: 'slow down' } })])
   const second = await upstream([json(429, { error: { message: 'slow down' } })])
   const refused = await call(await start(first.url, second.url))
@@ -258,7 +258,7 @@ test('tells how long to wait when every provider limits the call and none says f
   expect([first.requests.length, second.requests.length]).toEqual([1, 1])
 })
 
-test('opens the circuit of an upstream after faults in a row, probes it, and closes it again', async () => {
+test('opens the circuit of an upstream after consecutive faults, probes it, and closes it again', async () => {
   let isBroken = true
   const first = await upstream(() => (isBroken ? json(500, {}) : goodMessage))
   const second = await upstream(() => goodMessage)
@@ -278,7 +278,7 @@ test('opens the circuit of an upstream after faults in a row, probes it, and clo
   clock.mockRestore()
 })
 
-test('opens the circuit of an upstream whose streams break off one after the other', async () => {
+test('opens the circuit of an upstream whose streams break off repeatedly', async () => {
   const first = await upstream(() => [sse(), write(MESSAGES_STREAM.slice(0, 300)), reset()])
   const second = await upstream(() => goodMessagesStream)
   const cooldown = { failures: 3, baseMs: 60_000, maxMs: 60_000 }
@@ -288,7 +288,7 @@ test('opens the circuit of an upstream whose streams break off one after the oth
   expect(texts.map(text => text.includes('message_stop'))).toEqual([false, false, false, true])
 })
 
-test('tries an upstream that is aside when nothing else is left', async () => {
+test('tries an upstream with an open circuit if nothing else is left', async () => {
   let isBroken = true
   const alone = await upstream(() => (isBroken ? json(500, {}) : goodMessage))
   const cooldown = { failures: 1, baseMs: 60_000, maxMs: 60_000 }
@@ -298,7 +298,7 @@ test('tries an upstream that is aside when nothing else is left', async () => {
   expect((await call(started)).status).toBe(200)
 })
 
-test('bounds the tries of a call', async () => {
+test('limits the attempts per call', async () => {
   const keys = Array.from({ length: 9 }, (_, index) => `secret-${index}`)
   const provider = await upstream(() => json(500, {}))
   const started = await start({ url: provider.url, keys }, null, { everyUpstream: { attemptsMax: 9 } })
@@ -306,7 +306,7 @@ test('bounds the tries of a call', async () => {
   expect(provider.requests).toHaveLength(4)
 })
 
-test('refuses calls above the limit of an upstream, and sends them elsewhere where it can', async () => {
+test('refuses calls above the limit of an upstream, and sends them elsewhere if possible', async () => {
   const first = await upstream(() => [hang()])
   const second = await upstream(() => goodMessage)
   const started = await start(first.url, second.url, { upstreams: { anthropic: { concurrencyMax: 1 } } })
@@ -323,7 +323,7 @@ test('refuses calls above the limit of an upstream, and sends them elsewhere whe
   await Promise.all([held, heldToo])
 })
 
-test('repeats a call once when the connection is lost before a reply', async () => {
+test('repeats a call once if the connection is lost before a reply', async () => {
   const provider = await upstream([[reset()], goodMessage])
   const started = await start(provider.url, null)
   expect((await call(started)).status).toBe(200)

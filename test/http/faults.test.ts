@@ -1,4 +1,7 @@
-/** What a provider can do wrong, on real sockets: the client's answer, the charge, the hold, the row in the log, and no secret. */
+/**
+ * Everything that a provider can do wrong, over real sockets: the client's reply, charge, hold, usage row, and no
+ * leaked secret.
+ */
 
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -34,9 +37,9 @@ import { changedTables } from '../support/tables.ts'
 
 const CREDIT = 1_000_000n * 1_000_000n
 const ENTRY = 'claude-opus-5'
-/** Its provider may be silent for a short time only. */
+/** Its provider may only be silent for a short time. */
 const IMPATIENT = 'claude-sonnet-4-6'
-/** Calls of it have little time in all. */
+/** Calls to it have little time in total. */
 const HURRIED = 'claude-haiku-4-5'
 const PRICE = 6500n
 const SECRET = 'upstream-secret-1'
@@ -49,7 +52,7 @@ let log = ''
 
 beforeAll(async () => {
   provider = await startScriptedUpstream(() => answer)
-  // Nothing is left aside, so that each case finds the upstream well.
+  // Nothing cools down, so that each case starts with a healthy upstream.
   const cooldown = { failures: 1000, baseMs: 0, maxMs: 0 }
   running = await startTestGateway({
     tables: changedTables({
@@ -88,7 +91,7 @@ function call(extra: object = {}, signal?: AbortSignal) {
   })
 }
 
-/** The one row of the account; the wallet agrees with it and holds nothing. */
+/** The account's only row; the wallet agrees with it and has no hold. */
 async function rowOf(): Promise<UsageRow> {
   const rows = await running.usage(account.accountId)
   expect(rows).toHaveLength(1)
@@ -133,7 +136,7 @@ const AT_ONCE: readonly [
   ['bytes that are not HTTP', [raw(`\x00\x01 garbage ${SECRET}\r\n\r\n`)], 502, 'api_error'],
   ['HTML', [head(200, { 'content-type': 'text/html' }), htmlPage, end()], 502, 'api_error'],
   ['HTML as an error', [head(500, { 'content-type': 'text/html' }), htmlPage, end()], 502, 'api_error'],
-  ['HTML called a stream', [sse(), htmlPage, end()], 502, 'api_error'],
+  ['HTML labelled as a stream', [sse(), htmlPage, end()], 502, 'api_error'],
   ['an empty reply', [JSON_HEAD, end()], 502, 'api_error'],
   ['half a reply', [JSON_HEAD, write('{"type":"mess'), end()], 502, 'api_error'],
   ['an error in a 200', json(200, overloaded), 503, 'service_unavailable'],
@@ -161,7 +164,7 @@ const AT_ONCE: readonly [
   ['500', json(500, { error: { message: SECRET } }), 502, 'api_error'],
   ['503', json(503, {}), 503, 'service_unavailable'],
   ['529', json(529, overloaded), 503, 'service_unavailable'],
-  ['a coding that nobody knows', [head(200, { 'content-encoding': 'secret' }), write('x'), end()], 502, 'api_error'],
+  ['an unknown coding', [head(200, { 'content-encoding': 'secret' }), write('x'), end()], 502, 'api_error'],
   ['damaged compression', [head(200, { 'content-encoding': 'gzip' }), write('not gzip'), end()], 502, 'api_error'],
   [
     'compression that breaks off',
@@ -194,7 +197,7 @@ test.each(AT_ONCE)('%s is an HTTP error that costs nothing', async (name, fault,
 
 const LATER: readonly [name: string, rest: Answer, model?: string][] = [
   ['a reset', [reset()]],
-  ['an end too soon', [end()]],
+  ['a premature end', [end()]],
   ['a FIN in the middle', [drop()]],
   ['half a line', [write('data: {"ty'), end()]],
   ['garbage', [write('data: {{{\n\n'), end()]],
@@ -218,7 +221,7 @@ test.each(LATER)(
   },
 )
 
-test('an error event that the client may see does not show it a credential', async () => {
+test('an error event that the client may see contains no credential', async () => {
   const refusal = { type: 'error', error: { type: 'invalid_request_error', message: `bad input for ${SECRET}` } }
   answer = [sse(), write(MESSAGES_START.join('') + messagesEvent(refusal)), end()]
   const text = await (await call({ stream: true })).text()
@@ -226,13 +229,13 @@ test('an error event that the client may see does not show it a credential', asy
   expectNoSecret(text)
 })
 
-test('a silent provider is covered by pings, until it has been silent too long', async () => {
+test('clients get pings while a provider is silent, until it has been silent too long', async () => {
   answer = [sse(), write(MESSAGES_START.join('')), hang()]
   const text = await (await call({ model: IMPATIENT, stream: true })).text()
   expect(text).toMatch(/event: ping\ndata: \{"type":"ping"\}\n\n(event: ping[\s\S]*)?event: error\n/)
 })
 
-test('a provider that never stops talking is cut off when the time of the call is over', async () => {
+test('a provider that never stops sending is cut off when the time for the call is over', async () => {
   const { promise: never } = Promise.withResolvers<void>()
   const slowly = Array.from({ length: 100 }, () => [write(textDelta('x')), pause(50)]).flat()
   answer = [sse(), write(MESSAGES_START.join('')), ...slowly, until(never)]
@@ -243,7 +246,7 @@ test('a provider that never stops talking is cut off when the time of the call i
   expect(await provider.requests.at(-1)?.outcome).toBe('aborted')
 })
 
-test('takes the last word of a provider that reports usage twice', async () => {
+test('uses the later report of a provider that reports usage twice', async () => {
   const usage = (tokens: number) =>
     messagesEvent({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: tokens } })
   const text = MESSAGES_START.join('') + textDelta('x') + usage(9) + usage(30) + messagesEvent({ type: 'message_stop' })
@@ -252,7 +255,7 @@ test('takes the last word of a provider that reports usage twice', async () => {
   expect(await rowOf()).toMatchObject({ status: 200, input_tokens: 10, output_tokens: 30, cost: 40n * PRICE })
 })
 
-test('counts for itself what a provider does not report, and marks it', async () => {
+test('counts what a provider does not report, and marks it as estimated', async () => {
   const silent = messagesEvent({ type: 'message_start', message: { id: 'm', model: 'upstream-name', content: [] } })
   const stop = messagesEvent({ type: 'message_delta', delta: { stop_reason: 'end_turn' } })
   answer = [sse(), write(silent + textDelta('one two three') + stop + messagesEvent({ type: 'message_stop' })), end()]
@@ -266,7 +269,7 @@ test.each([
   ['gzip', gzipSync],
   ['br', brotliCompressSync],
   ['zstd', zstdCompressSync],
-])('reads replies that come as %s although nobody asked', async (coding, compress) => {
+])('reads replies compressed with %s although this was not requested', async (coding, compress) => {
   answer = [
     head(200, { 'content-type': 'application/json', 'content-encoding': coding }),
     write(compress(JSON.stringify(MESSAGE)), { cutEvery: 7 }),
@@ -304,7 +307,7 @@ test('relays a million tiny events', async () => {
   expect(await rowOf()).toMatchObject({ status: 200, output_tokens: 25 })
 })
 
-test('a client that leaves before the first event pays nothing, and the provider is let go', async () => {
+test('a client that leaves before the first event pays nothing, and the provider’s request is aborted', async () => {
   for (const silence of [[hang()], [sse(), hang()], [sse(), write(': wait\n\n'), hang()]] as Answer[]) {
     account = await running.account(CREDIT)
     answer = silence
@@ -320,7 +323,7 @@ test('a client that leaves before the first event pays nothing, and the provider
   }
 })
 
-test('client headers never go upstream, and the provider’s never come back', async () => {
+test('client headers never go upstream, and provider headers never come back', async () => {
   answer = [
     head(200, { 'content-type': 'application/json', 'x-ratelimit-limit': '5', 'set-cookie': SECRET }),
     write(JSON.stringify(MESSAGE)),

@@ -1,4 +1,4 @@
-/** Clients that go away before their body is read: nothing that they were given stays with them. */
+/** Clients that leave before their body is read keep nothing that they were granted. */
 
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
@@ -40,7 +40,7 @@ async function served(): Promise<number> {
   return answer.status
 }
 
-/** Sends the head of a call, and of its body what is given, and closes once the gateway has it. */
+/** Sends the head of a call and the given part of its body, and closes once the gateway has it. */
 async function sendAndLeave(head: string, body: Buffer | string): Promise<void> {
   const { port, hostname } = new URL(running.url)
   const socket = connect({ port: Number(port), host: hostname })
@@ -55,7 +55,7 @@ async function sendAndLeave(head: string, body: Buffer | string): Promise<void> 
 test.each([
   ['with its body still to come', 'content-length: 5000000', ''],
   ['with its whole body sent', `content-length: ${GOOD.length}`, GOOD],
-])('a client that leaves while its key is looked up keeps neither permit nor place, %s', async (_name, head, body) => {
+])('a client that leaves while its key is looked up keeps neither permit nor slot, %s', async (_name, head, body) => {
   const { accountId, keyId } = account
   const { sql } = running.database
   await limitConcurrency(sql, { accountId, keyId, by: COMMAND_LINE }, 1)
@@ -71,7 +71,7 @@ test.each([
   await expect.poll(permitted, POLL).toBe(0)
 })
 
-test('a client that leaves behind a compressed body keeps no permit', async () => {
+test('a client that leaves after sending a compressed body keeps no permit', async () => {
   const body = gzipSync(Buffer.from(GOOD.replace('"x"', `"${'ab'.repeat(8_000_000)}"`)))
   for (let count = 0; count < 20; count++) {
     await sendAndLeave(`content-encoding: gzip\r\ncontent-length: ${body.length}`, body)

@@ -1,4 +1,4 @@
-/** Image calls over sockets: what reaches the provider, what is billed, and whatever a client can send wrong. */
+/** Image calls over sockets: what reaches the provider, what is billed, and all kinds of bad input. */
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -41,7 +41,7 @@ let serve: (response: ServerResponse) => void
 let picturesServed = 0
 let running: TestGateway
 let account: TestAccount
-/** Temporary files of this process go here, so that any that is left is seen. */
+/** Temporary files of this process go here, so that leftovers are noticed. */
 const temporary = mkdtempSync(join(tmpdir(), 'gateway-images-'))
 vi.stubEnv('TMPDIR', temporary)
 const temporaryFiles = () => readdirSync(temporary).filter(name => !name.startsWith('gateway-test-'))
@@ -127,7 +127,7 @@ async function expectRow(row: object, spent: bigint) {
   expect(holds?.open).toBe(0)
 }
 
-test('a generation goes through with all its fields, and is billed for the images that came back', async () => {
+test('a generation passes with all its fields, and is billed for the images returned', async () => {
   answer = reply(2)
   const body = `{ "model":"${MODEL}","prompt":"một con mèo \\u1ebf","n":4,"size":"1024x1024","x_new":12345678901234567890}`
   const response = await post('/v1/images/generations', body)
@@ -147,7 +147,7 @@ test('a generation goes through with all its fields, and is billed for the image
   expect(row?.images).toBe(2)
 })
 
-test('images that nobody asked for are not billed, nor are none at all', async () => {
+test('surplus images are not billed, and neither is a reply without images', async () => {
   answer = reply(3)
   await generate({ n: 1 })
   answer = reply(0)
@@ -155,7 +155,7 @@ test('images that nobody asked for are not billed, nor are none at all', async (
   expect((await running.usage(account.accountId)).map(row => row.cost)).toEqual([PRICE, 0n])
 })
 
-test('the hold is the price of all images asked for', async () => {
+test('the hold is the price of all requested images', async () => {
   const release = Promise.withResolvers<void>()
   answer = [{ do: 'until', promise: release.promise }, ...reply(3)]
   const before = provider.requests.length
@@ -169,7 +169,7 @@ test('the hold is the price of all images asked for', async () => {
   await expectRow({ cost: 3n * PRICE }, 3n * PRICE)
 })
 
-test('what a provider gets anyway and refuses to be asked for is taken out', async () => {
+test('a parameter for the provider’s default, which it refuses, is removed', async () => {
   await generate({ response_format: 'b64_json' })
   expect(provider.requests.at(-1)?.json()).toEqual({ model: 'gpt-image-2', prompt: 'a cat' })
   await edit({ image: PNG.toString('base64'), response_format: 'b64_json' })
@@ -188,7 +188,7 @@ test.each([
   ],
   ['plain base64', 'image_url', WEBP.toString('base64'), 'image-1.webp', 'image/webp', WEBP],
   [
-    'base64 in lines',
+    'base64 with line breaks',
     'reference_image',
     GIF.toString('base64').replace(/(.{8})/g, '$1\r\n'),
     'image-1.gif',
@@ -222,7 +222,7 @@ test.each([
   await expectRow({ status: 200, cost: PRICE }, PRICE)
 })
 
-test('an edit with a URL: the image and the mask are fetched and sent along', async () => {
+test('an edit with a URL: the image and the mask are fetched and sent', async () => {
   const response = await edit({ image_url: picturesUrl, mask: `${picturesUrl}?mask` })
   expect(response.status).toBe(200)
   expect((await formOf(provider.requests.at(-1))).slice(2)).toEqual([
@@ -232,7 +232,7 @@ test('an edit with a URL: the image and the mask are fetched and sent along', as
   expect(picturesServed).toBe(2)
 })
 
-test('a form as SDKs send it: one image, several, a mask, texts as they are', async () => {
+test('a form as SDKs send it: one image, several, a mask, unchanged text fields', async () => {
   const file = (bytes: Buffer) => new Blob([new Uint8Array(bytes)], { type: 'image/png' })
   const one = await editForm([
     ['image', file(PNG), 'ảnh "1".png'],
@@ -271,7 +271,7 @@ const COMPLETED = event(
   '"b64_json":"aW1hZ2U=","usage":{"input_tokens":5,"output_tokens":9}',
 )
 
-test('partial images pass byte for byte; the call is billed at the end, for what was finished', async () => {
+test('partial images pass byte for byte; the call is billed at the end, for finished images', async () => {
   answer = [sse(), write(PARTIAL + PARTIAL + COMPLETED, { cutEvery: 50 }), end()]
   const response = await generate({ stream: true, partial_images: 2 })
   expect(response.headers.get('x-svc-cost-vnd')).toBeNull()
@@ -279,7 +279,7 @@ test('partial images pass byte for byte; the call is billed at the end, for what
   await expectRow({ status: 200, cost: PRICE, streamed: true, output_tokens: 9, estimated: false }, PRICE)
 })
 
-test('a stream of several images is billed for those that came', async () => {
+test('a stream of several images is billed for those that arrived', async () => {
   answer = [sse(), write(COMPLETED + PARTIAL + COMPLETED), end()]
   expect(await (await generate({ stream: true, n: 3 })).text()).toBe(COMPLETED + PARTIAL + COMPLETED)
   await expectRow({ status: 200, cost: 2n * PRICE }, 2n * PRICE)
@@ -297,7 +297,7 @@ test.each<[string, Answer]>([
   await expectRow({ status: 502, cost: 0n }, 0n)
 })
 
-test('a client that leaves after it has seen a partial image pays for that image, and for no more', async () => {
+test('a client that leaves after a partial image pays for that image only', async () => {
   answer = [sse(), write(PARTIAL), { do: 'hang' }]
   const leaving = new AbortController()
   const response = await generate({ stream: true, n: 3 }, leaving.signal)
@@ -345,10 +345,10 @@ const BAD: readonly [name: string, send: () => Promise<Response>, status: number
   ['no prompt', () => generate({ prompt: undefined }), 400, /prompt: Field required/],
   ['an empty prompt', () => generate({ prompt: ' ' }), 400, /prompt: /],
   ['a size in words', () => generate({ size: 'big' }), 400, /size: write <width>x<height>/],
-  ['a size of nothing', () => generate({ size: '0x10' }), 400, /size: /],
+  ['a size of zero', () => generate({ size: '0x10' }), 400, /size: /],
   ['n of 0', () => generate({ n: 0 }), 400, /n: Input should be a whole number/],
-  ['n as text', () => generate({ n: '2' }), 400, /n: /],
-  ['half an image', () => generate({ n: 1.5 }), 400, /n: /],
+  ['n as a string', () => generate({ n: '2' }), 400, /n: /],
+  ['a fraction of an image', () => generate({ n: 1.5 }), 400, /n: /],
   ['more images than the entry makes', () => generate({ n: 11 }), 400, /n: at most 10 images/],
   ['stream of the wrong kind', () => generate({ stream: 'yes' }), 400, /stream: /],
   [
@@ -383,19 +383,19 @@ const BAD: readonly [name: string, send: () => Promise<Response>, status: number
   ],
   ['a list of references', () => edit({ image: [IMAGE] }), 400, /image: Input should be a non-empty text/],
   [
-    'a reference that is no base64',
+    'a reference that is not base64',
     () => edit({ image: 'hello, world!' }),
     400,
     /image: write a base64 data URL, plain base64, or a public/,
   ],
   ['a data URL without base64', () => edit({ image: 'data:image/png,abc' }), 400, /image: write a base64/],
   [
-    'a text as a reference',
+    'a reference that is not an image',
     () => edit({ ref_image: Buffer.from('just text').toString('base64') }),
     400,
     /ref_image: not a PNG, JPEG, WebP or GIF/,
   ],
-  ['a mask that is no image', () => edit({ image: IMAGE, mask: 'AAAA' }), 400, /mask: not a PNG/],
+  ['a mask that is not an image', () => edit({ image: IMAGE, mask: 'AAAA' }), 400, /mask: not a PNG/],
   [
     'a private address',
     () => edit({ image_url: 'http://169.254.169.254/latest/meta-data' }),
@@ -403,7 +403,7 @@ const BAD: readonly [name: string, send: () => Promise<Response>, status: number
     /image_url: the address is not public/,
   ],
   [
-    'an address of this machine',
+    'a loopback address',
     () => edit({ image_url: 'http://localhost/a.png' }),
     400,
     /image_url: the address is not public/,
@@ -505,7 +505,7 @@ const BAD: readonly [name: string, send: () => Promise<Response>, status: number
   ],
 ]
 
-test.each(BAD)('refuses %s; nothing is charged, sent or left behind', async (_name, send, status, message) => {
+test.each(BAD)('refuses %s; nothing is charged, sent or left over', async (_name, send, status, message) => {
   const before = provider.requests.length
   const response = await send()
   expect(response.status).toBe(status)
@@ -521,7 +521,7 @@ test.each(BAD)('refuses %s; nothing is charged, sent or left behind', async (_na
   expect(temporaryFiles()).toEqual([])
 })
 
-test('refuses a form that was cut off, at every place', async () => {
+test('refuses a form that is truncated anywhere', async () => {
   const whole = Buffer.from(
     await new Response(
       (() => {
@@ -554,7 +554,7 @@ test('refuses a form that was cut off, at every place', async () => {
   expect(await running.balance(account.accountId)).toBe(CREDIT)
 })
 
-test('fetches nothing for a wallet that is empty', async () => {
+test('fetches nothing if the wallet is empty', async () => {
   account = await running.account(0n)
   const response = await edit({ image_url: picturesUrl })
   expect([response.status, picturesServed]).toEqual([402, 0])

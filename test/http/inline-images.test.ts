@@ -1,4 +1,6 @@
-/** Image URLs in a chat call to a model that does not fetch them: fetched here under the guard, refused where it says no. */
+/**
+ * Image URLs in chat calls to models that do not fetch them: fetched by the gateway behind its SSRF guard, or refused.
+ */
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -54,7 +56,7 @@ const text = { type: 'text', text: 'Ảnh này là gì?' }
 test.each([
   ['chat', '/v1/chat/completions', (url: string) => ({ type: 'image_url', image_url: { url } })],
   ['messages', '/v1/messages', (url: string) => ({ type: 'image', source: { type: 'url', url } })],
-])('the image of a %s call reaches the model as its bytes', async (_format, path, image) => {
+])('the image of a %s call reaches the model inline', async (_format, path, image) => {
   const before = provider.requests.length
   const response = await call(path, [text, image(picturesUrl)])
   expect(response.status).toBe(200)

@@ -1,4 +1,4 @@
-/** What a provider sends ahead of its reply changes nothing. */
+/** Interim (1xx) replies of a provider change nothing. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { goodMessage, MESSAGE } from '../support/chat.ts'

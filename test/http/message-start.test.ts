@@ -1,4 +1,4 @@
-/** What clients of the messages format are told before the provider has counted. */
+/** The input count that clients of the messages format get before the provider's own. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
@@ -32,7 +32,7 @@ const BODIES: readonly (readonly [string, object])[] = [
   ['a large prompt', { system: 'Xin chào các bạn, đây là một câu. '.repeat(60_000) }],
 ]
 
-test.each(BODIES)('message_start of a converted stream carries what count_tokens says: %s', async (_name, extra) => {
+test.each(BODIES)('message_start of a converted stream has the same count as count_tokens: %s', async (_name, extra) => {
   const headers = { 'x-api-key': world.account.apiKey }
   const counted = await fetch(`${world.running.url}/v1/messages/count_tokens`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** The model list over sockets: compressed for who takes it, cached by its tag, read by the official SDKs. */
+/** The model list over sockets: compressed on request, cached by ETag, read by the official SDKs. */
 
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -28,7 +28,7 @@ const CODINGS: readonly (readonly [accepted: string, coding: string | null])[] =
 ]
 
 test.each(['/v1/models', '/v1/models?channel=aws', '/v1/models?limit=5', '/v1/models/req/gpt-5.5'])(
-  '%s comes in the coding that the client takes, with a tag of its own',
+  '%s is sent in a coding that the client accepts, with an ETag of its own',
   async path => {
     const plain = await ask(path, { 'accept-encoding': 'identity' })
     const text = await plain.text()

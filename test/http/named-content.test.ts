@@ -1,4 +1,4 @@
-/** Content that a body names and does not have: the provider fetches it or kept it, and bills all of it. */
+/** Content that a body refers to without containing it: the provider fetches or stores it, and bills all of it. */
 
 import { request } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -58,8 +58,8 @@ async function call(apiKey: string, endpoint: string, body: object): Promise<{ s
 describe.each(NAMED)('%s with %s: %j', (endpoint, model, body) => {
   const { price, context } = factsOf(model)
 
-  test.each([false, true])('as much is set aside as the context has room for (stream: %s)', async stream => {
-    // Two such calls and a little.
+  test.each([false, true])('enough is set aside to fill the context window (stream: %s)', async stream => {
+    // Enough for two such calls and a little more.
     const account = await running.account((2n * context + 2_000n) * price)
     const open = Promise.withResolvers<void>()
     provider.gate = open.promise

@@ -1,4 +1,4 @@
-/** A model by other spellings of its name, on every endpoint: it serves, and replies call it as the client did. */
+/** Other spellings of model names, on every endpoint: they are served, and replies use the client's spelling. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
@@ -27,7 +27,7 @@ test.each<[string, string, string, object]>([
   ['/v1/chat/completions', 'GPT-5.5', 'gpt-5.5', { messages }],
   ['/v1/chat/completions', 'anthropic/SVC/claude-opus-5', 'svc/claude-opus-5', { messages }],
   ['/v1/responses', 'OpenAI/gpt-5.5', 'gpt-5.5', { input: 'hi' }],
-])('%s serves %s as %s, whole and streamed, and replies say the name that was sent', async (path, name, id, rest) => {
+])('%s serves %s as %s, whole and streamed, and replies repeat the client’s spelling', async (path, name, id, rest) => {
   for (const stream of [false, true]) {
     const reply = await send(path, { model: name, ...rest, stream })
     expect(reply.status).toBe(200)
@@ -43,14 +43,14 @@ test.each<[string, string, string, object]>([
 test.each<[string, string, string, object]>([
   ['/v1/messages', 'anthropic/claude-opus-4.5', 'claude-opus-4-5', { max_tokens: 20, messages }],
   ['/v1/chat/completions', 'OPUS', 'claude-opus-5', { messages }],
-])('%s: %s is an alias of %s, and is said to be', async (path, name, id, rest) => {
+])('%s: %s is reported as an alias of %s', async (path, name, id, rest) => {
   const reply = await send(path, { model: name, ...rest })
   expect(reply.headers.get('x-svc-model-mapped-from')).toBe(encodeURIComponent(name))
   expect(await reply.json()).toMatchObject({ model: id })
   expect((await running.usage(account.accountId)).at(-1)).toMatchObject({ model: id, requested_name: name })
 })
 
-test('images and speech know other spellings, and refuse what is no name of theirs', async () => {
+test('images and speech accept other spellings, and refuse unknown names', async () => {
   const picture = await send('/v1/images/generations', { model: 'OpenAI/REQ/GPT-Image-2', prompt: 'x' })
   expect([picture.status, picture.headers.get('x-svc-model')]).toEqual([200, 'req/gpt-image-2'])
   const speech = await send('/v1/audio/speech', { model: 'REQ/gpt-4o-mini-tts', input: 'x', voice: 'alloy' })
@@ -62,7 +62,7 @@ test('images and speech know other spellings, and refuse what is no name of thei
   )
 })
 
-test.each(['GPT-5.5', 'openai/gpt-5.5', 'OpenAI%2FGPT-5.5'])('GET /v1/models/%s is the entry', async name => {
+test.each(['GPT-5.5', 'openai/gpt-5.5', 'OpenAI%2FGPT-5.5'])('GET /v1/models/%s returns the entry', async name => {
   const reply = await fetch(`${running.url}/v1/models/${name}`, { headers: { 'x-api-key': account.apiKey } })
   expect([reply.status, ((await reply.json()) as { id: string }).id]).toEqual([200, 'gpt-5.5'])
 })

@@ -1,4 +1,7 @@
-/** What operators set holds for every gateway at once: maintenance, limits of keys; and they see how the upstreams fare. */
+/**
+ * Operators' settings apply to every gateway at once: maintenance, limits of keys; and the state of upstreams is
+ * visible.
+ */
 
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
@@ -27,7 +30,7 @@ import { changedTables } from '../support/tables.ts'
 
 const CREDIT = 1_000_000n * 1_000_000n
 const ENTRY = 'claude-opus-5'
-/** What the catalogue of this file allows to keys without a limit of their own. */
+/** The catalogue's limit in this file, for keys without one of their own. */
 const DEFAULT_LIMIT = 7
 
 let provider: ScriptedUpstream
@@ -65,7 +68,7 @@ async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 10))
 }
 
-/** A command of the command line on the database of the gateways. */
+/** Runs the command line on the gateways' database. */
 async function command(...words: string[]) {
   const read = readCommand(words)
   const action = OPERATIONS_ACTIONS[read?.verb.name ?? '']
@@ -85,7 +88,7 @@ async function maintenance(enabled: boolean, ...options: string[]) {
   }
 }
 
-test('maintenance refuses new calls on every gateway, lets those in flight finish, and answers the model list', async () => {
+test('maintenance refuses new calls on every gateway, lets those in flight finish, and still serves the model list', async () => {
   await setLimit(0)
   const { promise: goOn, resolve: finish } = Promise.withResolvers<void>()
   const rest =
@@ -124,7 +127,7 @@ test('maintenance refuses new calls on every gateway, lets those in flight finis
   for (const { url } of [running, sibling]) expect((await call(url)).status).toBe(200)
 })
 
-test('the official SDKs sit out a maintenance of up to a minute, and give up at once when it is longer', async () => {
+test('the official SDKs wait for the end of a maintenance of up to a minute, and give up at once if it is longer', async () => {
   await setLimit(0)
   const { apiKey } = account
   const answers: [status: number, retryAfter: string | null, shouldRetry: string | null][] = []
@@ -148,7 +151,7 @@ test('the official SDKs sit out a maintenance of up to a minute, and give up at 
   }
   expect(answers.splice(0)).toEqual(Array(2).fill([503, '61', 'false']))
 
-  // It is on already: the gateways learn the new time a moment later.
+  // Maintenance is already on: the gateways learn its new end a moment later.
   const announce = async (seconds: string) => {
     await maintenance(true, '--retry-after', seconds)
     const asked = async () => {
@@ -179,7 +182,7 @@ async function setLimit(limit: number | null) {
   expect(await limitKey(running.database.sql, { accountId, keyId, by: COMMAND_LINE }, limit)).toBe(true)
 }
 
-test('counts the calls of a limited key across processes, and says when to try again', async () => {
+test('counts the calls of a limited key across processes, and sends retry-after', async () => {
   await setLimit(5)
   const statuses = await Promise.all(
     Array.from({ length: 12 }, async (_, index) => {
@@ -205,7 +208,7 @@ test('counts the calls of a limited key across processes, and says when to try a
   expect(rows.filter(row => row.status === 429).every(row => row.cost === 0n)).toBe(true)
 })
 
-test('takes the limit of the catalogue for keys without one, and none for keys with 0', async () => {
+test('applies the catalogue’s limit to keys without one, and none to keys with 0', async () => {
   const statuses: number[] = []
   for (let calls = 0; calls < DEFAULT_LIMIT + 2; calls++) statuses.push((await call(running.url)).status)
   expect(statuses).toEqual([...Array(DEFAULT_LIMIT).fill(200), 429, 429])
@@ -215,7 +218,7 @@ test('takes the limit of the catalogue for keys without one, and none for keys w
   for (let calls = 0; calls < DEFAULT_LIMIT + 2; calls++) expect((await call(running.url)).status).toBe(200)
 })
 
-test('limits calls in flight from the command line, beside calls per minute or alone', async () => {
+test('limits calls in flight from the command line, with or without a limit of calls per minute', async () => {
   const words = ['key', 'limit', account.email, String(account.keyId)]
   const key_id = account.keyId
   const both = await command(...words, '9', '--concurrency', '3')
@@ -226,14 +229,14 @@ test('limits calls in flight from the command line, beside calls per minute or a
   expect(neither.data).toEqual({ key_id, rate_limit_per_minute: null, concurrency_max: null })
 })
 
-test('asks the database nothing for keys without a limit', async () => {
+test('needs no database query for keys without a limit', async () => {
   await setLimit(0)
   expect((await call(running.url)).status).toBe(200)
   const rows = await running.database.sql`select 1 from rate_grant where key_id = ${account.keyId}`
   expect(rows).toHaveLength(0)
 })
 
-test('operators see how each process finds its upstreams', async () => {
+test('operators see the upstreams’ state in each process', async () => {
   answer = json(401, { error: { type: 'authentication_error', message: 'invalid x-api-key' } })
   await setLimit(0)
   expect((await call(running.url)).status).toBe(502)

@@ -1,4 +1,7 @@
-/** Many calls at once on a wallet with money for a few: it ends at exactly zero, and nobody is refused while money is left. */
+/**
+ * Many concurrent calls on a wallet with money for a few: it ends at exactly zero, and nobody is refused while money is
+ * left.
+ */
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -30,7 +33,7 @@ beforeAll(async () => {
   await new Promise<void>(resolve => provider.listen(0, '127.0.0.1', resolve))
   running = await startTestGateway({
     upstreams: { openai: `http://127.0.0.1:${(provider.address() as AddressInfo).port}` },
-    // What is limited here is money.
+    // Only money is limited here.
     tables: changedTables({ settings: { concurrencyMax: 0 } }),
   })
 })
@@ -73,7 +76,7 @@ test.each([
   expect(rows).toHaveLength(1000)
   expect(rows.reduce((sum, row) => sum + row.charged, 0n)).toBe(credit)
   expect(rows.every(row => row.balance_after >= 0n)).toBe(true)
-  // In order of the journal: once a call was refused for want of money, none was charged.
+  // In journal order: after the first call refused for lack of money, none was charged.
   const firstRefused = rows.findIndex(row => row.status === 402)
   expect(rows.slice(firstRefused).every(row => row.charged === 0n)).toBe(true)
   expect(rows[firstRefused]?.balance_after).toBe(0n)

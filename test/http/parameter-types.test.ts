@@ -1,4 +1,4 @@
-/** Parameters of a wrong type in converted calls: a 400 that names the place, and nothing is sent or charged. */
+/** Parameters of a wrong type in converted calls: a 400 that names the field; nothing is sent or charged. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ConversionWorld, CREDIT, type Path, question, startConversionWorld } from '../support/conversion.ts'
@@ -47,7 +47,7 @@ const format = (extra: object) => ({
   response_format: { type: 'json_schema', json_schema: { name: 'r', schema, ...extra } },
 })
 
-/** Wrong bodies with the place and the words of the refusal, and right ones of the same place. */
+/** Bad bodies, with the field and the message of the refusal, and good values for the same field. */
 type Case = readonly [place: string, words: string, wrong: readonly object[], right: readonly object[]]
 
 const of = (field: string, values: readonly unknown[]): object[] => values.map(value => ({ [field]: value }))
@@ -164,7 +164,7 @@ const CASES: Readonly<Record<Path, readonly Case[]>> = {
   ],
 }
 
-test.each(Object.keys(CASES) as Path[])('%s: what is of a wrong type is refused by its place', async path => {
+test.each(Object.keys(CASES) as Path[])('%s: values of a wrong type are refused, naming the field', async path => {
   const { model, reply } = ROADS[path]
   world.account = await world.running.account(CREDIT)
   world.answer(json(200, reply))
@@ -181,7 +181,7 @@ test.each(Object.keys(CASES) as Path[])('%s: what is of a wrong type is refused 
   expect(await world.spent()).toBe(0n)
 })
 
-test.each(Object.keys(CASES) as Path[])('%s: what is of the right type, null or absent, is served', async path => {
+test.each(Object.keys(CASES) as Path[])('%s: values of the right type, null or absent, are served', async path => {
   const { model, reply } = ROADS[path]
   world.account = await world.running.account(CREDIT)
   world.answer(json(200, reply))

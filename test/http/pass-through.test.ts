@@ -1,4 +1,6 @@
-/** Same format in and out: the bytes go through, apart from the model, whichever way the provider's bytes are cut. */
+/**
+ * The same format on both sides: bytes pass unchanged, apart from the model, however the provider's bytes are split.
+ */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -67,7 +69,7 @@ const REPLY =
   '{"id":"msg_1","type":"message","role":"assistant","model":"claude-opus-5-20260601","content":[{"type":"text","text":"Xin chào \\u0111ó","big":12345678901234567890}],' +
   '"stop_reason":"end_turn","new_field":{"__proto__":{"x":1}},"usage":{"input_tokens":10,"cache_read_input_tokens":5,"cache_creation_input_tokens":2,"output_tokens":7}}'
 
-test('carries every byte of a request and of a reply but the model', async () => {
+test('relays every byte of a request and of a reply, except the model', async () => {
   answer = json(200, REPLY)
   const body =
     '{ "max_tokens" : 10, "x_unknown": 12345678901234567890, "model":"opus",\n "messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"ế\\u00e9","__proto__":{"a":1}}]}], "metadata":{"model":"inner"}}'
@@ -122,7 +124,7 @@ test('bills every input token that the provider reports, to the µVND', async ()
   ])
 })
 
-test('bills a call of a per-call entry its one price', async () => {
+test('bills a per-call entry at its fixed price', async () => {
   answer = json(200, REPLY)
   const response = await call(
     '/v1/messages',
@@ -134,7 +136,7 @@ test('bills a call of a per-call entry its one price', async () => {
   expect(await running.balance(account.accountId)).toBe(CREDIT - 1500n * PER_VND)
 })
 
-test('maps aliases and unknown names, and says so', async () => {
+test('maps aliases and unknown names, and reports it', async () => {
   answer = json(200, REPLY)
   const of = async (model: string) => {
     const body = JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'x' }] })
@@ -163,7 +165,7 @@ test('maps aliases and unknown names, and says so', async () => {
   ])
 })
 
-test('of a model written twice, the one that is billed is the one that goes upstream', async () => {
+test('if a body has two models, the one billed is the one sent upstream', async () => {
   answer = json(200, REPLY)
   await call(
     '/v1/messages',
@@ -186,7 +188,7 @@ const EVENTS = [
 const STREAMED = '{"model":"claude-opus-5","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"x"}]}'
 
 test.each([1, 2, 7, 100_000])(
-  'relays a messages stream cut every %i bytes, byte for byte but for the model',
+  'relays a messages stream split every %i bytes, byte for byte except the model',
   async size => {
     const bytes = Buffer.from(EVENTS.join(''))
     const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
@@ -214,7 +216,7 @@ const CHAT_EVENTS = [
   'data: [DONE]\n\n',
 ]
 
-test('asks a chat upstream for usage, and keeps the chunk from a client that did not ask', async () => {
+test('requests usage from a chat upstream, and hides the chunk from a client that did not', async () => {
   answer = stream(CHAT_EVENTS)
   const plain = '{"model":"gpt-5.5","stream":true,"messages":[{"role":"user","content":"x"}]}'
   const response = await call('/v1/chat/completions', plain)
@@ -256,7 +258,7 @@ test.each<[string, typeof answer, number, string]>([
   ['garbage', json(200, '<html>'), 502, 'api_error'],
   ['an error in a 200', json(200, '{"error":{"message":"x"}}'), 502, 'api_error'],
   ['a closed connection', response => void response.destroy(), 502, 'api_error'],
-])('does not charge for %s of the provider', async (_name, behaviour, status, type) => {
+])('does not charge for %s by the provider', async (_name, behaviour, status, type) => {
   answer = behaviour
   for (const body of [STREAMED.replace('"stream":true,', ''), STREAMED]) {
     const response = await call('/v1/messages', body)
@@ -348,7 +350,7 @@ test('a client that leaves a whole call pays for the finished call', async () =>
   expect(await running.usage(account.accountId)).toMatchObject([{ status: 499, cost: 24n * 6500n, estimated: false }])
 })
 
-test('a reply without usage is counted here and marked', async () => {
+test('a reply without usage is counted here and marked as estimated', async () => {
   answer = json(200, '{"type":"message","model":"m","content":[{"type":"text","text":"one two three four"}]}')
   const body = '{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"x"}]}'
   const response = await call('/v1/messages', body)
@@ -356,7 +358,7 @@ test('a reply without usage is counted here and marked', async () => {
   expect(await running.usage(account.accountId)).toMatchObject([{ status: 200, output_tokens: 4, estimated: true }])
 })
 
-test('a provider that answers a streamed call with plain JSON is told again as a stream', async () => {
+test('plain JSON in reply to a streamed call is replayed as a stream', async () => {
   answer = json(200, REPLY)
   const response = await call('/v1/messages', STREAMED)
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -373,7 +375,7 @@ test('a provider that answers a streamed call with plain JSON is told again as a
   expect(await running.usage(account.accountId)).toMatchObject([{ status: 200, cost: 24n * 6500n, estimated: false }])
 })
 
-test('a stream that ends well without its usage is counted here and marked', async () => {
+test('a complete stream without usage is counted here and marked as estimated', async () => {
   answer = stream(EVENTS.map(event => event.replace(',"usage":{"output_tokens":25}', '')))
   await (await call('/v1/messages', STREAMED)).text()
   const [row] = await running.usage(account.accountId)
@@ -385,7 +387,7 @@ test.each([
   ['more tokens than any call can use', '{"input_tokens":2000000000,"output_tokens":7}'],
   ['nothing at all', '{"input_tokens":0,"output_tokens":0}'],
   ['negative counts', '{"input_tokens":-10,"output_tokens":-7}'],
-])('does not believe a provider that reports %s: counts here, and leaves no hold', async (_name, usage) => {
+])('ignores a provider that reports %s: counts here, and leaves no hold', async (_name, usage) => {
   answer = json(
     200,
     `{"type":"message","model":"m","content":[{"type":"text","text":"one two three"}],"usage":${usage}}`,
@@ -403,7 +405,7 @@ test.each([
 test.each([
   ['/v1/messages', STREAMED, EVENTS.slice(-1)],
   ['/v1/chat/completions', STREAMED.replace('claude-opus-5', 'gpt-5.5'), CHAT_EVENTS.slice(-1)],
-])('a stream of %s that holds nothing but its end is no reply and costs nothing', async (path, body, events) => {
+])('a stream of %s with nothing but its end is not a reply and costs nothing', async (path, body, events) => {
   answer = stream(events)
   const response = await call(path, body)
   const text = await response.text()

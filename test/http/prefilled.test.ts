@@ -1,4 +1,4 @@
-/** A last message that the model shall continue goes to the address where its provider continues it. */
+/** Requests whose last message the model should continue go to the provider's path for that. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ConversionWorld, startConversionWorld } from '../support/conversion.ts'
@@ -38,7 +38,7 @@ test.each([
   expect(last?.prefix === true).toBe(continued)
 })
 
-test('a provider that continues at its usual address gets such requests there', async () => {
+test('a provider that continues messages at its usual path gets such requests there', async () => {
   world.answer(json(200, REPLY))
   const messages = [QUESTION, { ...BEGUN, partial: true }]
   await world.call('/v1/chat/completions', { model: 'kimi-k2.6', max_tokens: 100, messages })

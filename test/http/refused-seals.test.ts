@@ -1,4 +1,4 @@
-/** Sealed reasoning that the provider cannot open: asked once more without it, and nobody is blamed. */
+/** Sealed reasoning that the provider cannot open: the call is resent without it, and no upstream is blamed. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
@@ -47,7 +47,7 @@ let account: TestAccount
 
 beforeAll(async () => {
   provider = await startScriptedUpstream(() => script.shift() ?? json(500, {}))
-  // One try a call: what is sent once more is none.
+  // One attempt per call: resending is not a new attempt.
   running = await startTestGateway({
     upstreams: { openai: `${provider.url}/v1`, anthropic: provider.url },
     environment: { LIMIT_UPSTREAM_TRIES_MAX: '1' },
@@ -73,14 +73,14 @@ async function call(body: string, answers: readonly Answer[], path = '/v1/respon
   return { status: response.status, text, sent: provider.requests.slice(before).map(sent => sent.body.toString()) }
 }
 
-test.each(Object.entries(REFUSALS))('is sent once more without it when it is refused %s', async (_how, refused) => {
+test.each(Object.entries(REFUSALS))('is resent without it if it is refused %s', async (_how, refused) => {
   const body = bodyOf([USER, REASONING, CALL])
   const { status, sent } = await call(body, [refused, json(200, RESPONSE)])
   expect([status, sent]).toEqual([200, [body, bodyOf([USER, CALL])]])
   expect(await running.usage(account.accountId)).toMatchObject([{ status: 200, input_tokens: 3, output_tokens: 2 }])
 })
 
-test('streams too', async () => {
+test('streams, too', async () => {
   const stream: Answer = [
     sse(),
     write(
@@ -94,14 +94,14 @@ test('streams too', async () => {
   expect([status, text.includes('response.completed'), sent.length]).toEqual([200, true, 2])
 })
 
-test('once only: what is refused without it is the client’s to see', async () => {
+test('resends only once: a refusal without it goes to the client', async () => {
   const refused = REFUSALS['by its code'] as Answer
   const { status, text, sent } = await call(bodyOf([REASONING, USER]), [refused, refused, json(200, RESPONSE)])
   expect([status, sent.length]).toEqual([400, 2])
   expect(text).toContain('The encrypted content gAAA is not valid.')
 })
 
-test('no other refusal, and none of a body without reasoning, is sent again', async () => {
+test('resends nothing after other refusals, or without reasoning in the body', async () => {
   const other = refusal({ code: 'invalid_prompt', message: 'This prompt is not allowed.' })
   expect((await call(bodyOf([USER, REASONING]), [other, json(200, RESPONSE)])).sent).toHaveLength(1)
   const refused = REFUSALS['by its code'] as Answer
@@ -109,7 +109,7 @@ test('no other refusal, and none of a body without reasoning, is sent again', as
   expect([plain.status, plain.sent.length]).toEqual([400, 1])
 })
 
-test('nothing of it is a try, or a fault of the provider', async () => {
+test('resending is neither an attempt of its own nor a fault of the provider', async () => {
   const refused = REFUSALS['by its code'] as Answer
   const status = () => running.gateway.upstreams.status().find(({ id }) => id === 'openai')
   const before = status()
@@ -143,7 +143,7 @@ const chatBody = (model: string) => (messages: readonly object[]) => ({ model, r
 interface MarkedRoad {
   readonly reply: object
   readonly body: (turns: readonly object[]) => object
-  /** What the client brings back of a reply. */
+  /** What the client sends back of a reply. */
   readonly said: (reply: never) => readonly object[]
 }
 
@@ -191,7 +191,7 @@ const MARKED_ROADS: readonly (readonly [path: string, model: string, MarkedRoad]
     },
   ],
 ]
-test.each(MARKED_ROADS)('%s with %s: a mark opens for its own account alone', async (path, _model, road) => {
+test.each(MARKED_ROADS)('%s with %s: a mark only opens for its own account', async (path, _model, road) => {
   const user = { role: 'user', content: 'hi' }
   const ask = (turns: readonly object[], asker: TestAccount) =>
     call(JSON.stringify(road.body(turns)), [json(200, road.reply)], path, asker)
@@ -207,7 +207,7 @@ test.each(MARKED_ROADS)('%s with %s: a mark opens for its own account alone', as
   expect(foreign.sent[0]).toMatch(/Chào|Hello/)
 })
 
-test('an id that carries an item of another account is refused in words, and never sent on', async () => {
+test('an id that carries another account’s item is refused with an explanation, and never sent upstream', async () => {
   const first = await call('{"model":"claude-opus-5","input":"hi"}', [json(200, SEALED_MESSAGE)])
   const [reasoning, message] = (JSON.parse(first.text) as { output: { id: string }[] }).output
   const references = (items: object[], model: string) =>

@@ -1,4 +1,4 @@
-/** Pieces of a stream that arrive in one turn of the event loop are read together; what that must not change. */
+/** Pieces of a stream that arrive in one turn of the event loop are read together, which must not change the result. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -85,7 +85,7 @@ function relay() {
   }
 }
 
-test('what a provider sends behind the end of its stream is not kept', async () => {
+test('data after the end of a provider’s stream is discarded', async () => {
   const { reply, ended, receive } = relay()
   receive(START + END)
   expect(await ended).toBe('complete')
@@ -104,7 +104,7 @@ test('what a provider sends behind the end of its stream is not kept', async () 
   expect(late.filter(chunk => chunk.deref() !== undefined)).toEqual([])
 })
 
-test('a provider is held back while it hands on the piece that a full client cannot take', async () => {
+test('a provider is paused while a slow client cannot take its latest piece', async () => {
   const { client, isPaused, receive } = relay()
   receive(START)
   await turn()
@@ -114,7 +114,7 @@ test('a provider is held back while it hands on the piece that a full client can
   expect(isPaused()).toBe(true)
 })
 
-test('events before one that is too large are delivered, though they came in the same turn', async () => {
+test('events before an oversized one are delivered, even if they arrive in the same turn', async () => {
   const { client, ended, receive } = relay()
   receive(START)
   receive(textDelta('a'))
@@ -123,7 +123,7 @@ test('events before one that is too large are delivered, though they came in the
   expect(client.text).toBe(START + textDelta('a'))
 })
 
-test('an end that has come counts, though the client left before it was read', async () => {
+test('an end that has arrived counts, even if the client left before it was read', async () => {
   const { client, ended, settled, receive } = relay()
   receive(START)
   await turn()
@@ -133,7 +133,7 @@ test('an end that has come counts, though the client left before it was read', a
   expect(settled).toMatchObject([{ status: 200, used: { outputTokens: 25, estimated: false } }])
 })
 
-test('what came before a break is delivered, though both came in the same turn', async () => {
+test('data before a break is delivered, even if both arrive in the same turn', async () => {
   const { client, reply, ended, receive } = relay()
   receive(START)
   receive(textDelta('a'))

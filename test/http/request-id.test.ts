@@ -1,4 +1,4 @@
-/** One id from the client to the provider: on every reply, in every log line of the call, on the upstream's request. */
+/** One id from client to provider: on every reply, in every log line of the call, and on the upstream's request. */
 
 import { connect } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
@@ -61,7 +61,7 @@ test("the client's id is on the reply, in each log line of the call and on the u
   ])
 })
 
-test('the log line of a call names its usage row, whoever chose the id', async () => {
+test('the log line of a call names its usage row, whether or not the client chose the id', async () => {
   await post({ 'x-request-id': 'mine' })
   await running.gateway.readiness.idle()
   const { sql } = running.database
@@ -73,7 +73,7 @@ test('the log line of a call names its usage row, whoever chose the id', async (
 test.each([
   ['too long', 'a'.repeat(129)],
   ['with a space', 'a b'],
-  ['with what could end a line of a log', 'a"b'],
+  ['with characters that could break a log line', 'a"b'],
   ['not ASCII', 'a\u00e9'],
   ['empty', ''],
 ])('an id that is %s is replaced', async (_, given) => {
@@ -126,7 +126,7 @@ test('a stream carries it too, and official SDKs report it', async () => {
   expect(completion.choices[0]?.message.content).toBe(MESSAGE.content[0]?.text)
 })
 
-test('what never became a request gets an id of its own', async () => {
+test('a reply without a valid request gets an id of its own', async () => {
   const { hostname, port } = new URL(running.url)
   const reply = await new Promise<string>((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write('NOT HTTP\r\nx-request-id: mine\r\n\r\n'))
@@ -140,7 +140,7 @@ test('what never became a request gets an id of its own', async () => {
   expect(reply).toMatch(/\r\nrequest-id: req_[0-9a-f]{32}\r\nx-request-id: req_[0-9a-f]{32}\r\n/)
 })
 
-test("without traces a client's traceparent goes on as it is to an upstream that is to have it", async () => {
+test("without traces a client's traceparent is forwarded unchanged to upstreams that may get it", async () => {
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   await post({ traceparent })
   expect(provider.requests.at(-1)?.headers.traceparent).toBe(traceparent)

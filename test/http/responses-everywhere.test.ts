@@ -1,4 +1,6 @@
-/** Every chat model of the catalogue in the responses format, asked by the official SDK, with the sandbox behind it. */
+/**
+ * Every chat model of the catalogue in the responses format, called with the official SDK, with the sandbox behind it.
+ */
 
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -55,7 +57,7 @@ test('each call has its row', async () => {
   expect(rows.filter(({ streamed }) => streamed)).toHaveLength(ENTRIES.length)
 })
 
-test('a name that means nothing gets the fallback, which the reply says', async () => {
+test('an unknown name gets the fallback, as the reply says', async () => {
   const { data, response } = await client.responses.create({ model: 'no-such-model', input: 'Hello' }).withResponse()
   expect(data.status).toBe('completed')
   expect(response.headers.get('x-svc-model')).toBe(TABLES.settings.fallback)

@@ -1,4 +1,4 @@
-/** What stands beside the responses endpoint: counting, what is not stored, and the codes that clients act on. */
+/** Other features of the responses API: counting, requests for stored responses, and codes that clients act on. */
 
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -41,7 +41,7 @@ test('the official SDK counts input for an empty wallet, and no usage row is wri
   expect(await running.usage(account.accountId)).toEqual([])
 })
 
-test('items count as the same conversation does in the other formats', async () => {
+test('items count like the same conversation in other formats', async () => {
   const count = async (path: string, body: object) => {
     const response = await send('POST', path, { model: 'gpt-5.5', ...body })
     return ((await response.json()) as { input_tokens: number }).input_tokens
@@ -71,7 +71,7 @@ test('items count as the same conversation does in the other formats', async () 
   expect(Math.abs(items - messages)).toBeLessThan(messages * 0.05)
 })
 
-test('what a provider keeps cannot be counted here', async () => {
+test('content stored at a provider cannot be counted here', async () => {
   const response = await send('POST', '/v1/responses/input_tokens', {
     model: 'gpt-5.5',
     input: 'x',
@@ -104,13 +104,13 @@ test.each([
   })
 })
 
-test('the official SDK reads what is not stored as a 404', async () => {
+test('the official SDK gets a 404 for stored responses', async () => {
   const error = await client.responses.retrieve('resp_1').catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(OpenAI.NotFoundError)
   expect((error as InstanceType<typeof OpenAI.NotFoundError>).code).toBe('response_not_found')
 })
 
-test('compaction is not offered, and the client is told how to do without', async () => {
+test('compaction is not supported, and the client is told what to do instead', async () => {
   const response = await send('POST', '/v1/responses/compact', { model: 'gpt-5.5', input: [] })
   expect(response.status).toBe(404)
   const { error } = (await response.json()) as { error: { code: string; message: string } }
@@ -144,7 +144,7 @@ test.each<[string, Answer, number, string, string]>([
   ],
 ])('%s has the code that clients of the format act on', async (_what, given, status, code, ours) => {
   answer = given
-  // A gateway each: what a provider refuses cools down.
+  // A gateway per case, because a refusing provider cools down.
   const fresh = await startTestGateway({ upstreams: { openai: `${provider.url}/v1` } })
   const { apiKey } = await fresh.account(1_000_000n * 1_000_000n)
   const told = async (path: string, body: object) => {
@@ -158,7 +158,7 @@ test.each<[string, Answer, number, string, string]>([
   await fresh.close()
 })
 
-test('a key over its limit is told so in those words too, before its body is read', async () => {
+test('a key over its limit gets such a code, too, before its body is read', async () => {
   const person = await running.account(1_000_000n)
   await running.database.sql`update api_key set rate_limit_per_minute = 1 where key_id = ${person.keyId}`
   answer = json(400, { error: { message: 'no', code: 'invalid_prompt' } })

@@ -1,4 +1,7 @@
-/** The responses format: unchanged both ways but for the model, billed from its own usage, broken streams told in its form. */
+/**
+ * The responses format: unchanged in both directions except for the model, billed by its own usage, with failures in
+ * its own form.
+ */
 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -53,7 +56,7 @@ const REPLY =
 const BODY =
   '{ "input":[{"role":"user","content":"ế\\u00e9"},{"type":"brand_new"}], "model":"req/gpt-5.5","tools":[{"type":"brand_new_tool","n":12345678901234567890}],"store":false}'
 
-test('carries every byte of a request and of a reply but the model, and bills the usage it reports', async () => {
+test('relays every byte of a request and of a reply except the model, and bills the reported usage', async () => {
   answer = [head(200, { 'content-type': 'application/json' }), write(REPLY), end()]
   const before = provider.requests.length
   const response = await call(BODY.replace('req/', ''))
@@ -77,7 +80,7 @@ test('carries every byte of a request and of a reply but the model, and bills th
   expect([...rows]).toEqual([{ cached: 20, reasoning: 5 }])
 })
 
-test('bills a per-call entry its one price, and gives the reply the name that was asked for', async () => {
+test('bills a per-call entry at its fixed price, and replies with the requested name', async () => {
   answer = [head(200, { 'content-type': 'application/json' }), write(REPLY), end()]
   const response = await call(BODY)
   expect(((await response.json()) as { model: string }).model).toBe('req/gpt-5.5')
@@ -88,7 +91,7 @@ test('bills a per-call entry its one price, and gives the reply the name that wa
   ])
 })
 
-test('says to a model what it takes, and to the client what it knows', async () => {
+test('sends a model only what it accepts, and restores the client’s names', async () => {
   const name = `tool_${'x'.repeat(70)}`
   const reply = (called: string) => ({
     id: 'resp_1',
@@ -130,7 +133,7 @@ test('says to a model what it takes, and to the client what it knows', async () 
   })
 })
 
-test('gives tools of every kind to a host of this format that knows functions only', async () => {
+test('converts tools of every kind for a host of this format that only supports functions', async () => {
   const call_id = 'call_1'
   answer = json(200, {
     id: 'resp_1',
@@ -208,7 +211,7 @@ const ECHO = {
 const STREAMED = '{"model":"gpt-5.5","stream":true,"input":"x"}'
 const RENAMED = EVENTS.join('').replaceAll('gpt-5.5-2026-04-23', 'gpt-5.5')
 
-test.each([1, 3, 100_000])('relays a stream cut every %i bytes, byte for byte but for the model', async cutEvery => {
+test.each([1, 3, 100_000])('relays a stream split every %i bytes, byte for byte except the model', async cutEvery => {
   answer = [sse(), write(EVENTS.join(''), { cutEvery }), end()]
   const response = await call(STREAMED)
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -219,7 +222,7 @@ test.each([1, 3, 100_000])('relays a stream cut every %i bytes, byte for byte bu
   ])
 })
 
-test('a provider that answers a streamed call with a whole response gives the stream that it should be', async () => {
+test('a whole response to a streamed call is replayed as a stream', async () => {
   const output = [
     { id: 'rs_1', type: 'reasoning', status: 'completed', summary: [{ type: 'summary_text', text: 'Why?' }] },
     { id: 'ws_1', type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'x' } },
@@ -271,7 +274,7 @@ test('a provider that answers a streamed call with a whole response gives the st
   expect([failed.status, await failed.json()]).toMatchObject([400, { error }])
 })
 
-test('a response that stops at its cap is billed as a whole one', async () => {
+test('a response that stops at its cap is billed like a complete one', async () => {
   const incomplete = event('response.incomplete', `"sequence_number":6,${RESPONSE('incomplete', USAGE)}`)
   answer = [sse(), write([...EVENTS.slice(0, 4), incomplete].join('')), end()]
   expect(await (await call(STREAMED)).text()).toContain('event: response.incomplete')
@@ -320,7 +323,7 @@ test.each(BREAKS)('a stream that %s ends in response.failed and is not charged',
   expect(await running.balance(account.accountId)).toBe(CREDIT)
 })
 
-test('a refusal that is the request’s own fault keeps its code and its text', async () => {
+test('a refusal because of the request itself keeps its code and its text', async () => {
   const error = '"error":{"code":"context_length_exceeded","message":"Your input exceeds the context window"}'
   const failed = event('response.failed', `"sequence_number":4,${RESPONSE('failed', `,${error}`)}`)
   answer = [sse(), write(EVENTS.slice(0, 3).join('') + failed), end()]
@@ -388,7 +391,7 @@ test.each([
   ],
   ['no model', '{"input":"x"}', /model: Field required/],
   ['an input of the wrong kind', '{"model":"gpt-5.5","input":7}', /input: /],
-  ['a response in the background', '{"model":"gpt-5.5","input":"x","background":true}', /background: /],
+  ['a background response', '{"model":"gpt-5.5","input":"x","background":true}', /background: /],
   ['a stream of the wrong kind', '{"model":"gpt-5.5","input":"x","stream":"yes"}', /stream: /],
   ['a cap of the wrong kind', '{"model":"gpt-5.5","input":"x","max_output_tokens":"many"}', /max_output_tokens: /],
 ])('refuses %s', async (_name, body, message) => {
