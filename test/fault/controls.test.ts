@@ -1,4 +1,4 @@
-/** The checker of the storm must find what was broken on purpose, or its silence would mean nothing. */
+/** The storm's checker must find faults that were made on purpose, or its silence would mean nothing. */
 
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -17,7 +17,7 @@ let world: World
 let gateway: GatewayProcess
 let customer: Customer
 const transfers: (Transfer & { acknowledged: boolean })[] = []
-/** Found once and for all by an earlier test of this file. */
+/** Set by an earlier test of this file. */
 let known: Findings
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Calls at once; every client has its whole reply. */
+/** Concurrent calls; every client gets its whole reply. */
 async function callAll(): Promise<void> {
   const plan = { url: gateway.url, gateway: gateway.name, ...customer, entryId: 'gpt-5.5', secret: world.secret }
   const calls = await Promise.all(
@@ -55,7 +55,7 @@ function look(other: Partial<Witnesses> = {}): Promise<Verdict> {
   })
 }
 
-/** The lists that have more in them than before. */
+/** The lists that have become longer. */
 async function news(other: Partial<Witnesses> = {}): Promise<string[]> {
   const { findings } = await look(other)
   return (Object.keys(findings) as (keyof Findings)[]).filter(name => findings[name].length > known[name].length)
@@ -63,7 +63,7 @@ async function news(other: Partial<Witnesses> = {}): Promise<string[]> {
 
 const MONEY = ['usage', 'credit', 'wallet', 'hold'] as const
 
-/** Past the triggers and checks that keep such a thing from happening. */
+/** Bypasses the triggers and checks that prevent such changes. */
 async function tamper(statement: string): Promise<void> {
   await world.sql.begin(async transaction => {
     await transaction.unsafe("set local session_replication_role = 'replica'")
@@ -75,12 +75,12 @@ async function save(): Promise<void> {
   await tamper(MONEY.map(table => `create table saved_${table} as table ${table}`).join(';'))
 }
 
-/** Everything as it was saved. */
+/** Restores everything as it was saved. */
 async function mend(): Promise<void> {
   await tamper(MONEY.map(table => `delete from ${table}; insert into ${table} select * from saved_${table}`).join(';'))
 }
 
-/** The gateway dies with all it has under way: what it sent to Postgres and was not carried out dies too. */
+/** Kills the gateway with everything in flight, including statements that Postgres has not executed yet. */
 async function killWith(before: () => Promise<void>, between: () => void): Promise<void> {
   await world.sql.begin(async transaction => {
     await transaction.unsafe('lock table usage in access exclusive mode')
@@ -95,11 +95,11 @@ async function killWith(before: () => Promise<void>, between: () => void): Promi
   await settled(world)
 }
 
-test('an honest run is clean', () => {
+test('a run without tampering is clean', () => {
   expect(Object.values(known).flat()).toEqual([])
 })
 
-/** Of a stream, whose client was not told its cost. */
+/** A streamed call, whose client does not know its cost. */
 const SERVED = `(select max(seq) from usage where status = 200 and streamed)`
 
 test.each<[string, string, (keyof Findings)[]]>([
@@ -115,14 +115,14 @@ test.each<[string, string, (keyof Findings)[]]>([
   ],
   ['another model in a usage row', `update usage set entry_id = 'gpt-5.4' where seq = ${SERVED}`, ['wrong']],
   [
-    'a charge that no reply stands behind',
+    'a charge without a reply',
     `update usage set input_tokens = input_tokens + 1000000 where seq = ${SERVED}`,
     ['lost', 'wrong', 'unfounded', 'ledger'],
   ],
   ['a call without its row', `delete from usage where seq = ${SERVED}`, ['lost', 'missing', 'ledger']],
   ['a balance that was raised', 'update wallet set balance_micro_vnd = balance_micro_vnd + 1', ['ledger']],
   [
-    'a hold that nobody frees',
+    'a hold that is never released',
     `insert into hold (account_id, call_id, key_id, entry_id, endpoint, amount_micro_vnd, instance_id)
        select account_id, gen_random_uuid(), 1, 'gpt-5.5', 2, 5, 0 from wallet`,
     ['ledger'],
@@ -141,19 +141,21 @@ test.each<[string, string, (keyof Findings)[]]>([
   expect(await news()).toEqual([])
 })
 
-test('a 402 while there is money is found', async () => {
+test('a 402 while money is left is found', async () => {
   const refused = { ...(world.client.calls[0] as ClientCall), status: 402, complete: false }
   world.client.calls.push(refused)
   expect(await news()).toEqual(['refused'])
   world.client.calls.pop()
 })
 
-/** Two faults at once: a call of 600 ms, Postgres killed 2 ms after its begin, its gateway in its middle. */
+/**
+ * Two faults at once: during a call of 600 ms, Postgres is killed 2 ms after its start, and its gateway in the middle.
+ */
 interface DoubleFault {
   readonly call: ClientCall
   readonly databaseAway: readonly Outage[]
   readonly life: Life
-  /** Of which gateway the life is. */
+  /** The gateway that was killed. */
   readonly of: string
 }
 
@@ -176,14 +178,14 @@ function witnessesOf({ call, databaseAway, life, of }: DoubleFault): Partial<Wit
   return { calls: [...world.client.calls, call], databaseAway, lives }
 }
 
-test('a call of which two faults took every trace is counted, and not found', async () => {
+test('a call that two faults left without a trace is counted, but is not a finding', async () => {
   const witnesses = witnessesOf(doubleFault())
   expect(await news(witnesses)).toEqual([])
   expect(await look(witnesses)).toMatchObject({ traceless: 1, tracelessMax: 1 })
   expect((await look()).traceless).toBe(0)
 })
 
-test('more calls without a trace than one of 1,000 are found', async () => {
+test('more than one call in 1,000 without a trace is a finding', async () => {
   const { calls = [], ...rest } = witnessesOf(doubleFault())
   const twice = [...calls, { ...doubleFault().call }]
   expect(await news({ ...rest, calls: twice })).toEqual(['missing'])
@@ -194,11 +196,11 @@ test('more calls without a trace than one of 1,000 are found', async () => {
 
 test.each<[string, (fault: DoubleFault) => Partial<DoubleFault>, (keyof Findings)[]]>([
   ['whose client has the whole reply', ({ call }) => ({ call: { ...call, complete: true } }), ['lost', 'missing']],
-  ['while Postgres was well', () => ({ databaseAway: [] }), ['missing']],
-  ['while Postgres stood still', fault => outageOf(fault, null), ['missing']],
-  ['that began after Postgres was killed', fault => outageOf(fault, -1), ['missing']],
-  ['whose hold had a second to come to the disk', fault => outageOf(fault, 1_001), ['missing']],
-  ['whose gateway lived on', fault => killOf(fault, null), ['missing']],
+  ['while Postgres was healthy', () => ({ databaseAway: [] }), ['missing']],
+  ['while Postgres was paused', fault => outageOf(fault, null), ['missing']],
+  ['that started after Postgres was killed', fault => outageOf(fault, -1), ['missing']],
+  ['whose hold had a second to reach the disk', fault => outageOf(fault, 1_001), ['missing']],
+  ['whose gateway survived', fault => killOf(fault, null), ['missing']],
   ['whose gateway was killed before', fault => killOf(fault, -1), ['missing']],
   ['whose gateway was killed after the end', fault => killOf(fault, 601), ['missing']],
   ['while another gateway was killed', () => ({ of: 'another' }), ['missing']],
@@ -209,13 +211,13 @@ test.each<[string, (fault: DoubleFault) => Partial<DoubleFault>, (keyof Findings
   expect((await look(witnesses)).traceless).toBe(0)
 })
 
-/** With Postgres killed that long after the begin of the call; null: not at all. */
+/** With Postgres killed that long after the start of the call; null: not at all. */
 function outageOf({ call, databaseAway }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
   const killedAt = afterMs === null ? null : call.startedAt + afterMs
   return { databaseAway: databaseAway.map(outage => ({ ...outage, killedAt })) }
 }
 
-/** With its gateway killed that long after the begin of the call; null: not at all. */
+/** With its gateway killed that long after the start of the call; null: not at all. */
 function killOf({ call, life }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
   return { life: { ...life, killedAt: afterMs === null ? null : call.startedAt + afterMs } }
 }
@@ -228,17 +230,17 @@ test('what a killed gateway had finished is charged by its successor, once', asy
   expect(after.charged - before).toBe(CALLS)
 })
 
-test('a spool that is gone is found: what only it knew is lost', async () => {
+test('a missing spool is found: its calls are lost', async () => {
   await killWith(callAll, () => rmSync(join(gateway.dataDir, 'spool'), { recursive: true }))
   known = (await look()).findings
   expect(known.lost.length).toBeGreaterThanOrEqual(CALLS)
 })
 
-test('a journal that takes a call twice is found: what a successor settles again is charged again', async () => {
+test('a journal that accepts a call twice is found: a call settled again is charged again', async () => {
   await world.sql.unsafe('drop index usage_call')
   await callAll()
   await settled(world)
-  // It had no time to note that these are done.
+  // The gateway had no time to record that these are done.
   await gateway.signal('SIGKILL')
   expect(await gateway.start()).toBe(true)
   await eventually(news, names => names.includes('doubled'))

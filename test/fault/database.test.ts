@@ -1,4 +1,4 @@
-/** A database that is away, in every way: calls that were admitted finish, new ones are told so in time, nothing is lost. */
+/** Every kind of database outage: admitted calls finish, new ones are refused in time, and nothing is lost. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { judge } from './support/check.ts'
@@ -43,7 +43,7 @@ async function expectNothingLost(): Promise<void> {
       transfers,
       lives: new Map(world.gateways.map(gateway => [gateway.name, gateway.lives])),
     })
-  // A row of a call that was refused may come a moment after the last hold went.
+  // The row of a refused call may be written shortly after the last hold is gone.
   const verdict = await eventually(look, ({ clean }) => clean, { timeoutMs: 20_000 }).catch(look)
   expect(verdict.findings).toEqual(Object.fromEntries(Object.keys(verdict.findings).map(name => [name, []])))
 }
@@ -56,9 +56,9 @@ const OUTAGES: readonly [name: string, begin: () => void | Promise<void>, end: (
 ]
 
 test.each(OUTAGES)(
-  '%s: calls in flight finish, new ones get 503 in time, then all is charged',
+  '%s: calls in flight finish, new ones get 503 in time, and everything is charged afterwards',
   async (_name, begin, end) => {
-    // Each gateway knows the key, and has calls in flight.
+    // Each gateway has cached the key and has calls in flight.
     await Promise.all(world.gateways.map(gateway => call(gateway, false)))
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
     world.oracle.gate = gate
@@ -75,7 +75,7 @@ test.each(OUTAGES)(
       const refused = await Promise.all(world.gateways.flatMap(gateway => [call(gateway, true), call(gateway, false)]))
       expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 503))
       for (const { startedAt, endedAt } of refused) expect(endedAt - startedAt).toBeLessThan(WAIT_MS + LATE_MS)
-      // An answer is an answer: neither the bank nor a balancer waits for ever.
+      // Neither the bank nor a load balancer waits forever, so any reply in time will do.
       expect(await world.customers.notify(first.url, transfer)).toBe(503)
       const readiness = await fetch(`${first.url}/readyz`, { signal: AbortSignal.timeout(WAIT_MS + LATE_MS) })
       expect(readiness.status).toBe(503)

@@ -24,7 +24,7 @@ import { createWorld, settled, type World } from './support/world.ts'
 const MIB = 2 ** 20
 const mounts: string[] = []
 
-/** Null where nothing can be mounted. */
+/** Null if nothing can be mounted. */
 function mountSmall(bytes: number): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-disk-'))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder]).status === 0
@@ -44,13 +44,13 @@ afterAll(() => {
   }
 })
 
-/** Takes what room there is, but for `bytes`. */
+/** Fills the disk except for `bytes`. */
 function fill(folder: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(folder)
   try {
     writeFileSync(join(folder, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - bytes)))
   } catch (error) {
-    // Whoever else writes there may have been quicker: then it is as full as it was to be.
+    // Other writers may have been faster, in which case the disk is full, as intended.
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
   }
 }
@@ -84,7 +84,7 @@ const database = mountSmall(160 * MIB)
 const WHY = database === null ? ' (skipped: this user cannot mount a small file system)' : ''
 
 test.skipIf(database === null)(
-  `the disk of Postgres' tables is full: calls are 503, what was served is charged when there is room again${WHY}`,
+  `the disk of Postgres' tables is full: calls are 503, served calls are charged when there is room again${WHY}`,
   async () => {
     const folder = database as string
     const world = await createWorld({
@@ -94,7 +94,7 @@ test.skipIf(database === null)(
       settings: { max_wal_size: '64MB', min_wal_size: '32MB' },
     })
     try {
-      // The log of Postgres has another disk: without it the server ends, as the storm has it all the time.
+      // The WAL is on another disk: if that were full, the server would stop, which the storm covers.
       await world.cluster.stop()
       const wal = join(world.cluster.data, 'pg_wal')
       const elsewhere = join(world.folder, 'wal')
@@ -132,7 +132,7 @@ test.skipIf(database === null)(
   },
 )
 
-test.skipIf(database === null)(`the disk of the spool is full: calls go on, and are charged${WHY}`, async () => {
+test.skipIf(database === null)(`the disk of the spool is full: calls continue, and are charged${WHY}`, async () => {
   const spool = mountSmall(MIB) as string
   const world = await createWorld({ gateways: 0 })
   try {

@@ -1,4 +1,4 @@
-/** The primary is lost and its standby takes over, behind the address that gateways know. */
+/** The primary is lost and its standby takes over, at the address that gateways know. */
 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -48,7 +48,7 @@ function callAll(world: World, customer: Customer) {
   )
 }
 
-/** The primary dies, the standby is promoted, and the network leads to it. */
+/** Kills the primary, promotes the standby, and redirects the network to it. */
 async function failOver(world: World, standby: Cluster): Promise<void> {
   world.cluster.kill(true)
   const sql = standby.open(1)
@@ -91,7 +91,7 @@ async function expectKept(world: World, standby: Cluster, customer: Customer): P
   expect(world.gateways.flatMap(({ lives }) => lives).filter(({ endedAt }) => endedAt !== null)).toEqual([])
 }
 
-test('a synchronous standby is promoted: it has every settlement that was acknowledged', async () => {
+test('a synchronous standby is promoted: it has every acknowledged settlement', async () => {
   const { world, standby } = await createPair(true)
   try {
     const customer = await world.customers.create(world.sql, 1_000_000n * VND)
@@ -115,7 +115,7 @@ test('a synchronous standby is promoted: it has every settlement that was acknow
   }
 })
 
-test('an asynchronous standby that lags is promoted: spools bring back what it never got, once each', async () => {
+test('an asynchronous standby that lags is promoted: spools restore what it never received, once each', async () => {
   const { world, standby } = await createPair(false)
   try {
     const customer = await world.customers.create(world.sql, 1_000_000n * VND)
@@ -130,7 +130,7 @@ test('an asynchronous standby that lags is promoted: spools bring back what it n
         )[0]?.n,
       lag => lag === 0,
     )
-    // From here on the standby gets nothing any more.
+    // From here on, the standby receives nothing.
     const [sender] = await world.sql.unsafe('select pid from pg_stat_replication')
     process.kill(sender?.pid, 'SIGSTOP')
     expect((await callAll(world, customer)).filter(({ complete }) => !complete)).toEqual([])

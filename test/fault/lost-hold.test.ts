@@ -1,4 +1,6 @@
-/** Two faults at once: a crash of Postgres takes a hold that was not on the disk, a crash of its gateway takes the call. */
+/**
+ * Two faults at once: a crash of Postgres loses a hold that was not on disk, and a crash of its gateway loses the call.
+ */
 
 import { expect, test } from 'vitest'
 import { audit } from '../../src/ledger/audit.ts'
@@ -9,10 +11,10 @@ import { eventually } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 
 const CREDIT = 1_000_000n * VND
-/** The commit of a heartbeat that comes between hold and crash brings the hold to the disk. */
+/** The commit of a heartbeat between hold and crash would flush the hold to disk. */
 const TRIES_MAX = 8
 
-/** True when the crash took the hold; else the gateway finds it when it starts again. */
+/** True if the crash lost the hold; otherwise the gateway finds it when it restarts. */
 async function strikeTwice(world: World, customer: Customer): Promise<boolean> {
   const [gateway] = world.gateways as [GatewayProcess]
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()
@@ -21,7 +23,7 @@ async function strikeTwice(world: World, customer: Customer): Promise<boolean> {
     ...{ url: gateway.url, gateway: gateway.name, ...customer, entryId: 'gpt-5.5', secret: world.secret },
     ...{ format: 'chat_completions', streamed: true },
   })
-  // The stream has begun at its client, and has no end yet.
+  // The client has received the start of the stream, but not its end.
   await eventually(
     () => world.client.calls.at(-1)?.status,
     status => status === 200,
@@ -42,8 +44,8 @@ async function strikeTwice(world: World, customer: Customer): Promise<boolean> {
   return kept.length === 0
 }
 
-test('a call whose hold and whose gateway are gone is charged nothing: the wallet is whole, and only its row is missing', async () => {
-  // What nobody waits for stays away from the disk until somebody waits for something, or for ten seconds.
+test('a call whose hold and gateway are lost is not charged: the wallet is intact, and only the usage row is missing', async () => {
+  // Postgres does not flush data that no one waits for until someone does, or for ten seconds.
   const world = await createWorld({ gateways: 1, settings: { wal_writer_delay: '10s' } })
   try {
     const { sql, oracle, client, gateways } = world

@@ -1,4 +1,7 @@
-/** Several gateway processes on one database: empty wallets, top-ups, revocations, stops, lost machines, wrong clocks. */
+/**
+ * Several gateway processes on one database: empty wallets, top-ups, revocations, shutdowns, lost machines, wrong
+ * clocks.
+ */
 
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -29,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** After each of them: nothing is held, and every dong is where it should be. */
+/** Checks after each test: nothing is held, and every dong is where it should be. */
 afterEach(async () => {
   await settled(world)
   const look = () =>
@@ -58,7 +61,7 @@ function call(gateway: GatewayProcess, customer: Customer, plan: Plan = {}): Pro
   return client.call({ url, gateway: name, accountId, apiKey, entryId, format: 'chat_completions', streamed, secret })
 }
 
-/** So many calls at once, spread over all gateways; how many got each status. */
+/** Concurrent calls, distributed over all gateways; returns the number per status. */
 async function rush(customer: Customer, count: number): Promise<Record<number, number>> {
   const calls = await Promise.all(
     Array.from({ length: count }, (_, index) => call(gateways[index % gateways.length] as GatewayProcess, customer)),
@@ -77,7 +80,7 @@ async function charges(customer: Customer): Promise<bigint[]> {
 }
 
 test.each<[string, bigint, { served: number; last: bigint }]>([
-  ['10 VND for calls of 900: one is served, and pays what is there', 10n * VND, { served: 1, last: 10n * VND }],
+  ['10 VND for calls of 900: one is served, and pays what is left', 10n * VND, { served: 1, last: 10n * VND }],
   [
     '2,000 VND for calls of 900: three are served, the last pays the rest',
     2_000n * VND,
@@ -85,7 +88,7 @@ test.each<[string, bigint, { served: number; last: bigint }]>([
   ],
   ['exactly the price: one is served and paid in full', PRICE, { served: 1, last: PRICE }],
   [
-    'a micro-dong less than the price: one is served, a micro-dong stays uncollected',
+    'a micro-dong less than the price: one is served, and a micro-dong stays uncollected',
     PRICE - 1n,
     { served: 1, last: PRICE - 1n },
   ],
@@ -110,30 +113,30 @@ async function holdOpen(gateway: GatewayProcess, customer: Customer, plan: Plan 
   return { open, release }
 }
 
-test('a call that waits in one process goes on when the top-up comes in by another, with the same key', async () => {
+test('a call that waits in one process continues when another process receives the top-up, with the same key', async () => {
   const customer = await world.customers.create(world.sql, PRICE)
   const { open, release } = await holdOpen(gateways[0], customer)
   const waiting = call(gateways[1], customer)
   const transfer = await world.customers.transfer(world.sql, customer.accountId, 1_000)
   expect(await world.customers.notify(gateways[2].url, transfer)).toBe(200)
-  // The first call still has its money.
+  // The first call still holds its money.
   expect(await waiting).toMatchObject({ status: 200, complete: true })
   release()
   expect(await open).toMatchObject({ status: 200 })
   expect(await walletOf(world.sql, customer.accountId)).toEqual({ balance: 100n * VND, held: 0n })
 })
 
-test('200 keys made at once leave ten, and a revoked one gets 401 at its next call in every process', async () => {
+test('200 keys created at once leave ten, and a revoked one gets 401 at its next call in every process', async () => {
   const customer = await world.customers.create(world.sql, 1_000n * PRICE)
   const { accountId } = customer
   const making = Array.from({ length: 200 }, () => createKey(world.sql, world.customers.secrets, { accountId }))
   const made = (await Promise.allSettled(making)).flatMap(result =>
     result.status === 'fulfilled' ? [result.value] : [],
   )
-  // One was there before.
+  // One existed before.
   expect(made).toHaveLength(9)
   for (const { keyId, key: apiKey } of made.slice(0, 3)) {
-    // Every process has seen the key.
+    // Every process has cached the key.
     for (const gateway of gateways) expect((await call(gateway, customer, { apiKey })).status).toBe(200)
     await revokeKey(world.sql, { accountId, keyId })
     const after = await Promise.all(gateways.map(gateway => call(gateway, customer, { apiKey })))
@@ -142,7 +145,7 @@ test('200 keys made at once leave ten, and a revoked one gets 401 at its next ca
   expect((await call(gateways[0], customer)).status).toBe(200)
 })
 
-test('SIGTERM under load: every call that was taken ends well, and the process ends with status 0', async () => {
+test('SIGTERM under load: every accepted call completes, and the process exits with status 0', async () => {
   const customer = await world.customers.create(world.sql, 1_000_000n * PRICE)
   world.oracle.options = { ...world.oracle.options, pauseMsMax: 50 }
   let running = true
@@ -166,7 +169,7 @@ test('SIGTERM under load: every call that was taken ends well, and the process e
   running = false
   await Promise.all(loads)
   world.oracle.options = { ...world.oracle.options, pauseMsMax: 0 }
-  // A connection may end before its call was taken: then nothing of it is known. What was begun is finished.
+  // A connection may be closed before its call was accepted, and leaves no trace. Accepted calls are completed.
   expect(calls.filter(({ status, complete }) => status !== 0 && status !== 503 && !complete)).toEqual([])
   const rows = await world.sql.unsafe(
     `select status, count(*)::integer as n, bool_and(charged_micro_vnd > 0) as charged from usage
@@ -176,11 +179,11 @@ test('SIGTERM under load: every call that was taken ends well, and the process e
   expect(rows).toEqual([{ status: 200, n: calls.filter(({ complete }) => complete).length, charged: true }])
 })
 
-test('a machine that is lost for good: another process frees its holds when its time is over, uncharged', async () => {
+test('a machine that is lost for good: another process releases its holds, uncharged, when its lease expires', async () => {
   const lost = await world.add('lost')
   expect(await lost.start()).toBe(true)
   const customer = await world.customers.create(world.sql, 10n * PRICE)
-  // One after the other: each waits for its own call to be open.
+  // One after the other: each waits until its own call is open.
   const held = [await holdOpen(lost, customer), await holdOpen(lost, customer)]
   expect((await walletOf(world.sql, customer.accountId)).held).toBe(2n * PRICE)
   await lost.signal('SIGKILL')
@@ -197,7 +200,7 @@ test('a machine that is lost for good: another process frees its holds when its 
   ])
 })
 
-test('clocks a day and an hour away, and jumping: charges, days, rate limits and sweeps are those of the database', async () => {
+test('clocks that are off by a day or an hour, or that jump: charges, days, rate limits and sweeps follow the database', async () => {
   const shifted = await Promise.all(
     [DAY_MS, -DAY_MS, 3_600_000].map(async (shift, index) => {
       const gateway = await world.add(`shifted${index}`, {
@@ -209,7 +212,7 @@ test('clocks a day and an hour away, and jumping: charges, days, rate limits and
     }),
   )
   const customer = await world.customers.create(world.sql, 1_000n * PRICE)
-  // Holds of a living process stay, whatever its clock and that of its neighbours say.
+  // Holds of a living process stay, whatever its clock and its neighbours' clocks say.
   const { open, release } = await holdOpen(shifted[0] as GatewayProcess, customer)
   for (let turn = 0; turn < 4; turn++) {
     const answers = await Promise.all([...shifted, gateways[0]].map(gateway => call(gateway, customer)))
@@ -225,7 +228,7 @@ test('clocks a day and an hour away, and jumping: charges, days, rate limits and
     [String(customer.accountId)],
   )
   expect(days).toEqual({ n: 1, today: true, calls: 17 })
-  // One limit for all of them, counted by the database's minute.
+  // A single limit for all of them, counted by the database's minute.
   await world.sql.unsafe('update api_key set rate_limit_per_minute = 5 where key_id = $1', [String(customer.keyId)])
   await world.sql.unsafe(`select pg_notify('gateway_operations', 'keys')`)
   const fresh = { ...customer, ...(await limitedKey(customer)) }

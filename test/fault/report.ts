@@ -1,8 +1,8 @@
-/** A storm's figures as a table, and whether it kept every promise. */
+/** A storm's results as a table, and whether every promise was kept. */
 
 import type { StormReport } from './storm.ts'
 
-/** What must be nothing. */
+/** Findings that must be empty. */
 export function faultsOf(report: StormReport): Readonly<Record<string, readonly string[]>> {
   const { verdict, exits, leaks, lowestBalance, hung } = report
   return {
@@ -31,7 +31,7 @@ export function tableOf(report: StormReport): string {
     ['clients that left a stream', report.left],
     ['kill -9 of gateways', report.gatewayKills],
     ['kill -9 of Postgres', report.databaseKills],
-    ['times that Postgres stood still', report.brownOuts],
+    ['pauses of Postgres', report.brownOuts],
     ['starts with garbage in the spool', report.spoolsLittered],
     ['starts refused while Postgres was away', report.startsRefused],
     ['long streams', report.longStreams],
@@ -39,8 +39,8 @@ export function tableOf(report: StormReport): string {
     ['of them ended because the wallet was spent', verdict.spent],
     ['replies that the provider finished', verdict.finished],
     ['of them charged', verdict.charged],
-    ['of them unheard: gateway killed before it had the end', verdict.unheard],
-    ['longest work of a gateway between such an end and its kill, ms', verdict.unheardMs],
+    ['of them unheard: gateway killed before it received the end', verdict.unheard],
+    ['longest activity of a gateway between such an end and its kill, ms', verdict.unheardMs],
     ['last answer of a gateway → its kill, ms', spread(report.silencesMs)],
     ['**lost**', findings.lost.length],
     ['**doubled**', findings.doubled.length],
@@ -48,16 +48,16 @@ export function tableOf(report: StormReport): string {
     ['charged without a finished reply', findings.unfounded.length],
     ['calls without a usage row', findings.missing.length],
     [
-      'without a trace: Postgres and gateway killed while its hold was on its way to the disk',
+      'without a trace: Postgres and gateway killed before the hold reached the disk',
       `${verdict.traceless} (at most ${verdict.tracelessMax})`,
     ],
     ['402 while money was left', findings.refused.length],
     ['bank transfers, notifications of them', `${report.transfers}, ${report.notifications}`],
-    ['of them credited other than once', findings.credits.length],
+    ['of them not credited exactly once', findings.credits.length],
     ['differences of the audits, open holds', findings.ledger.length],
     ['uncollected, in VND (each at a balance of exactly 0)', vnd(verdict.audit.uncollectedMicroVnd)],
     ['lowest balance that was read', String(report.lowestBalance)],
-    ['processes that ended by themselves', report.exits.length],
+    ['processes that exited by themselves', report.exits.length],
     ['files with a prompt, a key or a secret', report.leaks.length],
     ['Postgres ready → first good reply, ms', spread(report.databaseRecoveryMs)],
     ['start of a gateway → ready, spool replayed, ms', spread(report.bootMs)],

@@ -1,4 +1,4 @@
-/** The long form: `make faults DURATION=600 SEED=7`. Prints the table; status 1 when a promise was broken. */
+/** The long form: `make faults DURATION=600 SEED=7`. Prints the table; exits with status 1 if a promise was broken. */
 
 import { faultsOf, tableOf } from './report.ts'
 import { runStorm } from './storm.ts'

@@ -6,7 +6,7 @@ import { runStorm } from './storm.ts'
 
 const seed = Date.now() % 1_000_000_007
 
-test('gateways and Postgres killed at random under load: nothing lost, nothing doubled, nothing wrong', async () => {
+test('gateways and Postgres killed at random under load: nothing is lost, doubled or wrong', async () => {
   await runStorm(
     {
       seed,
@@ -20,7 +20,7 @@ test('gateways and Postgres killed at random under load: nothing lost, nothing d
       const faults = faultsOf(report)
       const none = Object.fromEntries(Object.keys(faults).map(name => [name, []]))
       expect(faults, `seed ${seed}\n${tableOf(report)}`).toEqual(none)
-      // It was a storm.
+      // Make sure that there was a storm at all.
       expect(report.verdict.finished).toBeGreaterThan(50)
       expect(report.gatewayKills).toBeGreaterThan(3)
       expect(report.databaseKills + report.brownOuts).toBeGreaterThan(0)

@@ -1,6 +1,6 @@
 /**
  * The main storm: gateways and Postgres are killed at random under load, while banks report each transfer ten times.
- * When it is over everything starts again, and the checker compares what provider, clients and banks saw with the ledger.
+ * Afterwards everything is restarted, and the checker compares what provider, clients and banks saw with the ledger.
  */
 
 import { appendFileSync, globSync } from 'node:fs'
@@ -19,9 +19,9 @@ export interface StormOptions {
   readonly seed: number
   readonly durationMs: number
   readonly gateways: number
-  /** Calls at one moment. */
+  /** Concurrent calls. */
   readonly clients: number
-  /** Pause between two kills of a gateway, and of Postgres, from and to. */
+  /** Shortest and longest pause between two kills of a gateway, and of Postgres. */
   readonly gatewayKillMs: readonly [from: number, to: number]
   readonly databaseKillMs: readonly [from: number, to: number]
   readonly onProgress?: (line: string) => void
@@ -31,38 +31,38 @@ export interface StormReport {
   readonly seed: number
   readonly seconds: number
   readonly calls: number
-  /** Answers by status; 0: the connection broke. */
+  /** Replies by status; 0: the connection broke. */
   readonly statuses: Readonly<Record<string, number>>
   readonly complete: number
   readonly left: number
   readonly gatewayKills: number
   readonly databaseKills: number
-  /** Times that Postgres stood still. */
+  /** Pauses of Postgres. */
   readonly brownOuts: number
-  /** Streams that were to outgrow their hold. */
+  /** Streams meant to outgrow their hold. */
   readonly longStreams: number
-  /** Starts of a gateway with garbage in its spool. */
+  /** Gateway starts with garbage in the spool. */
   readonly spoolsLittered: number
-  /** Starts that ended at once because Postgres was away, as they should. */
+  /** Starts that exited at once because Postgres was away, as they should. */
   readonly startsRefused: number
   readonly notifications: number
   readonly transfers: number
   readonly acknowledged: number
   readonly verdict: Verdict
-  /** Processes that ended without a signal of the storm. */
+  /** Processes that exited without a signal from the storm. */
   readonly exits: readonly string[]
-  /** Files in which a prompt, a key or a secret was found. */
+  /** Files that contain a prompt, a key or a secret. */
   readonly leaks: readonly string[]
-  /** Calls that had no answer after 40 s. */
+  /** Calls without a reply after 40 s. */
   readonly hung: number
-  /** From Postgres ready to the first good reply, from a gateway's start to its first readiness, ms. */
+  /** Times in ms: from Postgres ready to the first good reply, and from a gateway's start to its first readiness. */
   readonly databaseRecoveryMs: readonly number[]
   readonly bootMs: readonly number[]
-  /** From the last question that a gateway answered to its kill, ms. */
+  /** Time from the last request that a gateway answered to its kill, in ms. */
   readonly silencesMs: readonly number[]
-  /** From the moment that all gateways were ready again until no hold was left, ms. */
+  /** Time from the moment when all gateways were ready again until no hold was left, in ms. */
   readonly sweptMs: number
-  /** Lowest balance that was ever read, in µVND. */
+  /** The lowest balance ever read, in µVND. */
   readonly lowestBalance: bigint
 }
 
@@ -87,7 +87,7 @@ class Storm {
   #spoolsLittered = 0
   #notifications = 0
   #lowestBalance = 0n
-  /** Told of the next good reply. */
+  /** Called for the next good reply. */
   #onGood: (() => void) | null = null
 
   constructor(world: World, options: StormOptions) {
@@ -124,7 +124,7 @@ class Storm {
     return `${this.world.client.calls.length} calls, ${finished} finished, ${this.#gatewayKills} + ${this.#databaseKills} kills`
   }
 
-  /** As a supervisor of the system does: what ended is started again. */
+  /** Restarts what has exited, as a supervisor does. */
   async #supervise(gateway: GatewayProcess): Promise<void> {
     while (this.#running) {
       if (!gateway.running) {
@@ -135,7 +135,7 @@ class Storm {
     }
   }
 
-  /** A starved machine lets a gateway stand still for seconds: its answers tell until when it could work. */
+  /** On a starved machine, a gateway may stall for seconds; its replies show until when it could work. */
   async #probe(gateway: GatewayProcess): Promise<void> {
     while (this.#running) {
       await gateway.probe()
@@ -143,7 +143,7 @@ class Storm {
     }
   }
 
-  /** A disk that wrote something else behind what the gateway wrote: it must neither stop the start nor cost a call. */
+  /** Simulates a disk that appended garbage to a gateway's file: it must neither prevent the start nor cost a call. */
   #litterSpool({ dataDir }: GatewayProcess): void {
     if (this.#random(3) !== 0) return
     const file = globSync('spool/*/*.jsonl', { cwd: dataDir })
@@ -173,7 +173,7 @@ class Storm {
     const entryId = this.#pick(ENTRIES)
     const format = this.#random(2) === 0 ? 'messages' : 'chat_completions'
     const streamed = this.#random(2) === 0
-    // A reply in the same format names its number from the start, so that a part of it can be told from others.
+    // A same-format reply contains its number from the start, so that partial replies can be told apart.
     const isNumbered = format === 'messages' && entryId.startsWith('claude')
     const leaves = streamed && isNumbered && this.#random(8) === 0
     const isLong = streamed && (isNumbered || !poor) && this.#random(4) === 0
@@ -212,12 +212,12 @@ class Storm {
       if (dice === 3) this.#brownOuts++
       else this.#databaseKills++
       const backends = cluster.processes().slice(1)
-      // A backend that is killed makes the postmaster start all others anew.
+      // When a backend is killed, the postmaster restarts all others.
       if (dice === 0 && backends.length > 0) {
         process.kill(this.#pick(backends), 'SIGKILL')
         killedAt = Date.now()
       } else if (dice === 3) {
-        // It answers nobody, and does not go away either.
+        // It does not respond, but does not disappear either.
         cluster.pause()
         await sleep(500 + this.#random(7_000))
         cluster.resume()
@@ -245,12 +245,12 @@ class Storm {
     }
   }
 
-  /** A bank that reports each transfer ten times at once, to any gateway, and again until one took it. */
+  /** A bank that reports each transfer ten times at once, to any gateway, and again until one accepts it. */
   async #bank(): Promise<void> {
     const { world } = this
     while (await this.#pause([200, 800])) {
       const { customer, poor } = this.#pick(this.#customers)
-      // Enough for a part of a long stream.
+      // Enough for part of a long stream.
       const amountVnd = poor ? 1 + this.#random(200) : 50_000
       const made = await world.customers.transfer(world.sql, customer.accountId, amountVnd).catch(() => null)
       if (made === null) continue
@@ -274,7 +274,7 @@ class Storm {
     }
   }
 
-  /** Reads rows that must never change, and balances that must never be below 0. */
+  /** Reads rows that must never change, and balances that must never be negative. */
   async #watch(): Promise<void> {
     while (await this.#pause([2_000, 2_000])) {
       try {
@@ -299,7 +299,7 @@ class Storm {
     return items[this.#random(items.length)] as Item
   }
 
-  /** Everything that still runs is killed once more, and starts again. */
+  /** Kills everything that still runs once more, and restarts it. */
   async #end(seconds: number): Promise<StormReport> {
     const { world } = this
     const { client, oracle, gateways, sql } = world
@@ -393,7 +393,7 @@ function countBy(values: readonly string[]): Record<string, number> {
   )
 }
 
-/** Runs a storm and hands the world as it left it to `then`, before it is taken down. */
+/** Runs a storm and passes the world, as the storm left it, to `then` before tearing it down. */
 export async function runStorm<Answer>(
   options: StormOptions,
   then: (report: StormReport, world: World) => Promise<Answer>,

@@ -209,14 +209,17 @@ test.each([
     413,
     { type: 'error', error: { type: 'request_too_large', message: 'Prompt is too long' } },
   ],
-] as const)('%s: an overflow of %s is reported in words that make agents compact', async (path, model, status, body) => {
-  world.answer(json(status, body))
-  const response = await world.call(path, question(model))
-  const message = await expectError(response, status === 413 ? response.status : 400, 'invalid_request_error')
-  expect(message).toMatch(
-    /prompt is too long|maximum context length|range of input length should be|reduce the length of the messages/i,
-  )
-})
+] as const)(
+  '%s: an overflow of %s is reported in words that make agents compact',
+  async (path, model, status, body) => {
+    world.answer(json(status, body))
+    const response = await world.call(path, question(model))
+    const message = await expectError(response, status === 413 ? response.status : 400, 'invalid_request_error')
+    expect(message).toMatch(
+      /prompt is too long|maximum context length|range of input length should be|reduce the length of the messages/i,
+    )
+  },
+)
 
 test.each([
   ['/v1/messages', 'gpt-5.5', { max_tokens: undefined }, 'max_tokens: Field required'],
@@ -335,7 +338,11 @@ const BREAKS: Break[] = (['/v1/messages', '/v1/chat/completions'] as const).flat
   },
 ])
 BREAKS.push(
-  { name: 'a failed finish reason', path: '/v1/messages', steps: [write(chatText(chunk({}, 'error'), '[DONE]')), end()] },
+  {
+    name: 'a failed finish reason',
+    path: '/v1/messages',
+    steps: [write(chatText(chunk({}, 'error'), '[DONE]')), end()],
+  },
   {
     name: 'insufficient resources',
     path: '/v1/messages',

@@ -32,22 +32,25 @@ const BODIES: readonly (readonly [string, object])[] = [
   ['a large prompt', { system: 'Xin chào các bạn, đây là một câu. '.repeat(60_000) }],
 ]
 
-test.each(BODIES)('message_start of a converted stream has the same count as count_tokens: %s', async (_name, extra) => {
-  const headers = { 'x-api-key': world.account.apiKey }
-  const counted = await fetch(`${world.running.url}/v1/messages/count_tokens`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(question('gpt-5.5', extra)),
-  })
-  const { input_tokens } = (await counted.json()) as { input_tokens: number }
-  expect(input_tokens).toBeGreaterThan(8)
-  world.answer(streamOf(chatText(DELTA, FINISH, USAGE, '[DONE]')))
-  const response = await world.call('/v1/messages', question('gpt-5.5', { ...extra, stream: true }))
-  const events = eventsOf(await response.text()).map(({ data }) => data as JsonObject)
-  expect(events.find(({ type }) => type === 'message_start')).toMatchObject({
-    message: { usage: { input_tokens, output_tokens: 0 } },
-  })
-  expect(events.find(({ type }) => type === 'message_delta')).toMatchObject({
-    usage: { input_tokens: 22, output_tokens: 5 },
-  })
-})
+test.each(BODIES)(
+  'message_start of a converted stream has the same count as count_tokens: %s',
+  async (_name, extra) => {
+    const headers = { 'x-api-key': world.account.apiKey }
+    const counted = await fetch(`${world.running.url}/v1/messages/count_tokens`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(question('gpt-5.5', extra)),
+    })
+    const { input_tokens } = (await counted.json()) as { input_tokens: number }
+    expect(input_tokens).toBeGreaterThan(8)
+    world.answer(streamOf(chatText(DELTA, FINISH, USAGE, '[DONE]')))
+    const response = await world.call('/v1/messages', question('gpt-5.5', { ...extra, stream: true }))
+    const events = eventsOf(await response.text()).map(({ data }) => data as JsonObject)
+    expect(events.find(({ type }) => type === 'message_start')).toMatchObject({
+      message: { usage: { input_tokens, output_tokens: 0 } },
+    })
+    expect(events.find(({ type }) => type === 'message_delta')).toMatchObject({
+      usage: { input_tokens: 22, output_tokens: 5 },
+    })
+  },
+)

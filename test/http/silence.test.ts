@@ -1,4 +1,7 @@
-/** How long a provider may say nothing: little before the first byte of a stream, a whole call's time behind it. */
+/**
+ * How long a provider may be silent: briefly before the first byte of a stream, and up to the call's whole time after
+ * it.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { UPSTREAMS } from '../../src/generated/upstreams.ts'
@@ -36,7 +39,7 @@ afterAll(async () => {
   await provider.close()
 })
 
-test('the catalogue lets every stream be silent for 15 minutes, and gives the first byte 2', () => {
+test('the catalogue lets every stream be silent for 15 minutes, and allows 2 for the first byte', () => {
   const waits = [...UPSTREAMS].map(({ id, firstByteTimeoutMs, idleTimeoutMs }) => [
     id,
     firstByteTimeoutMs,
@@ -45,7 +48,7 @@ test('the catalogue lets every stream be silent for 15 minutes, and gives the fi
   expect(waits).toEqual(waits.map(([id]) => [id, 120_000, 900_000]))
 })
 
-test('headers are no first byte: a stream of which nothing comes is a 502 in the time of the first byte', async () => {
+test('headers do not count as the first byte: a stream without any is a 502 after the first-byte timeout', async () => {
   const account = await running.account(1_000_000n * 1_000_000n)
   answer = [sse(), hang()]
   const response = await fetch(`${running.url}/v1/messages`, {
@@ -57,7 +60,7 @@ test('headers are no first byte: a stream of which nothing comes is a 502 in the
   expect(await running.usage(account.accountId)).toMatchObject([{ status: 502, cost: 0n }])
 })
 
-test('a client gets pings while the provider sends nothing but comments, and pays nothing when it leaves then', async () => {
+test('a client gets pings while the provider sends nothing but comments, and pays nothing if it leaves then', async () => {
   const account = await running.account(1_000_000n * 1_000_000n)
   answer = [sse(), write(': PROCESSING\n\n'), hang()]
   const leaving = new AbortController()

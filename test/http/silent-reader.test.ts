@@ -1,4 +1,4 @@
-/** Clients that never read what they asked for: they are let go when the time of the call is over, and no provider is blamed. */
+/** Clients that never read their reply: disconnected when the time for the call is over, without blaming a provider. */
 
 import { once } from 'node:events'
 import { createServer, request, type Server, type ServerResponse } from 'node:http'
@@ -64,7 +64,7 @@ const ROADS: readonly (readonly [name: string, road: Road])[] = [
   ['speech', { path: '/v1/audio/speech', body: speech({}), type: 'audio/mpeg', start: FILLER, rest: FILLER }],
 ]
 
-/** Sends without an end, as fast as it is taken. */
+/** Sends endlessly, as fast as it is read. */
 function pour(response: ServerResponse, { type, start, rest, coding }: Road): void {
   response.writeHead(200, { 'content-type': type, ...(coding && { 'content-encoding': coding }) })
   const chunk = rest.repeat(60)
@@ -72,7 +72,7 @@ function pour(response: ServerResponse, { type, start, rest, coding }: Road): vo
     yield start
     while (!response.destroyed) yield chunk
   }
-  // Uncompressed inside, so that what is sent is as long as what is read.
+  // Not really compressed, so that as much is sent as is read.
   const coder = coding === undefined ? new PassThrough() : createGzip({ level: 0 })
   pipeline(Readable.from(endless()), coder, response).catch(() => {})
 }
@@ -106,23 +106,26 @@ afterAll(async () => {
   provider.close()
 })
 
-test.each(ROADS)('%s: who never reads is let go and pays, and no provider is blamed', async (_name, given) => {
-  road = given
-  log = ''
-  const account = await running.account(1_000_000n * 1_000_000n)
-  const calls = Array.from({ length: 2 }, () => {
-    const call = request(running.url + road.path, { method: 'POST', headers: { 'x-api-key': account.apiKey } })
-    call.on('error', () => {}).end(road.body)
-    return call
-  })
-  await Promise.all(calls.map(call => once(call, 'response')))
-  const rows = await running.usage(account.accountId)
-  expect(rows.map(({ status }) => status)).toEqual([499, 499])
-  expect(rows.every(({ cost }) => BigInt(cost) > 0n)).toBe(true)
-  for (const upstream of running.gateway.upstreams.status()) {
-    expect(upstream).toMatchObject({ state: 'well', failures: 0, failuresByClass: {} })
-  }
-  expect(log).toMatch(/"level":("info"|30)/)
-  expect(log).not.toMatch(/"level":("warn"|"error"|40|50)/)
-  for (const call of calls) call.destroy()
-})
+test.each(ROADS)(
+  '%s: a client that never reads is disconnected and pays, and no provider is blamed',
+  async (_name, given) => {
+    road = given
+    log = ''
+    const account = await running.account(1_000_000n * 1_000_000n)
+    const calls = Array.from({ length: 2 }, () => {
+      const call = request(running.url + road.path, { method: 'POST', headers: { 'x-api-key': account.apiKey } })
+      call.on('error', () => {}).end(road.body)
+      return call
+    })
+    await Promise.all(calls.map(call => once(call, 'response')))
+    const rows = await running.usage(account.accountId)
+    expect(rows.map(({ status }) => status)).toEqual([499, 499])
+    expect(rows.every(({ cost }) => BigInt(cost) > 0n)).toBe(true)
+    for (const upstream of running.gateway.upstreams.status()) {
+      expect(upstream).toMatchObject({ state: 'well', failures: 0, failuresByClass: {} })
+    }
+    expect(log).toMatch(/"level":("info"|30)/)
+    expect(log).not.toMatch(/"level":("warn"|"error"|40|50)/)
+    for (const call of calls) call.destroy()
+  },
+)

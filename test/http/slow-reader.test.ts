@@ -1,4 +1,4 @@
-/** A client that does not read: what waits for it is bounded, and it gets everything once it reads. */
+/** A client that does not read: buffering for it is bounded, and it gets everything once it reads. */
 
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
@@ -8,10 +8,10 @@ import { chatCall, MESSAGES_END, MESSAGES_START, textDelta } from '../support/ch
 import { startTestGateway } from '../support/gateway.ts'
 
 const STREAM_BYTES = 96 * 2 ** 20
-/** What sockets of the kernel may hold on both legs, and the gateway between them. */
+/** What the kernel's sockets on both legs, and the gateway between them, may buffer. */
 const WAITING_BYTES_MAX = 24 * 2 ** 20
 
-test('holds the provider back while the client does not read, and delivers all in the end', async () => {
+test('pauses the provider while the client does not read, and delivers everything in the end', async () => {
   let sent = 0
   const chunk = Buffer.from(textDelta('x'.repeat(1000)).repeat(60))
   const provider = createServer(async (_request, response) => {
@@ -31,7 +31,7 @@ test('holds the provider back while the client does not read, and delivers all i
     const call = request(`${running.url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': account.apiKey } })
     call.end(chatCall('claude-opus-5', { stream: true }))
     const [response] = await once(call, 'response')
-    // Nothing is read of the reply until the provider has come to a stop.
+    // The client does not read until the provider has stalled.
     for (let before = -1, quiet = 0; quiet < 10; before = sent) {
       await new Promise(resolve => setTimeout(resolve, 30))
       quiet = sent === before ? quiet + 1 : 0

@@ -1,4 +1,4 @@
-/** A tool whose uses are sold: held for, counted in replies and streams of all three formats, and part of what a call costs. */
+/** Tools priced per use: held for, counted in replies and streams of all three formats, and part of a call's cost. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -21,10 +21,10 @@ import {
 
 const PER_VND = 1_000_000n
 const CREDIT = 1_000_000n * PER_VND
-/** For each search. */
+/** Price per search. */
 const USE_VND = 500
 
-/** The tables with searches on sale everywhere, and one upstream that gives them away. */
+/** The tables with priced searches everywhere, and one upstream where they are free. */
 function selling(): Tables {
   const entries: readonly ModelEntry[] = TABLES.entries
   return {
@@ -106,7 +106,7 @@ function events(...data: object[]) {
   })
 }
 
-/** Blocks and items of searches, one of which opened a page only. */
+/** Blocks and items of searches, one of which only opened a page. */
 const searchBlock = (id: string) => ({ type: 'server_tool_use', id, name: 'web_search', input: { query: 'ế' } })
 const searchItem = (id: string, action = 'search') => ({
   type: 'web_search_call',
@@ -137,7 +137,7 @@ const chunk = (delta: object, finish_reason: string | null = null, more: object 
   ...more,
 })
 
-/** What each provider says of three searches: chat replies of GPT tell citations only, which stand for one. */
+/** Each provider's report of three searches. Chat replies of GPT only have citations, which count as one search. */
 const WHOLE: Readonly<Record<string, readonly [format: Format, uses: number, reply: object]>> = {
   'messages, by usage': [
     'messages',
@@ -268,7 +268,7 @@ const STREAMS: Readonly<Record<string, readonly [format: Format, uses: number, t
   ],
 }
 
-/** The usage row, the wallet, the CSV and the audit say the same. */
+/** Checks that the usage row, the wallet, the CSV and the audit agree. */
 async function expectCharged(format: Format, uses: number, streamed: boolean) {
   const { vndPerMtok } = FORMATS[format]
   const extrasVnd = uses * USE_VND
@@ -313,7 +313,7 @@ test.each(Object.entries(STREAMS))('%s: uses of a stream are part of its cost', 
   await expectCharged(format, uses, true)
 })
 
-test('a client that leaves a stream pays for the searches that were made for it', async () => {
+test('a client that leaves a stream pays for the searches made so far', async () => {
   const [, , text] = STREAMS['responses, by items'] as readonly [Format, number, string[]]
   answer = [sse(), ...text.slice(0, 6).map(event => write(event)), hang()]
   const leaving = new AbortController()
@@ -328,7 +328,7 @@ test('a client that leaves a stream pays for the searches that were made for it'
   expect(rows).toMatchObject([{ status: 499, extrasVnd: 2 * USE_VND }])
 })
 
-test('a stream that breaks off costs nothing, its searches neither', async () => {
+test('a stream that breaks off costs nothing, not even its searches', async () => {
   const [, , text] = STREAMS['responses, by items'] as readonly [Format, number, string[]]
   answer = [sse(), ...text.slice(0, 6).map(event => write(event)), end()]
   await (await call('responses', { stream: true })).text()
@@ -368,18 +368,18 @@ test.each(HOLDS)('money is set aside for uses: %s', async (_name, format, change
   const without = await held({ ...change, tools: undefined })
   const more = withSearch - without
   expect(more).toBeGreaterThanOrEqual(uses * BigInt(USE_VND) * PER_VND)
-  // What the tool itself adds to the text is a few tokens.
+  // The tool's definition itself adds a few tokens.
   expect(more).toBeLessThan(uses * BigInt(USE_VND) * PER_VND + PER_VND)
 })
 
-test('a price per call has its searches on top', async () => {
+test('searches are added to a price per call', async () => {
   const [, , reply] = WHOLE['responses, by items'] as readonly [Format, number, object]
   answer = json(200, reply)
   const response = await call('responses', { model: 'req/gpt-5.5' })
   expect(response.headers.get('x-svc-cost-vnd')).toBe(String(900 + 3 * USE_VND))
 })
 
-test('where searches are given away they pass at the plain price', async () => {
+test('where searches are free, the call costs its plain price', async () => {
   const [, , reply] = WHOLE['chat, by usage'] as readonly [Format, number, object]
   answer = json(200, reply)
   const response = await call('chat', { model: 'grok-4.3', web_search_options: undefined, search_parameters: {} })
@@ -389,7 +389,7 @@ test('where searches are given away they pass at the plain price', async () => {
   expect(rows).toMatchObject([{ extrasVnd: 0, status: 200 }])
 })
 
-test('a search builtin is counted by its calls', async () => {
+test('a built-in search is counted by its calls', async () => {
   const calls = ['c_1', 'c_2'].map(id => ({
     id,
     type: 'builtin_function',
@@ -412,7 +412,7 @@ test('a search builtin is counted by its calls', async () => {
   expect(rows).toMatchObject([{ extrasVnd: 2 * USE_VND }])
 })
 
-test('a converted call cannot carry what is sold: it is refused as before', async () => {
+test('a converted call cannot carry priced tools: it is refused', async () => {
   const response = await call('messages', { model: 'gpt-5.5' })
   expect(response.status).toBe(400)
   expect((await running.usage(account.accountId)).map(row => row.cost)).toEqual([0n])

@@ -1,4 +1,7 @@
-/** Speech over sockets: audio as it streams, one price per call, and a reply that breaks off is seen to. */
+/**
+ * Speech over sockets: audio is relayed as it arrives, at one price per call, and a truncated reply is visibly
+ * truncated.
+ */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
@@ -57,7 +60,7 @@ async function expectRow(row: object, spent: bigint) {
 const AUDIO = Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * 7) % 256))
 const audio = (type = 'audio/mpeg') => head(200, { 'content-type': type })
 
-test('audio arrives as it is made, byte for byte, with the provider’s content type', async () => {
+test('audio is relayed as it arrives, byte for byte, with the provider’s content type', async () => {
   const more = Promise.withResolvers<void>()
   answer = [audio(), write(AUDIO.subarray(0, 100)), until(more.promise), write(AUDIO.subarray(100)), end()]
   const body = `{ "model":"${MODEL}","input":"Xin ch\\u00e0o","voice":"alloy","speed":1.25,"instructions":"ấm áp","x_new":12345678901234567890}`
@@ -102,7 +105,7 @@ test('events pass byte for byte, at the same price', async () => {
 test.each<[string, Answer]>([
   ['is reset', [audio(), write(AUDIO), reset()]],
   ['is dropped', [audio(), write(AUDIO), drop()]],
-])('audio that %s is cut short for the client too, and not charged', async (_name, behaviour) => {
+])('audio that %s is cut short for the client, too, and not charged', async (_name, behaviour) => {
   answer = behaviour
   const response = await speak({})
   expect(response.status).toBe(200)
@@ -118,7 +121,7 @@ test('events that break off end in an error event, and are not charged', async (
   await expectRow({ status: 502, cost: 0n }, 0n)
 })
 
-test('a client that leaves while it listens pays the price, and the provider is aborted', async () => {
+test('a client that leaves in the middle pays the price, and the provider is aborted', async () => {
   answer = [audio(), write(AUDIO), { do: 'hang' }]
   const leaving = new AbortController()
   const response = await speak({}, leaving.signal)
@@ -128,7 +131,7 @@ test('a client that leaves while it listens pays the price, and the provider is 
   await expectRow({ status: 499, cost: PRICE }, PRICE)
 })
 
-test('a client that leaves before it got anything pays nothing', async () => {
+test('a client that leaves before the first byte pays nothing', async () => {
   answer = [{ do: 'hang' }]
   const before = provider.requests.length
   const leaving = new AbortController()
@@ -156,9 +159,9 @@ test.each<[string, Answer, number]>([
 test.each([
   ['no input', { input: undefined }, /input: Field required/],
   ['an empty input', { input: '  ' }, /input: Input should be a non-empty text/],
-  ['an input that is no text', { input: ['x'] }, /input: /],
+  ['an input that is not a string', { input: ['x'] }, /input: /],
   ['no voice', { voice: undefined }, /voice: Field required/],
-  ['a voice that is no name', { voice: 7 }, /voice: /],
+  ['a voice that is not a name', { voice: 7 }, /voice: /],
   ['an unknown stream format', { stream_format: 'ws' }, /stream_format: Input should be audio or sse/],
   ['a chat model', { model: 'gpt-5.5' }, /gpt-5\.5 is not served on \/v1\/audio\/speech\. Call it with POST/],
   ['an unknown model', { model: 'tts-9' }, /\/v1\/audio\/speech serves: req\/gpt-4o-mini-tts/],

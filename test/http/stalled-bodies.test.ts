@@ -1,4 +1,4 @@
-/** Clients that announce a body and do not send it: what was kept for it goes to others. */
+/** Clients that announce a body but do not send it: their permits go to others. */
 
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeAll, expect, test } from 'vitest'
@@ -44,7 +44,7 @@ function post(headers: Readonly<Record<string, string>>, path: string, body: str
   return fetch(running.url + path, { method: 'POST', headers, body, redirect: 'manual' })
 }
 
-test('bodies that do not come lose their permits, and those in line are served', async () => {
+test('bodies that never arrive lose their permits, and waiting ones are served', async () => {
   const other = await running.account(1_000n * 1_000_000n)
   const stalled = stall('/v1/messages', [`x-api-key: ${other.apiKey}`, `content-length: ${20 * MB}`])
   await expect.poll(() => running.gateway.server.bodies.permits.bytes, POLL).toBe(20 * MB)
@@ -53,7 +53,7 @@ test('bodies that do not come lose their permits, and those in line are served',
   await expect.poll(() => running.gateway.server.bodies.permits.bytes, POLL).toBe(0)
 })
 
-test('one host with stalled forms keeps no other from the pages', async () => {
+test('a host with stalled forms does not block others from the pages', async () => {
   const form = 'application/x-www-form-urlencoded'
   const type = `content-type: ${form}`
   const count = 40

@@ -1,4 +1,4 @@
-/** How a streamed reply stands on the wire: the lengths of its pieces, its end, and a client that knows no pieces. */
+/** The HTTP framing of a streamed reply: chunk lengths, its end, and clients without chunked encoding. */
 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -21,7 +21,7 @@ afterAll(async () => {
   await provider.close()
 })
 
-/** What the client is told: the name that it knows. */
+/** The event for the client, with the model name that it knows. */
 const TOLD = EVENTS.join('').replace('upstream-name', 'claude-opus-5')
 
 /** All bytes of the connection until the gateway closes it. */
@@ -44,7 +44,7 @@ async function exchange(version: string, calls: number): Promise<string> {
   return text
 }
 
-/** The body of a chunked reply, and what stands behind it. */
+/** The body of a chunked reply, and what follows it. */
 function unchunk(text: string): { body: string; rest: string } {
   let body = ''
   for (let at = 0; ; ) {
@@ -63,7 +63,7 @@ function headAndBody(text: string): [string, string] {
   return [text.slice(0, end).toLowerCase(), text.slice(end)]
 }
 
-test('each piece has its length in bytes, the end is marked, and the next reply follows on the same connection', async () => {
+test('each chunk has its length in bytes, the end is marked, and the next reply uses the same connection', async () => {
   const [head, body] = headAndBody(await exchange('1.1', 2))
   expect(head).toContain('transfer-encoding: chunked')
   const first = unchunk(body)
@@ -73,7 +73,7 @@ test('each piece has its length in bytes, the end is marked, and the next reply 
   expect(unchunk(nextBody)).toEqual({ body: first.body, rest: '' })
 })
 
-test('a client of HTTP/1.0 gets the bytes alone, up to the end of the connection', async () => {
+test('a client of HTTP/1.0 gets just the bytes, until the connection ends', async () => {
   const [head, body] = headAndBody(await exchange('1.0', 1))
   expect(head).not.toContain('transfer-encoding')
   expect(Buffer.from(body, 'latin1').toString()).toBe(TOLD)

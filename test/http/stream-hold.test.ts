@@ -1,4 +1,4 @@
-/** Streams that cost more than was set aside for them: their holds grow, and end with the money. */
+/** Streams that cost more than their hold: holds grow, and the stream ends when the money does. */
 
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -27,9 +27,9 @@ beforeAll(async () => {
   const { url } = provider
   running = await startTestGateway({
     upstreams: { anthropic: url, openai: `${url}/v1` },
-    // What a slow database lets through is another test's matter.
+    // Unsecured steps during a slow database are tested elsewhere.
     environment: { LIMIT_HOLD_EXTEND_WAIT_MS: '120000' },
-    // A thousand calls at once are more than a key may have.
+    // A thousand concurrent calls exceed a key's default limit.
     tables: changedTables({ settings: { concurrencyMax: 0 } }),
   })
 })
@@ -43,7 +43,7 @@ afterAll(async () => {
   await provider.close()
 })
 
-/** Each endpoint on each road, and how it tells its client that the money is spent. */
+/** Each endpoint with each wire, and how it reports that the money is spent. */
 const ROADS = [
   ['messages', 'claude-opus-5', 6_500n],
   ['messages', 'gpt-5.5', 2_400n],
@@ -110,7 +110,7 @@ async function stream(
 }
 
 describe.each(ROADS)('%s with %s', (endpoint, model, price) => {
-  test('a stream that outgrows its hold again and again is served to its end and charged what was reported', async () => {
+  test('a stream that outgrows its hold repeatedly is served to its end and charged the reported usage', async () => {
     const account = await running.account(10_000n * PER_VND)
     const events = Math.ceil((4 * STEP) / TOKENS)
     provider.options = { ...provider.options, events, outputTokens: events * TOKENS }
@@ -123,7 +123,7 @@ describe.each(ROADS)('%s with %s', (endpoint, model, price) => {
     expect(await audit(running.database.sql)).toMatchObject({ clean: true, openHolds: 0 })
   })
 
-  test('when the wallet has nothing more it ends with an error event, pays for what was sent, and the provider is let go', async () => {
+  test('when the wallet is empty, it ends with an error event, pays for what was sent, and the provider’s request is aborted', async () => {
     // 2,000 tokens.
     const credit = 2_000n * price
     const account = await running.account(credit)
@@ -134,7 +134,7 @@ describe.each(ROADS)('%s with %s', (endpoint, model, price) => {
     await expect.poll(() => provider.aborted).toBe(before + 1)
     const [row] = await running.usage(account.accountId)
     expect(row).toMatchObject({ status: 402, charged: credit, balance_after: 0n, streamed: true, estimated: true })
-    // It was stopped right where the money was, and the row says what the client got.
+    // It stopped exactly where the money did, and the row has what the client got.
     expect(row?.output_tokens).toBeLessThan(2_000 + 2 * TOKENS)
     const words = tail.split(' lorem').length - 1
     expect(bytes).toBeLessThan(1_000_000)
@@ -143,7 +143,7 @@ describe.each(ROADS)('%s with %s', (endpoint, model, price) => {
   })
 })
 
-test('a stream of a price per call is never stopped for its length', async () => {
+test('a stream with a price per call is never stopped because of its length', async () => {
   const account = await running.account(2_000n * PER_VND)
   provider.options = { ...provider.options, events: 200 }
   const { tail } = await stream(account.apiKey, 'messages', 'req/claude-opus-5')
@@ -175,7 +175,7 @@ test('1,000 parallel streams of up to 128,000 tokens on 50,000 VND: all end, all
   const [cost, charged] = [sum(row => row.cost), sum(row => row.charged)]
   expect(charged).toBe(credit)
   expect(await running.balance(account.accountId)).toBe(0n)
-  // At most one step for each stream, and in truth next to nothing.
+  // At most one step per stream, and almost nothing in practice.
   const steps = ROADS.reduce((total, [, , price]) => total + 200n * BigInt(STEP) * price, 0n)
   expect(cost - charged).toBeLessThanOrEqual(steps)
   console.info(
@@ -185,7 +185,7 @@ test('1,000 parallel streams of up to 128,000 tokens on 50,000 VND: all end, all
   expect(await audit(running.database.sql)).toMatchObject({ clean: true, openHolds: 0 })
 }, 240_000)
 
-test('streams do not end while Postgres is away: each wait lets them go on for a step, and all is charged afterwards', async () => {
+test('streams do not end while Postgres is away: each wait grants them one more step, and everything is charged afterwards', async () => {
   const patient = await startTestGateway({
     upstreams: { anthropic: provider.url },
     environment: { LIMIT_HOLD_EXTEND_WAIT_MS: '300' },
@@ -210,7 +210,7 @@ test('streams do not end while Postgres is away: each wait lets them go on for a
     await expect.poll(() => provider.bodies.length).toBe(before + 1)
     let text = ''
     await patient.database.sql.begin(async transaction => {
-      // Whoever wants to change this wallet waits.
+      // Blocks changes to this wallet.
       await transaction.unsafe(`select 1 from wallet where account_id = ${account.accountId} for update`)
       open.resolve()
       await expect.poll(() => provider.served, { timeout: 20_000 }).toBe(true)
@@ -225,14 +225,14 @@ test('streams do not end while Postgres is away: each wait lets them go on for a
   }
 })
 
-test('money that is set aside for uses of tools is asked for beside the tokens, and not spent on them', async () => {
+test('money held for tool uses is requested in addition to tokens, and not spent on them', async () => {
   let output = 0
   const wanted: bigint[] = []
   const hold = new StreamHold({
     ledger: {
       async extend({ wantMicroVnd }) {
         wanted.push(wantMicroVnd)
-        // The wallet has 500 tokens more, and no other.
+        // The wallet has 500 more tokens, and no more.
         return { heldMicroVnd: microVnd(2_500_000n) }
       },
     },
@@ -256,7 +256,7 @@ test('money that is set aside for uses of tools is asked for beside the tokens, 
   }
   expect(await read(1_000)).toBe('go')
   expect(wanted).toEqual([1_000_000n + BigInt(1_000 + STEP) * 1_000n])
-  // 1,000 + 500 tokens; the other million is not theirs.
+  // 1,000 + 500 tokens; the other million is held for tools.
   expect(await read(490)).toBe('go')
   expect(await read(20)).toBe('spent')
   hold.close()

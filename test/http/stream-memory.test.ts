@@ -1,4 +1,4 @@
-/** A stream that has begun keeps neither its body in memory nor the place of others. */
+/** A running stream neither keeps its body in memory nor blocks the permits of others. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -19,7 +19,7 @@ beforeAll(async () => {
   streams = await startOpenStreams()
   running = await startTestGateway({
     upstreams: { openai: `${streams.providerUrl}/v1`, anthropic: streams.providerUrl },
-    // The permits of three bodies.
+    // Permits for three bodies.
     environment: {
       LIMIT_BODIES_BYTES_MAX: String(3 * BODY_BYTES),
       LIMIT_KEY_BODIES_BYTES_MAX: String(3 * BODY_BYTES),
@@ -95,7 +95,7 @@ test.each([
   ['chat completions, converted', '/v1/chat/completions', chatBody('claude-opus-5'), FIRST.messages],
   ['responses', '/v1/responses', responsesBody('gpt-5.5'), FIRST.responses],
 ] as const)(
-  '%s: streams beyond the permits run side by side, and their bodies are not kept',
+  '%s: more streams than permits run in parallel, and their bodies are not kept',
   async (_, path, body, events) => {
     const named = events.map(
       event => `${'type' in event ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`,

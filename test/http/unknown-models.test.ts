@@ -1,4 +1,4 @@
-/** A name that means nothing: its call, the metric, the operator's page and the command line. */
+/** Unknown model names: their calls, the metric, the operator's page and the command line. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Foundation } from '../../src/app/foundation.ts'
@@ -31,7 +31,7 @@ beforeAll(async () => {
     await send('/v1/chat/completions', { model: 'gtp-5.5', messages }),
     await send('/v1/messages', { model: ODD, max_tokens: 5, messages }),
     await send('/v1/images/generations', { model: 'dall-e-3', prompt: 'x' }),
-    // These mean something, and counting is no call.
+    // These names are known, and counting tokens is not a call.
     await send('/v1/messages', { model: 'Anthropic/OPUS', max_tokens: 5, messages }),
     await send('/v1/messages/count_tokens', { model: 'counted-only', messages }),
   ]).toEqual([200, 200, 200, 400, 200, 200])
@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-test('the metric counts such calls, and no label holds a name', async () => {
+test('the metric counts such calls, and no label contains a name', async () => {
   const figures = await scrape(running.gateway.metrics?.url ?? '')
   const of = (outcome: string) => figures.sum('gateway_unknown_model_calls_total', { outcome })
   expect([of('fell_back'), of('refused'), figures.sum('gateway_unknown_model_calls_unnamed_total')]).toEqual([3, 1, 0])
@@ -49,7 +49,7 @@ test('the metric counts such calls, and no label holds a name', async () => {
   expect(text).not.toMatch(/gtp-5\.5|dall-e-3|alert\(/)
 })
 
-test('operators see the names once they are written down, as plain text, and which have a meaning by now', async () => {
+test('operators see the names once they are stored, as plain text, and which are known by now', async () => {
   const { sql } = running.database
   const written = async () =>
     (await sql`select sum(fell_back + refused)::integer as calls from unknown_model`)[0]?.calls
@@ -67,7 +67,7 @@ test('operators see the names once they are written down, as plain text, and whi
   expect(shown).not.toContain('counted-only')
 })
 
-test('the command line lists them too', async () => {
+test('the command line lists them, too', async () => {
   const run = (...words: string[]) => {
     const command = readCommand(['model', 'unknown', ...words])
     if (command === null) throw new Error('help was asked for')

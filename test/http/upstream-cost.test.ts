@@ -1,4 +1,7 @@
-/** What a call cost the operator, on its usage row: by kind of token, at the target that served, and never on a customer's bill. */
+/**
+ * What a call cost the operator, on its usage row: per kind of token, for the target that served, and never on a
+ * customer's bill.
+ */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
@@ -9,7 +12,7 @@ const FX = [{ from: '2026-01-01', vndPerUsd: '25000' }]
 const TABLES = changedTables({
   settings: { fx: FX },
   everyUpstream: { discount: [] },
-  // The second upstream of an entry is bought at a tenth of the price.
+  // The entry's second upstream is purchased at a tenth of the price.
   upstreams: { deepseek: { discount: [{ from: '2026-01-01', share: '0.1' }] } },
   targets: { 'gpt-5.5': ['openai', 'deepseek'] },
   costs: {
@@ -50,7 +53,7 @@ function call(path: string, body: object, signal?: AbortSignal) {
   })
 }
 
-/** The one row of the account. */
+/** The account's only row. */
 async function row(from = running) {
   await from.usage(account.accountId)
   const rows = await from.database.sql`
@@ -78,7 +81,7 @@ const MESSAGE = {
   usage: USAGE,
 }
 
-test('each kind of token is bought at its own price, while the customer pays one', async () => {
+test('each kind of token has its own purchase price, while the customer pays one price', async () => {
   answer = json(200, MESSAGE)
   expect((await call('/v1/messages', MESSAGES)).status).toBe(200)
   expect(await row()).toEqual({
@@ -91,7 +94,7 @@ test('each kind of token is bought at its own price, while the customer pays one
   })
 })
 
-test('a converted reply and a stream cost what a plain reply does', async () => {
+test('a converted reply and a stream cost as much as a plain reply', async () => {
   answer = json(200, MESSAGE)
   await (await call('/v1/chat/completions', MESSAGES)).text()
   expect(await row()).toMatchObject({ upstream_cost: COST, written: 90 })
@@ -111,7 +114,7 @@ test('a converted reply and a stream cost what a plain reply does', async () => 
   expect(await row()).toMatchObject({ upstream_cost: COST, written: 90 })
 })
 
-test('a call with one price costs by its tokens all the same, counted here where none are told', async () => {
+test('a call with a fixed price still costs the operator its tokens, counted here if none are reported', async () => {
   answer = json(200, MESSAGE)
   await (await call('/v1/messages', { ...MESSAGES, model: 'req/claude-opus-5' })).text()
   expect(await row()).toMatchObject({ upstream_cost: COST, cost: String(1500 * 1_000_000) })
@@ -135,7 +138,7 @@ const COMPLETION = {
 }
 const COMPLETION_COST = 25_000 * (40 * 4 + 60 * 0.4 + 10 * 30)
 
-test('the upstream that served is the one that is paid, at its share', async () => {
+test('the cost is that of the upstream that served, with its discount', async () => {
   answer = json(200, COMPLETION)
   await (await call('/v1/chat/completions', CHAT)).text()
   expect(await row()).toMatchObject({ upstream_cost: String(COMPLETION_COST) })
@@ -157,7 +160,7 @@ test('the upstream that served is the one that is paid, at its share', async () 
   }
 })
 
-test('images and speech cost by the image and by the call', async () => {
+test('images cost per image, and speech per call', async () => {
   answer = json(200, { created: 1, data: [{ b64_json: 'aGk=' }, { b64_json: 'aGk=' }] })
   const images = { model: 'req/gpt-image-2', prompt: 'a cat', n: 2 }
   expect((await call('/v1/images/generations', images)).status).toBe(200)
@@ -168,13 +171,13 @@ test('images and speech cost by the image and by the call', async () => {
   expect(await row()).toMatchObject({ upstream_cost: String(375 * 1_000_000) })
 })
 
-test('what the upstream takes for images that never came is unknown', async () => {
+test('the cost of images that never arrived is unknown', async () => {
   answer = json(200, { created: 1, data: [] })
   expect((await call('/v1/images/generations', { model: 'req/gpt-image-2', prompt: 'a cat' })).status).toBe(200)
   expect(await row()).toMatchObject({ status: 200, upstream_cost: null, cost: '0' })
 })
 
-test('a call that reached no upstream cost nothing; of one that failed there nobody knows', async () => {
+test('a call that reached no upstream cost nothing; the cost of one that failed there is unknown', async () => {
   expect((await call('/v1/messages', { ...MESSAGES, max_tokens: 'many' })).status).toBe(400)
   expect(await row()).toMatchObject({ status: 400, upstream_cost: '0' })
   account = await running.account(1_000_000n * 1_000_000n)
@@ -183,7 +186,7 @@ test('a call that reached no upstream cost nothing; of one that failed there nob
   expect(await row()).toMatchObject({ status: 400, upstream_cost: null, cost: '0' })
 })
 
-test('a price that is not in force yet is not counted, and one that is unknown is not guessed', async () => {
+test('a future price is not used yet, and an unknown one is not guessed', async () => {
   answer = json(200, COMPLETION)
   await (await call('/v1/chat/completions', { ...CHAT, model: 'gpt-5.4' })).text()
   expect(await row()).toMatchObject({ upstream_cost: null, cost: String(110 * 2400) })
@@ -192,7 +195,7 @@ test('a price that is not in force yet is not counted, and one that is unknown i
   expect(await row()).toMatchObject({ upstream_cost: null, cost: String(110 * 2400) })
 })
 
-test('the tokens of a stream whose client has left are paid for as far as they are known', async () => {
+test('the tokens of a stream whose client has left are counted as far as they are known', async () => {
   const controller = new AbortController()
   const chunk = {
     id: 'c',

@@ -1,4 +1,7 @@
-/** Errors that come under status 200, in the shapes of every vendor: first event, later event or whole reply, on every road. */
+/**
+ * Errors under status 200, in the shapes of every vendor: as the first event, a later event or a whole reply, on every
+ * path.
+ */
 
 import { describe, expect, test } from 'vitest'
 import { chatText, eventsOf, messagesText, question, streamOf, useConversionWorld } from '../support/conversion.ts'
@@ -6,7 +9,7 @@ import { end, head, json, write } from '../support/scripted-upstream.ts'
 
 const world = useConversionWorld()
 
-/** As providers write them; none of the texts is the client's to see. */
+/** As providers write them; clients must see none of the texts. */
 const SHAPES: readonly (readonly [string, object])[] = [
   ['an error object', { error: { message: 'secret text', type: 'server_error', code: 'x' } }],
   ['an error of type error', { type: 'error', error: { type: 'api_error', message: 'secret text' } }],
@@ -15,7 +18,7 @@ const SHAPES: readonly (readonly [string, object])[] = [
   ['object: error', { object: 'error', message: 'secret text', type: 'InternalServerError', code: 500 }],
   ['a failed base_resp', { base_resp: { status_code: 1027, status_msg: 'secret text' } }],
   [
-    'a failed base_resp beside no choices',
+    'a failed base_resp without choices',
     { choices: null, base_resp: { status_code: 1000, status_msg: 'secret text' } },
   ],
   ['a detail', { detail: 'secret text' }],
@@ -62,7 +65,7 @@ interface Road {
   readonly model: string
   /** The provider's stream around an error. */
   readonly stream: (error: object) => string
-  /** The one event that ends the client's stream. */
+  /** The only event that ends the client's stream. */
   readonly ending: (last: { name: string; data: Record<string, unknown> }) => void
 }
 
@@ -178,7 +181,7 @@ describe.each(CHAT_ROADS)('%s', (_name, road) => {
     await expectNotCharged(502)
   })
 
-  test('an error inside a choice is one', async () => {
+  test('an error inside a choice is detected', async () => {
     const choices = [{ index: 0, delta: {}, error: { code: 502, message: 'secret text' }, finish_reason: 'stop' }]
     world.answer(streamOf(chatText(delta('Hà'), { ...CHUNK, choices }, '[DONE]')))
     const text = await (await call(road, { stream: true })).text()
@@ -186,13 +189,13 @@ describe.each(CHAT_ROADS)('%s', (_name, road) => {
     await expectNotCharged(502)
   })
 
-  test('a whole reply without a choice is a 502 that costs nothing', async () => {
+  test('a whole reply without choices is a 502 that costs nothing', async () => {
     world.answer(json(200, { id: 'c', object: 'chat.completion', model: 'x', choices: [], usage: CHAT_USAGE }))
     expect((await call(road)).status).toBe(502)
     await expectNotCharged(502)
   })
 
-  test('codes and outcomes by which a provider says that all is well are no errors', async () => {
+  test('success codes and outcomes of a provider are not errors', async () => {
     const well = {
       code: 0,
       message: 'Success',
@@ -219,7 +222,7 @@ describe.each(CHAT_ROADS)('%s', (_name, road) => {
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
 
 describe.each(Object.entries(ROADS))('%s', (name, road) => {
-  // A converted reply is written anew, and what the client's format does not have is left out of it.
+  // A converted reply is written anew, without what the client's format does not have.
   const isConverted = name === 'messages to chat' || name === 'chat to messages'
 
   test(`a whole reply that is nested 100,000 deep is ${isConverted ? 'served' : 'a 502 that costs nothing'}`, async () => {

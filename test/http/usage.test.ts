@@ -1,4 +1,6 @@
-/** Which tokens a call is billed for: every pass, zeros that are true, and what a stream has said when its client leaves. */
+/**
+ * The tokens that a call is billed for: every pass, genuine zeros, and partial reports when a client leaves a stream.
+ */
 
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
@@ -19,7 +21,7 @@ interface Reply {
   readonly content: readonly JsonObject[]
   readonly stopReason: string
   readonly usage: JsonObject
-  /** What `message_start` says; absent: as `usage`, before any output. */
+  /** What `message_start` reports; absent: as `usage`, before any output. */
   readonly startUsage?: JsonObject
 }
 
@@ -69,7 +71,7 @@ const pass = (type: string, input: number, output: number, rest: JsonObject = {}
 const SAID: readonly JsonObject[] = [{ type: 'text', text: 'Hà Nội' }]
 const cached = { cache_read_input_tokens: 5_000, cache_creation_input_tokens: 300 }
 
-/** Replies as the vendor documents them, and the tokens they cost: input, of which cached, and output. */
+/** Replies as the vendor documents them, and the tokens they cost: input, cached input, and output. */
 const PASSES: readonly (readonly [string, Reply, readonly [number, number, number]])[] = [
   [
     'a compaction before the answer',
@@ -85,7 +87,7 @@ const PASSES: readonly (readonly [string, Reply, readonly [number, number, numbe
     [203_000, 0, 4_500],
   ],
   [
-    'a compaction that the client wants to see before it goes on',
+    'a compaction that the client inspects before continuing',
     {
       content: [{ type: 'compaction', content: 'Summary: they asked for a capital.' }],
       stopReason: 'compaction',
@@ -116,7 +118,7 @@ const PASSES: readonly (readonly [string, Reply, readonly [number, number, numbe
     [412 + 5_300 + 823 + 1_348 + 5_300, 10_000, 89 + 1_612 + 442],
   ],
   [
-    'turns of a tool that the provider runs, whose sum stands at the top',
+    'turns of a provider-run tool, whose sum is at the top level',
     {
       content: SAID,
       stopReason: 'end_turn',
@@ -142,7 +144,7 @@ const PASSES: readonly (readonly [string, Reply, readonly [number, number, numbe
   ],
 ]
 
-describe.each(ROADS)('every pass of a Claude call is billed on the %s road', (_, path) => {
+describe.each(ROADS)('every pass of a Claude call is billed, %s', (_, path) => {
   test.each(PASSES)('%s, whole', async (_name, reply, [input, fromCache, output]) => {
     world.answer(json(200, wholeMessage(reply)))
     const response = await world.call(path, question(CLAUDE))
@@ -197,7 +199,7 @@ test('every pass is billed on the AWS channel, whole and streamed', async () => 
   await provider.close()
 })
 
-test('a client that leaves a stream pays for the passes reported so far, and for what it was sent', async () => {
+test('a client that leaves a stream pays for the passes reported so far, and for what was sent to it', async () => {
   const { content, stopReason, usage } = (PASSES[0] as (typeof PASSES)[number])[1]
   const startUsage = { input_tokens: 23_000, output_tokens: 1, iterations: [pass('compaction', 180_000, 3_500)] }
   const events = messageEvents({ content, stopReason, usage, startUsage }).slice(0, -2)
@@ -222,16 +224,16 @@ const programCall = (caller: string): JsonObject => ({
   input: { sql: 'select 1' },
   caller: { type: caller, tool_id: 'srvtoolu_1' },
 })
-/** What a reply holds, and whether a usage of 0 is believed. */
+/** What a reply contains, and whether a usage of 0 is believed. */
 const ZEROS: readonly (readonly [string, readonly JsonObject[], boolean])[] = [
   ['calls of a program', [programCall('code_execution_20250825'), programCall('code_execution_20260120')], true],
   ['a call of the model', [programCall('direct')], false],
-  ['a call that does not say who made it', [{ type: 'tool_use', id: 't', name: 'f', input: {} }], false],
-  ['text beside a call of a program', [...SAID, programCall('code_execution_20260120')], false],
+  ['a call that does not name its caller', [{ type: 'tool_use', id: 't', name: 'f', input: {} }], false],
+  ['text next to a call of a program', [...SAID, programCall('code_execution_20260120')], false],
   ['nothing', [], false],
 ]
 
-describe('a reported usage of 0 is believed for nothing but calls of a program', () => {
+describe('a reported usage of 0 is only believed for calls of a program', () => {
   test.each(ZEROS)('Messages, whole: %s', async (_name, content, isBelieved) => {
     world.answer(json(200, wholeMessage({ content, stopReason: 'tool_use', usage: NOTHING })))
     await (await world.call('/v1/messages', question(CLAUDE))).text()
@@ -280,7 +282,7 @@ describe('a reported usage of 0 is believed for nothing but calls of a program',
     expect([row.input === 0, row.estimated, row.cost === 0n]).toEqual([isBelieved, !isBelieved, isBelieved])
   })
 
-  // Some hosts leave the output out of the last event.
+  // Some hosts omit the output in the last event.
   test.each(
     ITEMS.flatMap(([name, output, isBelieved]) => [true, false].map(full => [name, output, isBelieved, full] as const)),
   )('Responses, streamed: %s', async (_name, output, isBelieved, isFull) => {

@@ -56,7 +56,7 @@ async function order(accountId: number, amountVnd = 100_000): Promise<string> {
   return created.order.orderCode
 }
 
-test('a signed notification is credited before it is answered, and a repeat changes nothing', async () => {
+test('a signed notification is credited before the reply, and a repeat changes nothing', async () => {
   const { accountId } = await gateway.account(0n)
   const body = JSON.stringify(notification(await order(accountId)))
   for (let turn = 0; turn < 2; turn++) {
@@ -77,7 +77,7 @@ test('a call that waits for money goes on with the same key when the top-up arri
     String(accountId),
   ])
   const memo = await order(accountId)
-  // While the wallet is locked the call asks for its money, and the money comes: in this order, so that the call has to wait.
+  // With the wallet locked, first the call requests its hold and then the money arrives, so that the call has to wait.
   const lock = await sql.reserve()
   await lock`begin`
   await lock`select from wallet where account_id = ${accountId} for update`
@@ -119,7 +119,7 @@ test('a forged, unsigned or changed notification is 401, credits nothing and lea
   expect((await findAccount(sql, accountId))?.balanceMicroVnd).toBe(0n)
 })
 
-test('an authentic body that is not understood is 400 and kept for the operator', async () => {
+test('an authentic body that cannot be parsed is 400 and kept for the operator', async () => {
   const body = JSON.stringify({ id: 1, transferType: 'in', transferAmount: 'a lot' })
   const response = await post(body, signed(body))
   expect(response.status).toBe(400)
@@ -138,7 +138,7 @@ test('another method is 405', async () => {
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
 })
 
-test('a body above 256 KiB is 413, also when it was small while compressed', async () => {
+test('a body above 256 KiB is 413, even if it was small when compressed', async () => {
   const big = JSON.stringify({ content: 'x'.repeat(300_000) })
   expect((await post(big, signed(big))).status).toBe(413)
   const response = await post(gzipSync(big), { ...signed(big), 'content-encoding': 'gzip' })
@@ -148,7 +148,7 @@ test('a body above 256 KiB is 413, also when it was small while compressed', asy
   ])
 })
 
-test('an API key opens no webhook', async () => {
+test('an API key gives no access to webhooks', async () => {
   const { apiKey } = await gateway.account(0n)
   const body = JSON.stringify(notification('x'))
   for (const headers of [
@@ -160,14 +160,14 @@ test('an API key opens no webhook', async () => {
   }
 })
 
-test('a notification that names no order waits for an operator and is 200 all the same', async () => {
+test('a notification without an order waits for an operator, and still gets a 200', async () => {
   const body = JSON.stringify(notification('tien nha'))
   expect((await post(body, signed(body))).status).toBe(200)
   const rows = await gateway.database.sql.unsafe(`select state from bank_txn where content = 'tien nha'`)
   expect(rows).toEqual([{ state: 2 }])
 })
 
-test('a key that has spent its cap is 402 and is told not to try again; the wallet is not empty', async () => {
+test('a key that has spent its cap is 402 and should not retry; the wallet is not empty', async () => {
   const { accountId, keyId, apiKey } = await gateway.account(1_000_000_000n)
   const { sql } = gateway.database
   await sql.unsafe('update api_key set monthly_cap_micro_vnd = 1 where key_id = $1::text::bigint', [String(keyId)])

@@ -1,4 +1,6 @@
-/** Whole calls, whose holds cannot grow: they hold what their cap can cost, and the cap is what the wallet affords. */
+/**
+ * Holds of whole calls cannot grow, so they cover what the output cap can cost, and the cap is what the wallet affords.
+ */
 
 import { request } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -57,13 +59,13 @@ describe.each(ROADS)('%s with %s at %d, %j', (endpoint, model, price, body, fiel
     expect(cap).toBeGreaterThan(39_900)
     expect(cap).toBeLessThan(40_000)
     expect(sent[field]).toBe(cap)
-    // All that the provider may write, and did, is paid.
+    // Everything that the provider was allowed to write, and did write, is charged.
     const [row] = await running.usage(account.accountId)
     expect(row).toMatchObject({ status: 200, output_tokens: cap })
     expect(row?.charged).toBe(row?.cost)
   })
 
-  test('a cap that the wallet affords goes up as it came, and nothing is said', async () => {
+  test('a cap that the wallet affords is sent upstream unchanged, without a header', async () => {
     const account = await running.account(200_000n * price)
     const { cap, sent } = await call(account.apiKey, endpoint, { model, ...body })
     const own = { max_tokens: 128_000, max_completion_tokens: 128_000, max_output_tokens: 128_000, ...body } as Record<
@@ -71,13 +73,13 @@ describe.each(ROADS)('%s with %s at %d, %j', (endpoint, model, price, body, fiel
       unknown
     >
     expect(cap).toBeNull()
-    // The messages format demands a cap.
+    // The messages format requires a cap.
     if (Object.keys(body).length > 1 || field === 'max_tokens') expect(sent[field]).toBe(own[field])
     else expect(sent[field]).toBeUndefined()
   })
 })
 
-test('each choice has its part of what the wallet affords', async () => {
+test('each choice gets its share of what the wallet affords', async () => {
   const account = await running.account(40_000n * 2_400n)
   const { cap, sent } = await call(account.apiKey, 'chat/completions', { model: 'gpt-5.5', n: 4, messages: PROMPT })
   expect(cap).toBeGreaterThan(9_900)
@@ -86,7 +88,7 @@ test('each choice has its part of what the wallet affords', async () => {
 })
 
 test.each(['gpt-5.5', 'deepseek-v4-flash'])(
-  'a cap in the words of another format makes the hold of %s no smaller',
+  'a cap field of another format does not reduce the hold of %s',
   async model => {
     const account = await running.account(40_000n * 2_400n)
     const body = { model, max_tokens: 128_000, max_completion_tokens: 1, messages: PROMPT }
@@ -110,7 +112,7 @@ test('a budget for thinking stays below a cap that is lowered', async () => {
   })
 })
 
-test('with less money than a reply takes the call goes up as it came, and takes all', async () => {
+test('with less money than a reply costs, the call is sent unchanged, and takes everything', async () => {
   const account = await running.account(10n)
   const { status, cap, sent } = await call(account.apiKey, 'messages', {
     model: 'claude-opus-5',
@@ -124,7 +126,7 @@ test('with less money than a reply takes the call goes up as it came, and takes 
 test.each([
   ['messages', 'claude-opus-5', { max_tokens: 128_000 }],
   ['chat/completions', 'gpt-5.5', {}],
-])('%s with %s: a wallet with less money than a reply takes buys no long one', async (endpoint, model, body) => {
+])('%s with %s: a wallet with less money than a reply costs gets no long one', async (endpoint, model, body) => {
   const account = await running.account(10n)
   const { status, cap, sent } = await call(account.apiKey, endpoint, { model, ...body, messages: PROMPT })
   expect([status, cap, sent.max_tokens ?? sent.max_completion_tokens]).toEqual([200, 1_024, 1_024])
@@ -139,7 +141,7 @@ test('64 parallel whole calls of up to 128,000 tokens on 50,000 VND: all end, al
   const before = provider.bodies.length
   const body = { model: 'claude-fable-5', max_tokens: 128_000, messages: PROMPT }
   const calls = Array.from({ length: 64 }, () => call(account.apiKey, 'messages', body))
-  // A call may cost 1,062 VND: 47 fit, the next one gets what is left, the others wait for them.
+  // A call may cost 1,062 VND: 47 fit, the next one gets the rest, and the others wait for them.
   await expect
     .poll(() => provider.bodies.length - before)
     .toBe(48)

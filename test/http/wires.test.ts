@@ -1,4 +1,4 @@
-/** The wire of a call, from the outside: which path of the provider is asked, and who is told of it. */
+/** The wire of a call as seen from outside: which of the provider's paths is called, and who is informed of it. */
 
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -94,11 +94,11 @@ test.each<[string, object, string, string]>([
     'responses',
     '/v1/responses',
   ],
-])('%s with %j goes by %s, which the client and the log are told', async (path, body, wire, asked) => {
+])('%s with %j uses %s, as reported to the client and in the log', async (path, body, wire, asked) => {
   expect(await call(path, body)).toEqual({ told: wire, asked, logged: wire })
 })
 
-test('in production clients are not told', async () => {
+test('in production, clients are not informed', async () => {
   const production = await startTestGateway({
     upstreams: { anthropic: provider.url },
     environment: {
@@ -134,7 +134,7 @@ test.each<[string, object]>([
   ],
   ['/v1/chat/completions', { model: 'gpt-5.5', messages: MESSAGES, tools: [TOOL], reasoning_effort: 'high' }],
   ['/v1/responses', { model: 'gpt-5.5', input: 'x', store: false }],
-])('%s fails over from a provider of one wire to one of another', async (path, body) => {
+])('%s fails over to a provider with another wire', async (path, body) => {
   const broken = await startScriptedUpstream(() => json(500, { error: { message: 'no' } }))
   const { wires: _, ...chatOnly } = TABLES.entries.find(({ id }) => id === 'glm-5.1')!.upstreams[0] as UpstreamTarget
   const entries = TABLES.entries.map(entry =>

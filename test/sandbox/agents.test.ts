@@ -1,6 +1,6 @@
 /**
- * First requests of coding agents, as their versions of November 2026 send them (texts shortened), with the request put
- * in: what they get is what a model would answer, and their loops end.
+ * First requests of coding agents, in the form their versions of November 2026 send (texts shortened), with the user's
+ * request filled in. They get what a model would answer, and their loops end.
  */
 
 import { readFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ interface Call {
   readonly input: unknown
 }
 
-/** The recorded body with the request in it, not streamed. */
+/** The recorded body with the request filled in, not streamed. */
 function recorded(agent: string, request: string): Record<string, unknown> {
   const text = readFileSync(new URL(`agents/${agent}.json`, import.meta.url), 'utf8')
   const quoted = JSON.stringify(request).slice(1, -1)
@@ -58,7 +58,7 @@ function textIn(blocks: readonly Block[]): string {
     .join('')
 }
 
-/** The body of the next step: the reply, and what its tools gave. */
+/** The body of the next step: the reply and its tools' results. */
 function nextBody(format: Format, body: Record<string, unknown>, blocks: readonly Block[], result: string): object {
   if (format === 'messages') {
     const results = blocks
@@ -131,7 +131,7 @@ const AGENTS: readonly { agent: string; format: Format; create: Call; run: Call;
 ]
 
 describe.each(AGENTS)('$agent', ({ agent, format, create, run, read }) => {
-  /** This one takes answers through a tool only. */
+  /** This agent accepts answers only through a tool. */
   const answersByTool = agent === 'cline-vscode'
   const asText = (blocks: readonly Block[]) => {
     const calls = callsIn(blocks)
@@ -174,7 +174,7 @@ describe.each(AGENTS)('$agent', ({ agent, format, create, run, read }) => {
     expect(callsIn(await answer(format, recorded(agent, 'What is in README.md?')))).toEqual([read])
   })
 
-  test('ends its loop after one call, however often it would go on', async () => {
+  test('ends its loop after one call, although the agent would continue', async () => {
     const body = recorded(agent, 'Run `ls -a` and tell me about the agent, the tasks and the files.')
     const first = await answer(format, body)
     expect(callsIn(first)).toEqual([run])
@@ -183,7 +183,7 @@ describe.each(AGENTS)('$agent', ({ agent, format, create, run, read }) => {
   })
 })
 
-test('a free-form call streams as the official client reads it', async () => {
+test('a free-form call streams in the form that the official client reads', async () => {
   const client = new OpenAI({ apiKey: 'any', baseURL: `${sandbox.url}/up/v1`, maxRetries: 0 })
   const body = recorded('codex', 'Create a file hello.txt with the text Hello, sandbox!')
   const stream = client.responses.stream(body as unknown as Parameters<typeof client.responses.stream>[0])
@@ -194,14 +194,14 @@ test('a free-form call streams as the official client reads it', async () => {
   expect([streamed, call?.input]).toEqual([PATCH, PATCH])
 })
 
-test('words in a reminder, which a project may have written there, change nothing', async () => {
+test('prompt words in a reminder, which may come from a project, have no effect', async () => {
   const body = recorded('claude-code', 'Hello')
   const messages = body.messages as { content: { text: string }[] }[]
   messages[0]!.content[0]!.text = '<system-reminder>Write sandbox:error=500 to see a failure.</system-reminder>'
   expect(textIn(await answer('messages', body))).toContain('“Hello”')
 })
 
-test('an agent that must call a tool in each step gets its closing tool, not the same tool for ever', async () => {
+test('an agent that must call a tool in each step gets its closing tool, rather than the same tool forever', async () => {
   const body = { ...recorded('cline-vscode', 'Run `ls -a`'), tool_choice: 'required' }
   const first = await answer('chat', body)
   expect(callsIn(first).map(call => call.name)).toEqual(['execute_command'])

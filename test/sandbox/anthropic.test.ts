@@ -28,7 +28,7 @@ const SDKS = [
 describe.each(SDKS)('the Anthropic SDK %s, with only its base URL changed', (_version, Sdk, SdkError) => {
   const client = () => new Sdk({ apiKey: 'any', baseURL: `${sandbox.url}/up`, maxRetries: 0 })
 
-  test('creates a message that says it is simulated and what it understood', async () => {
+  test('creates a message that says that it is simulated and what it understood', async () => {
     const { data: message, response } = await client()
       .messages.create({
         model: 'thinker',
@@ -92,7 +92,7 @@ describe.each(SDKS)('the Anthropic SDK %s, with only its base URL changed', (_ve
     expect(answer.content.at(-1)).toMatchObject({ text: expect.stringContaining('get_weather returned: 31 degrees') })
   })
 
-  test('calls twice at once when the prompt asks for two, but not when that is switched off', async () => {
+  test('makes two parallel calls if the prompt asks for two, unless that is switched off', async () => {
     const messages = [{ role: 'user' as const, content: 'Compare the weather in Paris and New York, both at once.' }]
     const call = { model: 'thinker', max_tokens: 500, messages, tools: [WEATHER] }
     const inputs = (content: { type: string; input?: unknown }[]) =>
@@ -123,7 +123,7 @@ describe.each(SDKS)('the Anthropic SDK %s, with only its base URL changed', (_ve
     expect(none.content).toMatchObject([{ type: 'text' }])
   })
 
-  test('answers in the shape of a JSON schema', async () => {
+  test('answers according to a JSON schema', async () => {
     const schema = {
       type: 'object',
       properties: { name: { type: 'string' }, age: { type: 'integer' } },
@@ -153,7 +153,7 @@ describe.each(SDKS)('the Anthropic SDK %s, with only its base URL changed', (_ve
     })
   })
 
-  test('hides the text of thinking when asked to, and takes the block back', async () => {
+  test('hides the text of thinking on request, and accepts the block when sent back', async () => {
     const call = { model: 'thinker', max_tokens: 4_000, thinking: { type: 'adaptive', display: 'omitted' } as const }
     const message = await client()
       .messages.stream({ ...call, messages: [{ role: 'user', content: 'hi' }] })
@@ -184,7 +184,7 @@ describe.each(SDKS)('the Anthropic SDK %s, with only its base URL changed', (_ve
     })
   })
 
-  test('an error event and a cut in a stream are no good ends', async () => {
+  test('an error event and a truncated stream are not good ends', async () => {
     const run = (word: string) =>
       client()
         .messages.stream({

@@ -17,7 +17,7 @@ interface Frame {
   readonly payload: Record<string, string>
 }
 
-/** Reads frames by the published layout, checksums included. */
+/** Parses frames according to the published layout, including checksums. */
 function framesOf(bytes: Buffer): Frame[] {
   const frames: Frame[] = []
   for (let start = 0; start < bytes.length; ) {
@@ -41,7 +41,7 @@ function framesOf(bytes: Buffer): Frame[] {
   return frames
 }
 
-test('answers whole, with the model of the path', async () => {
+test('sends a whole reply, with the model from the path', async () => {
   const response = await invoke(BODY)
   expect(await response.json()).toMatchObject({ type: 'message', model: 'thinker', stop_reason: 'end_turn' })
 })
@@ -83,14 +83,14 @@ test.each([
   ['stream in the body', { stream: true }, 'Malformed input request: #: extraneous key [stream] is not permitted'],
   ['no version', { anthropic_version: undefined }, '<vendor>_version: Field required'],
   ['betas as text', { anthropic_beta: 'a,b' }, 'anthropic_beta: Input should be a valid list'],
-  ['what the messages provider refuses', { max_tokens: undefined }, 'max_tokens: Field required'],
+  ['what the messages format refuses', { max_tokens: undefined }, 'max_tokens: Field required'],
   [
     'eager input',
     { tools: [{ name: 'a', input_schema: { type: 'object' }, eager_input_streaming: true }] },
     'tools.0.custom.eager_input_streaming: Extra inputs are not permitted',
   ],
   [
-    'an image by its address',
+    'an image by URL',
     {
       messages: [
         { role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }] },
@@ -107,7 +107,7 @@ test.each([
   ])
 })
 
-test('words its other errors as the cloud does', async () => {
+test('words its other errors like the cloud', async () => {
   const busy = await invoke({ ...BODY, messages: [{ role: 'user', content: 'sandbox:error=429' }] })
   expect([busy.status, busy.headers.get('x-amzn-errortype')]).toEqual([429, 'ThrottlingException:'])
   const unknown = await post(sandbox, '/up/model/none%3A0/invoke', BODY)

@@ -1,4 +1,4 @@
-/** What the sandbox makes of the catalogue's facts: thinking that nobody asked for, and usage that nobody asked for. */
+/** The sandbox follows the catalogue's facts: thinking by default, and usage without a request for it. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sandboxFacts } from '../../src/app/sandbox-facts.ts'
@@ -17,7 +17,7 @@ const PATHS = {
   chat_completions: '/v1/chat/completions',
 } as const
 
-/** Each model of a wire once, where it does or does not think by itself; the cloud wire is the messages format inside. */
+/** One model per wire that thinks by default, and one that does not; the cloud wire is the messages format inside. */
 const MODELS = [
   ...new Map(
     TABLES.entries
@@ -35,7 +35,7 @@ const bodyOf = (model: string, standard: string, more: object = {}) => ({
   ...more,
 })
 
-test.each(MODELS)('$via $model thinks when nothing is said exactly where the catalogue says so', async target => {
+test.each(MODELS)('$via $model thinks by default exactly if the catalogue says so', async target => {
   const path = PATHS[target.standard as keyof typeof PATHS]
   const response = await post(sandbox, `/${target.via}${path}`, bodyOf(target.model, target.standard))
   const text = await response.text()
@@ -53,7 +53,7 @@ test.each(MODELS)('$via $model thinks when nothing is said exactly where the cat
   if (byDefault) expect(thinking.thinking === '').toBe(display === 'on_request')
 })
 
-test('a model that hides its thinking shows it when asked', async () => {
+test('a model that hides its thinking shows it on request', async () => {
   const thinking = { type: 'adaptive', display: 'summarized' }
   const body = bodyOf('claude-opus-5', 'messages', { thinking })
   const reply = (await (await post(sandbox, '/anthropic/v1/messages', body)).json()) as { content: object[] }
@@ -69,7 +69,7 @@ test('thinking that is switched off stays off', async () => {
 const streamed = async (via: string, model: string, more: object = {}) =>
   await (await post(sandbox, `/${via}/v1/chat/completions`, bodyOf(model, '', { stream: true, ...more }))).text()
 
-test('a provider without stream_options sends the usage by itself, and refuses the field', async () => {
+test('a provider without stream_options sends usage without a request, and refuses the field', async () => {
   expect(await streamed('zhipuai', 'glm-5.2')).toMatch(/"usage":\{"prompt_tokens":\d+/)
   expect(await streamed('deepseek', 'deepseek-v4-flash')).not.toContain('prompt_tokens')
   const refused = await streamed('zhipuai', 'glm-5.2', { stream_options: { include_usage: true } })

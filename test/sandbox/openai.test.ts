@@ -25,7 +25,7 @@ const WEATHER = {
 }
 const user = (content: string) => ({ role: 'user' as const, content })
 
-test('creates a completion with honest usage', async () => {
+test('creates a completion with accurate usage', async () => {
   const completion = await client.chat.completions.create({ model: 'thinker', messages: [user('Hello there.')] })
   const [choice] = completion.choices
   expect(choice).toMatchObject({ index: 0, finish_reason: 'stop', message: { role: 'assistant' } })
@@ -60,7 +60,7 @@ test('streams reasoning, text and a tool call, then answers from the result', as
   expect(answer.choices[0]!.message.content).toContain('get_weather returned: mưa')
 })
 
-test('sends a usage chunk only when asked, and the finish reason once', async () => {
+test('sends a usage chunk only on request, and the finish reason once', async () => {
   const run = async (more: object) => {
     const stream = await client.chat.completions.create({
       model: 'thinker',
@@ -95,7 +95,7 @@ test('cuts tool arguments short at the token limit', async () => {
   expect(() => JSON.parse(call.function.arguments)).toThrow(SyntaxError)
 })
 
-test('answers in the shape of a JSON schema, or as some object', async () => {
+test('answers according to a JSON schema, or with some object', async () => {
   const ask = [user('As json: Huế, 5 days')]
   const strict = await client.chat.completions.create({
     model: 'thinker',
@@ -111,7 +111,7 @@ test('answers in the shape of a JSON schema, or as some object', async () => {
   expect(JSON.parse(loose.choices[0]!.message.content!)).toMatchObject({ simulated: true })
 })
 
-test('gives as many choices as asked', async () => {
+test('returns as many choices as requested', async () => {
   const completion = await client.chat.completions.create({ model: 'thinker', messages: [user('hi')], n: 3 })
   expect(completion.choices.map(choice => choice.index)).toEqual([0, 1, 2])
 })
@@ -152,7 +152,7 @@ test('responses: streams reasoning, text and a call, remembers them, and answers
   })
 })
 
-test('responses: the whole history may be sent back instead', async () => {
+test('responses: the whole history may be sent instead', async () => {
   const tool = { type: 'function' as const, name: 'get_weather', parameters: PARAMETERS, strict: true }
   const ask = {
     role: 'user' as const,
@@ -176,7 +176,7 @@ test('responses: too few tokens leave it incomplete', async () => {
   expect(response.usage!.output_tokens).toBe(16)
 })
 
-test('images: draws as many as asked in the size that was asked', async () => {
+test('images: draws the requested number in the requested size', async () => {
   const reply = await client.images.generate({ model: 'painter', prompt: 'A boat in Hội An', size: '1536x1024', n: 2 })
   const pictures = reply.data!.map(image => Buffer.from(image.b64_json!, 'base64'))
   expect(pictures.map(bytes => [bytes.readUInt32BE(16), bytes.readUInt32BE(20)])).toEqual([
@@ -187,7 +187,7 @@ test('images: draws as many as asked in the size that was asked', async () => {
   expect(reply.usage).toMatchObject({ input_tokens: 5, output_tokens: 3168, total_tokens: 3173 })
 })
 
-test.each(['png', 'jpeg', 'webp'] as const)('images: come as %s where that is asked for', async output_format => {
+test.each(['png', 'jpeg', 'webp'] as const)('images: are %s on request', async output_format => {
   const call = { model: 'painter', prompt: 'A boat in Hội An', size: '512x256', output_format } as const
   const whole = await client.images.generate({ ...call, size: call.size as '1024x1024' })
   expect(whole.output_format).toBe(output_format)
@@ -223,7 +223,7 @@ test('images: generations stream too, and end with the usage', async () => {
   expect(events[1]).toMatchObject({ usage: { output_tokens: 1056 } })
 })
 
-test('speech: the audio is as long as the text, and faster when asked', async () => {
+test('speech: the audio is as long as the text, and faster on request', async () => {
   const speak = async (input: string, speed: number) => {
     const reply = await client.audio.speech.create({
       model: 'speaker',
@@ -254,12 +254,12 @@ const speech = async (more: Partial<OpenAI.Audio.SpeechCreateParams> = {}) => {
 test.each([
   ['flac', 'audio/flac', 'fLaC'],
   ['wav', 'audio/wav', 'RIFF'],
-] as const)('speech: %s is what it says', async (response_format, type, beginning) => {
+] as const)('speech: %s is really in that format', async (response_format, type, beginning) => {
   const audio = await speech({ response_format })
   expect([audio.type, audio.bytes.toString('latin1', 0, 4)]).toEqual([type, beginning])
 })
 
-test('speech: MP3 where nothing else is asked for, in frames that follow each other to the end', async () => {
+test('speech: MP3 by default, in contiguous frames up to the end', async () => {
   const { type, bytes } = await speech()
   expect(type).toBe('audio/mpeg')
   expect((await speech({ response_format: 'mp3' })).bytes.equals(bytes)).toBe(true)
@@ -270,7 +270,7 @@ test('speech: MP3 where nothing else is asked for, in frames that follow each ot
   expect(Math.abs(frames * 0.024 - samples.length / 2 / 24_000)).toBeLessThan(0.1)
 })
 
-test('speech: FLAC holds the samples of the wave, unchanged', async () => {
+test('speech: FLAC has the same samples as WAV', async () => {
   const [{ bytes: samples }, { bytes: flac }] = [
     await speech({ response_format: 'pcm' }),
     await speech({ response_format: 'flac' }),
@@ -291,7 +291,7 @@ test('speech: voices differ', async () => {
   expect(nova.bytes.equals(echo.bytes)).toBe(false)
 })
 
-test.each(['opus', 'aac'] as const)('speech: %s is refused with what there is instead', async response_format => {
+test.each(['opus', 'aac'] as const)('speech: %s is refused with a list of supported formats', async response_format => {
   const error = await speech({ response_format }).catch((caught: unknown) => caught)
   expect(error).toMatchObject({ status: 400, param: 'response_format' })
   expect(String(error)).toContain(`The sandbox cannot write '${response_format}'. It writes mp3, flac, wav, pcm.`)

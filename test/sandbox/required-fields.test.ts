@@ -1,4 +1,4 @@
-/** Every field that the types of the official SDKs require is there: strict clients in other languages check it. */
+/** Every field that the official SDKs' types require is present: strict clients in other languages check it. */
 
 import type Anthropic from '@anthropic-ai/sdk'
 import type OpenAI from 'openai'
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 import { PATHS, post, smallBody, startTestSandbox } from './support.ts'
 
-/** The names of the required fields of T. The compiler refuses a list that lacks one, or has one too many. */
+/** The names of the required fields of T. The compiler rejects a list with missing or extra names. */
 type Required<T> = { readonly [K in keyof T as string extends K ? never : undefined extends T[K] ? never : K]: true }
 
 const MESSAGE: Required<Anthropic.Message> = {
@@ -136,7 +136,7 @@ test('messages, streamed', async () => {
   expectFields(last.usage, DELTA_USAGE)
 })
 
-test('a refusal says what kind it is', async () => {
+test('a refusal states its kind', async () => {
   const details = { type: 'refusal', category: null, explanation: null }
   expect(await replyTo('messages', 'sandbox:refuse')).toMatchObject({ stop_details: details })
 })

@@ -6,7 +6,7 @@ import { instanceOf } from '../../src/sandbox/schema-instance.ts'
 
 const ajv = new Ajv2020({ strict: false, formats: formats() })
 
-/** Checkers of our own, so that a wrong sample value is seen. */
+/** Validators of our own, so that a wrong sample value is noticed. */
 function formats() {
   return {
     'date-time': (text: string) => text.includes('T') && !Number.isNaN(Date.parse(text)),
@@ -130,7 +130,7 @@ const GOOD: Record<string, object> = {
   },
 }
 
-test.each(Object.entries(GOOD))('builds what a validator accepts: %s', (_name, schema) => {
+test.each(Object.entries(GOOD))('generates what a validator accepts: %s', (_name, schema) => {
   const value = instance(schema)
   const validate = ajv.compile(schema)
   validate(value)
@@ -157,7 +157,7 @@ test('fills a command with something harmless, whatever the prompt says', () => 
   expect(instance(schema, { strings: ['rm -rf /'] })).toEqual({ command: 'echo sandbox' })
 })
 
-test('a name that is data stays data', () => {
+test('a key such as __proto__ stays plain data', () => {
   const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}},"required":["__proto__"]}')
   const value = instance(schema) as object
   expect(Object.keys(value)).toEqual(['__proto__'])
@@ -165,16 +165,16 @@ test('a name that is data stays data', () => {
 })
 
 test.each([
-  ['references in a circle', { $ref: '#' }],
-  ['circles that double', { allOf: [{ $ref: '#' }, { $ref: '#' }] }],
+  ['circular references', { $ref: '#' }],
+  ['circular references that double', { allOf: [{ $ref: '#' }, { $ref: '#' }] }],
   [
-    'a required tree without an end',
+    'an endless required tree',
     { type: 'object', properties: { a: { $ref: '#' }, b: { $ref: '#' } }, required: ['a', 'b'] },
   ],
   ['a billion items', { type: 'array', minItems: 1e9, items: { type: 'string', minLength: 1e9 } }],
   ['a reference to nowhere', { $ref: '#/%zz/~9' }],
   ['a schema that is false', { type: 'object', properties: { a: false }, required: ['a'] }],
-])('comes to an end on %s', (_name, schema) => {
+])('terminates for %s', (_name, schema) => {
   expect(JSON.stringify(instance(schema)).length).toBeLessThan(2_000_000)
 })
 
@@ -192,16 +192,16 @@ test.each([
   '^.{5,10}$',
   '^\\u0041\\x42$',
   'anywhere',
-])('makes a string that %s accepts', pattern => {
+])('generates a string that %s accepts', pattern => {
   expect(patternString(pattern, { lengthMin: 0, lengthMax: 100 })).toMatch(new RegExp(pattern, 'u'))
 })
 
-test('grows a pattern to the least length', () => {
+test('extends a pattern to the minimum length', () => {
   expect(patternString('^[a-z]+$', { lengthMin: 12, lengthMax: 20 })).toMatch(/^[a-z]{12,20}$/)
 })
 
 test.each(['((((a{9999}){9999}){9999}){9999})', '(((((', '[[[', 'a{99999999}', '\\', '(?'])(
-  'comes to an end on %s',
+  'terminates for %s',
   pattern => {
     expect(patternString(pattern, { lengthMin: 0, lengthMax: 10_000 }).length).toBeLessThanOrEqual(10_000)
   },

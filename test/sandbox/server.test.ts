@@ -16,14 +16,14 @@ test.each(Object.values(PATHS))('%s without credentials is a 401, marked as simu
 })
 
 test.each([{ 'x-api-key': 'k' }, { authorization: 'Bearer k' }, { 'api-key': 'k' }])(
-  'takes credentials as %j',
+  'accepts credentials as %j',
   async headers => {
     const response = await fetch(`${sandbox.url}/up/models`, { headers: headers as Record<string, string> })
     expect(response.status).toBe(200)
   },
 )
 
-test('an empty bearer is none', async () => {
+test('an empty bearer token is no credential', async () => {
   expect((await post(sandbox, PATHS.chat, smallBody('chat', 'hi'), { authorization: 'Bearer ' })).status).toBe(401)
 })
 
@@ -68,7 +68,7 @@ test.each(['{', '[]', 'null', '"x"', ''])('the body %j is refused', async body =
 })
 
 test.each(['/', '//', '/up', '/up/v1/unknown', '/up/%zz', '/messages', '/..%2f/chat/completions'])(
-  'the path %s breaks nothing',
+  'the path %s is harmless',
   async path => {
     const response = await post(sandbox, path, smallBody('chat', 'hi'))
     expect(response.status).toBe(path === '/' || path === '//' ? 200 : 404)
@@ -85,7 +85,7 @@ test('a body above the limit is a 413 that reaches the client', async () => {
   expect([response.status, await response.json()]).toMatchObject([413, { error: { type: 'request_too_large' } }])
 })
 
-test('a client that leaves in the middle of a stream or an upload harms nobody', async () => {
+test('a client that leaves in the middle of a stream or an upload does no harm', async () => {
   const { port, hostname } = new URL(sandbox.url)
   const slow = JSON.stringify(smallBody('chat', 'sandbox:slow=1', { stream: true }))
   const head = `POST ${PATHS.chat} HTTP/1.1\r\nhost: x\r\nauthorization: x\r\ncontent-length: ${slow.length}\r\n\r\n`
@@ -97,7 +97,7 @@ test('a client that leaves in the middle of a stream or an upload harms nobody',
   expect((await post(sandbox, PATHS.chat, smallBody('chat', 'hi'))).status).toBe(200)
 })
 
-test('takes a given port, refuses a taken one, and gives it back', async () => {
+test('uses a given port, rejects one in use, and releases it', async () => {
   const port = Number(new URL(sandbox.url).port)
   await expect(startSandbox({ modelFacts: () => null, port })).rejects.toThrow('EADDRINUSE')
   const first = await startTestSandbox()
@@ -108,7 +108,7 @@ test('takes a given port, refuses a taken one, and gives it back', async () => {
   await second.close()
 })
 
-test('keeps to its pace', async () => {
+test('keeps its configured pace', async () => {
   const paced = await startTestSandbox({ pace: { firstTokenMs: 40, tokensPerSecond: 100 } })
   const response = await post(paced, PATHS.chat, smallBody('chat', 'sandbox:tokens=60', { stream: true }))
   const chunks: string[] = []

@@ -40,21 +40,21 @@ const CHAT: Refusal[] = [
   ['a tool name of 65 letters', { tools: [tool('a'.repeat(65))] }, { message: "Invalid 'tools[0].function.name': string too long. Expected a string with maximum length 64, but got a string with length 65 instead." }],
   ['a tool name with a dot', { tools: [tool('a.b')] }, { message: "Invalid 'tools[0].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'." }],
   ['a tool schema without properties', { tools: [tool('a', { type: 'object' })] }, { message: "Invalid schema for function 'a': In context=(), object schema missing properties.", code: 'invalid_function_parameters' }],
-  ['a tool schema of no object', { tools: [tool('a', { type: 'string' })] }, { message: "Invalid schema for function 'a': schema must be a JSON Schema of 'type: \"object\"', got 'type: \"string\"'." }],
+  ['a tool schema that is not an object schema', { tools: [tool('a', { type: 'string' })] }, { message: "Invalid schema for function 'a': schema must be a JSON Schema of 'type: \"object\"', got 'type: \"string\"'." }],
   ['a strict schema that is open', { tools: [tool('a', { type: 'object', properties: {} }, { strict: true })] }, { message: "Invalid schema for function 'a': In context=(), 'additionalProperties' is required to be supplied and to be false." }],
   ['a choice without tools', { tool_choice: 'auto' }, { message: "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified." }],
   ['a parallel flag without tools', { parallel_tool_calls: false }, { message: "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified." }],
-  ['a choice in the words of the other format', { tools: [tool('a')], tool_choice: 'any' }, { message: "Invalid value: 'any'. Supported values are: 'none', 'auto', and 'required'." }],
+  ['a choice in the notation of the other format', { tools: [tool('a')], tool_choice: 'any' }, { message: "Invalid value: 'any'. Supported values are: 'none', 'auto', and 'required'." }],
   ['calls without answers', { messages: [user, calling('c1', 'c2'), answer('c1'), user] }, { message: "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: c2", param: 'messages.[1].role' }],
   ['calls at the end', { messages: [user, calling('c1')] }, { message: "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: c1" }],
   ['an answer without a call', { messages: [user, answer('c9')] }, { message: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.", param: 'messages.[1].role' }],
-  ['an answer behind another message', { messages: [user, calling('c1'), answer('c1'), user, answer('c1')] }, { message: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'." }],
+  ['a result after another message', { messages: [user, calling('c1'), answer('c1'), user, answer('c1')] }, { message: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'." }],
   ['an empty list of calls', { messages: [user, { role: 'assistant', content: 'x', tool_calls: [] }] }, { message: "Invalid 'messages[1].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead." }],
   ['arguments as an object', { messages: [user, { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 't', arguments: {} } }] }, answer('c')] }, { message: "Invalid type for 'messages[1].tool_calls[0].function.arguments': expected a string, but got an object instead." }],
   ['a call id of 65 letters', { messages: [user, calling('c'.repeat(65)), answer('c'.repeat(65))] }, { message: "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 64, but got a string with length 65 instead." }],
   ['an image by the assistant', { messages: [user, { role: 'assistant', content: [url('https://example.com/a.png')] }] }, { message: "Image URLs are only allowed for messages with role 'user', but this message with role 'assistant' contains an image URL." }],
-  ['an image that is no base64', said([url('data:image/png;base64,???')]), { message: 'Invalid base64 image_url.', code: 'invalid_base64' }],
-  ['an image that is none', said([url(`data:image/png;base64,${Buffer.from('hello, this is text').toString('base64')}`)]), { message: "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp']." }],
+  ['an image that is not base64', said([url('data:image/png;base64,???')]), { message: 'Invalid base64 image_url.', code: 'invalid_base64' }],
+  ['an image that is not an image', said([url(`data:image/png;base64,${Buffer.from('hello, this is text').toString('base64')}`)]), { message: "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp']." }],
   ['both token limits', { max_tokens: 5, max_completion_tokens: 5 }, { message: "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported." }],
   ['no tokens', { max_tokens: 0 }, { message: "Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but got 0 instead.", code: 'integer_below_min_value' }],
   ['too many tokens', { max_completion_tokens: 64_001 }, { message: 'max_completion_tokens is too large: 64001. This model supports at most 64000 completion tokens, whereas you provided 64001.' }],
@@ -65,11 +65,11 @@ const CHAT: Refusal[] = [
   ['a schema without a name', { response_format: { type: 'json_schema', json_schema: { schema: {} } } }, { message: "Missing required parameter: 'response_format.json_schema.name'." }],
   ['a JSON object without the word', { response_format: { type: 'json_object' } }, { message: "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'." }],
   ['too long a prompt', said('x '.repeat(210_000)), { message: "This model's maximum context length is 200000 tokens. However, you requested 210008 tokens. Please reduce the length of the messages or completion.", code: 'context_length_exceeded' }],
-  ['what the model lacks: reasoning', { model: 'plain', reasoning_effort: 'low' }, { message: 'Unrecognized request argument supplied: reasoning_effort' }],
-  ['what the model lacks: vision', { model: 'plain', ...said([url('https://example.com/a.png')]) }, { message: 'Invalid content type. image_url is only supported by certain models.' }],
-  ['what the model lacks: tools', { model: 'plain', tools: [tool('a')] }, { message: 'tools is not supported in this model.' }],
-  ['what the model lacks: max_tokens', { model: 'picky', max_tokens: 5 }, { message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", code: 'unsupported_parameter' }],
-  ['what the model lacks: the developer role', { model: 'picky', messages: [{ role: 'developer', content: 'x' }, user] }, { message: "Invalid value: 'developer'. Supported values are: 'system', 'assistant', 'user', 'function', and 'tool'." }],
+  ['an unsupported feature: reasoning', { model: 'plain', reasoning_effort: 'low' }, { message: 'Unrecognized request argument supplied: reasoning_effort' }],
+  ['an unsupported feature: vision', { model: 'plain', ...said([url('https://example.com/a.png')]) }, { message: 'Invalid content type. image_url is only supported by certain models.' }],
+  ['an unsupported feature: tools', { model: 'plain', tools: [tool('a')] }, { message: 'tools is not supported in this model.' }],
+  ['an unsupported feature: max_tokens', { model: 'picky', max_tokens: 5 }, { message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", code: 'unsupported_parameter' }],
+  ['an unsupported feature: the developer role', { model: 'picky', messages: [{ role: 'developer', content: 'x' }, user] }, { message: "Invalid value: 'developer'. Supported values are: 'system', 'assistant', 'user', 'function', and 'tool'." }],
 ] // biome-ignore format: a table
 
 const RESPONSES: Refusal[] = [
@@ -82,7 +82,7 @@ const RESPONSES: Refusal[] = [
   ['a call without an output', { input: [user, { type: 'function_call', call_id: 'c1', name: 't', arguments: '{}' }] }, { message: 'No tool output found for function call c1.' }],
   ['a part of the chat format', { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }] }, { message: "Invalid value: 'text'. Supported values are: 'input_text', 'input_image', 'output_text', 'refusal', 'input_file', 'computer_screenshot', and 'summary_text'." }],
   ['the role tool', { input: [{ role: 'tool', content: 'x' }] }, { message: "Invalid value: 'tool'. Supported values are: 'assistant', 'system', 'developer', and 'user'." }],
-  ['an image that is none', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AAAA' }] }] }, { message: 'The image data you provided does not represent a valid image. Please check your input and try again.' }],
+  ['an image that is not an image', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AAAA' }] }] }, { message: 'The image data you provided does not represent a valid image. Please check your input and try again.' }],
 ] // biome-ignore format: a table
 
 const IMAGES: Refusal[] = [
@@ -123,7 +123,7 @@ describe.each([
   })
 })
 
-test('takes what chat clients send: developer turns, empty texts beside calls, tool answers in parts, unknown fields', async () => {
+test('accepts what chat clients send: developer turns, empty texts with calls, tool results in parts, unknown fields', async () => {
   const response = await post(sandbox, PATHS.chat, {
     model: 'thinker',
     store: false,
@@ -149,7 +149,7 @@ test('takes what chat clients send: developer turns, empty texts beside calls, t
   expect(reply.choices[0]!.message.content).toContain('The tool t returned: two\nThe tool t returned: ok')
 })
 
-test('edits refuse a text file, no image, and a form that breaks off', async () => {
+test('edits refuse a text file, a missing image, and a truncated form', async () => {
   const send = async (form: FormData) => {
     const response = await fetch(sandbox.url + PATHS.edits, {
       method: 'POST',

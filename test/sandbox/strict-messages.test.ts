@@ -51,10 +51,10 @@ const REFUSED: [name: string, more: object, message: string][] = [
   ['a parallel flag on none', { tools: [tool('a')], tool_choice: { type: 'none', disable_parallel_tool_use: true } }, 'tool_choice.none.disable_parallel_tool_use: Extra inputs are not permitted'],
   ['a call without a result', turns('x', [use('u1')], 'y'), 'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: u1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.'],
   ['a call at the end', turns('x', [use('u1')]), 'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: u1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.'],
-  ['a result behind text', turns('x', [use('u1')], [{ type: 'text', text: 'y' }, result('u1')]), 'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: u1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.'],
+  ['a result after text', turns('x', [use('u1')], [{ type: 'text', text: 'y' }, result('u1')]), 'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: u1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.'],
   ['a result without a call', said([result('u9')]), 'messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: u9. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.'],
   ['two results of one call', turns('x', [use('u1')], [result('u1'), result('u1')]), 'messages.2.content: each tool_use must have a single result. Found multiple `tool_result` blocks with id: u1'],
-  ['a call id that comes again', turns('x', [use('u1')], [result('u1')], [use('u1')], [result('u1')]), 'messages: `tool_use` ids must be unique'],
+  ['a repeated call id', turns('x', [use('u1')], [result('u1')], [use('u1')], [result('u1')]), 'messages: `tool_use` ids must be unique'],
   ['a call id with a colon', turns('x', [use('a:0')], [result('a:0')]), "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"],
   ['a call with text as input', turns('x', [{ ...use('u1'), input: '{}' }], [result('u1')]), 'messages.1.content.0.tool_use.input: Input should be a valid dictionary'],
   ['a call by the user', said([use('u1')]), 'messages.0: `tool_use` blocks can only be in `assistant` messages'],
@@ -68,7 +68,7 @@ const REFUSED: [name: string, more: object, message: string][] = [
   ['a seal of another vendor', turns('x', [thinking(sealed('gAAAAAB'))], 'z'), 'messages.1.content.0: Invalid `signature` in `thinking` block'],
   ['a signature that only begins well', turns('x', [thinking(`E${'A'.repeat(99)}`)], 'z'), 'messages.1.content.0: Invalid `signature` in `thinking` block'],
   ['an empty signature', turns('x', [thinking(''), { type: 'text', text: 'y' }], 'z'), 'messages.1.content.0: Invalid `signature` in `thinking` block'],
-  ['a tool loop that lost its thinking', { max_tokens: 3000, thinking: { type: 'enabled', budget_tokens: 2000 }, ...turns('x', [use('u1')], [result('u1')]) }, 'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).'],
+  ['a tool loop without its thinking', { max_tokens: 3000, thinking: { type: 'enabled', budget_tokens: 2000 }, ...turns('x', [use('u1')], [result('u1')]) }, 'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).'],
   ['an unknown effort', { output_config: { effort: 'huge' } }, "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"],
   ['an open output schema', { output_config: { format: { type: 'json_schema', schema: { type: 'object', properties: {} } } } }, "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false"],
   ['a temperature above one', { temperature: 1.5 }, 'temperature: range: 0..1'],
@@ -77,10 +77,10 @@ const REFUSED: [name: string, more: object, message: string][] = [
   ['a prefill that ends in a space', turns('x', 'The answer: '), 'messages: final assistant content cannot end with trailing whitespace'],
   ['five cache marks', { system: Array(5).fill({ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }) }, 'A maximum of 4 blocks with cache_control may be provided. Found 5.'],
   ['an image of an unknown type', said([image('image/bmp', PICTURES['image/png']!)]), "messages.0.content.0.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"],
-  ['an image of another type', said([image('image/png', PICTURES['image/gif']!)]), 'messages.0.content.0.image.source.base64: The image was specified using the image/png media type, but the image appears to be a image/gif image'],
-  ['an image that is none', said([image('image/png', Buffer.from('hello, this is text'))]), 'Could not process image'],
+  ['an image of a different type', said([image('image/png', PICTURES['image/gif']!)]), 'messages.0.content.0.image.source.base64: The image was specified using the image/png media type, but the image appears to be a image/gif image'],
+  ['an image that is not an image', said([image('image/png', Buffer.from('hello, this is text'))]), 'Could not process image'],
   ['too long a prompt', said('x '.repeat(210_000)), 'prompt is too long: 210008 tokens > 200000 maximum'],
-  ['too much in all', { max_tokens: 60_000, ...said('x '.repeat(150_000)) }, 'input length and `max_tokens` exceed context limit: 150008 + 60000 > 200000, decrease input length or `max_tokens` and try again'],
+  ['input and output too large together', { max_tokens: 60_000, ...said('x '.repeat(150_000)) }, 'input length and `max_tokens` exceed context limit: 150008 + 60000 > 200000, decrease input length or `max_tokens` and try again'],
   ['a misspelt word', said('sandbox:eror=429'), 'sandbox:eror is not a known word; known words: error, retry-after, hang, reset, cut, error-event, slow, tokens, tool, text, no-usage, cached, images, refuse, garbage, empty, html'],
   ['a word with a wrong value', said('sandbox:error=418'), 'sandbox:error=418 has a wrong value; sandbox:error takes 400, 401, 403, 404, 413, 429, 500, 502, 503, 529 or insufficient_quota'],
 ] // biome-ignore format: a table
@@ -118,7 +118,7 @@ test.each([
   expect(await response.json()).toMatchObject({ error: { message } })
 })
 
-test('takes what coding agents send: system turns, betas, server tools, deferred tools, unknown fields', async () => {
+test('accepts what coding agents send: system turns, betas, server tools, deferred tools, unknown fields', async () => {
   const response = await post(sandbox, `${PATHS.messages}?beta=true`, {
     model: 'thinker',
     max_tokens: 32_000,
@@ -152,13 +152,13 @@ test('takes what coding agents send: system turns, betas, server tools, deferred
   expect(reply.content.at(-1)!.text).toContain('The tool t failed with: ok\nThe tool t returned: [image]')
 })
 
-test('a conversation that began elsewhere goes on here: its signatures are accepted', async () => {
+test('a conversation that started elsewhere can continue here: its signatures are accepted', async () => {
   const history = turns('x', [thinking(sealed('EqQBCkgI')), { type: 'text', text: 'y' }], 'z')
   const response = await post(sandbox, PATHS.messages, { ...smallBody('messages', ''), ...history })
   expect([response.status, await response.json()]).toMatchObject([200, { stop_reason: 'end_turn' }])
 })
 
-test('threads are declined so that clients go on without', async () => {
+test('threads are declined, so that clients continue without them', async () => {
   const response = await post(sandbox, PATHS.messages, smallBody('messages', 'hi', { thread: { type: 'create' } }))
   const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
   expect([response.status, await response.json()]).toMatchObject([400, { error: { details } }])

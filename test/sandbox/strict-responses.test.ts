@@ -1,4 +1,4 @@
-/** What comes back of a reply in the responses format: reasoning, calls and ids are checked as the provider checks them. */
+/** History in the responses format: reasoning, calls and ids are checked as the provider checks them. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/server.ts'
@@ -30,7 +30,7 @@ async function ask(input: unknown, more: Fields = {}): Promise<{ status: number;
 
 const SEALED = { reasoning: { effort: 'low', summary: 'auto' }, include: ['reasoning.encrypted_content'] }
 
-test('takes back the reasoning that it sealed, in a turn of a tool', async () => {
+test('accepts the reasoning that it sealed, in a tool loop', async () => {
   const first = await ask([ASK], SEALED)
   const items = first.body.output as Fields[]
   expect(items.map(({ type }) => type)).toEqual(['reasoning', 'function_call'])
@@ -40,9 +40,9 @@ test('takes back the reasoning that it sealed, in a turn of a tool', async () =>
 })
 
 test.each<[string, unknown[], number, string]>([
-  ['a seal of another', [ASK, { ...reasoning, id: 'rs_1', encrypted_content: 'gAAAAABother' }, call, output], 400, 'could not be verified'],
+  ['another provider’s seal', [ASK, { ...reasoning, id: 'rs_1', encrypted_content: 'gAAAAABother' }, call, output], 400, 'could not be verified'],
   ['an id without a seal', [ASK, { ...reasoning, id: 'rs_1' }, call, output], 404, "Item with id 'rs_1' not found"],
-  ['reasoning with nothing behind it', [ASK, reasoning, ASK], 400, 'without its required following item'],
+  ['reasoning with nothing after it', [ASK, reasoning, ASK], 400, 'without its required following item'],
   ['an id of another kind', [ASK, { ...call, id: 'call_1' }, output], 400, "begins with 'fc'"],
   ['a long call id', [ASK, { ...call, call_id: 'c'.repeat(65) }, output], 400, 'maximum length 64'],
   ['an unknown reference', [ASK, { type: 'item_reference', id: 'msg_1' }], 404, "Item with id 'msg_1' not found"],
@@ -59,7 +59,7 @@ test('refuses to seal for a model that does not reason', async () => {
   expect([status, body.error]).toMatchObject([400, { message: 'Encrypted content is not supported with this model.' }])
 })
 
-test('remembers items by their ids while it stores', async () => {
+test('remembers items by id if it stores responses', async () => {
   const first = await ask([ASK], { store: true, ...SEALED, tools: [] })
   const items = (first.body.output as Fields[]).map(({ id }) => ({ type: 'item_reference', id }))
   expect(items).toHaveLength(2)
@@ -69,7 +69,7 @@ test('remembers items by their ids while it stores', async () => {
 describe('a model whose reasoning is text', () => {
   const model = 'writer'
 
-  test('sends it as a content, streamed too', async () => {
+  test('sends it as content, also in streams', async () => {
     const response = await post(sandbox, PATHS.responses, { model, input: 'Hello', stream: true })
     const events = (await response.text()).match(/(?<=^event: ).*/gm)!
     expect([...new Set(events)]).toEqual(
@@ -86,7 +86,7 @@ describe('a model whose reasoning is text', () => {
     expect(await ask([ASK], { model, store: true, previous_response_id: body.id })).toMatchObject({ status: 400 })
   })
 
-  test('wants it back before each call', async () => {
+  test('requires it before each call', async () => {
     const full = { ...reasoning, content: [{ type: 'reasoning_text', text: 'Rain?' }] }
     expect(await ask([ASK, full, call, output], { model })).toMatchObject({ status: 200 })
     for (const before of [[], [reasoning]]) {
@@ -96,7 +96,7 @@ describe('a model whose reasoning is text', () => {
   })
 })
 
-test('a chat model that takes no effort beside tools says where to go', async () => {
+test('a chat model that refuses an effort with tools names the endpoint to use', async () => {
   const body = { messages: [ASK], tools: [{ type: 'function', function: TOOL }] }
   const post_ = async (model: string, more: Fields) =>
     (await post(sandbox, PATHS.chat, { model, ...body, ...more })).status

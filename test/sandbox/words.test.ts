@@ -10,14 +10,14 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-test('the documentation and the help page have the whole table', async () => {
+test('the documentation and the help page contain the whole table', async () => {
   const page = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8')
   expect(page).toContain(wordsTable())
   expect(await (await fetch(sandbox.url)).text()).toContain(wordsTable())
   for (const { word } of WORDS) expect(wordsTable()).toContain(`\`sandbox:${word}\``)
 })
 
-test('words are found at any place, with punctuation behind them, but not inside addresses', () => {
+test('words are found anywhere, with punctuation after them, but not inside URLs', () => {
   const found = readWords(
     'Please (sandbox:error=429), sandbox:retry-after=2. See http://sandbox:8080/ and my-sandbox:tool=x',
   )
@@ -28,12 +28,12 @@ test('words are found at any place, with punctuation behind them, but not inside
   expect(withoutWords('a sandbox:tokens=5 b')).toBe('a  b')
 })
 
-test('what is no word of the table stays text, unless it is nearly one', () => {
+test('unknown words are ordinary text, unless they are near misses', () => {
   expect(readWords('run the image sandbox:latest or sandbox:v2')).toEqual(new Map())
   expect(() => readWords('sandbox:hangs')).toThrow('known words: error')
 })
 
-/** What a client sees: status, content type, body, and whether it ended as HTTP would have it. */
+/** What a client sees: status, content type, body, and whether it ended properly at the HTTP level. */
 async function see(format: 'messages' | 'chat' | 'responses', text: string, stream: boolean) {
   try {
     const response = await post(sandbox, PATHS[format], smallBody(format, text, { stream }))
@@ -54,7 +54,7 @@ async function see(format: 'messages' | 'chat' | 'responses', text: string, stre
 const ENDS = { messages: 'message_stop', chat: '[DONE]', responses: 'response.completed' } as const
 
 describe.each(['messages', 'chat', 'responses'] as const)('in the %s format', format => {
-  test('a good stream has its end, each event in one piece', async () => {
+  test('a good stream has its end, and each event in one piece', async () => {
     const { status, headers, body, ending } = await see(format, 'hi', true)
     expect([status, headers.get('content-type'), ending]).toEqual([200, 'text/event-stream; charset=utf-8', 'whole'])
     const events = body.trimEnd().split('\n\n')
@@ -81,7 +81,7 @@ describe.each(['messages', 'chat', 'responses'] as const)('in the %s format', fo
   })
 
   test.each(['cut', 'error-event', 'cut=reset', 'hang=stream'])(
-    'sandbox:%s starts well and has no good end',
+    'sandbox:%s starts well but has no good end',
     async word => {
       const { status, body, ending } = await see(format, `sandbox:${word}`, true)
       expect([status, body.includes(ENDS[format])]).toEqual([200, false])
@@ -101,26 +101,26 @@ describe.each(['messages', 'chat', 'responses'] as const)('in the %s format', fo
     ['html', false, 502, 'text/html; charset=utf-8'],
     ['html=200', true, 200, 'text/html; charset=utf-8'],
     ['empty', false, 200, 'application/json'],
-  ])('sandbox:%s (streamed: %s) answers %d %s that is no reply', async (word, stream, status, type) => {
+  ])('sandbox:%s (streamed: %s) answers %d %s that is not a reply', async (word, stream, status, type) => {
     const seen = await see(format, `sandbox:${word}`, stream)
     expect([seen.status, seen.headers.get('content-type')]).toEqual([status, type])
     expect(() => JSON.parse(seen.body)).toThrow(SyntaxError)
   })
 
-  test('sandbox:no-usage leaves the figures out', async () => {
+  test('sandbox:no-usage omits the figures', async () => {
     for (const stream of [false, true]) {
       expect((await see(format, 'hi', false)).body).toMatch(/"(prompt|input)_tokens":/)
       expect((await see(format, 'sandbox:no-usage', stream)).body).not.toMatch(/"(prompt|input)_tokens":/)
     }
   })
 
-  test('sandbox:refuse declines', async () => {
+  test('sandbox:refuse refuses in the reply', async () => {
     const { body } = await see(format, 'sandbox:refuse', false)
     expect(body).toMatch(/"stop_reason":"refusal"|"finish_reason":"content_filter"|"type":"refusal"/)
   })
 })
 
-test('sandbox:cached is part of the input in chat, and apart from it in messages', async () => {
+test('sandbox:cached is included in the input in chat, and separate from it in messages', async () => {
   const text = `sandbox:cached=5 ${'word '.repeat(20)}`
   const usage = async (format: 'messages' | 'chat') => JSON.parse((await see(format, text, false)).body).usage
   const [messages, chat] = [await usage('messages'), await usage('chat')]
@@ -154,7 +154,7 @@ test('sandbox:tool and sandbox:text decide on calls', async () => {
   ])
 })
 
-test('sandbox:images returns fewer than asked, and bills fewer', async () => {
+test('sandbox:images returns fewer than requested, and bills fewer', async () => {
   const response = await post(sandbox, PATHS.images, {
     model: 'painter',
     prompt: 'x sandbox:images=1',

@@ -1,6 +1,6 @@
 /**
- * Compares three memories that know nothing of each other: what the provider finished, what clients and the bank saw,
- * and what the ledger wrote. Every list of findings must be empty.
+ * Compares three independent records: what the provider finished, what clients and the bank saw, and what the ledger
+ * wrote. Every list of findings must be empty.
  */
 
 import { TABLES } from '../../../src/generated/tables.ts'
@@ -19,30 +19,32 @@ export interface Witnesses {
   readonly replies: readonly Reply[]
   readonly calls: readonly ClientCall[]
   readonly transfers: readonly (Transfer & { readonly acknowledged: boolean })[]
-  /** By name of the gateway. */
+  /** Keyed by name of the gateway. */
   readonly lives: ReadonlyMap<string, readonly Life[]>
-  /** Streams may wait for Postgres then, and a kill finds them waiting. */
+  /** Outages of Postgres: streams may wait for it, and be killed while waiting. */
   readonly databaseAway?: readonly Outage[]
-  /** Journal rows as they were read during the storm, by call id. */
+  /** Journal rows as read during the storm, by call id. */
   readonly seen?: ReadonlyMap<string, string>
 }
 
 export interface Findings {
-  /** Replies that were finished, and heard by their gateway, without a charge; and charges that a client saw and that are gone. */
+  /**
+   * Finished replies that their gateway received but did not charge, and charges that a client saw but that are gone.
+   */
   readonly lost: readonly string[]
-  /** Replies or calls that are charged more than once. */
+  /** Replies or calls charged more than once. */
   readonly doubled: readonly string[]
-  /** Charges with another amount, model or account than those of the reply, or rows that changed. */
+  /** Charges that do not match the reply's amount, model or account, or rows that changed. */
   readonly wrong: readonly string[]
   /** Charges without a finished reply. */
   readonly unfounded: readonly string[]
-  /** Calls with an id whose usage row is missing for another reason than two faults at once, or more of those than may be. */
+  /** Calls with an id but no usage row, unless two simultaneous faults explain it; or too many of those. */
   readonly missing: readonly string[]
-  /** Answers 402 while the balance was above 0 all the time. */
+  /** 402 replies while the balance was above 0 throughout. */
   readonly refused: readonly string[]
-  /** Transfers that are credited not at all, more than once, or with another amount. */
+  /** Transfers not credited exactly once with the right amount. */
   readonly credits: readonly string[]
-  /** Differences of the ledger's and the bank's audit, open holds, broken rules. */
+  /** Differences in the ledger's and the bank's audit, open holds, violated rules. */
   readonly ledger: readonly string[]
 }
 
@@ -50,27 +52,30 @@ export interface Verdict {
   readonly findings: Findings
   readonly clean: boolean
   readonly audit: AuditReport
-  /** Finished replies; of them charged; of them given up because the gateway was killed before it heard the end. */
+  /** Finished replies; those charged; those forgone because the gateway was killed before it received the end. */
   readonly finished: number
   readonly charged: number
   readonly unheard: number
-  /** The longest time that the gateway of such a reply was seen to work after its end, ms. */
+  /** The longest time, in ms, for which the gateway of such a reply was seen active after its end. */
   readonly unheardMs: number
-  /** Streams that were charged for more than three steps of their hold; streams that ended because their wallet was spent. */
+  /** Streams charged for more than three steps of their hold; streams that ended because their wallet was empty. */
   readonly outgrown: number
   readonly spent: number
-  /** Calls without a row whose every trace two faults took, and how many of them may be; see `missing.ts`. */
+  /** Calls without a row or any other trace because of two faults, and how many are tolerated; see `missing.ts`. */
   readonly traceless: number
   readonly tracelessMax: number
 }
 
 /** Output tokens of three steps. */
 const OUTGROWN_TOKENS = 3 * 4_096
-/** Time in which a gateway that is busy hears the end of a reply; one that was killed within it may not have heard it. */
+/** Time within which a busy gateway receives the end of a reply; if killed within it, it may not have received it. */
 const HEARING_MS = 1_000
-/** The same where a stream has outgrown its hold: its gateway may wait for Postgres while the provider has written all. */
+/**
+ * The same for a stream that outgrew its hold: its gateway may wait for Postgres after the provider has sent
+ * everything.
+ */
 const WAITING_MS = 15_000
-/** Between the moment that a transaction counts as begun and the one in which others see it. */
+/** Delay between the start of a transaction and its visibility to others. */
 const COMMIT_MS = 5_000
 
 interface UsageRow {
@@ -121,7 +126,7 @@ export async function judge(witnesses: Witnesses): Promise<Verdict> {
   return { findings, clean, audit: report, ...counts }
 }
 
-/** I4 and I6. */
+/** Checks promises I4 and I6. */
 function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows: readonly UsageRow[]) {
   const charges = new Set(rows.filter(row => row.cost !== '0').map(row => row.input))
   const lost: string[] = []
@@ -150,14 +155,14 @@ function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows:
   return { lost, unheard, unheardMs, charged }
 }
 
-/** How long after the end of a reply its gateway was seen to work before it was killed, ms. */
+/** How long, in ms, a gateway was seen active between the end of a reply and its kill. */
 function timeLeft(lives: readonly Life[], finishedAt: number): number {
   const kills = lives.filter(({ wanted, endedAt }) => wanted && endedAt !== null && endedAt >= finishedAt - 50)
   const working = kills.map(({ answeredFrom, killedAt, endedAt }) => answeredFrom ?? killedAt ?? (endedAt as number))
   return Math.max(0, Math.min(...working.map(until => until - finishedAt)))
 }
 
-/** I6 and I10: one row for each call, one charge for each reply. */
+/** Checks I6 and I10: one row per call, one charge per reply. */
 function findDoubled(rows: readonly UsageRow[]): string[] {
   const calls = [...Map.groupBy(rows, row => row.call_id)].filter(([, same]) => same.length > 1)
   const charges = Map.groupBy(
@@ -177,7 +182,7 @@ function priceOf(row: UsageRow): bigint {
   return price.per === 'mtok' ? vnd * BigInt(row.input + row.output) : vnd * 1_000_000n
 }
 
-/** I4, I6 and I8: the amount to the micro-dong, the account, the model, what the client was told, what was read before. */
+/** Checks I4, I6 and I8: the exact amount, the account, the model, what the client was told, what was read before. */
 function findWrong({ replies, calls, seen }: Witnesses, rows: readonly UsageRow[]): string[] {
   const bySerial = new Map(replies.map(reply => [reply.serial, reply]))
   const byCall = new Map(rows.map(row => [row.call_id, row]))
@@ -207,7 +212,7 @@ function findWrong({ replies, calls, seen }: Witnesses, rows: readonly UsageRow[
   return wrong
 }
 
-/** I5. A client that left a stream, or whose wallet was spent, pays for what it was sent. */
+/** Checks I5: a client that left a stream, or whose wallet was empty, pays for what was sent to it. */
 function findUnfounded({ replies, calls }: Witnesses, rows: readonly UsageRow[]): string[] {
   const long = new Set(replies.filter(reply => reply.longEvents !== null).map(reply => reply.serial))
   const partly = (row: UsageRow): boolean =>
@@ -228,7 +233,7 @@ interface CreditRow {
   readonly reference: string | null
 }
 
-/** I7: at some moment of the call the balance was 0. */
+/** Checks I7: the balance was 0 at some moment of the call. */
 function findRefused({ calls }: Witnesses, rows: readonly UsageRow[], credits: readonly CreditRow[]): string[] {
   const journal = Map.groupBy([...rows, ...credits], row => Number(row.account_id))
   for (const entries of journal.values()) entries.sort((left, right) => Number(left.seq) - Number(right.seq))
@@ -242,7 +247,7 @@ function findRefused({ calls }: Witnesses, rows: readonly UsageRow[], credits: r
   return wrong.map(call => `call ${call.callId} of account ${call.accountId}`)
 }
 
-/** I4 for credits. One that was never acknowledged may be missing, but is never there twice. */
+/** Checks I4 for credits. Unacknowledged ones may be missing, but are never credited twice. */
 function findCreditFaults({ transfers }: Witnesses, credits: readonly CreditRow[]): string[] {
   const byReference = Map.groupBy(credits, row => row.reference)
   return transfers.flatMap(({ reference, accountId, amountVnd, acknowledged }) => {
@@ -255,7 +260,7 @@ function findCreditFaults({ transfers }: Witnesses, credits: readonly CreditRow[
   })
 }
 
-/** I1, I2, I3 and I9. */
+/** Checks I1, I2, I3 and I9. */
 async function findLedgerFaults(sql: Sql, report: AuditReport, rows: readonly UsageRow[]): Promise<string[]> {
   const payments = await auditPayments(sql)
   const differences = Object.entries({ ...report.differences, ...payments.differences })
@@ -272,7 +277,7 @@ async function findLedgerFaults(sql: Sql, report: AuditReport, rows: readonly Us
   ]
 }
 
-/** Rows as the checker reads them, of the last calls that ended; for `seen`. */
+/** Rows as the checker reads them, of the calls that ended last; for `seen`. */
 export async function lookAtJournal(sql: Sql, seen: Map<string, string>, count: number): Promise<void> {
   const rows = (await sql.unsafe(`${USAGE} order by closed_at desc limit ${count}`)) as unknown as UsageRow[]
   for (const row of rows) if (!seen.has(row.call_id)) seen.set(row.call_id, JSON.stringify(row))

@@ -1,4 +1,7 @@
-/** Processes of a fault test: each in a group of its own, none left behind, and known whether it ended by itself. */
+/**
+ * Processes of fault tests: each in its own process group, none left behind, and known to have exited by themselves or
+ * not.
+ */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { appendFileSync, closeSync, openSync } from 'node:fs'
@@ -27,7 +30,10 @@ export interface ChildOptions {
   readonly onOutput?: (text: string) => void
 }
 
-/** In front of a program: the kernel kills it when this process dies, however it dies. Empty where there is no setpriv. */
+/**
+ * Command prefix that makes the kernel kill the program when this process dies, however that happens. Empty without
+ * setpriv.
+ */
 export const TIE: readonly string[] =
   spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0 ? ['setpriv', '--pdeathsig', 'KILL'] : []
 
@@ -66,7 +72,7 @@ export function startChild({ file, args, env, logFile, onOutput }: ChildOptions)
   }
 }
 
-/** Nothing happens to a process that is gone. */
+/** Does nothing if the process is gone. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
@@ -79,15 +85,15 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It is gone.
+    // It has already exited.
   }
 }
 
 const given = new Set<number>()
 
 /**
- * A port that nothing uses, below those that the kernel gives to outgoing connections: a server that is killed finds
- * it free again, and nobody connects to themselves while it is away.
+ * An unused port below the range for outgoing connections, so that a killed server finds it free again, and no process
+ * connects to itself meanwhile.
  */
 export async function lowPort(): Promise<number> {
   for (let tries = 0; tries < 200; tries++) {

@@ -1,4 +1,4 @@
-/** Calls as a client makes them, and what the client knows of them afterwards. */
+/** Makes calls like a client, and records what a client knows of them afterwards. */
 
 import { Agent, request } from 'undici'
 import { prompt } from './oracle.ts'
@@ -31,14 +31,14 @@ export interface ClientCall {
   callId: string | null
   /** HTTP status; 0: none came. */
   status: number
-  /** The client saw the end of a good reply. */
+  /** The client received the end of a good reply. */
   complete: boolean
-  /** Input tokens of the reply as the client saw them; null: not seen. */
+  /** The reply's input tokens as the client saw them; null: not seen. */
   serial: number | null
-  /** Cost as the reply's header said, in µVND; null on streams. */
+  /** Cost in the reply's header, in µVND; null for streams. */
   costMicroVnd: bigint | null
   left: boolean
-  /** What went wrong, in a word. */
+  /** What went wrong, in one word. */
   fault: string | null
 }
 
@@ -108,20 +108,20 @@ export class Client {
       text += chunk.toString('utf8')
       if (!plan.leaves) continue
       call.left = true
-      // The connection goes with it.
+      // Closes the connection as well.
       reply.body.destroy()
       return
     }
     if (call.status !== 200) return
     const counted = [...text.matchAll(/"(?:input_tokens|prompt_tokens)":\s*(\d+)/g)].map(found => Number(found[1]))
-    // A converted stream begins with an estimate; the last word counts.
+    // A converted stream starts with an estimate; the last figure counts.
     call.serial = counted.at(-1) ?? null
     call.complete = plan.streamed ? /event: message_stop|data: \[DONE\]/.test(text) : counted.length > 0
     if (!call.complete) call.fault = /"type":\s*"error"|"error":/.test(text) ? 'error event' : 'cut'
   }
 }
 
-/** `req_…` is the call's id without its hyphens. */
+/** `req_…` is the call's id without hyphens. */
 function callIdOf(header: string | string[] | undefined): string | null {
   const found = /^req_(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/.exec(String(header))
   return found === null ? null : found.slice(1).join('-')

@@ -1,4 +1,6 @@
-/** A Postgres of a test's own, durable as in production, to be killed, paused, filled, copied and promoted. */
+/**
+ * A private Postgres for a test, as durable as in production, that can be killed, paused, filled, copied and promoted.
+ */
 
 import { spawn } from 'node:child_process'
 import {
@@ -46,7 +48,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_error_verbosity: 'terse',
 }
 
-/** Clusters that are there when this process ends. */
+/** Clusters that exist when this process exits. */
 const clusters = new Set<Cluster>()
 process.once('exit', () => {
   for (const cluster of clusters) cluster.kill(true)
@@ -73,9 +75,9 @@ export class Cluster {
     clusters.add(this)
   }
 
-  /** Made and started. */
+  /** Created and started. */
   static async create(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
-    // It makes the data and the database.
+    // Creates the data folder and the database.
     const embedded = await startEmbeddedPostgres({ dataDir: folder })
     await embedded.stop()
     const { password } = JSON.parse(readFileSync(join(folder, 'postgres.json'), 'utf8')) as { password: string }
@@ -84,7 +86,7 @@ export class Cluster {
     return cluster
   }
 
-  /** A copy of this one, which must be stopped, that follows it when both run. */
+  /** Makes a copy of this cluster, which must be stopped; the copy follows it when both run. */
   async copyAsStandby(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
     mkdirSync(folder, { recursive: true })
     cpSync(join(this.folder, 'postgres'), join(folder, 'postgres'), { recursive: true, verbatimSymlinks: true })
@@ -116,7 +118,7 @@ export class Cluster {
     return openDatabase({ url: this.url, name: 'fault test', connectionsMax, statementTimeoutMs: 60_000 })
   }
 
-  /** Resolves when it takes connections. */
+  /** Resolves when it accepts connections. */
   async start(): Promise<void> {
     await startPostmaster({ ...this.#launch(), timeoutMs: 60_000 })
     await this.#answers()
@@ -170,7 +172,7 @@ export class Cluster {
     return [postmaster, ...all.filter(name => parentOf(name) === postmaster).map(Number)]
   }
 
-  /** SIGKILL for the postmaster, or for it and all that it started. */
+  /** Sends SIGKILL to the postmaster, or to it and all its processes. */
   kill(whole: boolean): void {
     const [postmaster, ...others] = this.processes()
     if (postmaster === undefined) return
@@ -191,7 +193,7 @@ export class Cluster {
     await stopPostmaster(this.data, { timeoutMs: 20_000 })
   }
 
-  /** Stops it and takes its files away. */
+  /** Stops it and removes its files. */
   async remove(): Promise<void> {
     this.resume()
     this.kill(true)
@@ -214,7 +216,7 @@ function runnerFor(home: string): Runner {
   return found
 }
 
-/** The server dies with this process, where that can be had. */
+/** The server dies with this process, where the system supports that. */
 function tied(run: Runner): Runner {
   return (file, args) => {
     const plain = run(file, args)
@@ -225,7 +227,7 @@ function tied(run: Runner): Runner {
   }
 }
 
-/** Everything below `folder` belongs to the owner of another folder. */
+/** Gives everything below `folder` to the owner of another folder. */
 function giveAway(folder: string, { uid, gid }: { uid: number; gid: number }): void {
   chownSync(folder, uid, gid)
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

@@ -1,4 +1,4 @@
-/** Accounts with keys and money, made behind the gateways' backs, and bank transfers with a true signature. */
+/** Accounts with keys and money, created without the gateways' knowledge, and bank transfers with a valid signature. */
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { createAccount } from '../../../src/accounts/accounts.ts'
@@ -31,7 +31,7 @@ export class Customers {
   #made = 0
   #transfers = 0
 
-  /** What gateways need so that keys and transfers made here are good. */
+  /** Environment with which gateways accept the keys and transfers created here. */
   get environment(): Record<string, string> {
     return {
       KEY_ENCRYPTION_KEYS: this.#encryptionKeys,
@@ -77,7 +77,7 @@ export class Customers {
     return { reference: String(id), accountId, amountVnd, body }
   }
 
-  /** Sends a transfer's notification; true when the gateway took it. */
+  /** Sends a transfer's notification; true if the gateway accepted it. */
   async notify(url: string, { body }: Transfer, secondsOff = 0): Promise<number> {
     const seconds = String(Math.floor(Date.now() / 1_000) + secondsOff)
     const signature = createHmac('sha256', this.#bankSecret).update(`${seconds}.${body}`).digest('hex')

@@ -14,20 +14,22 @@ export interface Life {
   readonly startedAt: number
   readyAt: number | null
   endedAt: number | null
-  /** When the test sent SIGKILL: nothing was done after it, though a busy machine may tell of the end much later. */
+  /**
+   * When the test sent SIGKILL: nothing was done after that, although a busy machine may report the exit much later.
+   */
   killedAt: number | null
-  /** The latest moment at which it was asked for its health and answered: it took turns of its loop until then. */
+  /** The latest time at which it answered a health check, so its event loop was running until then. */
   answeredFrom: number | null
   ended: Ended | null
-  /** A signal of the test ended it. */
+  /** It was ended by a signal from the test. */
   wanted: boolean
-  /** The end of its log, when nobody wanted it to end. */
+  /** The end of its log, if it exited unexpectedly. */
   lastWords: string
 }
 
 export interface GatewayOptions {
   readonly name: string
-  /** Below it lie the data folder and the log. */
+  /** Folder of its data folder and log. */
   readonly folder: string
   readonly environment: Readonly<Record<string, string>>
 }
@@ -77,7 +79,7 @@ export class GatewayProcess {
     return this.life !== undefined && this.life.endedAt === null
   }
 
-  /** Resolves true when it takes calls, false when it ended before. */
+  /** Resolves to true when it accepts calls, to false if it exited first. */
   start(): Promise<boolean> {
     const life: Life = {
       startedAt: Date.now(),
@@ -125,7 +127,7 @@ export class GatewayProcess {
     })
   }
 
-  /** Resolves when it is gone; a gateway that does not run is left alone. */
+  /** Resolves when it has exited; does nothing if it does not run. */
   async signal(signal: 'SIGKILL' | 'SIGTERM'): Promise<Ended | null> {
     const { life } = this
     if (this.#child === null || life === undefined || life.endedAt !== null) return null
@@ -135,7 +137,7 @@ export class GatewayProcess {
     return this.#child.exit
   }
 
-  /** Asks for its health once; resolves whatever comes of it. */
+  /** Checks its health once; never rejects. */
   async probe(): Promise<void> {
     const { life } = this
     if (life === undefined || !this.ready) return
@@ -145,7 +147,7 @@ export class GatewayProcess {
     if (answer !== null && life.killedAt === null) life.answeredFrom = askedAt
   }
 
-  /** Lets the process stand still and go on, or tells it something. */
+  /** Pauses and resumes the process, or sends it another signal. */
   poke(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2'): void {
     this.#child?.signal(signal)
   }

@@ -1,17 +1,17 @@
 /**
- * Calls whose usage row is missing. A hold is not forced to the disk, so two faults together may leave no trace of a
- * call, and no charge either: Postgres is killed while the hold is on its way to the disk, and the gateway is killed before
- * the call ends. Such calls are told apart on evidence of all of it, and counted; every other one is a finding.
+ * Calls whose usage row is missing. Holds are not flushed to disk, so two simultaneous faults can leave no trace of a
+ * call, and no charge either: Postgres is killed before the hold reaches the disk, and the gateway before the call
+ * ends. Such calls are identified by evidence of both faults, and counted; every other missing row is a finding.
  */
 
 import type { ClientCall } from './client.ts'
 import type { Life } from './gateways.ts'
 
-/** A time in which Postgres was away or stood still; ms since 1970. */
+/** A period in which Postgres was away or paused; ms since 1970. */
 export interface Outage {
   readonly from: number
   readonly to: number
-  /** When its processes had their SIGKILL; null: it stood still, and forgot nothing. */
+  /** When its processes were killed; null: it was only paused, and lost nothing. */
   readonly killedAt: number | null
 }
 
@@ -21,15 +21,18 @@ interface Evidence {
   readonly lives: ReadonlyMap<string, readonly Life[]>
 }
 
-/** A commit is on the disk after three turns of the WAL writer, of 200 ms each; the rest is the call's way to its commit. */
+/**
+ * A commit reaches the disk after three rounds of the WAL writer, of 200 ms each; the rest is the call's way to its
+ * commit.
+ */
 const ON_ITS_WAY_MS = 1_000
-/** Calls of which one may be without a trace. */
+/** One call in this many may be without a trace. */
 const CALLS_PER_TRACELESS = 1_000
 
-/** `known`: ids of the calls that have a row. */
+/** `known`: ids of the calls with a row. */
 export function findMissing(evidence: Evidence, known: ReadonlySet<string>) {
   const { calls } = evidence
-  // A call that was refused before it was one (no key, no database, a gateway that stops) has no row.
+  // A call refused early (no key, no database, gateway shutting down) has no row.
   const without = calls.filter(
     ({ callId, status }) => callId !== null && status !== 401 && status !== 503 && !known.has(callId),
   )

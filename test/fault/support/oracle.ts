@@ -1,6 +1,6 @@
 /**
- * The one provider behind all gateways of a fault test, which remembers every reply that it finished. Each reply has a
- * number of its own, and reports it as its input tokens: so a usage row says which reply it charges.
+ * The only provider behind all gateways of a fault test, which records every reply that it finished. Each reply has a
+ * unique number, reported as its input tokens, so that a usage row shows which reply it charges.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -10,16 +10,16 @@ import { messagesEvent, textDelta } from '../../support/chat.ts'
 import type { Random } from '../../support/random.ts'
 
 export interface Reply {
-  /** Reported as input tokens; never used again. */
+  /** Reported as input tokens; never reused. */
   readonly serial: number
   readonly outputTokens: number
-  /** Name of the gateway that asked. */
+  /** Name of the calling gateway. */
   readonly gateway: string
   readonly accountId: number
   readonly entryId: string
-  /** Events with text that its call asked for, many tokens each; null: a short reply. */
+  /** Text events that its call requested, many tokens each; null: a short reply. */
   readonly longEvents: number | null
-  /** `finished`: handed over whole; `broken`: by either side. */
+  /** `finished`: sent completely; `broken`: by either side. */
   state: 'open' | 'finished' | 'broken'
   /** Milliseconds since 1970; null until it is finished. */
   finishedAt: number | null
@@ -42,19 +42,19 @@ export interface Mark {
   readonly longEvents?: number | null
 }
 
-/** In a prompt, for the provider to read. `secret` must never be seen outside of it. */
+/** Passed to the provider inside the prompt. `secret` must never be seen elsewhere. */
 export function prompt(secret: string, { accountId, entryId, longEvents = null }: Mark): string {
   return `${secret} account=${accountId} entry=${entryId}${longEvents === null ? '' : ` events=${longEvents}`} end`
 }
 
 const SHORT_TEXT = 'Xin chào '
-/** Some 300 tokens. */
+/** About 300 tokens. */
 const LONG_TEXT = ' lorem ipsum dolor sit amet'.repeat(60)
 const LONG_TEXT_TOKENS = 300
 
 export class Oracle {
   readonly replies: Reply[] = []
-  /** While it is set, every reply waits for it before its last part. */
+  /** While set, every reply waits for it before its last part. */
   gate: Promise<unknown> | null = null
   options: OracleOptions
   #serial = 0
@@ -74,12 +74,12 @@ export class Oracle {
     return oracle
   }
 
-  /** Requests that have arrived and are not answered. */
+  /** Requests that have arrived but are not answered. */
   get open(): number {
     return this.#open
   }
 
-  /** Environment of a gateway whose providers are all this one. */
+  /** Environment of a gateway for which this is the only provider. */
   environment(gateway: string): Record<string, string> {
     const url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/${gateway}`
     return {

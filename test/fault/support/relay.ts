@@ -1,11 +1,11 @@
-/** A TCP relay of the test's own between gateways and Postgres: cuts the network in every way, and moves its far end. */
+/** A TCP relay between gateways and Postgres: breaks the network in every way, and can switch to another server. */
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { lowPort } from './child.ts'
 
 /**
- * `open` passes everything. `silent`: connections stay open and nothing arrives any more, in either direction, as with
- * a cable that was pulled. `reset`: every connection is reset, and so is each new one.
+ * `open` passes everything. `silent`: connections stay open but nothing arrives, in either direction, as if a cable
+ * were unplugged. `reset`: every connection is reset, including new ones.
  */
 export type RelayState = 'open' | 'silent' | 'reset'
 
@@ -34,7 +34,7 @@ export class Relay {
     return relay
   }
 
-  /** Connections that are there at the moment. */
+  /** Current connections. */
   get connections(): number {
     return this.#pairs.size
   }
@@ -49,7 +49,7 @@ export class Relay {
       }
     }
     if (state !== 'open') return
-    // What stood still goes on where it was; what connected meanwhile has to try again.
+    // Paused connections continue; those opened meanwhile must try again.
     for (const { near, far } of this.#pairs) {
       near.resume()
       far.resume()
@@ -57,7 +57,7 @@ export class Relay {
     for (const socket of this.#stranded) socket.resetAndDestroy()
   }
 
-  /** The far end is another server from now on; connections to the old one are cut. */
+  /** Switches to another server; connections to the old one are cut. */
   moveTo(target: number): void {
     this.#target = target
     this.#cut()

@@ -1,10 +1,10 @@
-/** Waiting for what others bring about, with an end. */
+/** Waits, with a timeout, for conditions that others bring about. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export { sleep }
 
-/** Looks until the value is wanted; throws after `timeoutMs` with what it saw last. */
+/** Polls until the value is as wanted; throws after `timeoutMs` with the last value. */
 export async function eventually<Value>(
   look: () => Promise<Value> | Value,
   wanted: (value: Value) => boolean,

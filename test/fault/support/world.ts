@@ -1,4 +1,4 @@
-/** A place for faults: a Postgres of its own, gateway processes, the provider behind them, customers. */
+/** The world of a fault test: a Postgres of its own, gateway processes, the provider behind them, customers. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -24,7 +24,7 @@ export interface WorldOptions {
   readonly relayed?: boolean
   readonly seed?: number
   readonly clientTimeoutMs?: number
-  /** Where the data of Postgres lies; made where it is not given. */
+  /** Data folder of Postgres; created if not given. */
   readonly clusterFolder?: string
 }
 
@@ -37,11 +37,11 @@ export interface World {
   readonly oracle: Oracle
   readonly client: Client
   readonly gateways: readonly GatewayProcess[]
-  /** One more on the same database, not started. */
+  /** Another gateway on the same database, not started. */
   add(name: string, environment?: Readonly<Record<string, string>>): Promise<GatewayProcess>
   /** Must never be seen outside of gateway, provider and client. */
   readonly secret: string
-  /** Files that hold the secret or another text. */
+  /** Files that contain the secret or another text. */
   filesWith(text: string): string[]
   close(): Promise<void>
 }
@@ -100,7 +100,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       await oracle.close()
       await sql.end({ timeout: 1 })
       await relay?.close()
-      // For a look at what went wrong.
+      // Left for inspection after a failure.
       if (process.env.KEEP === 'yes') {
         cluster.kill(true)
         process.stderr.write(`kept: ${folder}\n`)
@@ -122,13 +122,13 @@ function filesWith(text: string, folders: readonly string[]): string[] {
     const found = execFileSync('grep', ['-rlaF', '--', text, ...new Set(folders)], { encoding: 'utf8' })
     return found.split('\n').filter(Boolean)
   } catch (error) {
-    // Status 1: in none.
+    // grep's status 1: no matches.
     if ((error as { status?: number }).status === 1) return []
     throw error
   }
 }
 
-/** What the spools of all gateways still owe, and every hold: until both are nothing. */
+/** Waits until all spools are empty and no hold is left. */
 export async function settled(world: Pick<World, 'sql'>, timeoutMs = 60_000): Promise<void> {
   const look = async () => (await world.sql.unsafe('select count(*)::integer as n from hold'))[0]?.n as number
   await eventually(look, holds => holds === 0, { timeoutMs })
