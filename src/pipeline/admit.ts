@@ -19,7 +19,7 @@ export interface Admission {
   readonly signal: Cancellation
 }
 
-/** Ends a stream that has begun. */
+/** The error that ends a running stream when the wallet is empty. */
 export function balanceSpent(topUpUrl: string): GatewayError {
   return new GatewayError('insufficient_balance', {
     message: `The wallet balance ran out while this reply was being written, so it ends here. Top up at ${topUpUrl} and continue with the same key.`,
