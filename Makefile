@@ -1,8 +1,8 @@
-# Every job of this project, by name. `make help` lists them; CI runs only these.
+# Every task of this project. `make help` lists them; CI runs only these.
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 
-# The pinned runtime and tools of node_modules come first.
+# The pinned runtime and tools in node_modules take precedence.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .PHONY: bench hostile faults fuzz fuzz-spools help pictures install run generate check test e2e price-diff price-diff-comment
@@ -18,7 +18,7 @@ install: node_modules/.installed ## Install the pinned runtime and packages
 node_modules/.installed: package.json package-lock.json $(wildcard patches/*.patch)
 	@npm ci --no-audit --no-fund --loglevel=error
 	@for patch in patches/*.patch; do git apply "$$patch" || \
-	  { echo "$$patch does not fit the installed version: see docs/decisions/" >&2; exit 1; }; done
+	  { echo "$$patch does not apply to the installed version: see docs/decisions/" >&2; exit 1; }; done
 	@touch $@
 
 run: generate ## Start the gateway on http://127.0.0.1:8080 with its own database; Ctrl-C stops it
@@ -34,17 +34,17 @@ check: install ## Validate the catalogue, compare generated files, types, lint, 
 	@vitest run --silent=passed-only test/tidy.test.ts test/catalogue/names.test.ts
 	@node .ci/packages.ts
 
-price-diff: install ## Show what the catalogue changes: BASE=ref [USAGE=export.csv] [THRESHOLD=50]
+price-diff: install ## Show how the catalogue differs from a revision: BASE=ref [USAGE=export.csv] [THRESHOLD=50]
 	@node codegen/main.ts price-diff "$(BASE)" $(if $(USAGE),--usage "$(USAGE)") $(if $(THRESHOLD),--threshold $(THRESHOLD))
 
 price-diff-comment: install ## Post the price diff on a pull request: BASE=ref PULL_REQUEST=number (needs gh)
 	@node codegen/main.ts price-diff "$(BASE)" > .price-diff.md; status=$$?; posted=0; \
 	  if [ -n "$$GITHUB_STEP_SUMMARY" ]; then cat .price-diff.md >> "$$GITHUB_STEP_SUMMARY"; fi; \
 	  gh pr comment "$(PULL_REQUEST)" --edit-last --create-if-none --body-file .price-diff.md || posted=$$?; \
-	  if [ $$posted -ne 0 ]; then echo "the price diff could not be posted; it reads:" >&2; cat .price-diff.md; fi; \
+	  if [ $$posted -ne 0 ]; then echo "could not post the price diff; here it is:" >&2; cat .price-diff.md; fi; \
 	  rm -f .price-diff.md; [ $$status -ne 0 ] && exit $$status; exit $$posted
 
-e2e: install ## Walk through the pages in Chromium (CHROMIUM=path where it is not /usr/bin/chromium)
+e2e: install ## Walk through the pages in Chromium (CHROMIUM=path if it is not /usr/bin/chromium)
 	@vitest run --silent=passed-only test/browser
 
 test: check ## Everything CI needs
@@ -53,24 +53,24 @@ test: check ## Everything CI needs
 faults: install ## Kill gateways and Postgres under load, then check every dong: DURATION=600 SEED=number
 	@DURATION="$(DURATION)" SEED="$(SEED)" node test/fault/run.ts
 
-# How many bodies, and from which seed; without one it is chosen and printed.
+# Number of bodies. Without SEED, one is chosen and printed.
 FUZZ ?= 10000
 fuzz: install ## Send random and mutated bodies to every endpoint: [FUZZ=10000] [SEED=n]
 	@FUZZ=$(FUZZ) vitest run test/security/fuzz.test.ts
 
 SPOOLS ?= 10000
-fuzz-spools: install ## Start on spools with random damage: [SPOOLS=10000] [SEED=n]
+fuzz-spools: install ## Start gateways on spools with random damage: [SPOOLS=10000] [SEED=n]
 	@SPOOLS=$(SPOOLS) vitest run test/ledger/spool-damage.test.ts
 
-bench: install ## Measure the gateway against a bare proxy, and its parts: [BASE=ref] [NAME=name] [ROUNDS=7]; see bench/README.md
+bench: install ## Measure the gateway and its parts, compared with a bare proxy: [BASE=ref] [NAME=name] [ROUNDS=7]; see bench/README.md
 	@node bench/main.ts $(if $(BASE),--base "$(BASE)") $(if $(NAME),--name "$(NAME)") $(if $(ROUNDS),--rounds "$(ROUNDS)")
 	@node bench/stream-conversion.ts
 	@node bench/reports.ts
 	@node bench/pages.ts
 	@node bench/count-tokens.ts
 
-hostile: install ## Measure what the worst bodies take from the loop, the memory and honest calls: [NAME=name]
+hostile: install ## Measure how the worst bodies affect the event loop, memory and honest calls: [NAME=name]
 	@node bench/hostile.ts $(if $(NAME),--name "$(NAME)")
 
-pictures: generate ## Take the pictures of the README in Chromium (CHROMIUM=path where it is not /usr/bin/chromium)
+pictures: generate ## Take the README's pictures in Chromium (CHROMIUM=path if it is not /usr/bin/chromium)
 	@node bench/pictures.ts
