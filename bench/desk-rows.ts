@@ -1,5 +1,6 @@
 /** A journal of many accounts with everything that operators look up about calls, for the bench of their pages. */
 
+import { sumDays } from '../src/ledger/day-totals.ts'
 import { rollUpCalls } from '../src/ledger/roll-up.ts'
 import type { Sql } from '../src/lib/database.ts'
 
@@ -55,5 +56,6 @@ export async function fillDesk(sql: Sql, { calls, accounts }: { calls: number; a
   await sql.unsafe(`update call_roll_up set closed_before = now() - interval '91 days'`)
   await sql.unsafe('vacuum analyze')
   while (!(await rollUpCalls(sql, { secondsMin: 86_400, secondsMax: 86_400 })).done);
+  await sumDays(sql)
   await sql.unsafe('analyze')
 }

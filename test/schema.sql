@@ -17,6 +17,21 @@ create table account (
   constraint account_operator_role_check CHECK (((operator_role >= 1) AND (operator_role <= 4)))
 );
 
+create table account_daily (
+  day date not null,
+  account_id bigint not null,
+  calls bigint not null,
+  errors bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  images bigint not null,
+  cost_micro_vnd bigint not null,
+  charged_micro_vnd bigint not null,
+  upstream_cost_micro_vnd bigint not null,
+  upstream_cost_calls bigint not null,
+  constraint account_daily_pkey PRIMARY KEY (day, account_id)
+);
+
 create table api_key (
   account_id bigint not null,
   key_id bigint not null generated always as identity,
@@ -173,6 +188,7 @@ CREATE INDEX call_hourly_last_call ON public.call_hourly USING btree (last_call_
 create table call_roll_up (
   one boolean not null default true,
   closed_before timestamp with time zone not null default now(),
+  days_summed_before date not null default '-infinity'::date,
   constraint call_roll_up_pkey PRIMARY KEY (one),
   constraint call_roll_up_one_check CHECK (one)
 );
@@ -238,6 +254,21 @@ create table email_token (
 );
 CREATE INDEX email_token_email ON public.email_token USING btree (email_key, purpose);
 CREATE INDEX email_token_expires ON public.email_token USING btree (expires_at);
+
+create table entry_daily (
+  day date not null,
+  entry_id text not null,
+  calls bigint not null,
+  errors bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  images bigint not null,
+  cost_micro_vnd bigint not null,
+  charged_micro_vnd bigint not null,
+  upstream_cost_micro_vnd bigint not null,
+  upstream_cost_calls bigint not null,
+  constraint entry_daily_pkey PRIMARY KEY (day, entry_id)
+);
 
 create table first_byte_hourly (
   hour timestamp with time zone not null,

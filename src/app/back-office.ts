@@ -7,6 +7,7 @@ import { createPeople } from '../accounts/services.ts'
 import { sweepPeople } from '../accounts/sweep.ts'
 import type { PeopleServices } from '../accounts/types.ts'
 import { credit } from '../ledger/credit.ts'
+import { sumDays } from '../ledger/day-totals.ts'
 import { rollUpCalls } from '../ledger/roll-up.ts'
 import type { Sql } from '../lib/database.ts'
 import { takeLease } from '../lib/lease.ts'
@@ -101,6 +102,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
   const timers = [
     inTurn('expired people data', SWEEP_MS, () => sweepPeople(people)),
     inTurn('rolled up calls', ROLL_UP_MS, () => rollUpCalls(sql, { signal: stopping.signal })),
+    inTurn('summed days', ROLL_UP_MS, () => sumDays(sql, { signal: stopping.signal })),
     inTurn('undecided transfers', JUDGE_MS, () => judgeUndecided(payments)),
     ...sources.map(source =>
       inTurn(`transfers listed by ${source.name}`, payments.limits.pullPauseSeconds * 1000, () =>

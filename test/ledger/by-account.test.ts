@@ -14,6 +14,7 @@ import { createTestDatabase } from '../support/postgres.ts'
 
 /** Rows of accounts: they live where the account lives. */
 const ACCOUNT_TABLES = [
+  'account_daily',
   'api_key',
   'client_request',
   'credit',
@@ -48,6 +49,7 @@ const LOCAL_TABLES = [
   'call_roll_up',
   'catalogue',
   'database_identity',
+  'entry_daily',
   'first_byte_hourly',
   'gateway_instance',
   'housekeeping',
@@ -95,6 +97,7 @@ const BY_CALL: Readonly<Record<string, readonly string[]>> = {
 const BY_KEY = ['../accounts/find-key.ts FIND']
 /** Of a process or of all accounts: asked of each database, and nobody waits for it. */
 const BACKGROUND = [
+  'day-totals.ts NEXT',
   'instance.ts ABANDONED',
   'instance.ts TAKE_ALONG',
   'instance.ts MINE',

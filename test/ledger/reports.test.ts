@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCsv } from '../../codegen/diff/csv.ts'
+import { sumDays } from '../../src/ledger/day-totals.ts'
 import { readBalance } from '../../src/ledger/reports/balance.ts'
+import { BUSINESS_SPLITS, readBusiness } from '../../src/ledger/reports/business.ts'
 import { countUsage, exportUsageCsv, textCell } from '../../src/ledger/reports/csv.ts'
 import { readDaily, readTotals } from '../../src/ledger/reports/daily.ts'
 import { addDays, dayOf, isDay, startOfDay } from '../../src/ledger/reports/days.ts'
@@ -315,4 +317,28 @@ test('operators see what was earned per day and model, and what came in per day 
   const income = await readIncome(sql, range)
   expect(income).toMatchObject([{ day: TODAY, kind: 'adjustment', credits: expect.any(Number) }])
   await expect(readRevenue(sql, { from: TODAY, to: TODAY })).rejects.toThrow(RangeError)
+})
+
+test('figures of the business are the same before and after its days are summed, however often and by whom', async () => {
+  const splits = BUSINESS_SPLITS.filter(by => by !== 'upstream')
+  const periods = [
+    { from: day(-39), to: day(1) },
+    { from: day(-20), to: day(-3) },
+    { from: TODAY, to: day(1) },
+  ]
+  const figures = () =>
+    Promise.all(
+      periods.flatMap(range => [...splits.map(by => readBusiness(sql, { ...range, by })), readRevenue(sql, range)]),
+    )
+  const before = await figures()
+  expect(before.every(list => list.length > 0)).toBe(true)
+  expect(await sumDays(sql, { daysMax: 10 })).toBe(10)
+  expect(await figures()).toEqual(before)
+  const turns = await Promise.all([sumDays(sql), sumDays(sql), sumDays(sql)])
+  // All days but today.
+  expect(turns.reduce((sum, days) => sum + days, 0)).toBe(29)
+  expect(await figures()).toEqual(before)
+  const [rows] = await sql`select (select sum(calls)::int from entry_daily) as entries,
+    (select sum(calls)::int from account_daily) as accounts, (select count(*)::int from entry_daily where day >= ${TODAY}) as today`
+  expect(rows).toEqual({ entries: CALLS - 25, accounts: CALLS - 25, today: 0 })
 })

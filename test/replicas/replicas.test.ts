@@ -127,7 +127,12 @@ test('they share one sweep: by the clock of Postgres it runs no more often than 
 test('what one process does for all ran once at the start, not once for each', async () => {
   const rows =
     await database.sql`select task, runs::integer as runs from housekeeping where task <> 'ledger sweep' order by task`
-  expect(rows.map(row => row.task)).toEqual(['expired people data', 'rolled up calls', 'undecided transfers'])
+  expect(rows.map(row => row.task)).toEqual([
+    'expired people data',
+    'rolled up calls',
+    'summed days',
+    'undecided transfers',
+  ])
   expect(rows[0]?.runs).toBe(1)
 })
 

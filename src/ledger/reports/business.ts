@@ -2,6 +2,7 @@
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
+import { dailyRows } from '../day-totals.ts'
 import { checkRange } from './days.ts'
 import type { DayRange } from './types.ts'
 
@@ -23,13 +24,17 @@ export interface BusinessFigure {
 
 const SUMS = `sum(input_tokens)::text as input_tokens, sum(output_tokens)::text as output_tokens, sum(calls)::text as calls,
   sum(charged_micro_vnd)::text as revenue, sum(upstream_cost_micro_vnd)::text as cost, sum(upstream_cost_calls)::text as known`
-const SERIES = { day: `to_char(day, 'YYYY-MM-DD')`, model: 'entry_id', customer: 'account_id::text' } as const
-const byDay = (series: string): string => `select ${series} as series, sum(errors)::text as errors, ${SUMS}
-  from usage_daily where day >= $1::text::date and day < $2::text::date group by 1`
-/** Hours are of the time at which calls ended, as days are. */
-const BY_UPSTREAM = `select upstream_id as series, coalesce(sum(calls) filter (where status >= 400), 0)::text as errors, ${SUMS}
+const byDay = (series: string, rows: string): string =>
+  `select ${series} as series, sum(errors)::text as errors, ${SUMS} from ${rows} group by 1`
+const STATEMENTS = {
+  day: byDay(`to_char(day, 'YYYY-MM-DD')`, dailyRows('entry_daily')),
+  model: byDay('entry_id', dailyRows('entry_daily')),
+  customer: byDay('account_id::text', dailyRows('account_daily')),
+  // Hours are of the time at which calls ended, as days are.
+  upstream: `select upstream_id as series, coalesce(sum(calls) filter (where status >= 400), 0)::text as errors, ${SUMS}
   from call_hourly where hour >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
-   and hour < $2::text::timestamp at time zone 'Asia/Ho_Chi_Minh' group by 1`
+   and hour < $2::text::timestamp at time zone 'Asia/Ho_Chi_Minh' group by 1`,
+} as const satisfies Record<BusinessSplit, string>
 
 /** By day the latest first, else what earned most first. By upstream a minute or so behind. Throws RangeError. */
 export async function readBusiness(
@@ -37,7 +42,7 @@ export async function readBusiness(
   { by, ...range }: DayRange & { readonly by: BusinessSplit },
 ): Promise<readonly BusinessFigure[]> {
   checkRange(range)
-  const rows = await sql.unsafe(by === 'upstream' ? BY_UPSTREAM : byDay(SERIES[by]), [range.from, range.to])
+  const rows = await sql.unsafe(STATEMENTS[by], [range.from, range.to])
   const figures = rows.map(toFigure)
   if (by === 'day') return figures.toSorted((one, other) => (one.series < other.series ? 1 : -1))
   return figures.toSorted((one, other) => (one.revenueMicroVnd < other.revenueMicroVnd ? 1 : -1))

@@ -58,10 +58,14 @@ const SOURCES = {
     order by seq desc`,
 } as const
 
-/** The edge of what was looked at is a row of its own, with a call where one matches. */
-const pageOf = (source: keyof typeof SOURCES, window: number): string => `
+/**
+ * The edge of what was looked at is a row of its own, with a call where one matches. Attempts, most of a row's bytes, are
+ * looked at for an upstream alone.
+ */
+const pageOf = (source: keyof typeof SOURCES, window: number, { upstreamId }: CallFilter): string => `
 with looked as materialized (
-  select account_id, seq, call_id, key_id, requested_name, entry_id, attempts, status, latency_ms, closed_at ${SOURCES[source]}
+  select account_id, seq, call_id, key_id, requested_name, entry_id, status, latency_ms, closed_at,
+         ${upstreamId === undefined ? 'null::jsonb as attempts' : 'attempts'} ${SOURCES[source]}
    limit ${window}),
 edge as (
   select count(*)::integer as looked, (array_agg(call_id order by ${source === 'account' ? 'seq' : 'call_id'}))[1] as edge_call,
@@ -130,7 +134,7 @@ async function findAmongAll(sql: AnySql, { filter, limit, windows }: Request, be
     }
     const size = matchesAll(filter) ? limit : window
     const wanted = [...parameters, position, String(limit - calls.length)]
-    const { edge, calls: found } = await look(sql, pageOf('everybody', size), wanted)
+    const { edge, calls: found } = await look(sql, pageOf('everybody', size, filter), wanted)
     calls.push(...found)
     if (calls.length === limit) return more(calls, calls.at(-1)!.callId, calls.at(-1)!.callId)
     if (edge.looked < size || edge.edge_call === null) return { calls, next: null, lookedBackTo: null }
@@ -161,7 +165,7 @@ async function findInAccount(
   for (const window of windows) {
     const wanted = [...filterParameters(filter), String(position), String(limit - calls.length)]
     const range = [...wanted, String(accountId), String(bounds.afterSeq)]
-    const { edge, calls: found } = await look(sql, pageOf('account', window), range)
+    const { edge, calls: found } = await look(sql, pageOf('account', window, filter), range)
     calls.push(...found)
     const last = calls.at(-1)
     if (calls.length === limit && last !== undefined) return more(calls, String(last.seq), last.callId)
