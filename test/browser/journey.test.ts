@@ -180,7 +180,13 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const order = await page.getByRole('link', { name: /^ST/ }).first().getAttribute('href')
     const inOperator = (path: string) => `/operator${path}`
     const paths = [
-      ...['/', '/models', '/models/claude-opus-5', '/models/req/gpt-image-2', '/compare?model=opus&model=gpt-5.5'],
+      ...[
+        '/',
+        '/models',
+        '/models/claude-opus-5',
+        '/models/req/gpt-image-2',
+        '/compare?model=opus&model=gpt-5.5&model=grok-4.3',
+      ],
       ...['/quickstart', '/reference', '/nothing'],
       ...['/contact', '/terms', '/privacy', '/refunds', '/complaints', '/account/invoice'],
       ...[

@@ -75,11 +75,14 @@ test('what answers a form has links to a page that can be opened', async () => {
   expect((await customer.get(path)).status).toBe(200)
 })
 
-test('in production the session cookie is bound to the host, and there is no outbox', async () => {
+test('in production the session cookie is bound to the host, search engines are let in, and there is no outbox', async () => {
   const production = await startTestGateway({ environment: PRODUCTION })
   try {
     const visitor = new Visitor(production.url)
     expect((await visitor.get('/development/outbox')).status).toBe(404)
+    expect((await visitor.get('/robots.txt')).html).toBe(
+      'User-agent: *\nDisallow: /v1/\nAllow: /\n\nSitemap: https://gateway.test/sitemap.xml\n',
+    )
     const { headers } = await visitor.get('/?language=vi')
     expect(headers.getSetCookie()[0]).toContain('Secure')
     expect(headers.get('strict-transport-security')).toContain('max-age=')
