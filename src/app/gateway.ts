@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import manifest from '../../package.json' with { type: 'json' }
 import { createKeyFinder } from '../accounts/find-key.ts'
+import { readKeyReport } from '../accounts/key-report.ts'
 import { candidateHashes, type KeySecrets } from '../accounts/key-secret.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
 import { makeSealer } from '../conversation/seal.ts'
@@ -217,6 +218,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     rateLimiter,
     flightLimiter,
     banking: backOffice,
+    keyReport: key => readKeyReport(sql, key),
     limits: config.limits,
     production: config.production,
     trustedProxies: config.trustedProxies,

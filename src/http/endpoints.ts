@@ -56,12 +56,28 @@ export const MODEL_ROUTE = {
   },
 } as const satisfies ApiRoute
 
+export const KEY_ROUTE = {
+  method: 'GET',
+  path: '/v1/key',
+  authentication: 'key',
+  purpose: "The key's limits and cost, and the balance",
+  operationId: 'readKey',
+  operation: {
+    summary: 'Limits and cost of the key, and the balance',
+    description: 'Amounts are in VND; days, weeks (from Monday) and months are those of Vietnam.',
+    request: null,
+    reply: 'Key',
+    billed: false,
+  },
+} as const satisfies ApiRoute
+
 export const API_ROUTES: readonly ApiRoute[] = [
   ...MODEL_ENDPOINTS,
   ...FREE_ENDPOINTS,
   UPGRADE_ROUTE,
   MODELS_ROUTE,
   MODEL_ROUTE,
+  KEY_ROUTE,
   { method: 'GET', path: '/', authentication: 'none', purpose: 'What this service is' },
   { method: 'GET', path: '/healthz', authentication: 'none', purpose: 'The process answers' },
   {

@@ -1,6 +1,8 @@
 /** Shared by hooks and routes: the server's options, the state of a request, and sending errors. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { KeyReport } from '../accounts/key-report.ts'
+import type { KeyRow } from '../accounts/key-secret.ts'
 import { endpointOf } from '../endpoints/index.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { Endpoint } from '../generated/types.ts'
@@ -35,6 +37,8 @@ export interface ServerOptions {
   readonly rateLimiter: RateLimiter
   readonly flightLimiter: FlightLimiter
   readonly banking: Banking
+  /** Null when the key has been erased. */
+  readonly keyReport: (key: KeyRow) => Promise<KeyReport | null>
   readonly limits: ServerLimits
   /** Refuses development-only routes. */
   readonly production: boolean

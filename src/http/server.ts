@@ -13,6 +13,7 @@ import { addEndpoints } from './call-route.ts'
 import { Connections } from './connections.ts'
 import { methodsOf, notFound, webhookRoute } from './endpoints.ts'
 import { answerHeaders, errorBody, errorHeaders } from './error-body.ts'
+import { addKeyRoute } from './key-route.ts'
 import { Lingering } from './lingering.ts'
 import { addModelRoutes } from './model-routes.ts'
 import { tooLarge } from './read-body.ts'
@@ -205,6 +206,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addEndpoints(server, options)
   addUpgradeRoute(server)
   addModelRoutes(server, options)
+  addKeyRoute(server, options)
   addServiceRoutes(server, options)
   addWebhookRoutes(server, options.banking, { readiness, services })
   return server

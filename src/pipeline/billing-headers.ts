@@ -29,6 +29,7 @@ interface Names {
   readonly outputTokens: string
   readonly outputTokensMax: string
   readonly cost: string
+  readonly balance: string
 }
 
 let lastNames: Names = namesOf('')
@@ -46,6 +47,7 @@ function namesOf(service: string): Names {
     outputTokens: `${prefix}-output-tokens`,
     outputTokensMax: `${prefix}-output-tokens-max`,
     cost: `${prefix}-cost-vnd`,
+    balance: `${prefix}-balance-vnd`,
   }
 }
 
@@ -64,14 +66,23 @@ export function modelHeaders(service: string, { item, entry, mappedFrom }: Resol
   return headers
 }
 
-/** Headers of a finished, non-streamed call. Cost is decimal VND without rounding. */
-export function costHeaders(service: string, used: Metered, cost: MicroVnd): HeaderMap {
+/**
+ * Headers of a finished, non-streamed call. Cost and the wallet's balance after it are decimal VND without rounding; the
+ * balance is null where the settlement is not in Postgres yet.
+ */
+export function costHeaders(
+  service: string,
+  used: Metered,
+  { cost, balance }: { readonly cost: MicroVnd; readonly balance: MicroVnd | null },
+): HeaderMap {
   const name = names(service)
-  return {
+  const headers: HeaderMap = {
     [name.inputTokens]: String(used.inputTokens),
     [name.outputTokens]: String(used.outputTokens),
     [name.cost]: formatVnd(cost),
   }
+  if (balance !== null) headers[name.balance] = formatVnd(balance)
+  return headers
 }
 
 /** The output cap sent upstream because the wallet affords no more. */

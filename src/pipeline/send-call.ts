@@ -75,7 +75,8 @@ const JSON_TYPE: HeaderMap = { 'content-type': 'application/json' }
 /** Settles a non-streamed call, then sends its reply with the cost headers. */
 export async function sendWhole(scope: CallScope, used: Metered, body: Buffer | ByteText): Promise<void> {
   const { services, client, bill, headers } = scope
-  await bill.settle({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
-  const cost = costHeaders(services.catalogue.settings.service, used, bill.costMicroVnd)
+  const settled = await bill.settle({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
+  const { service } = services.catalogue.settings
+  const cost = costHeaders(service, used, { cost: bill.costMicroVnd, balance: settled.balanceAfterMicroVnd })
   client.send(Object.assign(headers, cost, JSON_TYPE), body)
 }

@@ -462,7 +462,9 @@ test('the reference speaks the language of its reader, errors included', async (
   const found = (html: string) => messages.filter(message => readable(html).includes(message)).length
   expect(found(pages.en.html)).toBeGreaterThan(5)
   expect(found(pages.vi.html)).toBe(0)
-  expect(readable(pages.vi.html)).toContain('authentication_error . Khóa API sai, thiếu hoặc đã thu hồi.')
+  expect(readable(pages.vi.html)).toContain(
+    'authentication_error . Khóa API sai, thiếu, đã thu hồi, tạm dừng hoặc hết hạn.',
+  )
 })
 
 test('the OpenAPI document describes every route that takes a key, and real replies keep to it', async () => {
@@ -473,6 +475,7 @@ test('the OpenAPI document describes every route that takes a key, and real repl
     Object.keys(item).map(method => `${method.toUpperCase()} ${path}`),
   )
   expect(described.sort()).toEqual([
+    'GET /v1/key',
     'GET /v1/models',
     'GET /v1/models/{id}',
     'POST /v1/audio/speech',

@@ -140,6 +140,7 @@ test('a generation passes with all its fields, and is billed for the images retu
     'x-svc-price-vnd-per-request': '650',
     'x-svc-input-tokens': '40',
     'x-svc-output-tokens': '1056',
+    'x-svc-balance-vnd': '98700',
     'x-svc-cost-vnd': '1300',
   })
   await expectRow({ status: 200, cost: 2n * PRICE, charged: 2n * PRICE, input_tokens: 40, model: MODEL }, 2n * PRICE)

@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changeKey, type KeySettings, pauseKey } from '../../src/accounts/key-settings.ts'
 import { TABLES } from '../../src/generated/tables.ts'
+import { formatVnd, microVnd } from '../../src/lib/money.ts'
+import { nextPeriod } from '../../src/lib/period.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 
 const CREDIT = 1_000_000_000_000n
@@ -158,4 +160,89 @@ test('calls per minute and in flight are 429 that name the limit', async () => {
       metadata: { limit_source: 'calls_per_minute', limit: 1 },
     })
   }
+})
+
+test('GET /v1/key says what the key may do, has cost and has left, exactly; a whole reply says the balance', async () => {
+  const account = await running.account(CREDIT)
+  const read = async (url = running.url) => {
+    const response = await fetch(`${url}/v1/key`, { headers: { authorization: `Bearer ${account.apiKey}` } })
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store'])
+    return response.text()
+  }
+  const nothing = { usage: 0, usage_daily: 0, usage_weekly: 0, usage_monthly: 0 }
+  const byok = { byok_usage: 0, byok_usage_daily: 0, byok_usage_weekly: 0, byok_usage_monthly: 0 }
+  const { rateLimitPerMinute, concurrencyMax } = TABLES.settings
+  expect(JSON.parse(await read())).toEqual({
+    data: {
+      label: `sk-svc-…${account.apiKey.slice(-4)}`,
+      name: '',
+      limit: null,
+      limit_remaining: null,
+      limit_reset: null,
+      limit_resets_at: null,
+      ...nothing,
+      ...byok,
+      include_byok_in_limit: false,
+      is_management_key: false,
+      creator_user_id: null,
+      disabled: false,
+      expires_at: null,
+      allowed_models: null,
+      rpm: rateLimitPerMinute || null,
+      concurrency: concurrencyMax || null,
+      balance: '1000000',
+      held: '0',
+      currency: 'VND',
+      time_zone: 'Asia/Ho_Chi_Minh',
+    },
+  })
+  const answered = await call(running.url, account)
+  const [row] = await running.usage(account.accountId)
+  const balance = formatVnd(microVnd(CREDIT - (row?.charged ?? 0n)))
+  expect(answered.headers.get('x-svc-balance-vnd')).toBe(balance)
+  const expiresAt = new Date(Date.now() + 3_600_000)
+  const limits = { limitVnd: 100_000, limitReset: 'weekly', callsPerMinute: 7, callsInFlight: 3 } as const
+  await change(account, { ...limits, expiresAt, allowedModels: ['claude/*'] })
+  await running.database.sql`update usage_daily set charged_micro_vnd = 1234567 where key_id = ${account.keyId}`
+  for (const url of urls) {
+    const text = await read(url)
+    expect(text).toContain('"limit":100000,"limit_remaining":99998.765433,')
+    expect(JSON.parse(text).data).toMatchObject({
+      name: 'laptop',
+      limit_reset: 'weekly',
+      limit_resets_at: nextPeriod('weekly', new Date()).toISOString(),
+      usage: 1.234567,
+      usage_daily: 1.234567,
+      usage_weekly: 1.234567,
+      usage_monthly: 1.234567,
+      expires_at: expiresAt.toISOString(),
+      allowed_models: ['claude/*'],
+      rpm: 7,
+      concurrency: 3,
+      balance,
+    })
+  }
+  const poor = await running.account(0n)
+  expect((await fetch(`${running.url}/v1/key`, { headers: { 'x-api-key': poor.apiKey } })).status).toBe(200)
+  expect((await fetch(`${running.url}/v1/key`)).status).toBe(401)
+})
+
+test('periods end at midnight in Vietnam; weeks on Sunday', () => {
+  const at = (time: string) =>
+    (['daily', 'weekly', 'monthly'] as const).map(period => nextPeriod(period, new Date(time)).toISOString())
+  expect(at('2026-11-22T16:59:59Z')).toEqual([
+    '2026-11-22T17:00:00.000Z',
+    '2026-11-22T17:00:00.000Z',
+    '2026-11-30T17:00:00.000Z',
+  ])
+  expect(at('2026-11-22T17:00:00Z')).toEqual([
+    '2026-11-23T17:00:00.000Z',
+    '2026-11-29T17:00:00.000Z',
+    '2026-11-30T17:00:00.000Z',
+  ])
+  expect(at('2026-12-31T17:00:00Z')).toEqual([
+    '2027-01-01T17:00:00.000Z',
+    '2027-01-03T17:00:00.000Z',
+    '2027-01-31T17:00:00.000Z',
+  ])
 })

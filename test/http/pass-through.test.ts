@@ -104,6 +104,7 @@ test('bills every input token that the provider reports, to the µVND', async ()
     'x-svc-price-vnd-per-mtok': '6500',
     'x-svc-input-tokens': '17',
     'x-svc-output-tokens': '7',
+    'x-svc-balance-vnd': '999999.844',
     'x-svc-cost-vnd': '0.156',
     'x-svc-wire': 'messages',
   })

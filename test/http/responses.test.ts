@@ -71,6 +71,7 @@ test('relays every byte of a request and of a reply except the model, and bills 
     'x-svc-price-vnd-per-mtok': '2400',
     'x-svc-input-tokens': '30',
     'x-svc-output-tokens': '12',
+    'x-svc-balance-vnd': expect.stringMatching(/^\d+(\.\d+)?$/),
     'x-svc-cost-vnd': '0.1008',
     'x-svc-wire': 'responses',
   })

@@ -126,7 +126,7 @@ describe.each([
     const wrong = makeClient()
     wrong.apiKey = 'sk-svc-wrong'
     const call = wrong.messages.create({ model: 'opus', max_tokens: 1, messages: [{ role: 'user', content: 'x' }] })
-    await expect(call).rejects.toMatchObject({ status: 401, message: expect.stringContaining('wrong or revoked') })
+    await expect(call).rejects.toMatchObject({ status: 401, message: expect.stringContaining('API key is wrong') })
     const poor = await running.account(0n)
     const broke = makeClient()
     broke.apiKey = poor.apiKey

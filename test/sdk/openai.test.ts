@@ -104,7 +104,7 @@ test('raises errors of its own classes, with our message', async () => {
   const wrong = new OpenAI({ baseURL: `${running.url}/v1`, apiKey: 'sk-svc-wrong', maxRetries: 0 })
   await expect(
     wrong.chat.completions.create({ model: 'gpt-5.5', messages: [{ role: 'user', content: 'x' }] }),
-  ).rejects.toMatchObject({ status: 401, message: expect.stringContaining('wrong or revoked') })
+  ).rejects.toMatchObject({ status: 401, message: expect.stringContaining('API key is wrong') })
   const misplaced = new OpenAI({ baseURL: running.url, apiKey: account.apiKey, maxRetries: 0 })
   await expect(
     misplaced.chat.completions.create({ model: 'gpt-5.5', messages: [{ role: 'user', content: 'x' }] }),

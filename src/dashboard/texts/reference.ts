@@ -14,6 +14,9 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'Estimate input tokens of a responses request': 'Ước tính số token vào của một yêu cầu Responses',
   'List models with their prices': 'Danh sách mô hình và giá',
   'One model, by id or alias': 'Một mô hình, theo mã hoặc bí danh',
+  'Limits and cost of the key, and the balance': 'Hạn mức và chi phí của khóa, cùng số dư',
+  'Amounts are in VND; days, weeks (from Monday) and months are those of Vietnam.':
+    'Số tiền tính bằng đồng; ngày, tuần (từ thứ Hai) và tháng theo giờ Việt Nam.',
   'Every chat model can be called here, whatever its native format: the gateway converts.':
     'Mọi mô hình trò chuyện đều gọi được tại đây, dù định dạng gốc là gì: cổng tự chuyển đổi.',
   'The price is per image returned.': 'Tính giá theo từng ảnh trả về.',
@@ -62,8 +65,9 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
 /** What an error status means; the page prefixes the error types. */
 export const STATUSES_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   400: 'Yêu cầu không hợp lệ; thông báo lỗi cho biết phải sửa gì.',
-  401: 'Khóa API sai, thiếu hoặc đã thu hồi.',
-  402: 'Hết số dư hoặc khóa đã chạm hạn mức tháng; nạp thêm, khóa giữ nguyên.',
+  401: 'Khóa API sai, thiếu, đã thu hồi, tạm dừng hoặc hết hạn.',
+  402: 'Hết số dư hoặc khóa đã hết hạn mức; nạp thêm hoặc nâng hạn mức, khóa giữ nguyên.',
+  403: 'Khóa API này không được gọi mô hình này.',
   404: 'Không có mô hình hoặc địa chỉ này.',
   413: 'Yêu cầu quá lớn.',
   429: 'Quá nhiều lượt gọi; thử lại sau thời gian ghi trong `retry-after`.',

@@ -133,6 +133,9 @@ function billingHeaders(service: string) {
       'Fields and tools of the request that cost extra and did not reach the model, comma-separated; absent: none.',
     ),
     [`x-${service}-cost-vnd`]: header('Cost of the call in VND, exact; not on streams.'),
+    [`x-${service}-balance-vnd`]: header(
+      'Balance after the call in VND, exact; not on streams and speech, nor while billing lags behind.',
+    ),
     deprecation: header('When the entry was deprecated, as `@` and seconds since 1970 (RFC 9745).'),
     sunset: header('When the entry retires and its successor answers instead, as an HTTP date (RFC 8594).'),
     [`x-${service}-model-successor`]: header('The entry that takes over.'),

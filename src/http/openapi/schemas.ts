@@ -1,5 +1,7 @@
 /** JSON Schema of the API's bodies: the fields that the gateway reads; others are allowed. */
 
+import { PERIODS } from '../../lib/period.ts'
+
 export type Schema = Readonly<Record<string, unknown>>
 
 interface Field {
@@ -31,6 +33,8 @@ export const TEXT: Schema = { type: 'string' }
 export const FLAG: Schema = { type: 'boolean' }
 export const WHOLE: Schema = { type: 'integer', minimum: 0 }
 export const POSITIVE: Schema = { type: 'integer', minimum: 1 }
+const AMOUNT: Schema = { type: 'number', minimum: 0 }
+const AMOUNT_OR_NULL: Schema = { type: ['number', 'null'], minimum: 0 }
 const OPEN: Schema = { type: 'object', additionalProperties: true }
 const LIST: Schema = { type: 'array', items: OPEN }
 const MODEL = field(TEXT, 'An id of the price list or one of its aliases, in any case; `vendor/id` is the same model.')
@@ -165,6 +169,34 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     'data*': field({ type: 'array', items: { $ref: '#/components/schemas/Model' } }, 'In order of their ids.'),
     'has_more*': field(FLAG, 'Whether there is a next page.'),
   }),
+  Key: object({
+    'data*': field(
+      object({
+        'label*': field(TEXT, 'The key, all but its last four characters left out.'),
+        'name*': field(TEXT, 'As its owner calls it.'),
+        'limit*': field(AMOUNT_OR_NULL, "The key's own limit in VND; null: none."),
+        'limit_remaining*': field(AMOUNT_OR_NULL, 'What is left of it.'),
+        'limit_reset*': field({ enum: [...PERIODS, null] }, 'When it starts anew; null: never, or no limit.'),
+        'limit_resets_at*': field({ type: ['string', 'null'] }, 'When it starts anew next.'),
+        'usage*': field(AMOUNT, 'What the key has cost, in VND.'),
+        'usage_daily*': field(AMOUNT, 'Today.'),
+        'usage_weekly*': field(AMOUNT, 'Since Monday.'),
+        'usage_monthly*': field(AMOUNT, 'This month.'),
+        'expires_at*': field({ type: ['string', 'null'] }, 'When it stops working; null: never.'),
+        'allowed_models*': field(
+          { type: ['array', 'null'], items: TEXT },
+          'Ids of models that it may call, and `family/*`; null: all.',
+        ),
+        'rpm*': field({ type: ['integer', 'null'] }, 'Calls per minute; null: no limit.'),
+        'concurrency*': field({ type: ['integer', 'null'] }, 'Calls at the same time; null: no limit.'),
+        'balance*': field(TEXT, "The wallet's balance in VND, exact."),
+        'held*': field(TEXT, 'Part of it that calls in flight hold.'),
+        'currency*': field({ const: 'VND' }, 'Vietnamese dong.'),
+        'time_zone*': field({ const: 'Asia/Ho_Chi_Minh' }, 'Whose days, weeks and months are meant.'),
+      }),
+      'The key of the request.',
+    ),
+  }),
   Error: object({
     'type*': field({ const: 'error' }, 'Always `error`.'),
     'error*': field(
@@ -172,6 +204,18 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
         'type*': field(TEXT, 'One of the error types.'),
         'message*': field(TEXT, 'What was wrong and what to do.'),
         'code*': field({ type: ['string', 'null'] }, 'More precise than the type.'),
+        metadata: field(
+          object({
+            'limit_source*': field(
+              { enum: ['wallet', 'key', 'calls_per_minute', 'calls_in_flight'] },
+              'Whose limit the call ran into.',
+            ),
+            limit: field({ type: ['string', 'integer'] }, 'The limit, in VND or in calls.'),
+            used: field(TEXT, 'What was spent of it, in VND.'),
+            resets_at: field({ type: ['string', 'null'] }, 'When it starts anew; null: never.'),
+          }),
+          'Of a 402 or 429 that comes from a limit.',
+        ),
       }),
       'The error.',
     ),
