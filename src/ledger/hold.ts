@@ -199,7 +199,7 @@ const NOT_WITHIN = {
 }
 
 export const HOLD = holdStatement(null)
-const HOLD_WITHIN_LIMITS = holdStatement(WITHIN)
+export const HOLD_WITHIN_LIMITS = holdStatement(WITHIN)
 
 /** One row for the whole batch, with an array per column. */
 type Row = Readonly<Record<Column, string | null>>
