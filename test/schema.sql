@@ -11,6 +11,7 @@ create table account (
   blocked_at timestamp with time zone,
   operator_role smallint,
   deleted_at timestamp with time zone,
+  language text,
   constraint account_email_key_key UNIQUE (email_key),
   constraint account_pkey PRIMARY KEY (account_id),
   constraint account_email_check CHECK ((octet_length(email) <= 254)),
@@ -30,6 +31,64 @@ create table account_daily (
   upstream_cost_micro_vnd bigint not null,
   upstream_cost_calls bigint not null,
   constraint account_daily_pkey PRIMARY KEY (day, account_id)
+);
+
+create table alert (
+  alert_id uuid not null default uuidv7(),
+  account_id bigint not null,
+  kind text not null,
+  reference text not null,
+  data jsonb not null,
+  at timestamp with time zone not null default now(),
+  constraint alert_account_id_kind_reference_key UNIQUE (account_id, kind, reference),
+  constraint alert_pkey PRIMARY KEY (alert_id),
+  constraint alert_kind_check CHECK ((octet_length(kind) <= 40)),
+  constraint alert_reference_check CHECK ((octet_length(reference) <= 300))
+);
+CREATE INDEX alert_at ON public.alert USING btree (at);
+
+create table alert_balance (
+  account_id bigint not null,
+  level smallint not null,
+  credit_seq bigint not null,
+  crossings bigint not null,
+  constraint alert_balance_pkey PRIMARY KEY (account_id),
+  constraint alert_balance_level_check CHECK (((level >= 0) AND (level <= 2)))
+);
+
+create table alert_delivery (
+  delivery_id bigint not null generated always as identity,
+  alert_id uuid not null,
+  account_id bigint not null,
+  webhook_id bigint,
+  state smallint not null default 0,
+  tries smallint not null default 0,
+  next_at timestamp with time zone not null default now(),
+  tried_at timestamp with time zone,
+  status smallint,
+  fault text,
+  constraint alert_delivery_pkey PRIMARY KEY (delivery_id),
+  constraint alert_delivery_fault_check CHECK ((octet_length(fault) <= 40)),
+  constraint alert_delivery_state_check CHECK (((state >= 0) AND (state <= 3)))
+);
+CREATE INDEX alert_delivery_alert ON public.alert_delivery USING btree (alert_id);
+CREATE INDEX alert_delivery_due ON public.alert_delivery USING btree (next_at) WHERE (state = 0);
+CREATE INDEX alert_delivery_webhook ON public.alert_delivery USING btree (webhook_id, delivery_id) WHERE (webhook_id IS NOT NULL);
+
+create table alert_scan (
+  one boolean not null default true,
+  scanned_at timestamp with time zone not null default now(),
+  constraint alert_scan_pkey PRIMARY KEY (one),
+  constraint alert_scan_one_check CHECK (one)
+);
+
+create table alert_settings (
+  account_id bigint not null,
+  mail jsonb not null default '{}'::jsonb,
+  low_vnd bigint,
+  changed_at timestamp with time zone not null default now(),
+  constraint alert_settings_pkey PRIMARY KEY (account_id),
+  constraint alert_settings_low_vnd_check CHECK (((low_vnd >= 1) AND (low_vnd <= 1000000000)))
 );
 
 create table api_key (
@@ -72,6 +131,8 @@ create table api_key (
   constraint api_key_rate_limit_per_minute_check CHECK ((rate_limit_per_minute >= 0)),
   constraint api_key_replaced_check CHECK ((num_nulls(replaced_hash, replaced_pepper_id, replaced_until) = ANY (ARRAY[0, 3]))) NOT VALID
 );
+CREATE INDEX api_key_created ON public.api_key USING btree (created_at);
+CREATE INDEX api_key_revoked ON public.api_key USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (key_hash) INCLUDE (account_id, key_id, revoked_at);
 CREATE UNIQUE INDEX api_key_replaced_hash ON public.api_key USING btree (replaced_hash) WHERE (replaced_hash IS NOT NULL);
 CREATE UNIQUE INDEX api_key_submission ON public.api_key USING btree (account_id, submission) WHERE (submission IS NOT NULL);
@@ -445,6 +506,7 @@ create table session (
   seen_at timestamp with time zone not null default now(),
   password_checked_at timestamp with time zone not null default now(),
   second_factor_at timestamp with time zone,
+  new_device boolean not null default false,
   constraint session_session_id_key UNIQUE (session_id),
   constraint session_pkey PRIMARY KEY (session_hash),
   constraint session_device_check CHECK ((octet_length(device) <= 400)),
@@ -636,6 +698,34 @@ create table wallet (
   constraint wallet_held_micro_vnd_check CHECK ((held_micro_vnd >= 0)),
   constraint wallet_seq_check CHECK ((seq >= 0))
 ) with (fillfactor=25);
+
+create table webhook (
+  webhook_id bigint not null generated always as identity,
+  account_id bigint not null,
+  url text not null,
+  kinds text[] not null,
+  created_at timestamp with time zone not null default now(),
+  delivered_at timestamp with time zone,
+  disabled_at timestamp with time zone,
+  disabled_for text,
+  constraint webhook_pkey PRIMARY KEY (webhook_id),
+  constraint webhook_check CHECK (((disabled_at IS NULL) = (disabled_for IS NULL))),
+  constraint webhook_disabled_for_check CHECK ((disabled_for = ANY (ARRAY['owner'::text, 'failures'::text, 'gone'::text]))),
+  constraint webhook_url_check CHECK ((octet_length(url) <= 2000))
+);
+CREATE INDEX webhook_account ON public.webhook USING btree (account_id);
+
+create table webhook_secret (
+  webhook_id bigint not null,
+  account_id bigint not null,
+  encryption_id smallint not null,
+  encryption_iv bytea not null,
+  ciphertext bytea not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  constraint webhook_secret_pkey PRIMARY KEY (webhook_id, encryption_iv),
+  constraint webhook_secret_encryption_iv_check CHECK ((octet_length(encryption_iv) = 12))
+);
 
 CREATE OR REPLACE FUNCTION public.key_by_hash(bytea)
  RETURNS SETOF api_key

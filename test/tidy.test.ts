@@ -22,6 +22,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   audit: 5,
   translate: 4,
   dialect: 3,
+  alerts: 3,
   formats: 2,
   upstream: 2,
   ledger: 2,

@@ -21,6 +21,13 @@ const FORGET_TOKENS = 'delete from email_token where account_id = $1::text::bigi
 const FORGET_FACTOR = 'delete from totp where account_id = $1::text::bigint'
 const FORGET_CODES = 'delete from recovery_code where account_id = $1::text::bigint'
 const FORGET_INVOICE = 'delete from invoice_details where account_id = $1::text::bigint'
+const FORGET_ALERTS = `
+with deliveries as (
+  delete from alert_delivery using alert where alert_delivery.alert_id = alert.alert_id and alert.account_id = $1::text::bigint),
+alerts as (delete from alert where account_id = $1::text::bigint),
+secrets as (delete from webhook_secret where account_id = $1::text::bigint),
+webhooks as (delete from webhook where account_id = $1::text::bigint)
+delete from alert_settings where account_id = $1::text::bigint`
 const BALANCE = 'select balance_micro_vnd::text as balance from wallet where account_id = $1::text::bigint'
 
 /** What is left in its wallet, which nobody can spend afterwards. */
@@ -48,6 +55,7 @@ export async function deleteAccount(
     await transaction.unsafe(FORGET_FACTOR, [account])
     await transaction.unsafe(FORGET_CODES, [account])
     await transaction.unsafe(FORGET_INVOICE, [account])
+    await transaction.unsafe(FORGET_ALERTS, [account])
     await recordAction(transaction, { by: { accountId, name: 'customer' }, action: 'account.delete', accountId })
     return true
   })

@@ -40,6 +40,12 @@ const END =
 const END_OTHERS = `delete from session
   where account_id = $1::text::bigint and session_id <> $2::text::bigint returning session_id`
 const END_ALL = 'delete from session where account_id = $1::text::bigint'
+/** For alerts: their language, and whether this is news to the owner, which a registration is not. */
+const NOTE = `
+with spoken as (
+  update account set language = $3 where account_id = $1::text::bigint and language is distinct from $3)
+update session set new_device = true from account
+ where session_id = $2::text::bigint and $4::text::boolean and account.account_id = $1::text::bigint and account.created_at < now()`
 
 /**
  * Opens a session with a new secret; the account's oldest ones make room. `secondFactorAt`: of the session that it
@@ -61,7 +67,8 @@ export async function openSession(
   const rows = await sql.unsafe(OPEN, [...row, secondFactorAt?.toISOString() ?? null])
   const session = toSession(rows[0]!)
   const device = isToken(visitor.device) ? visitor.device : makeToken()
-  await rememberDevice(sql, deviceSubject(device, session.email))
+  const isNewDevice = await rememberDevice(sql, deviceSubject(device, session.email))
+  await sql.unsafe(NOTE, [account, String(session.sessionId), visitor.language, String(isNewDevice)])
   const maxAgeSeconds = session.role !== null ? limits.operatorSessionSeconds : limits.sessionSeconds
   return { token, session, maxAgeSeconds, device, deviceSeconds: limits.deviceSeconds }
 }

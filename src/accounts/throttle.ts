@@ -66,7 +66,7 @@ on conflict (kind, subject) do update set
 returning attempts, greatest(1, ceil(extract(epoch from at + interval '1 hour' - now())))::integer as wait`
 
 const KNOW = `insert into throttle as t (kind, subject, attempts) values (${KINDS.known_devices}, $1, 0)
-  on conflict (kind, subject) do update set at = now()`
+  on conflict (kind, subject) do update set at = now() returning old.at is null as is_new`
 const IS_KNOWN = `select from throttle where kind = ${KINDS.known_devices} and subject = $1
   and at > now() - make_interval(secs => $2::text::integer)`
 const SWEEP = `delete from throttle where at < now() - make_interval(secs =>
@@ -130,9 +130,9 @@ export function deviceSubject(device: string, email: string): string {
     .digest('hex')
 }
 
-/** Somebody has signed in to this address from there. */
-export async function rememberDevice(sql: AnySql, subject: string): Promise<void> {
-  await sql.unsafe(KNOW, [subject])
+/** Somebody has signed in to this address from there; true for the first time. */
+export async function rememberDevice(sql: AnySql, subject: string): Promise<boolean> {
+  return Boolean((await sql.unsafe(KNOW, [subject]))[0]?.is_new)
 }
 
 export async function isDeviceKnown(sql: AnySql, limits: PeopleLimits, subject: string): Promise<boolean> {

@@ -1,11 +1,18 @@
 /** Accounts and payments of one process: everything behind the pages, the webhooks and the operator's verbs. */
 
 import { join } from 'node:path'
+import type { KeySecrets } from '../accounts/key-secret.ts'
 import { recordMails } from '../accounts/mail-log.ts'
 import { recordAction } from '../accounts/operator-log.ts'
 import { createPeople } from '../accounts/services.ts'
 import { sweepPeople } from '../accounts/sweep.ts'
 import type { PeopleServices } from '../accounts/types.ts'
+import { deliverAlerts } from '../alerts/deliver.ts'
+import { findAlerts, findSlowAlerts, sweepAlerts } from '../alerts/run.ts'
+import { createAlerts } from '../alerts/services.ts'
+import type { AlertServices } from '../alerts/types.ts'
+import { createWebhookClient } from '../alerts/webhook-client.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
 import { credit } from '../ledger/credit.ts'
 import { sumDays } from '../ledger/day-totals.ts'
 import { rollUpCalls } from '../ledger/roll-up.ts'
@@ -23,6 +30,7 @@ import type { Config } from './config.ts'
 export interface BackOffice {
   readonly people: PeopleServices
   readonly payments: PaymentServices
+  readonly alerts: AlertServices
   /** By the name in the path of their webhook. */
   readonly providers: ReadonlyMap<string, BankProvider>
   /** Folder for mails when no mail server is configured; null when one is. */
@@ -35,7 +43,8 @@ export interface BackOffice {
 export interface BackOfficeOptions {
   readonly config: Config
   readonly sql: Sql
-  readonly serviceName: string
+  readonly catalogue: Catalogue
+  readonly keySecrets: KeySecrets
   readonly log: Logger
   /** Called after a top-up is committed. */
   readonly onCredited: (accountId: number) => void
@@ -51,6 +60,9 @@ const SANDBOX_BANK: BankAccount = {
 const SWEEP_MS = 3_600_000
 const JUDGE_MS = 60_000
 const ROLL_UP_MS = 15_000
+const ALERT_MS = 15_000
+const SLOW_ALERT_MS = 3_600_000
+const DELIVER_MS = 5_000
 
 /** The payment services without background work, for the command line. */
 export function createPayments(given: {
@@ -71,7 +83,9 @@ export function createPayments(given: {
   }
 }
 
-export function openBackOffice({ config, sql, serviceName, log, onCredited }: BackOfficeOptions): BackOffice {
+export function openBackOffice(options: BackOfficeOptions): BackOffice {
+  const { config, sql, catalogue, keySecrets, log, onCredited } = options
+  const serviceName = catalogue.settings.service.toUpperCase()
   const outboxDir = config.mail.smtpUrl === null ? join(config.dataDir, 'outbox') : null
   if (outboxDir !== null && config.production) {
     log.warn({ folder: outboxDir }, 'mail is off, so nobody can register; set SMTP_URL')
@@ -85,6 +99,23 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
     serviceName,
     limits: { factorFreshSeconds: config.limits.secondFactorFreshMs / 1000 },
     onMailFailed: cause => log.error({ cause }, 'could not send a mail'),
+  })
+  const { webhookTimeoutMs } = config.limits
+  const webhookClient = createWebhookClient({
+    timeoutMs: webhookTimeoutMs,
+    privateNetworks: config.webhookNetworks,
+  })
+  const alerts = createAlerts({
+    sql,
+    mailer,
+    webhookClient,
+    webhookTimeoutMs,
+    catalogue,
+    secrets: keySecrets,
+    publicUrl: config.publicUrl,
+    serviceName,
+    nowMs: Date.now,
+    report: (message, cause) => log.error({ cause }, message),
   })
   const report = ({ level, code, message, cause }: PaymentEvent): void => log[level]({ code, cause }, message)
   const payments = createPayments({ config, sql, onCredited, report })
@@ -101,6 +132,12 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
   const stopping = new AbortController()
   const timers = [
     inTurn('expired people data', SWEEP_MS, () => sweepPeople(people)),
+    inTurn('found alerts', ALERT_MS, () => findAlerts(alerts)),
+    inTurn('found daily alerts', SLOW_ALERT_MS, async () => {
+      await findSlowAlerts(alerts)
+      await sweepAlerts(alerts)
+    }),
+    inTurn('sent alerts', DELIVER_MS, () => deliverAlerts(alerts)),
     inTurn('rolled up calls', ROLL_UP_MS, () => rollUpCalls(sql, { signal: stopping.signal })),
     inTurn('summed days', ROLL_UP_MS, () => sumDays(sql, { signal: stopping.signal })),
     inTurn('undecided transfers', JUDGE_MS, () => judgeUndecided(payments)),
@@ -113,6 +150,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
   return {
     people,
     payments,
+    alerts,
     providers,
     outboxDir,
     mails: () => counted.metrics(),
@@ -120,6 +158,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
       stopping.abort()
       await Promise.all(timers.map(stop => stop()))
       mailer.close()
+      await webhookClient.close()
     },
   }
 }

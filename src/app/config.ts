@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import ipaddr from 'ipaddr.js'
 import type { Company } from '../dashboard/options.ts'
 import type { TaxRate } from '../payments/tax.ts'
 import type { AwsEnvironment, UpstreamEnvironment } from '../upstream/registry.ts'
@@ -56,6 +57,8 @@ export interface Config {
   readonly real: boolean
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[]
+  /** Networks inside that customers' webhooks may reach, such as `10.20.0.0/16`; none in most installations. */
+  readonly webhookNetworks: readonly string[]
   /** Tunable limits; see each field. */
   readonly limits: ConfigLimits
 }
@@ -112,6 +115,7 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
       [...upstreams.values()].some(({ apiKeys }) => apiKeys.length > 0),
     taxRates: readTaxRates(reader),
     trustedProxies: readProxies(reader),
+    webhookNetworks: readNetworks(reader),
     limits: readLimits(reader, Object.keys(environment), production),
   }
   if (config.databaseDirectUrl !== null && config.databaseUrl === null) {
@@ -145,6 +149,15 @@ function readProxies(reader: Reader): readonly string[] {
   const named = proxies.filter(address => address !== '')
   if (named.every(address => ADDRESS.test(address))) return named
   reader.faults.push('TRUSTED_PROXIES is not a list of addresses; write e.g. 10.0.0.5,192.168.0.0/16')
+  return []
+}
+
+/** Always with a length, so that nobody opens a whole network by leaving it out. */
+function readNetworks(reader: Reader): readonly string[] {
+  const named = (reader.text('WEBHOOK_PRIVATE_NETWORKS') ?? '').split(',').map(network => network.trim())
+  const networks = named.filter(network => network !== '')
+  if (networks.every(network => ipaddr.isValidCIDR(network))) return networks
+  reader.faults.push('WEBHOOK_PRIVATE_NETWORKS is not a list of networks; write e.g. 10.20.0.0/16,fd12::/48')
   return []
 }
 

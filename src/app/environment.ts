@@ -150,7 +150,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
     ],
   },
   {
-    title: 'Mail',
+    title: 'Mail and webhooks',
     variables: [
       {
         name: 'SMTP_URL',
@@ -158,6 +158,11 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
         what: 'Mail server, `smtp://user:password@host:587`.',
       },
       { name: 'MAIL_FROM', fallback: '`no-reply@` the host of `PUBLIC_URL`', what: 'Sender of mails.' },
+      {
+        name: 'WEBHOOK_PRIVATE_NETWORKS',
+        fallback: 'none',
+        what: "Networks inside that customers' webhooks may reach, by plain http too, such as `10.20.0.0/16`; for tests, and for installations whose customers are inside.",
+      },
     ],
   },
   {

@@ -159,7 +159,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const backOffice = openBackOffice({
     config,
     sql: pages,
-    serviceName: catalogue.settings.service.toUpperCase(),
+    catalogue,
+    keySecrets,
     log,
     onCredited: accountId => ledger.wake(accountId),
   })

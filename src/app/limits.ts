@@ -206,6 +206,12 @@ export const LIMITS = {
     max: 900_000,
     what: 'At a stop, time for which idle connections may bring one more call.',
   },
+  webhookTimeoutMs: {
+    fallback: 15_000,
+    min: 100,
+    max: 60_000,
+    what: "Longest time for one delivery to a customer's webhook.",
+  },
   secondFactorFreshMs: {
     fallback: 600_000,
     min: 0,

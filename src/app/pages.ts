@@ -36,6 +36,7 @@ export async function addPages(server: FastifyInstance, options: PagesOptions): 
     catalogue,
     people: backOffice.people,
     payments: backOffice.payments,
+    alerts: backOffice.alerts,
     keySecrets,
     sql,
     upstreams: () => upstreams.status(),

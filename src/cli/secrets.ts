@@ -2,6 +2,7 @@
 
 import { trustSecrets } from '../accounts/fingerprints.ts'
 import { readSecretsInUse, rotateKeys } from '../accounts/rotate.ts'
+import { countSealedWebhookSecrets, rotateWebhookSecrets } from '../alerts/webhook-secrets.ts'
 import type { Foundation } from '../app/foundation.ts'
 import type { SecretSet } from '../lib/secrets.ts'
 import { announce } from '../operations/channel.ts'
@@ -39,14 +40,16 @@ const MEANING: Readonly<Record<SecretUse['state'], string>> = {
 function describe(variable: string, uses: readonly SecretUse[]): readonly string[] {
   return uses.map(({ id, state, keys }) => {
     const removable = state === 'readable' && keys === 0 ? '; may be taken out' : ''
-    return `${variable} ${id}: ${MEANING[state]}, ${keys} active keys and authenticators${removable}`
+    return `${variable} ${id}: ${MEANING[state]}, ${keys} active keys, authenticators and webhooks${removable}`
   })
 }
 
 async function report({ sql, secrets }: Foundation) {
   const inUse = await readSecretsInUse(sql, secrets)
+  const sealed = new Map(inUse.encryption)
+  for (const [id, count] of await countSealedWebhookSecrets(sql)) sealed.set(id, (sealed.get(id) ?? 0) + count)
   const peppers = useOf(secrets.peppers, { inUse: inUse.peppers, wrong: inUse.wrong.peppers })
-  const encryption = useOf(secrets.encryption, { inUse: inUse.encryption, wrong: inUse.wrong.encryption })
+  const encryption = useOf(secrets.encryption, { inUse: sealed, wrong: inUse.wrong.encryption })
   const lines = [...describe('KEY_PEPPERS', peppers), ...describe('KEY_ENCRYPTION_KEYS', encryption)]
   if (inUse.withoutCopy > 0) {
     lines.push(`${inUse.withoutCopy} active keys have no copy: their pepper stays until their owners replace them.`)
@@ -68,6 +71,7 @@ const secretsStatus: Action = async foundation => {
 
 const secretsRotate: Action = async foundation => {
   const { rotated, unreadable, unreadableAuthenticators } = await rotateKeys(foundation.sql, foundation.secrets)
+  const unreadableWebhooks = await rotateWebhookSecrets(foundation.sql, foundation.secrets.encryption)
   if (rotated > 0) await announce(foundation.sql, 'keys')
   const { data, lines, missing } = await report(foundation)
   const broken = unreadable.map(
@@ -76,11 +80,15 @@ const secretsRotate: Action = async foundation => {
   for (const accountId of unreadableAuthenticators) {
     broken.push(`The authenticator of account ${accountId} does not open: account reset-second-factor`)
   }
+  for (const webhookId of unreadableWebhooks) {
+    broken.push(`A secret of webhook ${webhookId} does not open: its owner must make a new one.`)
+  }
   return {
     data: {
       rotated,
       unreadable: unreadable.map(({ keyId }) => keyId),
       unreadable_authenticators: unreadableAuthenticators,
+      unreadable_webhooks: unreadableWebhooks,
       ...data,
     },
     text: [`${rotated} keys moved to the current secrets.`, ...broken, ...lines].join('\n'),

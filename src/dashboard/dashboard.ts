@@ -109,6 +109,14 @@ function acceptForms(scope: FastifyInstance, { limits }: DashboardOptions): void
     const form = await request.server.bodies.read(request, limits.formBytesMax)
     return new URLSearchParams(form.toString('utf8'))
   })
+  // As mail programs send what RFC 8058 asks for; nothing in it matters.
+  scope.addContentTypeParser('multipart/form-data', async (request: FastifyRequest) => {
+    if (request.routeOptions.config.fromAnywhere !== true) {
+      throw Object.assign(new Error('multipart forms are not taken'), { statusCode: 415 })
+    }
+    await request.server.bodies.read(request, limits.formBytesMax)
+    return new URLSearchParams()
+  })
 }
 
 function addAssets(scope: FastifyInstance, { assets, cookie }: Frame): void {
@@ -130,7 +138,7 @@ function addPage(scope: FastifyInstance, frame: Frame, page: Page): void {
     method: page.method,
     url: page.path,
     ...(page.sharesPath === true && { constraints: { audience: 'browser' } }),
-    config: { authentication: page.authentication },
+    config: { authentication: page.authentication, fromAnywhere: page.fromAnywhere === true },
     handler: (request, reply) => answerPage(frame, page, request, reply),
   })
 }
@@ -148,7 +156,7 @@ async function answerPage(
       : await visitorOf(frame, request)
   const audience = audienceOf(request, session)
   const send = (answer: Answer) => sendAnswer(frame, audience, request, reply, answer)
-  if (page.method === 'POST' && !comesFromUs(request, options)) {
+  if (page.method === 'POST' && page.fromAnywhere !== true && !comesFromUs(request, options)) {
     return send({ kind: 'problem', status: 403, message: 'problem.origin' })
   }
   if (page.authentication === 'development' && !isLocal(request)) return send(NOT_FOUND)

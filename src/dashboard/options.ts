@@ -2,6 +2,7 @@
 
 import type { KeySecrets } from '../accounts/key-secret.ts'
 import type { PeopleServices } from '../accounts/types.ts'
+import type { AlertServices } from '../alerts/types.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
@@ -27,6 +28,7 @@ export interface DashboardOptions {
   readonly catalogue: Catalogue
   readonly people: PeopleServices
   readonly payments: PaymentServices
+  readonly alerts: AlertServices
   readonly keySecrets: KeySecrets
   /** For reports; a pool of its own with a short statement timeout, so that no page can hold up calls. */
   readonly sql: Sql

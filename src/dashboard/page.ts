@@ -107,6 +107,8 @@ export type Section =
 interface PageFacts extends RouteFacts {
   /** Programs call this path too and get JSON: the page is for requests that want HTML and carry no API key. */
   readonly sharesPath?: true
+  /** Mail programs post to it, with any form; what it does is for its own token to allow. */
+  readonly fromAnywhere?: true
   readonly handle: (request: PageRequest) => Answer | Promise<Answer>
 }
 

@@ -23,6 +23,7 @@ import { UPSTREAM_PAGES } from './operator/upstreams.ts'
 import type { DashboardOptions } from './options.ts'
 import type { Page } from './page.ts'
 import { ACCOUNT_PAGES } from './people/account.ts'
+import { ALERT_PAGES } from './people/alerts.ts'
 import { DELETE_PAGES } from './people/delete-account.ts'
 import { EMAIL_PAGES } from './people/email.ts'
 import { INVOICE_PAGES } from './people/invoice.ts'
@@ -30,6 +31,7 @@ import { REGISTER_PAGES } from './people/register.ts'
 import { RESET_PAGES } from './people/reset.ts'
 import { SECOND_FACTOR_PAGES } from './people/second-factor.ts'
 import { SIGN_IN_PAGES } from './people/sign-in.ts'
+import { WEBHOOK_PAGES } from './people/webhooks.ts'
 import { COMPARE } from './public/compare.ts'
 import { CRAWLER_PAGES } from './public/crawlers.ts'
 import { DUTY_PAGES } from './public/duties.ts'
@@ -37,6 +39,7 @@ import { GUIDE_PAGES } from './public/guides.ts'
 import { LANDING } from './public/landing.ts'
 import { MODEL_PAGE } from './public/model.ts'
 import { MODEL_LIST } from './public/models.ts'
+import { UNSUBSCRIBE_PAGES } from './public/unsubscribe.ts'
 
 export const PAGES: readonly Page[] = [
   LANDING,
@@ -54,6 +57,9 @@ export const PAGES: readonly Page[] = [
   ...EMAIL_PAGES,
   ...DELETE_PAGES,
   ...INVOICE_PAGES,
+  ...ALERT_PAGES,
+  ...WEBHOOK_PAGES,
+  ...UNSUBSCRIBE_PAGES,
   OVERVIEW,
   ...KEY_LIST_PAGES,
   ...KEY_PAGES,

@@ -10,6 +10,8 @@ export interface MailMessage {
   readonly to: string
   readonly subject: string
   readonly text: string
+  /** Mail programs offer to end mails of this kind by a POST to it, without a visit (RFC 8058). */
+  readonly unsubscribeUrl?: string
 }
 
 export interface Mailer {
@@ -77,15 +79,19 @@ export function createSmtpMailer({ url, from, timeoutMs = 10_000, connectionsMax
   return {
     async send(message) {
       const smtp = await transport.open()
-      await smtp.sendMail({ ...message, to: recipient(message), from })
+      await smtp.sendMail({ ...partsOf(message), from })
     },
     close: () => transport.close(),
   }
 }
 
-/** Passed as a single address whatever it contains: plain text would be parsed as a list with names and comments. */
-function recipient({ to }: MailMessage): { name: string; address: string } {
-  return { name: '', address: to }
+/** The address is passed as one whatever it contains: plain text would be parsed as a list with names and comments. */
+function partsOf({ to, subject, text, unsubscribeUrl }: MailMessage) {
+  const parts = { to: { name: '', address: to }, subject, text }
+  if (unsubscribeUrl === undefined) return parts
+  // Prepared: a folded or encoded address would not be found.
+  const list = { prepared: true, value: `<${unsubscribeUrl}>` }
+  return { ...parts, headers: { 'List-Unsubscribe': list, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } }
 }
 
 /** Writes each message to `folder`, under a name that begins with the time; for development. */
@@ -97,7 +103,7 @@ export function createOutboxMailer({ folder, from }: { folder: string; from: str
   return {
     async send(message) {
       const writer = await transport.open()
-      const { message: bytes } = await writer.sendMail({ ...message, to: recipient(message), from })
+      const { message: bytes } = await writer.sendMail({ ...partsOf(message), from })
       await writeFile(join(folder, `${uuidv7()}.eml`), bytes as Buffer, { mode: 0o600, flag: 'wx' })
     },
     close: () => transport.close(),

@@ -3,12 +3,10 @@
  * redirects are followed one by one with the same checks, and bytes, time and concurrency are bounded.
  */
 
-import { lookup } from 'node:dns/promises'
-import { isIP, type LookupFunction } from 'node:net'
 import { Agent, type Dispatcher, request } from 'undici'
 import { GatewayError } from '../errors.ts'
 import { type PictureType, pictureType } from '../lib/picture.ts'
-import { isPublicAddress } from './public-address.ts'
+import { AddressGuard } from './address-guard.ts'
 
 export interface ImageFetchOptions {
   /** Largest image, in bytes. */
@@ -61,7 +59,8 @@ const NOT_PUBLIC = 'the address is not public; give a public http(s) URL, or the
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
-  const guard = new AddressGuard(options)
+  const { isAllowed, resolve } = options
+  const guard = new AddressGuard({ isAllowed, resolve, refusal: () => new Refusal(NOT_PUBLIC) })
   const agent = new Agent({
     connect: { lookup: guard.lookup, timeout: options.timeoutMs },
     connections: 8,
@@ -114,43 +113,6 @@ function refusalOf(error: unknown): Refusal | null {
     if (inner instanceof Refusal) return inner
   }
   return null
-}
-
-/** Checks host names when they are resolved for a connection, so that the address checked is the address used. */
-class AddressGuard {
-  readonly #isAllowed: (address: string) => boolean
-  readonly #resolve: (hostname: string) => Promise<readonly string[]>
-
-  constructor({ isAllowed = isPublicAddress, resolve = systemAddresses }: ImageFetchOptions) {
-    this.#isAllowed = isAllowed
-    this.#resolve = resolve
-  }
-
-  /** Literal addresses in a URL are never resolved, so they are checked here. Throws Refusal. */
-  checkLiteral(hostname: string): void {
-    const address = hostname.replace(/^\[|\]$/g, '')
-    if (isIP(address) !== 0 && !this.#isAllowed(address)) throw new Refusal(NOT_PUBLIC)
-  }
-
-  /** One forbidden address among several is enough to refuse them all. */
-  readonly lookup: LookupFunction = (hostname, lookupOptions, callback) => {
-    this.#resolve(hostname).then(
-      addresses => {
-        if (addresses.length === 0 || !addresses.every(this.#isAllowed)) callback(new Refusal(NOT_PUBLIC), '')
-        else if (lookupOptions.all)
-          callback(
-            null,
-            addresses.map(address => ({ address, family: isIP(address) })),
-          )
-        else callback(null, addresses[0] as string, isIP(addresses[0] as string))
-      },
-      (error: NodeJS.ErrnoException) => callback(error, ''),
-    )
-  }
-}
-
-async function systemAddresses(hostname: string): Promise<readonly string[]> {
-  return (await lookup(hostname, { all: true })).map(found => found.address)
 }
 
 interface Pursuit {

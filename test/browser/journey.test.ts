@@ -189,6 +189,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       ],
       ...['/quickstart', '/reference', '/nothing'],
       ...['/contact', '/terms', '/privacy', '/refunds', '/complaints', '/account/invoice'],
+      '/account/alerts',
       ...[
         '/overview',
         '/keys',

@@ -1,15 +1,29 @@
 /** Registering, signing in and out, passwords and sessions, as a person meets them. */
 
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { unsubscribeToken } from '../../src/alerts/unsubscribe.ts'
 import { audit } from '../../src/audit/audit.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { PASSWORD, readable, Visitor } from './visitor.ts'
 
 let running: TestGateway
+let receiver: Server
+let receiverStatus = 200
+const received: IncomingHttpHeaders[] = []
 beforeAll(async () => {
-  running = await startTestGateway()
+  receiver = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(receiverStatus).end())
+    received.push(request.headers)
+  })
+  await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+  running = await startTestGateway({ environment: { WEBHOOK_PRIVATE_NETWORKS: '127.0.0.0/8' } })
 })
-afterAll(() => running.close())
+afterAll(async () => {
+  await running.close()
+  receiver.close()
+})
 /** No test is throttled for another. */
 beforeEach(() => running.database.sql`delete from throttle`)
 
@@ -290,6 +304,8 @@ test('deleting an account erases the person, ends their keys and keeps the books
   const invoice = { wanted: 'yes', name: 'Lan', tax_code: '', address: 'Hà Nội', email }
   expect((await visitor.post('/account/invoice', invoice)).status).toBe(303)
   await visitor.post('/account/email', { new_email: 'leaving-soon@example.com' })
+  const hook = { url: 'https://hooks.example/leaving@example.com' }
+  expect((await visitor.post('/account/webhooks', hook)).status).toBe(200)
   const [account] = await sql`select account_id from account where email = ${email}`
   const accountId = Number(account?.account_id)
   await running.usage(accountId)
@@ -328,6 +344,7 @@ test('deleting an account erases the person, ends their keys and keeps the books
   expect((await spend()).status).toBe(401)
   // Which mails went where is forgotten after 90 days.
   expect(await placesOf('leaving@example.com')).toEqual([])
+  expect(await sql`select from webhook_secret where account_id = ${accountId}`).toHaveLength(0)
   expect(await placesOf('leaving-soon@example.com')).toEqual(['mail_sent.email', 'mail_sent.email_key'])
   expect((await audit(sql, { timeoutMs: 60_000 })).clean).toBe(true)
 
@@ -381,4 +398,105 @@ test('public pages are there while the database is not, and pages for people say
   } finally {
     await own.close()
   }
+})
+
+test('alerts are chosen by kind, and a low balance by amount; what is wrong is said at its field and nothing is lost', async () => {
+  const visitor = newVisitor()
+  await visitor.signUp('alerts@example.com')
+  const first = await visitor.get('/account/alerts')
+  const checked = (html: string) => [...html.matchAll(/name="([\w.]+)" value="on" checked/g)].map(match => match[1])
+  expect(checked(first.html)).toContain('balance.low')
+  expect(checked(first.html)).not.toContain('summary.weekly')
+  expect(first.html).toMatch(/name="session\.new" value="on" checked disabled/)
+  expect(first.html).not.toContain('topup.unmatched')
+  const form = { 'balance.empty': 'on', 'summary.weekly': 'on' }
+  for (const low of ['abc', '0', '1.000.000.001', '-5']) {
+    const refused = await visitor.post('/account/alerts', { ...form, low })
+    expect([low, refused.status, checked(refused.html).includes('summary.weekly')]).toEqual([low, 422, true])
+    expect(refused.html).toContain(`value="${low}"`)
+  }
+  expect((await visitor.post('/account/alerts', { ...form, low: '75.000' })).location).toBe(
+    '/account/alerts?done=saved',
+  )
+  const { html } = await visitor.get('/account/alerts?done=saved')
+  const on = checked(html)
+  expect([on.includes('balance.low'), on.includes('balance.empty'), on.includes('summary.weekly')]).toEqual([
+    false,
+    true,
+    true,
+  ])
+  expect([html.includes('value="75.000"'), readable(html).includes('Saved.')]).toEqual([true, true])
+})
+
+test('a webhook shows its secret once, says what a test came to, and belongs to its account', async () => {
+  const [visitor, stranger] = [newVisitor(), newVisitor()]
+  await visitor.signUp('hooks@example.com')
+  await stranger.signUp('hookless@example.com')
+  const refused = await visitor.post('/account/webhooks', { url: 'https://10.0.0.1/x' })
+  expect([refused.status, readable(refused.html).includes('leads to a private network')]).toEqual([422, true])
+  expect(refused.html).toContain('value="https://10.0.0.1/x"')
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook?token=quiet`
+  const made = await visitor.post('/account/webhooks', { url })
+  expect([made.status, made.headers.get('cache-control'), made.headers.get('content-encoding')]).toEqual([
+    200,
+    'no-store',
+    null,
+  ])
+  const secret = /whsec_[\w+/=]+/.exec(made.html)?.[0] as string
+  const path = /href="(\/account\/webhooks\/\d+)"/.exec(made.html)?.[1] as string
+  const one = await visitor.get(path)
+  expect([one.html.includes(secret), readable(one.html).includes('Nothing has been sent yet')]).toEqual([false, true])
+  const good = await visitor.post(`${path}/test`)
+  expect([readable(good.html).includes('Test delivered: 200.'), received.length]).toEqual([true, 1])
+  receiverStatus = 500
+  expect(readable((await visitor.post(`${path}/test`)).html)).toContain('The test failed: it answered 500.')
+  receiverStatus = 200
+  expect(readable((await visitor.get(path)).html)).toMatch(/Given up it answered 500.*Delivered/)
+  const none = await visitor.post(path, {})
+  expect([none.status, readable(none.html).includes('Choose at least one.')]).toEqual([422, true])
+  expect((await visitor.post(path, { 'balance.low': 'on' })).location).toBe(`${path}?done=saved`)
+  const next = await visitor.post(`${path}/secret`)
+  expect([/whsec_[\w+/=]+/.exec(next.html)?.[0] === secret, next.html.includes('whsec_')]).toEqual([false, true])
+  expect((await visitor.post(`${path}/disable`)).status).toBe(303)
+  expect(readable((await visitor.get('/account/alerts')).html)).toMatch(/127\.0\.0\.1:\d+ Off/)
+  for (const verb of ['', '/test', '/secret', '/enable', '/disable', '/delete']) {
+    expect([verb, (await stranger.post(path + verb, { 'balance.low': 'on' })).status]).toEqual([verb, 404])
+  }
+  expect((await stranger.get(path)).status).toBe(404)
+  expect((await visitor.post(`${path}/enable`)).status).toBe(303)
+  expect((await visitor.post(`${path}/delete`)).location).toBe('/account/alerts?done=saved')
+  expect((await visitor.get(path)).status).toBe(404)
+})
+
+test('one click in a mail ends its kind without signing in, opening the link does not, and nothing else does', async () => {
+  const visitor = newVisitor()
+  await visitor.signUp('oneclick@example.com')
+  const { sql } = running.database
+  const [row] = await sql`select account_id from account where email = 'oneclick@example.com'`
+  const unsubscription = { accountId: Number(row?.account_id), kind: 'balance.low' } as const
+  const token = unsubscribeToken(running.peppers, unsubscription)
+  const path = `/unsubscribe?token=${token}`
+  const isOn = async () => (await visitor.get('/account/alerts')).html.includes('name="balance.low" value="on" checked')
+  const asked = await newVisitor().get(path)
+  expect([readable(asked.html).includes('No more emails of this kind: Balance is low?'), await isOn()]).toEqual([
+    true,
+    true,
+  ])
+  const form = new FormData()
+  form.set('List-Unsubscribe', 'One-Click')
+  const foreign = { origin: 'https://mail.example' }
+  const clicked = await fetch(running.url + path, { method: 'POST', headers: foreign, body: form })
+  expect([clicked.status, await isOn()]).toEqual([200, false])
+  await visitor.post('/account/alerts', { 'balance.low': 'on', low: '' })
+  const posted = await newVisitor().post(path, { 'List-Unsubscribe': 'One-Click' }, { origin: '' })
+  expect([posted.status, await isOn()]).toEqual([200, false])
+  for (const wrong of [path.slice(0, -1), `${path}&token=2`.replace(token, 'x'), '/unsubscribe']) {
+    expect([wrong, (await newVisitor().post(wrong)).status]).toEqual([wrong, 422])
+  }
+  const elsewhere = await fetch(`${running.url}/signin`, {
+    method: 'POST',
+    headers: { origin: running.url },
+    body: form,
+  })
+  expect(elsewhere.status).toBe(415)
 })

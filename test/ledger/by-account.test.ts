@@ -27,6 +27,10 @@ const ACCOUNT_TABLES = [
 /** Found by something else than the account, so in one place for all: the directory. Nothing here is on the path of a call. */
 const DIRECTORY_TABLES = [
   'account',
+  'alert',
+  'alert_balance',
+  'alert_delivery',
+  'alert_settings',
   'bank_notification',
   'bank_pull',
   'bank_txn',
@@ -39,9 +43,12 @@ const DIRECTORY_TABLES = [
   'throttle',
   'topup_order',
   'totp',
+  'webhook',
+  'webhook_secret',
 ]
 /** Of one database, not of an account: each has its own. */
 const LOCAL_TABLES = [
+  'alert_scan',
   'attempt_hourly',
   'audit_result',
   'banner',

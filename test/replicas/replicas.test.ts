@@ -129,7 +129,10 @@ test('what one process does for all ran once at the start, not once for each', a
     await database.sql`select task, runs::integer as runs from housekeeping where task <> 'ledger sweep' order by task`
   expect(rows.map(row => row.task)).toEqual([
     'expired people data',
+    'found alerts',
+    'found daily alerts',
     'rolled up calls',
+    'sent alerts',
     'summed days',
     'undecided transfers',
   ])

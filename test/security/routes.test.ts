@@ -50,10 +50,12 @@ beforeAll(async () => {
   const order = await customer.order('100000')
   await transferMoney(sql, { memo: order.replace('/topup/', ''), amountVnd: 100_000 })
   const key = await customer.createKey('own')
+  const hook = await customer.post('/account/webhooks', { url: 'https://hooks.example/x' })
   const [session] = await sql`select session_id from session order by session_id desc limit 1`
   Object.assign(owned, {
     '/topup/:code': order,
     '/keys/:id': key.path,
+    '/account/webhooks/:id': /\/account\/webhooks\/\d+/.exec(hook.html)?.[0] as string,
     '/account/sessions/:id': `/account/sessions/${session?.session_id}`,
   })
 

@@ -13,7 +13,7 @@ import type { Tables } from '../../src/generated/types.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { createLog, type Logger } from '../../src/lib/log.ts'
 import { microVnd } from '../../src/lib/money.ts'
-import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
+import { generateSecretSet, parseSecretSet, type SecretSet } from '../../src/lib/secrets.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 
@@ -42,6 +42,7 @@ export interface TestGateway {
   readonly gateway: Gateway
   readonly database: TestDatabase
   readonly dataDir: string
+  readonly peppers: SecretSet
   account(creditMicroVnd: bigint): Promise<TestAccount>
   balance(accountId: number): Promise<bigint>
   /** Waits until every answered call of the account has its usage row. */
@@ -135,6 +136,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     gateway,
     database,
     dataDir,
+    peppers,
     async account(creditMicroVnd) {
       const email = `person-${++emails}@example.com`
       const { accountId } = await createAccount(sql, email)

@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createImageFetcher, type ImageFetcher, type ImageFetchOptions } from '../../src/upstream/fetch-image.ts'
 import { isPublicAddress } from '../../src/upstream/public-address.ts'
+import { HOSTILE_HOSTS } from '../support/hostile-hosts.ts'
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
@@ -68,65 +69,6 @@ function makeFetcher(options: Partial<ImageFetchOptions> = {}): ImageFetcher {
 
 const call = { field: 'image_url', signal: new AbortController().signal, budget: { bytesLeft: 1e9 } }
 const attempt = (url: string, options: Partial<ImageFetchOptions> = {}) => makeFetcher(options).fetch(url, call)
-
-const HOSTILE_HOSTS = [
-  '127.0.0.1',
-  '127.0.0.1.',
-  'localhost',
-  'LOCALHOST',
-  '127.1',
-  '127.0.1',
-  '2130706433',
-  '0x7f000001',
-  '0x7F.0x0.0x0.0x1',
-  '0x7f.1',
-  '0177.0.0.1',
-  '017700000001',
-  '0177.0.0.0x1',
-  '127.255.255.254',
-  '0',
-  '0.0.0.0',
-  '%31%32%37.0.0.1',
-  '１２７.０.０.１',
-  '①②⑦.⓪.⓪.①',
-  '127。0。0。1',
-  '[::1]',
-  '[::]',
-  '[0:0:0:0:0:0:0:1]',
-  '[::ffff:127.0.0.1]',
-  '[::ffff:7f00:1]',
-  '[::ffff:0:127.0.0.1]',
-  '[::127.0.0.1]',
-  '[64:ff9b::127.0.0.1]',
-  '[64:ff9b::7f00:1]',
-  '[64:ff9b:1::7f00:1]',
-  '[2002:7f00:1::]',
-  '[2001:0:7f00:1::]',
-  '[2001:db8::1]',
-  '[3fff::1]',
-  '[fc00::1]',
-  '[fd00:ec2::254]',
-  '[fe80::1]',
-  '[fec0::1]',
-  '[ff02::1]',
-  '[100::1]',
-  '10.0.0.1',
-  '100.64.0.1',
-  '100.100.100.200',
-  '169.254.169.254',
-  '172.16.0.1',
-  '172.31.255.255',
-  '192.0.0.192',
-  '192.0.2.1',
-  '192.88.99.1',
-  '192.168.0.1',
-  '198.18.0.1',
-  '198.51.100.1',
-  '203.0.113.1',
-  '224.0.0.1',
-  '240.0.0.1',
-  '255.255.255.255',
-]
 
 test.each(HOSTILE_HOSTS)('refuses the host %s without a connection', async host => {
   for (const scheme of ['http', 'https']) {

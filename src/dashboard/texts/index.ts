@@ -3,6 +3,7 @@
 import type { Language } from '../../accounts/types.ts'
 import { ACCOUNT_TEXTS } from './account.ts'
 import { ACCOUNT_CHANGE_TEXTS } from './account-change.ts'
+import { ALERT_TEXTS } from './alerts.ts'
 import { COMMON_TEXTS } from './common.ts'
 import { CUSTOMER_TEXTS } from './customer.ts'
 import { DUTY_TEXTS } from './duties.ts'
@@ -26,6 +27,7 @@ export const TEXTS = {
   ...MODEL_TEXTS,
   ...ACCOUNT_TEXTS,
   ...ACCOUNT_CHANGE_TEXTS,
+  ...ALERT_TEXTS,
   ...KEY_TEXTS,
   ...TOP_UP_TEXTS,
   ...USAGE_TEXTS,

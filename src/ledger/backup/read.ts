@@ -20,6 +20,7 @@ import {
 
 /** Rows that exist without any account: from the migrations, or from a gateway that ran for a while. */
 const OF_THE_DATABASE: ReadonlySet<string> = new Set([
+  'alert_scan',
   'audit_result',
   'bank_pull',
   'call_roll_up',

@@ -1,0 +1,160 @@
+/** Sends what is due. Any process may: a delivery belongs to whoever claimed it, and is due again should that one die. */
+
+import type { Language } from '../accounts/types.ts'
+import { type AlertData, type AlertKind, isAlertKind } from './kinds.ts'
+import { alertMail } from './mail.ts'
+import { recordAlerts, SQL_RECORD } from './record.ts'
+import type { AlertServices } from './types.ts'
+import { type Tried, tryWebhook } from './webhook-delivery.ts'
+import { disableWebhook, type Webhook } from './webhooks.ts'
+
+/** In the table `alert_delivery`; never reused. */
+const STATES = { waiting: 0, delivered: 1, given_up: 2, called_off: 3 } as const
+const TEST_KIND = 'webhook.test'
+
+/** Counted as a try from now on, so that one that ends its process is not repeated for ever. */
+const CLAIMED = `
+claimed as (
+  update alert_delivery d set tries = d.tries + 1, tried_at = now(), next_at = now() + make_interval(secs => $2::text::integer)
+    from due where d.delivery_id = due.delivery_id
+  returning d.delivery_id, d.alert_id, d.account_id, d.webhook_id, d.tries)
+select claimed.*, alert.kind, alert.at, alert.data, account.email, account.language, webhook.url, webhook.disabled_at
+  from claimed join alert using (alert_id) left join account on account.account_id = claimed.account_id and blocked_at is null
+  left join webhook on webhook.webhook_id = claimed.webhook_id
+ order by delivery_id`
+const CLAIM = `
+with due as (
+  select delivery_id from alert_delivery where state = 0 and next_at <= now()
+   order by next_at limit $1::text::integer for update skip locked),${CLAIMED}`
+const CLAIM_ONE = `
+with due as (
+  select delivery_id from alert_delivery where state = 0 and delivery_id = $1::text::bigint for update skip locked),${CLAIMED}`
+const FINISH = `update alert_delivery set state = $2::text::smallint, status = $3::text::smallint, fault = $4,
+    next_at = now() + make_interval(secs => $5::text::double precision)
+  where delivery_id = $1::text::bigint and state = 0`
+const TOOK = 'update webhook set delivered_at = now() where webhook_id = $1::text::bigint'
+const LATEST = 'select delivered_at from webhook where webhook_id = $1::text::bigint'
+const TEST = `
+with test as (
+  insert into alert (account_id, kind, reference, data)
+  select $2::text::bigint, '${TEST_KIND}', gen_random_uuid()::text, '{}'
+   where (select count(*) from alert where account_id = $2::text::bigint and kind = '${TEST_KIND}'
+            and at > now() - interval '1 hour') < $3::text::integer
+  returning alert_id)
+insert into alert_delivery (alert_id, account_id, webhook_id, next_at)
+select alert_id, $2::text::bigint, $1::text::bigint, now() + interval '1 hour' from test returning delivery_id`
+
+interface Claimed {
+  readonly delivery_id: string
+  readonly alert_id: string
+  readonly account_id: string
+  readonly webhook_id: string | null
+  readonly tries: number
+  readonly kind: string
+  readonly at: Date
+  readonly data: AlertData[AlertKind]
+  /** Null: the account is gone or blocked. */
+  readonly email: string | null
+  readonly language: Language | null
+  /** Null: not a webhook, or gone. */
+  readonly url: string | null
+  readonly disabled_at: Date | null
+}
+
+/** Delivers until nothing is due, or `runMax` are done; returns how many were tried. */
+export async function deliverAlerts(services: AlertServices): Promise<number> {
+  const { sql, limits } = services
+  for (let tried = 0; ; ) {
+    const claimed = await sql.unsafe(CLAIM, [String(limits.parallelMax), String(limits.claimSeconds)])
+    await Promise.all(claimed.map(row => deliver(services, row as unknown as Claimed)))
+    tried += claimed.length
+    if (claimed.length < limits.parallelMax || tried >= limits.runMax) return tried
+  }
+}
+
+/** Sends a test at once, tried a single time, also to a webhook that is off; null after too many within an hour. */
+export async function testWebhook(services: AlertServices, { webhookId, accountId }: Webhook): Promise<Tried | null> {
+  const { sql, limits } = services
+  const ids = [String(webhookId), String(accountId)]
+  const [queued] = await sql.unsafe(TEST, [...ids, String(limits.webhookTestsMax)])
+  if (queued === undefined) return null
+  const [claimed] = await sql.unsafe(CLAIM_ONE, [queued.delivery_id, String(limits.claimSeconds)])
+  return claimed === undefined ? null : deliver(services, claimed as unknown as Claimed)
+}
+
+async function deliver(services: AlertServices, claimed: Claimed): Promise<Tried> {
+  const tried = await (claimed.webhook_id === null ? sendMail : post)(services, claimed)
+  const pauseSeconds = tried.outcome === 'failed' ? pauseOf(services, claimed, tried) : null
+  const { outcome, status, fault } = tried
+  const state =
+    outcome === 'delivered' || outcome === 'called_off' ? outcome : pauseSeconds === null ? 'given_up' : 'waiting'
+  await services.sql.unsafe(FINISH, [
+    claimed.delivery_id,
+    String(STATES[state]),
+    status === null ? null : String(status),
+    fault,
+    String(pauseSeconds ?? 0),
+  ])
+  if (claimed.webhook_id !== null && claimed.kind !== TEST_KIND)
+    await judgeWebhook(services, claimed, { state, outcome })
+  return tried
+}
+
+/** In seconds; null: no further try. */
+function pauseOf({ limits }: AlertServices, claimed: Claimed, { retryAfterSeconds = 0 }: Tried): number | null {
+  if (claimed.kind === TEST_KIND) return null
+  const pauses = claimed.webhook_id === null ? limits.mailPausesSeconds : limits.webhookPausesSeconds
+  const pause = pauses[claimed.tries - 1]
+  if (pause === undefined) return null
+  // Those that failed together do not come back together.
+  const wait = pause * (claimed.webhook_id === null ? 1 : 1 + Math.random() / 10)
+  return Math.max(wait, Math.min(retryAfterSeconds, limits.webhookPauseSecondsMax))
+}
+
+async function sendMail(services: AlertServices, claimed: Claimed): Promise<Tried> {
+  const { kind, data, email, language } = claimed
+  if (email === null || !isAlertKind(kind)) return { outcome: 'called_off', status: null, fault: null }
+  try {
+    const to = { accountId: Number(claimed.account_id), email, language: language ?? 'vi' } as const
+    await services.mailer.send(alertMail(services, { ...to, kind, data }))
+    return { outcome: 'delivered', status: null, fault: null }
+  } catch (cause) {
+    services.report('could not send a mail', cause)
+    return { outcome: 'failed', status: null, fault: 'mail' }
+  }
+}
+
+async function post(services: AlertServices, claimed: Claimed): Promise<Tried> {
+  const { kind, data, at, url, email } = claimed
+  const isOff = claimed.disabled_at !== null && kind !== TEST_KIND
+  if (url === null || email === null || isOff) return { outcome: 'called_off', status: null, fault: null }
+  const row = { webhookId: Number(claimed.webhook_id), accountId: Number(claimed.account_id) }
+  return tryWebhook(services, { ...row, url, alertId: claimed.alert_id, kind, at, data })
+}
+
+const DISABLED = `
+with found as (
+  select account_id, 'webhook.disabled' as kind, format('webhook %s at %s', webhook_id, disabled_at) as reference,
+         jsonb_build_object('webhook_id', webhook_id, 'host', $4::text, 'reason', disabled_for) as data
+    from webhook where webhook_id = $3::text::bigint)${SQL_RECORD}`
+
+/** Switches off a webhook that wants no more, or has taken nothing since the alert whose tries are used up. */
+async function judgeWebhook(
+  services: AlertServices,
+  claimed: Claimed,
+  { state, outcome }: { readonly state: keyof typeof STATES; readonly outcome: Tried['outcome'] },
+): Promise<void> {
+  const { sql } = services
+  const webhookId = claimed.webhook_id as string
+  if (state === 'delivered') await sql.unsafe(TOOK, [webhookId])
+  if (state !== 'given_up') return
+  const row = { webhookId: Number(webhookId), accountId: Number(claimed.account_id) }
+  const reason = outcome === 'gone' ? 'gone' : 'failures'
+  await sql.begin(async transaction => {
+    const [webhook] = await transaction.unsafe(LATEST, [webhookId])
+    if (webhook === undefined || (reason === 'failures' && webhook.delivered_at > claimed.at)) return
+    if (!(await disableWebhook(transaction, row, reason))) return
+    const host = new URL(claimed.url as string).host
+    await recordAlerts({ ...services, sql: transaction }, DISABLED, [webhookId, host])
+  })
+}

@@ -1,0 +1,69 @@
+/** Balances that have become low or empty, and keys close to their cap, of accounts with calls since yesterday. */
+
+import { SQL_KEY_FACTS, SQL_RECORD, SQL_TODAY, sqlVnd } from './record.ts'
+
+const ACTIVE = `
+active as (
+  select distinct account_id from usage_daily, today where usage_daily.day >= today.day - 1)`
+
+/**
+ * $3: the balance that counts as low, in whole dong; $4: days that a balance should last. Early use says nothing of later
+ * days, so only accounts with calls before today have a pace. A level falls only after a top-up: a pace that changes reports
+ * nothing twice.
+ */
+export const FIND_BALANCES = `
+with ${SQL_TODAY},${ACTIVE},
+watched as (select account_id from active union select account_id from alert_balance where level > 0),
+figures as (
+  select account_id, wallet.balance_micro_vnd as balance, latest.seq as credit_seq, latest.balance_after, pace.daily,
+         coalesce(alert_settings.low_vnd * 1000000, least($3::text::bigint * 1000000, latest.balance_after / 5)) as threshold
+    from watched join wallet using (account_id) left join alert_settings using (account_id) cross join today
+   cross join lateral (
+     select seq, balance_after_micro_vnd as balance_after from credit
+      where credit.account_id = wallet.account_id and amount_micro_vnd > 0 order by seq desc limit 1) latest
+   cross join lateral (
+     select case when min(day) < today.day then sum(charged_micro_vnd) / (today.day - min(day) + 1.0) end as daily
+       from usage_daily where usage_daily.account_id = wallet.account_id and day >= today.day - 6) pace),
+judged as (
+  select figures.*, coalesce(before.level, 0) as level_before, figures.credit_seq > coalesce(before.credit_seq, 0) as is_topped_up,
+         greatest(threshold, coalesce(daily, 0) * $4::text::integer) as low_below
+    from figures left join alert_balance before using (account_id)),
+-- Where the latest search, or the top-up since then, left it.
+bases as (
+  select judged.*, case when not is_topped_up then level_before when balance_after < low_below then least(level_before, 1) else 0 end as base,
+         case when balance = 0 then 2 when balance < low_below then 1 else 0 end as level_now
+    from judged),
+levels as (select bases.*, greatest(level_now, base) as level from bases),
+changed as (
+  insert into alert_balance as b (account_id, level, credit_seq, crossings)
+  select account_id, level, credit_seq, 1 from levels where is_topped_up or level <> level_before
+  on conflict (account_id) do update set level = excluded.level, credit_seq = excluded.credit_seq, crossings = b.crossings + 1
+   where (b.level, b.credit_seq) <> (excluded.level, excluded.credit_seq)
+  returning account_id, level, crossings),
+found as (
+  select account_id, case changed.level when 2 then 'balance.empty' else 'balance.low' end as kind,
+         'crossing ' || crossings as reference,
+         case changed.level when 2 then jsonb_build_object('balance', '0', 'currency', 'VND')
+           else jsonb_build_object('balance', ${sqlVnd('balance')}, 'threshold', ${sqlVnd('threshold')},
+                  'days_left', floor(balance / nullif(daily, 0)), 'currency', 'VND') end as data
+    from changed join levels using (account_id)
+   where changed.level > levels.base)${SQL_RECORD}`
+
+/** Once per share, period and limit: whoever raises a limit wants to hear of the new one. $3: the shares, in percent. */
+export const FIND_CAPS = `
+with ${SQL_TODAY},${ACTIVE},
+keys as (
+  select k.*, key_standing(k.account_id, k.key_id) as standing
+    from active join api_key k using (account_id)
+   where k.monthly_cap_micro_vnd is not null and k.revoked_at is null),
+found as (
+  select k.account_id, 'key.limit_reached' as kind,
+         format('key %s, %s, %s of %s', k.key_id, coalesce(limit_began(k.limit_reset)::text, 'for good'), reached.percent,
+                k.monthly_cap_micro_vnd) as reference,
+         jsonb_build_object(${SQL_KEY_FACTS}, 'limit', ${sqlVnd('standing[1]')}, 'used', ${sqlVnd('standing[2]')},
+           'limit_reset', k.limit_reset, 'percent', reached.percent, 'currency', 'VND') as data
+    from keys k
+   cross join lateral (
+     select max(percent) as percent from unnest($3::text::integer[]) percent
+      where standing[2] * 100 >= standing[1] * percent) reached
+   where reached.percent is not null)${SQL_RECORD}`

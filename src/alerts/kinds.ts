@@ -1,0 +1,101 @@
+/** The table of all alerts. */
+
+interface AlertKindFacts {
+  /** `always`: security and receipts, without a switch. `on`, `off`: what applies until its owner decides. */
+  readonly mail: 'always' | 'on' | 'off'
+  /** `operators`: those who may move money. */
+  readonly audience: 'customers' | 'operators'
+}
+
+/** Names are public: webhooks carry them as `type`. */
+export const ALERT_KINDS = {
+  'balance.low': { mail: 'on', audience: 'customers' },
+  'balance.empty': { mail: 'on', audience: 'customers' },
+  'key.limit_reached': { mail: 'on', audience: 'customers' },
+  'topup.credited': { mail: 'always', audience: 'customers' },
+  'key.created': { mail: 'always', audience: 'customers' },
+  'key.revoked': { mail: 'on', audience: 'customers' },
+  'session.new': { mail: 'always', audience: 'customers' },
+  'model.retiring': { mail: 'on', audience: 'customers' },
+  'webhook.disabled': { mail: 'always', audience: 'customers' },
+  'summary.weekly': { mail: 'off', audience: 'customers' },
+  'topup.unmatched': { mail: 'on', audience: 'operators' },
+} as const satisfies Readonly<Record<string, AlertKindFacts>>
+
+export type AlertKind = keyof typeof ALERT_KINDS
+
+export const ALL_KINDS = Object.keys(ALERT_KINDS) as readonly AlertKind[]
+
+export function isAlertKind(text: string): text is AlertKind {
+  return Object.hasOwn(ALERT_KINDS, text)
+}
+
+/** A mail of this kind can be switched off. */
+export function hasSwitch(kind: AlertKind): boolean {
+  return ALERT_KINDS[kind].mail !== 'always'
+}
+
+/** What is said of each; amounts are decimal dong, as in the headers of calls. Stored and sent as it stands. */
+export interface AlertData {
+  readonly 'balance.low': {
+    readonly balance: string
+    /** Below this, or below `days_left` 3, it is low. */
+    readonly threshold: string
+    readonly days_left: number | null
+    readonly currency: 'VND'
+  }
+  readonly 'balance.empty': { readonly balance: '0'; readonly currency: 'VND' }
+  readonly 'key.limit_reached': KeyFacts & {
+    readonly limit: string
+    readonly used: string
+    /** When it starts anew: `daily`, `weekly`, `monthly`; null: never. */
+    readonly limit_reset: string | null
+    readonly percent: 80 | 100
+    readonly currency: 'VND'
+  }
+  readonly 'topup.credited': {
+    readonly amount: string
+    readonly balance: string
+    readonly order_code: string | null
+    readonly bank_reference: string | null
+    readonly currency: 'VND'
+  }
+  readonly 'key.created': KeyFacts
+  readonly 'key.revoked': KeyFacts
+  /** Such as `Chrome, Windows`; '' when unknown. */
+  readonly 'session.new': { readonly device: string; readonly signed_in_at: string }
+  readonly 'model.retiring': {
+    readonly model: string
+    readonly retires_on: string
+    /** Takes its calls from then on; null: they fail. */
+    readonly successor: string | null
+  }
+  readonly 'webhook.disabled': {
+    readonly webhook_id: number
+    /** Of its address; the rest may be a secret. */
+    readonly host: string
+    readonly reason: 'failures' | 'gone'
+  }
+  readonly 'summary.weekly': {
+    /** First and last day. */
+    readonly from: string
+    readonly to: string
+    readonly calls: number
+    readonly charged: string
+    readonly balance: string
+    readonly models: readonly { readonly model: string; readonly calls: number; readonly charged: string }[]
+    readonly currency: 'VND'
+  }
+  readonly 'topup.unmatched': {
+    readonly bank_transaction: number
+    readonly amount: string
+    readonly bank_reference: string | null
+    readonly currency: 'VND'
+  }
+}
+
+interface KeyFacts {
+  readonly key_id: number
+  readonly name: string
+  readonly last4: string
+}

@@ -1,0 +1,62 @@
+/** All limits on alerts, with the values that a gateway uses. */
+
+export interface AlertLimits {
+  /** Balance that counts as low unless its owner says otherwise, in whole dong; at most a fifth of the last top-up's. */
+  readonly lowVnd: number
+  /** A balance that lasts fewer days than this is low, too. */
+  readonly lowDays: number
+  /** Shares of a key's cap that are reported, in percent. */
+  readonly capPercents: readonly [80, 100]
+  /** Notice before a model retires. */
+  readonly retiringDays: readonly [7, 30]
+  /** How far back a search looks behind the previous one, for transactions that were open then. */
+  readonly overlapSeconds: number
+  /** Alerts of one account that are mailed within a day; later ones are only recorded. */
+  readonly mailsPerDayMax: number
+  /** How long alerts and their deliveries are kept. */
+  readonly keptSeconds: number
+  /** Deliveries under way at once, and in one run. */
+  readonly parallelMax: number
+  readonly runMax: number
+  /** How long a claimed delivery stays with its process; longer than any delivery takes. */
+  readonly claimSeconds: number
+  /** Pauses before further tries of a mail. */
+  readonly mailPausesSeconds: readonly number[]
+  /** Pauses before further tries of a webhook; after the last one it is switched off. */
+  readonly webhookPausesSeconds: readonly number[]
+  /** Longest pause that a receiver may ask for. */
+  readonly webhookPauseSecondsMax: number
+  /** Webhooks per account. */
+  readonly webhooksMax: number
+  /** Test deliveries of one account within an hour. */
+  readonly webhookTestsMax: number
+  /** How long a replaced secret still signs. */
+  readonly webhookOverlapSeconds: number
+  /** Rows of the log of deliveries. */
+  readonly deliveriesShown: number
+  readonly statementTimeoutMs: number
+}
+
+const MINUTE = 60
+const HOUR = 3_600
+
+export const ALERT_LIMITS: AlertLimits = {
+  lowVnd: 50_000,
+  lowDays: 3,
+  capPercents: [80, 100],
+  retiringDays: [7, 30],
+  overlapSeconds: 10 * MINUTE,
+  mailsPerDayMax: 100,
+  keptSeconds: 90 * 86_400,
+  parallelMax: 8,
+  runMax: 500,
+  claimSeconds: 2 * MINUTE,
+  mailPausesSeconds: [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR],
+  webhookPausesSeconds: [5, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map(hours => hours * HOUR)],
+  webhookPauseSecondsMax: 24 * HOUR,
+  webhooksMax: 5,
+  webhookTestsMax: 20,
+  webhookOverlapSeconds: 24 * HOUR,
+  deliveriesShown: 50,
+  statementTimeoutMs: 30_000,
+}

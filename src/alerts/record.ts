@@ -1,0 +1,66 @@
+/** The outbox: an alert is written once per occasion, together with a delivery for each way to tell of it. */
+
+import type { Sql, TransactionSql } from '../lib/database.ts'
+import { ALERT_KINDS, ALL_KINDS } from './kinds.ts'
+import type { AlertServices } from './types.ts'
+
+/** By kind, whether a mail goes out without a word from its owner, and whether whatever they say. */
+const MAIL_DEFAULTS = JSON.stringify(
+  Object.fromEntries(
+    ALL_KINDS.map(kind => [kind, { always: ALERT_KINDS[kind].mail === 'always', on: ALERT_KINDS[kind].mail === 'on' }]),
+  ),
+)
+
+/** µVND as decimal dong. */
+export function sqlVnd(expression: string): string {
+  return `trim_scale(${expression} / 1000000.0)::text`
+}
+
+/** The facts of a key that alerts tell, for `jsonb_build_object`; `k` is its row. */
+export const SQL_KEY_FACTS = `'key_id', k.key_id, 'name', k.label, 'last4', k.last4`
+
+/** Today in Vietnam. */
+export const SQL_TODAY = `today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day)`
+
+/**
+ * The end of every finder: a finder is a list of common table expressions whose last one, `found`, has the columns account_id,
+ * kind, reference and data. $1 and $2 are taken.
+ */
+export const SQL_RECORD = `,
+recorded as (
+  insert into alert (account_id, kind, reference, data)
+  select account_id, kind, reference, data from found join account using (account_id) where account.deleted_at is null
+  on conflict (account_id, kind, reference) do nothing
+  returning alert_id, account_id, kind),
+mailed as (
+  insert into alert_delivery (alert_id, account_id)
+  select recorded.alert_id, recorded.account_id
+    from recorded join account using (account_id) left join alert_settings using (account_id)
+   cross join lateral (select $1::text::jsonb -> recorded.kind as mail) defaults
+   where account.email_verified_at is not null
+     and ((defaults.mail ->> 'always')::boolean
+          or coalesce((alert_settings.mail ->> recorded.kind)::boolean, (defaults.mail ->> 'on')::boolean))
+     and (select count(*) from alert earlier where earlier.account_id = recorded.account_id
+             and earlier.at > now() - interval '1 day') < $2::text::integer),
+posted as (
+  insert into alert_delivery (alert_id, account_id, webhook_id)
+  select recorded.alert_id, recorded.account_id, webhook.webhook_id
+    from recorded join webhook using (account_id) where disabled_at is null and recorded.kind = any (webhook.kinds))
+select count(*)::integer as alerts from recorded`
+/** The pool's own timeout is for people who wait for a page. */
+const PATIENCE = `select set_config('statement_timeout', $1, true)`
+
+/** How many alerts are new. */
+export async function recordAlerts(
+  { sql, limits }: Pick<AlertServices, 'limits'> & { readonly sql: Sql | TransactionSql },
+  statement: string,
+  parameters: readonly string[] = [],
+): Promise<number> {
+  const record = async (transaction: TransactionSql) => {
+    await transaction.unsafe(PATIENCE, [String(limits.statementTimeoutMs)])
+    const values = [MAIL_DEFAULTS, String(limits.mailsPerDayMax), ...parameters]
+    const [row] = await transaction.unsafe(statement, values)
+    return Number(row?.alerts)
+  }
+  return 'begin' in sql ? sql.begin(record) : record(sql)
+}

@@ -1,0 +1,49 @@
+/** What the housekeeping runs: searches for alerts, and forgetting. */
+
+import { FIND_BALANCES, FIND_CAPS } from './find-balance.ts'
+import { FIND_EVENTS } from './find-events.ts'
+import { FIND_RETIRING, FIND_SUMMARIES, retiringModels } from './find-slow.ts'
+import type { AlertKind } from './kinds.ts'
+import { recordAlerts } from './record.ts'
+import type { AlertServices } from './types.ts'
+import { sweepWebhookSecrets } from './webhook-secrets.ts'
+
+const SCAN = `select now()::text as now,
+    (greatest(scanned_at, now() - make_interval(secs => $2::text::integer)) - make_interval(secs => $1::text::integer))::text as since
+  from alert_scan`
+const SCANNED = 'update alert_scan set scanned_at = greatest(scanned_at, $1::text::timestamptz)'
+/** After a longer pause nobody wants to hear of every top-up. */
+const CATCH_UP_SECONDS = 86_400
+
+/** Records what has happened since the previous run; returns the number of new alerts. */
+export async function findAlerts(services: AlertServices): Promise<number> {
+  const { sql, limits } = services
+  const [scan] = await sql.unsafe(SCAN, [String(limits.overlapSeconds), String(CATCH_UP_SECONDS)])
+  if (scan === undefined) throw new Error('the table alert_scan has lost its row')
+  let found = 0
+  for (const finder of FIND_EVENTS) found += await recordAlerts(services, finder, [scan.since])
+  found += await recordAlerts(services, FIND_BALANCES, [String(limits.lowVnd), String(limits.lowDays)])
+  found += await recordAlerts(services, FIND_CAPS, [`{${limits.capPercents.join(',')}}`])
+  await sql.unsafe(SCANNED, [scan.now])
+  return found
+}
+
+/** What changes by the day. */
+export async function findSlowAlerts(services: AlertServices): Promise<number> {
+  const { catalogue, limits, nowMs } = services
+  const retiring = retiringModels(catalogue.items, nowMs(), limits.retiringDays)
+  const models = retiring.length === 0 ? 0 : await recordAlerts(services, FIND_RETIRING, [JSON.stringify(retiring)])
+  return models + (await recordAlerts(services, FIND_SUMMARIES, ['summary.weekly' satisfies AlertKind]))
+}
+
+const FORGET = `
+with gone as (
+  delete from alert where alert_id in (
+    select alert_id from alert where at < now() - make_interval(secs => $1::text::integer) order by at limit 10000)
+  returning alert_id)
+delete from alert_delivery using gone where alert_delivery.alert_id = gone.alert_id`
+
+export async function sweepAlerts({ sql, limits }: AlertServices): Promise<void> {
+  await sql.unsafe(FORGET, [String(limits.keptSeconds)])
+  await sweepWebhookSecrets(sql)
+}

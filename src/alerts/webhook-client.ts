@@ -1,0 +1,135 @@
+/**
+ * Posts to addresses that customers give: over TLS to the public internet, without redirects, within a time, and without
+ * reading the answer. An operator may open private networks, where plain http and every port are allowed, too.
+ */
+
+import ipaddr from 'ipaddr.js'
+import { Agent, request } from 'undici'
+import { AddressGuard } from '../upstream/address-guard.ts'
+import { isPublicAddress } from '../upstream/public-address.ts'
+
+export interface WebhookClientOptions {
+  /** From the first DNS lookup to the status, in ms. */
+  readonly timeoutMs: number
+  /** Networks inside that may be reached, such as `10.20.0.0/16`; none in most installations. */
+  readonly privateNetworks: readonly string[]
+  /** Resolves a host name to all its addresses; replaced only in tests. */
+  readonly resolve?: (hostname: string) => Promise<readonly string[]>
+}
+
+/** Why there was no answer, or no try at all. */
+export type WebhookFault = 'url' | 'address' | 'timeout' | 'certificate' | 'connection'
+
+export type WebhookAnswer =
+  | { readonly status: number; readonly retryAfter: string | null }
+  | { readonly fault: WebhookFault }
+
+export interface WebhookClient {
+  /** What is wrong with an address before anything is sent; null: nothing. */
+  check(url: string): 'url' | 'address' | null
+  post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<WebhookAnswer>
+  close(): Promise<void>
+}
+
+export const WEBHOOK_URL_LENGTH_MAX = 2_000
+/** Of public addresses; a webhook is no means of looking for open ports. */
+const PORTS: ReadonlySet<string> = new Set(['', '443', '8443'])
+const ANSWER_HEADER_BYTES_MAX = 16 * 1024
+
+class ForbiddenAddress extends Error {}
+
+export function createWebhookClient({ timeoutMs, privateNetworks, resolve }: WebhookClientOptions): WebhookClient {
+  const isPrivate = inNetworks(privateNetworks)
+  const roads = {
+    open: createRoad(address => isPublicAddress(address) || isPrivate(address), { timeoutMs, resolve }),
+    inside: createRoad(isPrivate, { timeoutMs, resolve }),
+  }
+  /** The road for an address that may be tried. */
+  const roadOf = (text: string) => {
+    const url = text.length > WEBHOOK_URL_LENGTH_MAX ? null : URL.parse(text)
+    if (url === null || !['https:', 'http:'].includes(url.protocol)) return 'url' as const
+    if (url.username !== '' || url.password !== '' || url.hash !== '') return 'url' as const
+    const road = url.protocol === 'https:' && PORTS.has(url.port) ? roads.open : roads.inside
+    if (road === roads.inside && privateNetworks.length === 0) return 'url' as const
+    try {
+      road.guard.checkLiteral(url.hostname)
+    } catch {
+      return 'address' as const
+    }
+    return { url, agent: road.agent }
+  }
+  return {
+    check(text) {
+      const road = roadOf(text)
+      return typeof road === 'string' ? road : null
+    },
+    async post(text, headers, body) {
+      const road = roadOf(text)
+      if (typeof road === 'string') return { fault: road }
+      const signal = AbortSignal.timeout(timeoutMs)
+      try {
+        const answer = await request(road.url, {
+          dispatcher: road.agent,
+          method: 'POST',
+          headers,
+          body,
+          signal,
+          headersTimeout: timeoutMs,
+        })
+        // Nobody reads it. Without a listener, the destroyed body's error would end the process.
+        answer.body.on('error', () => {}).destroy()
+        const retryAfter = answer.headers['retry-after']
+        return { status: answer.statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : null }
+      } catch (error) {
+        return { fault: signal.aborted ? 'timeout' : faultOf(error) }
+      }
+    },
+    async close() {
+      await Promise.all(Object.values(roads).map(({ agent }) => agent.destroy()))
+    },
+  }
+}
+
+function createRoad(
+  isAllowed: (address: string) => boolean,
+  {
+    timeoutMs,
+    resolve,
+  }: Pick<WebhookClientOptions, 'timeoutMs'> & { resolve: WebhookClientOptions['resolve'] | undefined },
+) {
+  const guard = new AddressGuard({
+    isAllowed,
+    resolve,
+    refusal: () => new ForbiddenAddress('the address is not public'),
+  })
+  const agent = new Agent({
+    connect: { lookup: guard.lookup, timeout: timeoutMs },
+    connections: 8,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: 1_000,
+    maxHeaderSize: ANSWER_HEADER_BYTES_MAX,
+  })
+  return { guard, agent }
+}
+
+/** Throws an Error for text that is not a network; the configuration has checked it. */
+function inNetworks(networks: readonly string[]): (address: string) => boolean {
+  const ranges = networks.map(network => ipaddr.parseCIDR(network))
+  return address => {
+    if (!ipaddr.isValid(address)) return false
+    const parsed = ipaddr.parse(address)
+    return ranges.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits))
+  }
+}
+
+function faultOf(error: unknown): WebhookFault {
+  for (let depth = 0, at = error; at instanceof Error && depth < 4; depth++, at = at.cause) {
+    const inner = at instanceof AggregateError ? at.errors : []
+    if ([at, ...inner].some(each => each instanceof ForbiddenAddress)) return 'address'
+    const code = String((at as NodeJS.ErrnoException).code ?? '')
+    if (/TIMEOUT|TIMEDOUT/.test(code)) return 'timeout'
+    if (/CERT|^ERR_TLS|SELF_SIGNED|^ERR_SSL|UNABLE_TO_/.test(code)) return 'certificate'
+  }
+  return 'connection'
+}

@@ -1,0 +1,57 @@
+/** One try of a delivery to a webhook, signed as standardwebhooks.com describes. */
+
+import type { AlertServices } from './types.ts'
+import { readWebhookSecrets, signWebhook } from './webhook-secrets.ts'
+
+export interface WebhookTry {
+  readonly webhookId: number
+  readonly accountId: number
+  readonly url: string
+  /** The same on every try of one delivery. */
+  readonly alertId: string
+  readonly kind: string
+  readonly at: Date
+  readonly data: unknown
+}
+
+/** How a try ended, by mail or webhook. */
+export interface Tried {
+  /** `gone`: the receiver wants no more. */
+  readonly outcome: 'delivered' | 'failed' | 'called_off' | 'gone'
+  readonly status: number | null
+  /** A word for the log of deliveries. */
+  readonly fault: string | null
+  /** What the receiver asked for. */
+  readonly retryAfterSeconds?: number
+}
+
+export async function tryWebhook(services: AlertServices, given: WebhookTry): Promise<Tried> {
+  const { sql, secrets, webhookClient, serviceName, nowMs } = services
+  let keys: readonly string[]
+  try {
+    keys = await readWebhookSecrets(sql, secrets.encryption, given)
+  } catch (cause) {
+    services.report('cannot open the secret of a webhook', cause)
+    return { outcome: 'failed', status: null, fault: 'secret' }
+  }
+  const body = JSON.stringify({ type: given.kind, timestamp: given.at.toISOString(), data: given.data })
+  const timestamp = String(Math.floor(nowMs() / 1_000))
+  const answer = await webhookClient.post(
+    given.url,
+    {
+      'content-type': 'application/json',
+      'user-agent': `${serviceName.toLowerCase()}-webhooks/1`,
+      'webhook-id': given.alertId,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': signWebhook(keys, { id: given.alertId, timestamp, body }),
+    },
+    body,
+  )
+  if ('fault' in answer) return { outcome: 'failed', status: null, fault: answer.fault }
+  const { status } = answer
+  if (status >= 200 && status < 300) return { outcome: 'delivered', status, fault: null }
+  if (status === 410) return { outcome: 'gone', status, fault: 'gone' }
+  const fault = status >= 300 && status < 400 ? 'redirect' : 'status'
+  const retryAfterSeconds = /^\d{1,6}$/.test(answer.retryAfter ?? '') ? Number(answer.retryAfter) : 0
+  return { outcome: 'failed', status, fault, retryAfterSeconds }
+}

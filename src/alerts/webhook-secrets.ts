@@ -1,0 +1,104 @@
+/** Secrets that sign webhooks: one in use for each, and those that it has replaced until they expire. Sealed like API keys. */
+
+import { createHmac, randomBytes } from 'node:crypto'
+import type { AnySql } from '../lib/database.ts'
+import { open, type SecretSet, seal } from '../lib/secrets.ts'
+
+const SECRET_PREFIX = 'whsec_'
+const SECRET_BYTES = 32
+
+const INSERT = `insert into webhook_secret (webhook_id, account_id, encryption_id, encryption_iv, ciphertext)
+  values ($1::text::bigint, $2::text::bigint, $3::text::smallint, decode($4, 'hex'), decode($5, 'hex'))`
+const EXPIRE = `update webhook_secret set expires_at = least(expires_at, now() + make_interval(secs => $3::text::integer))
+  where webhook_id = $1::text::bigint and account_id = $2::text::bigint`
+/** The one in use first. */
+const LIST = `select encryption_id, encryption_iv, ciphertext from webhook_secret
+  where webhook_id = $1::text::bigint and account_id = $2::text::bigint and (expires_at is null or expires_at > now())
+  order by created_at desc limit 5`
+const FORGET = 'delete from webhook_secret where expires_at < now()'
+
+export interface WebhookRow {
+  readonly webhookId: number
+  readonly accountId: number
+}
+
+/** A new secret, `whsec_` and base64, as standardwebhooks.com describes it. Earlier ones still sign for `overlapSeconds`. */
+export async function addWebhookSecret(
+  sql: AnySql,
+  encryption: SecretSet,
+  row: WebhookRow,
+  overlapSeconds: number,
+): Promise<string> {
+  const secret = `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`
+  const ids = [String(row.webhookId), String(row.accountId)]
+  await sql.unsafe(EXPIRE, [...ids, String(overlapSeconds)])
+  const sealed = seal(encryption, secret, encryptionId => boundTo(row, encryptionId))
+  const copy = [String(sealed.keyId), sealed.iv.toString('hex'), sealed.ciphertext.toString('hex')]
+  await sql.unsafe(INSERT, [...ids, ...copy])
+  return secret
+}
+
+/** Those that sign now. Throws an Error when one does not open. */
+export async function readWebhookSecrets(
+  sql: AnySql,
+  encryption: SecretSet,
+  row: WebhookRow,
+): Promise<readonly string[]> {
+  const rows = await sql.unsafe(LIST, [String(row.webhookId), String(row.accountId)])
+  return rows.map(found => {
+    const sealed = { keyId: found.encryption_id, iv: found.encryption_iv, ciphertext: found.ciphertext }
+    return open(encryption, sealed, encryptionId => boundTo(row, encryptionId))
+  })
+}
+
+const NEXT = `select webhook_id, account_id, encryption_id, encryption_iv, ciphertext from webhook_secret
+  where (webhook_id, encryption_iv) > ($1::text::bigint, decode($2, 'hex')) and encryption_id <> $3::text::smallint
+  order by webhook_id, encryption_iv limit 1`
+const RESEAL = `update webhook_secret set encryption_id = $3::text::smallint, encryption_iv = decode($4, 'hex'),
+    ciphertext = decode($5, 'hex') where webhook_id = $1::text::bigint and encryption_iv = decode($2, 'hex')`
+const IN_USE = 'select encryption_id, count(*)::integer as secrets from webhook_secret group by 1'
+
+/** Reseals every secret under the current key, as rotateKeys does for API keys. Returns the webhooks whose copy does not open. */
+export async function rotateWebhookSecrets(sql: AnySql, encryption: SecretSet): Promise<readonly number[]> {
+  const unreadable = new Set<number>()
+  for (let [after, iv] = [0, '']; ; ) {
+    const row = (await sql.unsafe(NEXT, [String(after), iv, String(encryption.currentId)]))[0]
+    if (row === undefined) return [...unreadable]
+    after = Number(row.webhook_id)
+    iv = row.encryption_iv.toString('hex')
+    const bind = (id: number) => boundTo({ webhookId: after, accountId: Number(row.account_id) }, id)
+    const sealed = { keyId: row.encryption_id, iv: row.encryption_iv, ciphertext: row.ciphertext }
+    try {
+      const next = seal(encryption, open(encryption, sealed, bind), bind)
+      const copy = [String(next.keyId), next.iv.toString('hex'), next.ciphertext.toString('hex')]
+      await sql.unsafe(RESEAL, [String(after), iv, ...copy])
+    } catch {
+      unreadable.add(after)
+    }
+  }
+}
+
+/** Secrets, by the number of the encryption key that opens them. */
+export async function countSealedWebhookSecrets(sql: AnySql): Promise<ReadonlyMap<number, number>> {
+  return new Map((await sql.unsafe(IN_USE)).map(row => [row.encryption_id, row.secrets]))
+}
+
+export async function sweepWebhookSecrets(sql: AnySql): Promise<void> {
+  await sql.unsafe(FORGET)
+}
+
+/** The header `webhook-signature`: one signature per secret, so that a receiver may know the old or the new one. */
+export function signWebhook(
+  secrets: readonly string[],
+  { id, timestamp, body }: { readonly id: string; readonly timestamp: string; readonly body: string },
+): string {
+  const signatures = secrets.map(secret => {
+    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`, 'utf8').digest('base64')}`
+  })
+  return signatures.join(' ')
+}
+
+function boundTo({ accountId, webhookId }: WebhookRow, encryptionId: number): string {
+  return `gateway/webhook/v1|${accountId}|${webhookId}|${encryptionId}`
+}

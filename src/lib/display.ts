@@ -1,0 +1,57 @@
+/**
+ * Amounts and times as pages and mails show them: Vietnamese format in both languages, dots between thousands, a decimal
+ * comma. Amounts and counts stand side by side; with a second format 1.234 and 1,234 would be different numbers on one page.
+ */
+
+import { formatVnd, type MicroVnd } from './money.ts'
+
+const TIME_ZONE = 'Asia/Ho_Chi_Minh'
+/** Between a number and its unit, so that they stay on one line. */
+export const NO_BREAK = '\u00a0'
+
+export function withDots(digits: string): string {
+  return digits.replace(/\B(?=(\d{3})+(?!\d))/g, '.')
+}
+
+/** `50.000 ₫`, `1,68 ₫`: exact, at most six decimals. */
+export function dongOfMicro(amount: MicroVnd): string {
+  return dongOfText(formatVnd(amount))
+}
+
+/** The same, from decimal dong such as `1.68`. */
+export function dongOfText(amount: string): string {
+  const [whole = '0', fraction] = amount.split('.')
+  return `${withDots(whole)}${fraction === undefined ? '' : `,${fraction}`}${NO_BREAK}₫`
+}
+
+/** For balances at a glance: fractions of a dong are cut off, so that nobody seems to have more than there is. */
+export function dongWhole(amount: MicroVnd): string {
+  return dongWholeOfText(formatVnd(amount))
+}
+
+export function dongWholeOfText(amount: string): string {
+  return dongOfText((amount.split('.')[0] as string).replace(/^-0$/, '0'))
+}
+
+const DAY = { timeZone: TIME_ZONE, day: '2-digit', month: '2-digit', year: 'numeric' } as const
+const TIME = { ...DAY, hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const
+/** Created lazily: the first one takes 15 ms. */
+let dates: Intl.DateTimeFormat | undefined
+let times: Intl.DateTimeFormat | undefined
+
+/** A day in Vietnam, `21/11/2026`. */
+export function date(value: Date): string {
+  dates ??= new Intl.DateTimeFormat('en-GB', DAY)
+  return dates.format(value)
+}
+
+/** The same for a report's day, `2026-11-21`. */
+export function day(value: string): string {
+  return value.split('-').reverse().join('/')
+}
+
+/** Date and time in Vietnam, to the second. */
+export function time(value: Date): string {
+  times ??= new Intl.DateTimeFormat('en-GB', TIME)
+  return times.format(value).replace(', ', ' ')
+}

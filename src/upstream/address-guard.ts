@@ -1,0 +1,52 @@
+/** Lets connections reach allowed addresses only: the address that is checked is the one that is connected to. */
+
+import { lookup } from 'node:dns/promises'
+import { isIP, type LookupFunction } from 'node:net'
+import { isPublicAddress } from './public-address.ts'
+
+export interface AddressGuardOptions {
+  /** What a forbidden address fails with. */
+  readonly refusal: () => Error
+  /** Decides which addresses may be connected to; absent: those of the public internet. */
+  readonly isAllowed?: ((address: string) => boolean) | undefined
+  /** Resolves a host name to all its addresses; replaced only in tests. */
+  readonly resolve?: ((hostname: string) => Promise<readonly string[]>) | undefined
+}
+
+export class AddressGuard {
+  readonly #options: AddressGuardOptions
+  readonly #isAllowed: (address: string) => boolean
+  readonly #resolve: (hostname: string) => Promise<readonly string[]>
+
+  constructor(options: AddressGuardOptions) {
+    this.#options = options
+    this.#isAllowed = options.isAllowed ?? isPublicAddress
+    this.#resolve = options.resolve ?? systemAddresses
+  }
+
+  /** Literal addresses in a URL are never resolved, so they are checked here. Throws the refusal. */
+  checkLiteral(hostname: string): void {
+    const address = hostname.replace(/^\[|\]$/g, '')
+    if (isIP(address) !== 0 && !this.#isAllowed(address)) throw this.#options.refusal()
+  }
+
+  /** For `connect.lookup`. One forbidden address among several is enough to refuse them all. */
+  readonly lookup: LookupFunction = (hostname, lookupOptions, callback) => {
+    this.#resolve(hostname).then(
+      addresses => {
+        if (addresses.length === 0 || !addresses.every(this.#isAllowed)) callback(this.#options.refusal(), '')
+        else if (lookupOptions.all)
+          callback(
+            null,
+            addresses.map(address => ({ address, family: isIP(address) })),
+          )
+        else callback(null, addresses[0] as string, isIP(addresses[0] as string))
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    )
+  }
+}
+
+async function systemAddresses(hostname: string): Promise<readonly string[]> {
+  return (await lookup(hostname, { all: true })).map(found => found.address)
+}

@@ -1,0 +1,307 @@
+/** What customers are told: each thing once, what they want, and nothing of their calls' content. */
+
+import { afterAll, expect, test } from 'vitest'
+import { setKeyCap } from '../../src/accounts/key-settings.ts'
+import { createKey, revokeKey } from '../../src/accounts/keys.ts'
+import { openSession } from '../../src/accounts/sessions.ts'
+import { deliverAlerts } from '../../src/alerts/deliver.ts'
+import { retiringModels } from '../../src/alerts/find-slow.ts'
+import { findAlerts, findSlowAlerts, sweepAlerts } from '../../src/alerts/run.ts'
+import { readAlertSettings, switchMailOff, writeAlertSettings } from '../../src/alerts/settings.ts'
+import { readUnsubscribeToken } from '../../src/alerts/unsubscribe.ts'
+import { createCatalogue } from '../../src/catalogue/catalogue.ts'
+import { TABLES } from '../../src/generated/tables.ts'
+import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
+import { newcomer, testPeople, visitor } from '../accounts/people.ts'
+import { newOrder, receive, testPayments, transfer } from '../payments/world.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import { newCustomer, spend, type TestCustomer, testAlerts, topUp } from './world.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+const alerts = testAlerts(sql)
+const keySecrets = { service: 'svc', ...alerts.secrets }
+const payments = testPayments(sql)
+const people = testPeople(sql)
+afterAll(() => database.drop())
+
+/** Subjects of the mails to one customer after a search. */
+async function told({ email }: Pick<TestCustomer, 'email'>): Promise<string[]> {
+  await findAlerts(alerts)
+  await deliverAlerts(alerts)
+  return alerts
+    .mailsTo(email)
+    .map(mail => mail.subject)
+    .sort()
+}
+
+test('a balance that becomes low, and then empty, is told once each, and again after the next top-up', async () => {
+  const customer = await newCustomer(sql)
+  await topUp(sql, customer, 500_000)
+  await spend(sql, customer, 449_000)
+  expect(await told(customer)).toEqual([])
+  await spend(sql, customer, 2_000)
+  expect(await told(customer)).toEqual(['Your SVC balance is low: 49.000 ₫ left'])
+  await spend(sql, customer, 1_000)
+  expect(await told(customer)).toEqual([])
+  await spend(sql, customer, 48_000)
+  expect(await told(customer)).toEqual(['Your SVC balance is used up'])
+  expect(await told(customer)).toEqual([])
+  await topUp(sql, customer, 500_000)
+  expect(await told(customer)).toEqual([])
+  await spend(sql, customer, 460_000)
+  expect(await told(customer)).toEqual(['Your SVC balance is low: 40.000 ₫ left'])
+  // Topped up and spent between two searches.
+  await topUp(sql, customer, 100_000)
+  await spend(sql, customer, 140_000)
+  expect(await told(customer)).toEqual(['Your SVC balance is used up'])
+  await topUp(sql, customer, 100_000)
+  await spend(sql, customer, 100_000)
+  expect(await told(customer)).toEqual(['Your SVC balance is used up'])
+})
+
+test('a small top-up counts as low when a fifth of it is left, not at its first call', async () => {
+  const customer = await newCustomer(sql)
+  await topUp(sql, customer, 50_000)
+  await spend(sql, customer, 1)
+  expect(await told(customer)).toEqual([])
+  await spend(sql, customer, 40_000)
+  expect(await told(customer)).toEqual(['Your SVC balance is low: 9.999 ₫ left'])
+})
+
+test('a balance for less than three days at the pace of the last week is low, and so is the customer’s own figure', async () => {
+  const fast = await newCustomer(sql)
+  await topUp(sql, fast, 2_000_000)
+  await spend(sql, fast, 800_000, { daysAgo: 1 })
+  await spend(sql, fast, 100_000)
+  // 1,100,000 left, 450,000 a day.
+  expect(await told(fast)).toEqual(['Your SVC balance is low: 1.100.000 ₫ left'])
+  // A top-up that does not change that is no news.
+  await topUp(sql, fast, 100_000)
+  expect(await told(fast)).toEqual([])
+  const careful = await newCustomer(sql)
+  await topUp(sql, careful, 2_000_000)
+  await writeAlertSettings(sql, careful.accountId, { mail: new Set(), lowVnd: 1_500_000 })
+  await switchMailOff(sql, careful.accountId, 'balance.empty')
+  await spend(sql, careful, 600_000)
+  expect(await told(careful)).toEqual([])
+  const [alert] = await sql`select kind, data from alert where account_id = ${careful.accountId}`
+  expect(alert).toEqual({
+    kind: 'balance.low',
+    data: { balance: '1400000', threshold: '1500000', days_left: null, currency: 'VND' },
+  })
+})
+
+test('searches at once record a crossing once, and deliverers at once mail it once', async () => {
+  const customer = await newCustomer(sql)
+  await topUp(sql, customer, 100_000)
+  await spend(sql, customer, 95_000)
+  await Promise.all(Array.from({ length: 6 }, () => findAlerts(alerts)))
+  await Promise.all(Array.from({ length: 6 }, () => deliverAlerts(alerts)))
+  expect(alerts.mailsTo(customer.email)).toHaveLength(1)
+})
+
+test('a key is reported at 80 % and at 100 % of its cap, and anew under another cap', async () => {
+  const customer = await newCustomer(sql)
+  await topUp(sql, customer, 9_000_000)
+  const { keyId, key } = await createKey(sql, keySecrets, { accountId: customer.accountId, label: 'build' })
+  const last4 = key.slice(-4)
+  await setKeyCap(sql, { accountId: customer.accountId, keyId, capVnd: 10_000 })
+  expect(await told(customer)).toEqual([`API key build (…${last4}) was created`])
+  await spend(sql, customer, 7_999, { keyId })
+  expect(await told(customer)).toEqual([])
+  await spend(sql, customer, 1, { keyId })
+  expect(await told(customer)).toEqual([`API key build (…${last4}) has used 80% of its limit`])
+  await spend(sql, customer, 2_000, { keyId })
+  expect(await told(customer)).toEqual([`API key build (…${last4}) has used 100% of its limit`])
+  expect(await told(customer)).toEqual([])
+  await setKeyCap(sql, { accountId: customer.accountId, keyId, capVnd: 12_000 })
+  expect(await told(customer)).toEqual([`API key build (…${last4}) has used 80% of its limit`])
+  await revokeKey(sql, { accountId: customer.accountId, keyId })
+  expect(await told(customer)).toEqual([`API key build (…${last4}) was revoked`])
+})
+
+test('a transfer is told to its owner when it is credited, and to those operators who may assign it when nobody owns it', async () => {
+  const customer = await newCustomer(sql)
+  const [finance, support] = [await newCustomer(sql), await newCustomer(sql)]
+  await sql`update account set is_operator = true, operator_role = 2 where account_id = ${finance.accountId}`
+  await sql`update account set is_operator = true, operator_role = 3 where account_id = ${support.accountId}`
+  const { orderCode } = await newOrder(payments, 70_000, customer.accountId)
+  await receive(payments, transfer({ amountVnd: 70_000n, memo: `MBVCB ${orderCode}`, bankReference: 'FT1' }))
+  await receive(payments, transfer({ amountVnd: 33_000n, memo: 'nothing that we know' }))
+  await findAlerts(alerts)
+  await findAlerts(alerts)
+  await deliverAlerts(alerts)
+  const sent = alerts.mails.splice(0)
+  expect(sent.map(mail => [mail.to, mail.subject]).sort()).toEqual(
+    [
+      [customer.email, 'SVC received 70.000 ₫'],
+      [finance.email, 'A transfer of 33.000 ₫ waits for an operator'],
+    ].sort(),
+  )
+  const mail = sent.find(each => each.to === customer.email)
+  expect(mail?.text).toContain(`Order: ${orderCode}\nBank reference: FT1\n`)
+  expect(mail?.text).toContain(`https://gateway.test/topup/${orderCode}/receipt`)
+})
+
+test('a sign-in on a new device is told, a registration and a known device are not', async () => {
+  const email = 'traveller@example.com'
+  const opened = await newcomer(people, email)
+  const { accountId } = opened.session
+  expect(await told({ email })).toEqual([])
+  const signIn = (device: string | null) =>
+    openSession(sql, people.limits, { accountId, visitor: visitor({ device, language: 'en' }) })
+  await signIn(opened.device)
+  expect(await told({ email })).toEqual([])
+  await signIn(null)
+  await findAlerts(alerts)
+  await deliverAlerts(alerts)
+  const [mail, ...more] = alerts.mailsTo(email)
+  expect([mail?.subject, more]).toEqual(['New sign-in to SVC', []])
+  expect(mail?.text).toContain('Device: Chrome, Windows\n')
+})
+
+test('mails are in the language of the last sign-in, and Vietnamese before', async () => {
+  const customer = await newCustomer(sql)
+  await sql`update account set language = null where account_id = ${customer.accountId}`
+  await topUp(sql, customer, 100_000)
+  await spend(sql, customer, 100_000)
+  expect(await told(customer)).toEqual(['Số dư tại SVC đã hết'])
+  const { accountId } = customer
+  await openSession(sql, people.limits, { accountId, visitor: visitor({ language: 'en' }) })
+  expect(await told(customer)).toEqual(['New sign-in to SVC'])
+})
+
+test('who has used a model in the last 30 days hears of its end 30 and 7 days before, and nobody else does', async () => {
+  const { items } = createCatalogue(TABLES)
+  const ending = items.find(({ entry }) => entry.deprecated?.retiresOn)?.entry
+  const end = Date.parse(`${ending?.deprecated?.retiresOn}T00:00:00Z`)
+  const at = (days: number) => {
+    const due = retiringModels(items, end - days * 86_400_000, [7, 30])
+    return due.find(({ model }) => model === ending?.id)?.days
+  }
+  expect([31, 30, 8, 7, 1, 0, -1].map(at)).toEqual([undefined, 30, 30, 7, 7, undefined, undefined])
+  const [user, former, other] = [await newCustomer(sql), await newCustomer(sql), await newCustomer(sql)]
+  for (const customer of [user, former, other]) await topUp(sql, customer, 9_000_000)
+  const model = ending?.id as string
+  await spend(sql, user, 10, { model, daysAgo: 20 })
+  await spend(sql, former, 10, { model, daysAgo: 40 })
+  await spend(sql, other, 10, { model: 'none', daysAgo: 1 })
+  for (const days of [40, 29, 28, 6, 5]) await findSlowAlerts({ ...alerts, nowMs: () => end - days * 86_400_000 })
+  await deliverAlerts(alerts)
+  const rows = await sql`select account_id::integer as id, data ->> 'model' as model from alert
+    where kind = 'model.retiring' and account_id in ${sql([user, former, other].map(each => each.accountId))}`
+  expect(rows.map(row => [row.id, row.model])).toEqual([
+    [user.accountId, model],
+    [user.accountId, model],
+  ])
+  alerts.mails.splice(0)
+})
+
+test('the weekly summary comes to those who asked for it, once a week', async () => {
+  const [wants, does] = [await newCustomer(sql), await newCustomer(sql)]
+  await writeAlertSettings(sql, wants.accountId, { mail: new Set(['summary.weekly']), lowVnd: null })
+  for (const customer of [wants, does]) {
+    await topUp(sql, customer, 9_000_000)
+    for (let daysAgo = 0; daysAgo < 15; daysAgo++) await spend(sql, customer, 1_000, { daysAgo })
+  }
+  await findSlowAlerts(alerts)
+  await findSlowAlerts(alerts)
+  await deliverAlerts(alerts)
+  const sent = alerts.mails.splice(0)
+  expect(sent.map(mail => [mail.to, mail.subject])).toEqual([[wants.email, 'Your week at SVC: 7.000 ₫']])
+  expect(sent[0]?.text).toContain('gpt-5.5: 7 calls, 7.000 ₫')
+})
+
+test('each mail that can be ended carries the link that ends it, and the others carry none', async () => {
+  const customer = await newCustomer(sql)
+  await topUp(sql, customer, 100_000)
+  await spend(sql, customer, 100_000)
+  await createKey(sql, keySecrets, { accountId: customer.accountId, label: 'x' })
+  await findAlerts(alerts)
+  await deliverAlerts(alerts)
+  const sent = alerts.mailsTo(customer.email)
+  const [empty, created] = ['used up', 'created'].map(words => sent.find(mail => mail.subject.includes(words)))
+  expect(created?.unsubscribeUrl).toBeUndefined()
+  const url = new URL(empty?.unsubscribeUrl ?? '')
+  expect(empty?.text).toContain(`Stop these emails: ${url.href}\n`)
+  const token = url.searchParams.get('token') as string
+  const { peppers } = alerts.secrets
+  expect(readUnsubscribeToken(peppers, token)).toEqual({ accountId: customer.accountId, kind: 'balance.empty' })
+  const [pepper, , ...rest] = token.split('.')
+  const forged = [pepper, String(customer.accountId + 1), ...rest].join('.')
+  for (const wrong of [forged, token.replace('empty', 'low'), token.slice(0, -1), `${token}x`, '', 'x'.repeat(9_999)]) {
+    expect(readUnsubscribeToken(peppers, wrong)).toBeNull()
+  }
+  const others = parseSecretSet('KEY_PEPPERS', generateSecretSet())
+  expect(readUnsubscribeToken(others, token)).toBeNull()
+  await switchMailOff(sql, customer.accountId, 'balance.empty')
+  const settings = await readAlertSettings(sql, customer.accountId)
+  expect([settings.mail.has('balance.empty'), settings.mail.has('balance.low')]).toEqual([false, true])
+  await topUp(sql, customer, 100_000)
+  await spend(sql, customer, 100_000)
+  expect(await told(customer)).toEqual([])
+})
+
+test('kinds without a switch stay on, and addresses that nobody confirmed get nothing', async () => {
+  const stranger = await newCustomer(sql, { isVerified: false })
+  await createKey(sql, keySecrets, { accountId: stranger.accountId })
+  expect(await told(stranger)).toEqual([])
+  const customer = await newCustomer(sql)
+  await writeAlertSettings(sql, customer.accountId, { mail: new Set(), lowVnd: null })
+  expect([...(await readAlertSettings(sql, customer.accountId)).mail].sort()).toEqual([
+    'key.created',
+    'session.new',
+    'topup.credited',
+    'webhook.disabled',
+  ])
+  await switchMailOff(sql, 999_999, 'balance.low')
+  expect(await sql`select from alert_settings where account_id = 999999`).toHaveLength(0)
+})
+
+test('a mail that the server does not take is tried again, later and later, and given up in the end', async () => {
+  const customer = await newCustomer(sql)
+  await createKey(sql, keySecrets, { accountId: customer.accountId })
+  await findAlerts(alerts)
+  const state = async () => {
+    const [row] =
+      await sql`select state, tries, extract(epoch from next_at - now())::integer as pause from alert_delivery
+      where account_id = ${customer.accountId}`
+    return row as unknown as { state: number; tries: number; pause: number }
+  }
+  const skip = () => sql`update alert_delivery set next_at = now() where account_id = ${customer.accountId}`
+  alerts.refuseMails = true
+  const pauses: number[] = []
+  for (let tries = 0; tries < 6; tries++) {
+    await deliverAlerts(alerts)
+    pauses.push((await state()).pause)
+    await skip()
+  }
+  expect(pauses.slice(0, 5).map(pause => Math.round(pause / 60))).toEqual([1, 5, 30, 120, 720])
+  expect(await state()).toMatchObject({ state: 2, tries: 6 })
+  alerts.refuseMails = false
+  await deliverAlerts(alerts)
+  expect(alerts.mailsTo(customer.email)).toEqual([])
+})
+
+test('one account gets a limited number of mails a day, and alerts are forgotten with their deliveries', async () => {
+  const few = testAlerts(sql, { limits: { mailsPerDayMax: 3 } })
+  const customer = await newCustomer(sql)
+  for (let made = 0; made < 5; made++) {
+    const { keyId } = await createKey(sql, keySecrets, { accountId: customer.accountId })
+    await revokeKey(sql, { accountId: customer.accountId, keyId })
+    await findAlerts(few)
+  }
+  await deliverAlerts(few)
+  expect(few.mailsTo(customer.email).length).toBeLessThanOrEqual(4)
+  const count = async () => {
+    const [row] =
+      await sql`select (select count(*) from alert where account_id = ${customer.accountId})::integer as alerts,
+      (select count(*) from alert_delivery where account_id = ${customer.accountId})::integer as deliveries`
+    return row
+  }
+  expect((await count())?.alerts).toBe(10)
+  await sql`update alert set at = now() - interval '91 days' where account_id = ${customer.accountId}`
+  await sweepAlerts(few)
+  expect(await count()).toEqual({ alerts: 0, deliveries: 0 })
+})
