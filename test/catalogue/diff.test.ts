@@ -1,53 +1,14 @@
-/** What a change does, resolved. */
+/** What a diff of two catalogues shows. */
 
 import { expect, test } from 'vitest'
 import { createCompiler } from '../../codegen/compile.ts'
-import { readCsv } from '../../codegen/diff/csv.ts'
-import { type Acknowledgement, type CatalogueDiff, diffTables, unacknowledged } from '../../codegen/diff/diff.ts'
+import { diffTables, unacknowledged } from '../../codegen/diff/diff.ts'
 import { schemaDefaults } from '../../codegen/diff/facts.ts'
 import { renderMarkdown } from '../../codegen/diff/markdown.ts'
 import { usageEffect } from '../../codegen/diff/usage.ts'
-import type { SourceText } from '../../codegen/source.ts'
 import type { Tables } from '../../src/generated/types.ts'
-import { compiler, goodTexts, withFiles, withPassage } from './support.ts'
-
-function tablesOf(texts: readonly SourceText[]): Tables {
-  const { tables, findings } = compiler.compile(texts)
-  if (tables === null) throw new Error(JSON.stringify(findings))
-  return tables
-}
-
-const good = tablesOf(goodTexts())
-const TODAY = '2026-11-21'
-
-function diffOf(now: Tables, acknowledged: readonly Acknowledgement[] = [], old = good): CatalogueDiff {
-  const defaults = schemaDefaults(compiler.schemas)
-  const options = {
-    thresholdPercent: 50,
-    today: TODAY,
-    acknowledged,
-    schemaDefaults: { old: defaults, now: defaults },
-  }
-  return diffTables(old, now, options)
-}
-
-/** Several passages replaced in one file. */
-function edited(name: string, ...changes: readonly [string, string][]): readonly SourceText[] {
-  const source = goodTexts().find(({ path }) => path.endsWith(name))?.text ?? ''
-  const text = changes.reduce((result, [from, to]) => {
-    expect(result).toContain(from)
-    return result.replace(from, to)
-  }, source)
-  return withFiles({ [name]: text })
-}
-
-/** With an acknowledgement for beta-2, so that the checks let it pass. */
-function withAcknowledged(texts: readonly SourceText[], price: string): readonly SourceText[] {
-  const line = `acknowledged: [{ name: beta-2, price: ${price}, reason: meant }]\n`
-  return texts.map(source =>
-    source.path.endsWith('catalogue.yaml') ? { ...source, text: source.text + line } : source,
-  )
-}
+import { chunksOf, diffOf, edited, good, TODAY, tablesOf, USAGE, withAcknowledged } from './diff-support.ts'
+import { compiler, goodTexts, withPassage } from './support.ts'
 
 test('nothing changed is said in one line', () => {
   expect(renderMarkdown(diffOf(good), 'main', 50)).toBe('## Catalogue against main\n\nNo difference.\n')
@@ -211,74 +172,6 @@ test('a new provider is shown by what was written of it, not by what holds for e
   ])
 })
 
-async function* chunksOf(text: string, size: number): AsyncGenerator<string> {
-  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size)
-}
-
-const USAGE = `\uFEFFtime,key,model,input_tokens,output_tokens,cost_vnd,latency_ms,status\r
-2026-10-01,"a ""quoted"", key",beta-2,1000000,500000,3000,10,200\r
-2026-10-01,k,beta-2,1000,0,0,10,502\r
-2026-10-02,"two\nlines",req/alpha-1,5,5,900,10,200\r
-2026-10-02,k,req/paint,0,0,1300,10,200\r
-2026-10-02,k,gone,1,1,5.5,10,200\r
-`
-
-test('CSV is read with quotes, line breaks in fields, and a last line without an end', async () => {
-  const text = '\uFEFFa,"b ""q"", c","d\ne"\r\n\r\n"",x,""\nlast'
-  for (const size of [1, 3, 100]) {
-    expect(await Array.fromAsync(readCsv(chunksOf(text, size)))).toEqual([
-      ['a', 'b "q", c', 'd\ne'],
-      ['', 'x', ''],
-      ['last'],
-    ])
-  }
-  await expect(Array.fromAsync(readCsv(chunksOf(`"${'x'.repeat(1_000_001)}`, 9999)))).rejects.toThrow('never ends')
-})
-
-test('usage shows what the same calls cost under both catalogues, whatever the chunks of the file', async () => {
-  const now = tablesOf(edited('families/beta.yaml', ['vnd: 2000', 'vnd: 3000']))
-  for (const size of [1, 7, 10_000]) {
-    expect(await usageEffect(chunksOf(USAGE, size), good, now, TODAY)).toEqual({
-      rows: [
-        { name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 4500n },
-        { name: 'req/alpha-1', calls: 1, oldVnd: 900n, newVnd: 900n },
-        { name: 'req/paint', calls: 1, oldVnd: 1300n, newVnd: 1300n },
-      ],
-      oldVnd: 5200n,
-      newVnd: 6700n,
-      unknown: ['gone'],
-    })
-  }
-  const effect = await usageEffect(chunksOf(USAGE, 100), good, now, TODAY)
-  expect(renderMarkdown(diffOf(now), 'main', 50, effect)).toContain(
-    `| \`beta-2\` | 1 | 3,000 | 4,500 | +50.0 % |
-| **all 3 names** | 3 | 5,200 | 6,700 | +28.8 % |
-
-Left out, because the base does not know them: \`gone\`.`,
-  )
-})
-
-test('calls of an entry that is an alias by now are priced by what the alias means, before and after', async () => {
-  const aliases = (goal: string) => edited('catalogue.yaml', ['aliases:\n', `aliases:\n  once-sold: ${goal}\n`])
-  const usage = USAGE.replace('k,gone,1,1,', 'k,once-sold,1000000,0,')
-  const [old, now] = [tablesOf(aliases('beta-2')), tablesOf(aliases('alpha-1'))]
-  const { rows, unknown } = await usageEffect(chunksOf(usage, 100), old, now, TODAY)
-  expect(rows.find(({ name }) => name === 'once-sold')).toEqual({
-    name: 'once-sold',
-    calls: 1,
-    oldVnd: 2000n,
-    newVnd: 6000n,
-  })
-  expect(unknown).toEqual([])
-})
-
-test('calls of a removed entry are priced as the entry that takes them over', async () => {
-  const now = tablesOf(edited('families/beta.yaml', ['{ id: beta-2,', '{ id: beta-3,']))
-  const { rows } = await usageEffect(chunksOf(USAGE, 100), good, now, TODAY)
-  expect(rows[0]).toEqual({ name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 9000n })
-})
-
-/** beta-2 with an end and a successor. */
 const ending = (retires: string, successor: string) =>
   edited('families/beta.yaml', [
     '{ id: beta-2,',
@@ -346,11 +239,4 @@ test('a name that is gone costs what the fallback does, or the alias that it bec
   expect(
     diffOf(tablesOf(texts)).prices.map(({ name, kind, servedBy, percent }) => [name, kind, servedBy, percent]),
   ).toEqual([['beta-2', 'alias', 'beta-1', -25]])
-})
-
-test('a usage file without the columns needed says which', async () => {
-  await expect(usageEffect(chunksOf('time,model\n', 100), good, good, TODAY)).rejects.toThrow(
-    'the usage file has no column for input; expected one called inputtokens',
-  )
-  await expect(usageEffect(chunksOf('', 100), good, good, TODAY)).rejects.toThrow('the usage file is empty')
 })

@@ -1,92 +1,32 @@
-/** The effect of each word of the dialect on responses requests, both the client's own and converted ones. */
+/** The pass of the Responses wire, for calls of both kinds and for the client's own. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
 import { carryingId } from '../../src/conversation/carried-items.ts'
-import type { ReasoningRequest, StructureRequest } from '../../src/conversation/request.ts'
-import { makeSealer } from '../../src/conversation/seal.ts'
-import { adaptResponses } from '../../src/dialect/responses/adapt.ts'
-import { type DialectFacts, NOTHING_TO_UNDO, type Road } from '../../src/dialect/types.ts'
+import { NOTHING_TO_UNDO, type Road } from '../../src/dialect/types.ts'
 import { GatewayError } from '../../src/errors.ts'
-import { readReasoning, readStructure } from '../../src/formats/responses/read-request.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
-import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { anyJson } from '../support/any-json.ts'
-import { dialectOf } from '../translate/support.ts'
-
-const sealer = makeSealer(parseSecretSet('KEY_PEPPERS', generateSecretSet()), '7')
-
-/** GPT over its own format. */
-const OPENAI: Words = {
-  turns: { system_role: 'instructions' },
-  tools: { result_images: 'native', custom: 'native' },
-  reasoning: { parameter: 'reasoning_effort', levels: ['none', 'low', 'medium', 'high'], sealed: true },
-}
-const DEEPSEEK: Words = {
-  reasoning: {
-    parameter: 'thinking_type',
-    levels: ['low', 'high', 'max'],
-    by_default: true,
-    field: 'item_content',
-    echo: 'always',
-  },
-  turns: { system_role: 'developer' },
-}
-
-interface More extends Partial<DialectFacts> {
-  readonly shown?: boolean
-}
-
-function adapt(body: object, words: Words, road: Road, { shown, ...more }: More = {}) {
-  const given = body as JsonObject
-  const reasoning = readReasoning(given)
-  const facts: DialectFacts = {
-    dialect: dialectOf(words),
-    road,
-    hasVision: true,
-    outputTokensMax: 1000,
-    contextTokens: null,
-    inputTokensEstimate: 0,
-    outputTokensAfforded: null,
-    reasoning: shown === undefined ? reasoning : { ...reasoning, shown },
-    structure: readStructure(given),
-    betas: [],
-    stopField: 'stop',
-    place: index => `input[${index}]`,
-    openMark: sealer.open,
-    ...more,
-  }
-  const before = JSON.stringify(given)
-  const adapted = adaptResponses(given, facts)
-  // Nothing that was passed in is ever modified.
-  expect(JSON.stringify(given)).toBe(before)
-  return adapted
-}
-
-const same = (body: object, words: Words = OPENAI, more: More = {}) => adapt(body, words, 'same', more).body
-const converted = (body: object, words: Words = OPENAI, more: More = {}) => adapt(body, words, 'converted', more).body
-
-const user = (content: unknown) => ({ type: 'message', role: 'user', content })
-const said = (text: string) => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
-const system = (text: string, role = 'developer') => ({
-  type: 'message',
-  role,
-  content: [{ type: 'input_text', text }],
-})
-const call = (call_id: string, name = 'f') => ({ type: 'function_call', call_id, name, arguments: '{}' })
-const output = (call_id: string, value: unknown = 'ok') => ({ type: 'function_call_output', call_id, output: value })
-const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' }
-const file = (data: string) => ({ type: 'input_file', filename: 'a.x', file_data: data })
-const pdf = file('data:application/pdf;base64,JVBE')
-const fn = (name: string, rest: object = {}) => ({
-  type: 'function',
-  name,
-  parameters: { type: 'object', properties: {} },
-  ...rest,
-})
-const tools = [fn('f', { strict: false })]
-const text = (value: string) => ({ type: 'input_text', text: value })
+import {
+  adapt,
+  call,
+  converted,
+  DEEPSEEK,
+  file,
+  fn,
+  image,
+  OPENAI,
+  output,
+  pdf,
+  said,
+  same,
+  sealer,
+  system,
+  text,
+  tools,
+  user,
+} from './responses-support.ts'
 
 /** Name, words, body before, body after: for both paths, or for the client's own format only. */
 // biome-ignore format: one case per line
@@ -356,76 +296,5 @@ describe('for same-format calls', () => {
     const unsealing = { ...body, input: [sealed, said('x')] }
     expect(same(unsealing)).toBe(unsealing)
     expect(adapt(body, { reasoning: { sealed: false } }, 'same').body).toBe(body)
-  })
-})
-
-describe('for converted calls', () => {
-  const wants = (reasoning: Partial<ReasoningRequest>): More => ({
-    reasoning: { wanted: null, effort: null, budgetTokens: null, shown: null, ...reasoning },
-  })
-
-  // biome-ignore format: one case per line
-  test.each<[string, Words, Partial<ReasoningRequest>, object]>([
-    ['an effort', OPENAI, { wanted: true, effort: 'xhigh' }, { reasoning: { effort: 'high' } }],
-    ['an effort with visible reasoning', OPENAI, { wanted: true, effort: 'low', shown: true }, { reasoning: { effort: 'low', summary: 'auto' } }],
-    ['a budget', OPENAI, { wanted: true, budgetTokens: 5000, shown: true }, { reasoning: { effort: 'medium', summary: 'auto' } }],
-    ['reasoning without an effort', OPENAI, { wanted: true, shown: true }, { reasoning: { summary: 'auto' } }],
-    ['nothing requested', OPENAI, {}, {}],
-    ['a summary without an effort, for a model that does not reason by default', OPENAI, { shown: true }, {}],
-    ['a summary for a model that does', { reasoning: { ...OPENAI.reasoning, by_default: true } }, { shown: true }, { reasoning: { summary: 'auto' } }],
-    ['none', OPENAI, { wanted: false, shown: true }, { reasoning: { effort: 'none' } }],
-    ['an effort for a model that accepts none', {}, { wanted: true, effort: 'low', shown: true }, {}],
-  ])('reasoning: %s', (_what, words, asked, expected) => {
-    expect(converted({}, words, wants(asked))).toEqual(expected)
-  })
-
-  const schema: StructureRequest = {
-    kind: 'schema',
-    name: 'my reply',
-    schema: { type: 'object', properties: {}, additionalProperties: false },
-    strict: true,
-  }
-  const loose: StructureRequest = { kind: 'schema', name: 'n', schema: { type: 'object' }, strict: true }
-
-  // biome-ignore format: one case per line
-  test.each<[string, Words, StructureRequest, object]>([
-    ['a schema', OPENAI, schema, { text: { verbosity: 'low', format: { type: 'json_schema', name: 'my_reply', schema: schema.schema, strict: true } } }],
-    ['a schema that cannot be strict', OPENAI, loose, { text: { verbosity: 'low', format: { type: 'json_schema', name: 'n', schema: loose.schema, strict: false } } }],
-    ['a schema in the prompt', { structured_output: { method: 'prompt' } }, schema, { text: { verbosity: 'low' }, input: [system(expect.stringMatching(/valid against this schema/) as never, 'system'), user('hi')] }],
-    ['a tool for a schema', { structured_output: { method: 'tool' } }, schema, { tools: [{ type: 'function', name: 'json_reply', parameters: schema.schema, strict: false }], tool_choice: { type: 'function', name: 'json_reply' } }],
-  ])('a JSON reply: %s', (_what, words, structure, expected) => {
-    const { body, reply } = adapt({ input: [user('hi')], text: { verbosity: 'low' } }, words, 'converted', { structure })
-    expect(body).toEqual({ input: [user('hi')], text: { verbosity: 'low' }, ...expected })
-    expect(reply.replyTool).toBe(words.structured_output?.method === 'tool' ? 'json_reply' : null)
-    expect(reply.unwrapsFence).toBe(words.structured_output?.method === 'prompt')
-  })
-
-  test('a JSON object is also requested in the prompt', () => {
-    const structure = { kind: 'object' } as const
-    expect(converted({ input: [user('hi')] }, OPENAI, { structure })).toEqual({
-      input: [user('hi')],
-      text: { format: { type: 'json_object' } },
-      instructions: 'Reply with one JSON object and nothing else: no explanation, no code fence.',
-    })
-  })
-
-  test('only schemas that qualify are strict, and every schema is an object schema', () => {
-    const closed = { type: 'object', properties: {}, additionalProperties: false }
-    const given = [
-      fn('a', { strict: true, parameters: closed }),
-      fn('b', { strict: true }),
-      fn('c', { strict: false, parameters: {} }),
-    ]
-    expect(converted({ tools: given })).toEqual({
-      tools: [fn('a', { strict: true, parameters: closed }), fn('b', { strict: false }), fn('c', { strict: false })],
-    })
-  })
-
-  test('sealed reasoning is only sent where it can be opened', () => {
-    const sealed: JsonValue = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
-    const plain: JsonValue = { type: 'reasoning', summary: [{ type: 'summary_text', text: 's' }] }
-    const body = { input: [user('hi'), sealed, plain, said('x')] }
-    expect(converted(body)).toEqual({ input: [user('hi'), sealed, said('x')] })
-    expect(converted(body, {})).toEqual({ input: [user('hi'), said('x')] })
   })
 })
