@@ -60,6 +60,7 @@ export function calculate(request: PageRequest, models: readonly CatalogueModel[
   const [input = 0, output = 0, calls = 1] = fields.map(({ value }) => value ?? undefined)
   const makesImages = models.every(({ main }) => main.entry.kind === 'image')
   const units = { tokens: input + output, calls }
+  const tooLong = models.filter(({ main }) => units.tokens > (main.entry.contextTokens ?? Number.POSITIVE_INFINITY))
   return {
     fields: shown.map(({ name, typed, value, min, max }) => ({
       name,
@@ -67,6 +68,13 @@ export function calculate(request: PageRequest, models: readonly CatalogueModel[
       value: typed,
       fault: value === null ? text(language, 'calculator.fault', { min: count(min), max: count(max) }) : '',
     })),
+    tooLong:
+      tooLong.length === 0 || !isRight
+        ? null
+        : text(language, 'calculator.too_long', {
+            tokens: count(units.tokens),
+            names: tooLong.map(({ name }) => name).join(', '),
+          }),
     results: isRight ? models.map(model => pricesOf(model, units, { ...request, catalogue: options.catalogue })) : [],
     calls: count(calls),
   }

@@ -116,6 +116,10 @@ export const MODEL_TEXTS = {
   'calculator.each': { vi: 'Mỗi lần', en: 'Each' },
   'calculator.total': { vi: 'Tổng {calls} lần', en: 'All {calls}' },
   'calculator.cheapest': { vi: 'rẻ nhất', en: 'cheapest' },
+  'calculator.too_long': {
+    vi: 'Một lượt {tokens} token dài hơn ngữ cảnh của {names}.',
+    en: 'A call of {tokens} tokens is longer than the context of {names}.',
+  },
   'calculator.none': {
     vi: 'Sửa các ô được đánh dấu để xem kết quả.',
     en: 'Correct the marked fields to see the result.',
