@@ -204,7 +204,7 @@ function learn(
   return new EventTemplate(literals, indexes, { literal, emitted })
 }
 
-/** If it occurs twice, the second one is part of a literal. It cannot be inside a string, where quotes are escaped. */
+/** The event's number. It cannot be inside a string, where quotes are escaped. A second one is part of a literal. */
 function numberOf(raw: ByteText): Hole | null {
   const found = SEQUENCE.exec(characters(raw))
   if (found === null) return null

@@ -195,6 +195,6 @@ export interface Services {
   readonly tellsWire: boolean
   /** The sealer of an account: what it seals into a reply, only the same account's later requests can open. */
   readonly sealerFor: (accountId: number) => Sealer
-  /** What the database has now of the key with one of these hashes (rotating peppers changes the hash); null: nothing. */
+  /** The key stored under one of these hashes, read from the database (rotating peppers changes the hash); null: none. */
   readonly findKey: (hashes: readonly Uint8Array[]) => Promise<FoundKey | null>
 }

@@ -106,7 +106,8 @@ export class Places {
 }
 
 /**
- * In listed order; with weights, in each caller's own order, where a target comes first for its share of all callers.
+ * Orders the targets as listed. With weights, each caller has a fixed order of its own, and a target comes first for its
+ * share of all callers.
  */
 function inOrder(targets: readonly UpstreamTarget[], callerId: number): readonly UpstreamTarget[] {
   if (targets.every(target => target.weight === 0)) return targets

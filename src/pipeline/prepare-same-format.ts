@@ -61,7 +61,7 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
       const text = byteText(bytes)
       const json = parseUndecoded(text)
       if (!isObject(json) || !isReply(json, format)) {
-        throw new GatewayError('upstream_failed', { cause: 'the reply is not in this format' })
+        throw new GatewayError('upstream_failed', { cause: 'the reply does not have the expected format' })
       }
       const places = [
         ...(json.model === clientModel ? [] : ['/model']),

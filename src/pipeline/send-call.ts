@@ -18,7 +18,7 @@ import type { CallScope } from './run-billed.ts'
 export interface SendPlan<Prepared extends PreparedBody, Received>
   extends Omit<DispatchPlan<Prepared, Received>, 'targets' | 'signal'> {
   readonly entry: ModelEntry
-  /** Absent: a client that leaves aborts a streamed call that is still waiting, and no other. */
+  /** Absent: the call is aborted only if the client leaves while a streamed call waits for its reply. */
   readonly signal?: Cancellation
 }
 

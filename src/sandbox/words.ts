@@ -52,8 +52,7 @@ export const WORDS = [
     word: 'tokens',
     value: 'tokens',
     pattern: WHOLE_NUMBER,
-    effect:
-      'Makes the text this long (within `max_tokens` and the limit of the sandbox), also in front of a tool call.',
+    effect: 'Makes the text this long (within `max_tokens` and the limit of the sandbox), also before a tool call.',
   },
   {
     word: 'tool',
@@ -130,7 +129,7 @@ export function wordsTable(): string {
     const values = row.value === null ? '' : row.value
     return `| \`sandbox:${row.word}\` | ${values} | ${row.effect} |`
   })
-  return ['| word | value behind `=` | what happens |', '|---|---|---|', ...rows].join('\n')
+  return ['| word | value after `=` | what happens |', '|---|---|---|', ...rows].join('\n')
 }
 
 function fits(row: WordRow, value: string): boolean {

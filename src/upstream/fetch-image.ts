@@ -155,7 +155,7 @@ function parseUrl(text: string, base?: URL): URL {
 
 function checkUrl(url: URL, { guard, options }: Pursuit): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new Refusal('only http and https URLs are fetched')
-  if (url.username !== '' || url.password !== '') throw new Refusal('a URL with credentials is not fetched')
+  if (url.username !== '' || url.password !== '') throw new Refusal('URLs with credentials are not allowed')
   guard.checkLiteral(url.hostname)
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)
   if (!options.ports.includes(port)) throw new Refusal(`only ports ${options.ports.join(' and ')} are allowed`)

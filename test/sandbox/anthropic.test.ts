@@ -80,7 +80,7 @@ describe.each(SDKS)('the Anthropic SDK %s, with only its base URL changed', (_ve
     const message = await stream.finalMessage()
     expect(message.stop_reason).toBe('tool_use')
     expect(message.content.map(block => block.type)).toEqual(['thinking', 'text', 'tool_use'])
-    expect(texts.join('')).toMatch(/^Here the answer goes on/)
+    expect(texts.join('')).toMatch(/^This text continues/)
     const use = message.content[2] as { id: string; input: unknown }
     expect(use.input).toEqual({ city: 'Hanoi', unit: 'celsius' })
     const result = { type: 'tool_result' as const, tool_use_id: use.id, content: '31 degrees' }
