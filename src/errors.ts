@@ -89,6 +89,12 @@ export const ERRORS = {
     message: 'This API key has expired. Its owner can set a later date in the dashboard under Keys.',
     final: true,
   },
+  foreign_page: {
+    status: 403,
+    type: 'permission_error',
+    message: 'This request did not come from one of our pages, so it was refused.',
+    final: true,
+  },
   notification_refused: {
     status: 401,
     type: 'authentication_error',

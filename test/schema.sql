@@ -119,6 +119,7 @@ create table api_key (
   replaced_hash bytea,
   replaced_pepper_id smallint,
   replaced_until timestamp with time zone,
+  playground boolean not null default false,
   constraint api_key_pkey PRIMARY KEY (account_id, key_id),
   constraint api_key_check CHECK ((((encryption_id IS NULL) = (encryption_iv IS NULL)) AND ((encryption_id IS NULL) = (ciphertext IS NULL)))),
   constraint api_key_check1 CHECK (((revoked_at IS NULL) OR (ciphertext IS NULL))),
@@ -134,6 +135,7 @@ create table api_key (
 CREATE INDEX api_key_created ON public.api_key USING btree (created_at);
 CREATE INDEX api_key_revoked ON public.api_key USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (key_hash) INCLUDE (account_id, key_id, revoked_at);
+CREATE UNIQUE INDEX api_key_playground ON public.api_key USING btree (account_id) WHERE playground;
 CREATE UNIQUE INDEX api_key_replaced_hash ON public.api_key USING btree (replaced_hash) WHERE (replaced_hash IS NOT NULL);
 CREATE UNIQUE INDEX api_key_submission ON public.api_key USING btree (account_id, submission) WHERE (submission IS NOT NULL);
 

@@ -23,7 +23,7 @@ export interface ApiKey extends KeyRow {
 
 const LOCK = 'select account_id from wallet where account_id = $1::text::bigint for no key update'
 const COUNT = `select count(*)::integer as active, nextval(pg_get_serial_sequence('api_key', 'key_id')) as key_id
-  from api_key where account_id = $1::text::bigint and revoked_at is null`
+  from api_key where account_id = $1::text::bigint and revoked_at is null and not playground`
 const INSERT = `insert into api_key
     (account_id, key_id, key_hash, pepper_id, label, last4, encryption_id, encryption_iv, ciphertext, submission)
   overriding system value
@@ -36,7 +36,7 @@ const REVOKE_ALL = `update api_key set revoked_at = coalesce(revoked_at, now()),
     encryption_id = null, encryption_iv = null, ciphertext = null where account_id = $1::text::bigint`
 const LIST = `select account_id, key_id, label, last4, created_at, revoked_at, rate_limit_per_minute, concurrency_max,
     ciphertext is not null as showable
-  from api_key where account_id = $1::text::bigint order by key_id`
+  from api_key where account_id = $1::text::bigint and not playground order by key_id`
 const SHOW = `select encryption_id, encryption_iv, ciphertext from api_key
   where account_id = $1::text::bigint and key_id = $2::text::bigint`
 
@@ -127,7 +127,7 @@ export async function findKeyOfAny(
   return { accountId: Number(row.account_id), keyId: Number(row.key_id) }
 }
 
-/** Oldest first, including revoked ones. */
+/** Oldest first, including revoked ones, without the playground's. */
 export async function listKeys(sql: Sql | AnySql, accountId: number): Promise<readonly ApiKey[]> {
   const rows = await sql.unsafe(LIST, [String(accountId)])
   return rows.map(row => ({

@@ -46,7 +46,8 @@ select a.account_id, a.email, a.created_at, a.email_verified_at, a.blocked_at, a
        w.balance_micro_vnd, w.held_micro_vnd, k.active, d.cost::text as cost, d.last_used
   from (${accounts}) a join wallet w using (account_id)
  cross join lateral (
-   select count(*)::integer as active from api_key where account_id = a.account_id and revoked_at is null) k
+   select count(*)::integer as active from api_key
+    where account_id = a.account_id and revoked_at is null and not playground) k
  cross join lateral (
    select coalesce(sum(charged_micro_vnd) filter (where day > (now() at time zone 'Asia/Ho_Chi_Minh')::date - 30), 0) as cost,
           to_char(max(day), 'YYYY-MM-DD') as last_used

@@ -29,6 +29,8 @@ export interface OwnKey extends ApiKey {
   readonly rateHeld: boolean
   /** The same for its calls in flight. */
   readonly concurrencyHeld: boolean
+  /** The one behind the playground. */
+  readonly isPlayground: boolean
   /** Day of the last call, `2026-11-21`; null when there was none. */
   readonly lastUsedDay: string | null
 }
@@ -42,7 +44,7 @@ const SUBMITTED = `select key_id, created_at > now() - interval '5 minutes' as f
 const LIST = `
 with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day)
 select k.account_id, k.key_id, k.label, k.last4, k.created_at, k.revoked_at, k.ciphertext is not null as showable,
-       key_state(k.revoked_at, k.suspended_at, k.disabled_at, k.expires_at) as state, k.disabled_at, k.expires_at,
+       key_state(k.revoked_at, k.suspended_at, k.disabled_at, k.expires_at) as state, k.disabled_at, k.expires_at, k.playground,
        array_to_json(k.allowed_models)::text as allowed_models, k.monthly_cap_micro_vnd as cap, k.limit_reset,
        k.rate_limit_per_minute, k.concurrency_max, ${RATE_HELD} as rate_held, ${CONCURRENCY_HELD} as concurrency_held,
        coalesce(sum(d.charged_micro_vnd) filter (where d.day = today.day), 0)::text as today,
@@ -51,7 +53,7 @@ select k.account_id, k.key_id, k.label, k.last4, k.created_at, k.revoked_at, k.c
        coalesce(sum(d.charged_micro_vnd), 0)::text as total, to_char(max(d.day), 'YYYY-MM-DD') as last_used
   from api_key k cross join today
   left join usage_daily d on d.account_id = k.account_id and d.key_id = k.key_id
- where k.account_id = $1::text::bigint
+ where k.account_id = $1::text::bigint and ($2::text::boolean or not k.playground)
  group by k.account_id, k.key_id, today.day
  order by k.revoked_at is not null, k.key_id desc`
 export type CreatedKey =
@@ -102,9 +104,21 @@ async function findSubmitted(
   return revealed?.outcome === 'revealed' ? { outcome: 'created', keyId, key: revealed.key } : { outcome: 'gone' }
 }
 
-/** Active ones first, newest first. */
-export async function listOwnKeys(sql: AnySql, accountId: number): Promise<readonly OwnKey[]> {
-  const rows = await sql.unsafe(LIST, [String(accountId)])
+/** Active ones first, newest first; the playground's is not among them. */
+export function listOwnKeys(sql: AnySql, accountId: number): Promise<readonly OwnKey[]> {
+  return listKeys(sql, { accountId, playground: false })
+}
+
+/** The same with the playground's key, for naming whatever calls were made with. */
+export function listChargedKeys(sql: AnySql, accountId: number): Promise<readonly OwnKey[]> {
+  return listKeys(sql, { accountId, playground: true })
+}
+
+async function listKeys(
+  sql: AnySql,
+  { accountId, playground }: { accountId: number; playground: boolean },
+): Promise<readonly OwnKey[]> {
+  const rows = await sql.unsafe(LIST, [String(accountId), String(playground)])
   return rows.map(row => ({
     accountId: Number(row.account_id),
     keyId: Number(row.key_id),
@@ -115,6 +129,7 @@ export async function listOwnKeys(sql: AnySql, accountId: number): Promise<reado
     showable: row.showable,
     rateLimitPerMinute: row.rate_limit_per_minute,
     concurrencyMax: row.concurrency_max,
+    isPlayground: row.playground,
     rateHeld: row.rate_held,
     concurrencyHeld: row.concurrency_held,
     state: row.state,

@@ -16,9 +16,10 @@ const REPLACE = `update api_key set key_hash = decode($4, 'hex'), pepper_id = $5
     encryption_id = $6::text::smallint, encryption_iv = decode($7, 'hex'), ciphertext = decode($8, 'hex')
   where account_id = $1::text::bigint and key_id = $2::text::bigint and encryption_iv = decode($3, 'hex')
   returning key_id`
+/** No secret is behind the playground's keys, so they need none of ours. */
 const IN_USE = `select pepper_id, encryption_id, count(*)::integer as keys,
     count(*) filter (where ciphertext is null)::integer as without_copy
-  from api_key where revoked_at is null group by 1, 2 order by 1, 2`
+  from api_key where revoked_at is null and not playground group by 1, 2 order by 1, 2`
 const SAMPLES = `select distinct on (pepper_id, encryption_id) account_id, key_id, key_hash, pepper_id, encryption_id, encryption_iv,
     ciphertext from api_key where ciphertext is not null order by pepper_id, encryption_id, account_id`
 

@@ -9,6 +9,7 @@ import { readKeyReport } from '../accounts/key-report.ts'
 import { candidateHashes, type KeySecrets } from '../accounts/key-secret.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
 import { makeSealer } from '../conversation/seal.ts'
+import { playgroundCaller } from '../dashboard/playground/caller.ts'
 import { TABLES } from '../generated/tables.ts'
 import type { Tables } from '../generated/types.ts'
 import { Readiness } from '../http/readiness.ts'
@@ -218,6 +219,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     readiness,
     rateLimiter,
     flightLimiter,
+    playgroundCaller: playgroundCaller({
+      people: backOffice.people,
+      keySecrets,
+      publicUrl: config.publicUrl,
+      production: config.production,
+      dailyVndMax: config.limits.playgroundDailyVndMax,
+    }),
     banking: backOffice,
     keyReport: key => readKeyReport(sql, key),
     limits: config.limits,

@@ -230,6 +230,12 @@ export const LIMITS = {
     max: 1_000_000_000_000,
     what: 'Largest single balance change, in VND, that an operator can make on the pages.',
   },
+  playgroundDailyVndMax: {
+    fallback: 10_000,
+    min: 1,
+    max: 1_000_000_000,
+    what: 'Most money, in VND, that an account spends in the playground per day of Vietnam.',
+  },
   workerStartMs: { fallback: 60_000, min: 1000, max: 900_000, what: 'Longest start-up of a worker.' },
   workerPauseMs: {
     fallback: 10_000,

@@ -31,7 +31,8 @@ export interface PagesOptions {
 
 export async function addPages(server: FastifyInstance, options: PagesOptions): Promise<void> {
   const { config, backOffice, sql, keySecrets, catalogue, upstreams, services, log } = options
-  const { production, publicUrl, real, limits } = config
+  const { production, publicUrl, real } = config
+  const { adjustAskVnd, adjustVndMax, playgroundDailyVndMax } = config.limits
   await addDashboard(server, {
     catalogue,
     people: backOffice.people,
@@ -52,7 +53,7 @@ export async function addPages(server: FastifyInstance, options: PagesOptions): 
     production,
     log,
     now: () => new Date(),
-    limits: { ...DASHBOARD_LIMITS, adjustAskVnd: limits.adjustAskVnd, adjustVndMax: limits.adjustVndMax },
+    limits: { ...DASHBOARD_LIMITS, adjustAskVnd, adjustVndMax, playgroundDailyVndMax },
   })
   if (production) server.addHook('onListen', () => nameDrafts(config, log))
 }

@@ -128,6 +128,12 @@ function takesSchemas(dialect: Dialect): boolean {
   return dialect.structuredOutput.method === 'native' || dialect.structuredOutput.method === 'json_schema'
 }
 
+/** Levels of `reasoning_effort` that the model tells apart; empty where requests cannot change how much it reasons. */
+export function effortLevels(entry: ModelEntry): readonly string[] {
+  const dialect = entry.capabilities.includes('reasoning') ? dialectOf(entry) : undefined
+  return dialect?.reasoning.levels ?? []
+}
+
 function effort(dialect: Dialect | undefined): Readonly<Record<string, unknown>> {
   const levels: readonly string[] = dialect?.reasoning.levels ?? []
   return {
@@ -167,7 +173,7 @@ function steersReasoning({ reasoning }: Dialect): boolean {
 }
 
 /** Request fields worth sending, under the names that price-aware tools know. */
-function supportedParameters(entry: ModelEntry): string[] {
+export function supportedParameters(entry: ModelEntry): string[] {
   if (entry.kind === 'image') return ['n', 'prompt', 'size']
   if (entry.kind === 'speech') return ['input', 'instructions', 'response_format', 'speed', 'voice']
   const dialect = dialectOf(entry)

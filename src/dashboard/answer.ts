@@ -34,6 +34,8 @@ const CONTENT_SECURITY_POLICY = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
+  // Speech that the playground has fetched.
+  'media-src blob:',
   "connect-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
@@ -121,6 +123,7 @@ async function render(
     here: localUrl(request),
     asset: Object.fromEntries(assets.all.map(({ name }) => [name.replace(/\W/g, '_'), assets.path(name)])),
     scripts: isPage ? (answer.scripts ?? []).map(name => assets.path(name)) : [],
+    modules: isPage ? (answer.modules ?? []).map(name => assets.path(name)) : [],
     styles: isPage ? (answer.styles ?? []).map(name => assets.path(name)) : [],
     themeColors: THEME_COLORS,
   }

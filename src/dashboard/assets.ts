@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Coding, chosenCoding, compress } from '../lib/content-coding.ts'
 
 export interface Asset {
@@ -39,10 +40,12 @@ const require = createRequire(import.meta.url)
 function packageFiles(): readonly (readonly [string, string])[] {
   const htmx = dirname(require.resolve('htmx.org/package.json'))
   const uplot = dirname(require.resolve('uplot/package.json'))
+  const markdown = dirname(fileURLToPath(import.meta.resolve('streaming-markdown')))
   return [
     ['htmx.js', join(htmx, 'dist/htmx.min.js')],
     ['uplot.js', join(uplot, 'dist/uPlot.iife.min.js')],
     ['uplot.css', join(uplot, 'dist/uPlot.min.css')],
+    ['streaming-markdown.js', join(markdown, 'smd.min.js')],
   ]
 }
 
@@ -50,8 +53,16 @@ export function loadAssets(folder: string): Assets {
   const own = readdirSync(folder)
     .filter(name => extname(name) in TYPES)
     .map(name => [name, join(folder, name)] as const)
-  const all = [...own, ...packageFiles()].map(([name, file]) => createAsset(name, readFileSync(file)))
-  const byName = new Map(all.map(asset => [asset.name, asset]))
+  const files = new Map([...own, ...packageFiles()])
+  const byName = new Map<string, Asset>()
+  const make = (name: string): Asset => {
+    const file = files.get(name)
+    if (file === undefined) throw new RangeError(`there is no asset ${name}`)
+    const known = byName.get(name) ?? createAsset(name, withHashedImports(readFileSync(file), make))
+    byName.set(name, known)
+    return known
+  }
+  const all = [...files.keys()].map(make)
   const byFileName = new Map(all.map(asset => [asset.fileName, asset]))
   return {
     all,
@@ -62,6 +73,15 @@ export function loadAssets(folder: string): Assets {
       return `/assets/${asset.fileName}`
     },
   }
+}
+
+const IMPORT = /(\bfrom ')\.\/([\w-]+\.js)(?=')/g
+
+/** Modules import each other by plain names; browsers know only the hashed ones. */
+function withHashedImports(plain: Buffer, assetOf: (name: string) => Asset): Buffer {
+  const text = plain.toString()
+  const hashed = text.replace(IMPORT, (_, from: string, name: string) => `${from}./${assetOf(name).fileName}`)
+  return hashed === text ? plain : Buffer.from(hashed)
 }
 
 function createAsset(name: string, plain: Buffer): Asset {

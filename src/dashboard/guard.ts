@@ -45,6 +45,12 @@ export function forgetSession(reply: FastifyReply, { name, secure }: CookiePolic
   reply.clearCookie(name, { path: '/', httpOnly: true, secure, sameSite: 'lax' })
 }
 
+/** A cookie of ours, which needs no unescaping, in a `Cookie` header; for requests outside the pages. */
+export function cookieIn(header: string | undefined, name: string): string | undefined {
+  const pairs = (header ?? '').split(';').map(pair => pair.trim())
+  return pairs.find(pair => pair.startsWith(`${name}=`))?.slice(name.length + 1)
+}
+
 const TOKEN = /^[\w-]{20,200}$/
 
 /** Null for visitors, invalid tokens and ended sessions. */

@@ -94,6 +94,8 @@ export interface DashboardLimits {
   /** Money by hand above this, in whole dong, is asked for again; above the next it is refused. */
   readonly adjustAskVnd: number
   readonly adjustVndMax: number
+  /** Most that an account spends in the playground per day of Vietnam, in whole dong. */
+  readonly playgroundDailyVndMax: number
   /** Concurrent CSV exports in this process. */
   readonly exportsMax: number
   /** Success and first bytes of models are read no more often than this. */
@@ -105,7 +107,7 @@ export interface DashboardLimits {
 }
 
 /** What the environment says nothing of. */
-export const DASHBOARD_LIMITS: Omit<DashboardLimits, 'adjustAskVnd' | 'adjustVndMax'> = {
+export const DASHBOARD_LIMITS: Omit<DashboardLimits, 'adjustAskVnd' | 'adjustVndMax' | 'playgroundDailyVndMax'> = {
   formBytesMax: 64 * 1024,
   formFieldsMax: 50,
   tableRows: 50,

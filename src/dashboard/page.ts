@@ -43,6 +43,8 @@ export interface PageAnswer {
   readonly section?: Section
   /** Further scripts, by asset name. */
   readonly scripts?: readonly string[]
+  /** Scripts that are modules. */
+  readonly modules?: readonly string[]
   readonly styles?: readonly string[]
   /** Search engines may index it; absent: they may not. */
   readonly indexed?: Indexed | undefined
@@ -98,6 +100,7 @@ export type Section =
   | 'keys'
   | 'usage'
   | 'topup'
+  | 'playground'
   | 'models'
   | 'quickstart'
   | 'reference'

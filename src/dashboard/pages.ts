@@ -32,6 +32,7 @@ import { RESET_PAGES } from './people/reset.ts'
 import { SECOND_FACTOR_PAGES } from './people/second-factor.ts'
 import { SIGN_IN_PAGES } from './people/sign-in.ts'
 import { WEBHOOK_PAGES } from './people/webhooks.ts'
+import { PLAYGROUND_PAGES } from './playground/page.ts'
 import { COMPARE } from './public/compare.ts'
 import { CRAWLER_PAGES } from './public/crawlers.ts'
 import { DUTY_PAGES } from './public/duties.ts'
@@ -67,6 +68,7 @@ export const PAGES: readonly Page[] = [
   ...ORDER_PAGES,
   ORDER_RECEIPT,
   ...USAGE_PAGES,
+  ...PLAYGROUND_PAGES,
   ...HOME_PAGES,
   ...CALL_LIST_PAGES,
   ...CALL_PAGES,

@@ -1,9 +1,10 @@
 /**
- * The checks before a request's body is read, whatever its route: the gateway takes calls, the key is known and within
- * its limits, its wallet is not empty, and the body is not too long.
+ * The checks before a request's body is read, whatever its route: the gateway takes calls, the caller is known and within
+ * its key's limits, its wallet is not empty, and the body is not too long.
  */
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { GatewayError } from '../errors.ts'
 import { insufficientBalance } from '../pipeline/admit.ts'
 import { keysIn } from '../pipeline/authenticate.ts'
 import type { Caller } from '../pipeline/call.ts'
@@ -12,9 +13,9 @@ import { askForBody } from './lingering.ts'
 import { refuseTooLarge } from './read-body.ts'
 import type { ServerOptions } from './request.ts'
 
-/** Guards routes by their config: those with an endpoint run models, those of class `key` need a key. */
+/** Guards routes by their config: those with an endpoint run models, and their class says how their caller is known. */
 export function addCallGates(server: FastifyInstance, options: ServerOptions): void {
-  const { services, readiness, authenticator, limits } = options
+  const { services, readiness, authenticator, limits, playgroundCaller = refuseAll } = options
   server.addHook('onRequest', (request, reply, done) => {
     const { pass } = request.state
     // From the start, because the client may leave while its key is looked up.
@@ -31,16 +32,14 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
   })
   server.addHook('onRequest', (request, _reply, done) => {
     const { authentication, endpoint } = request.routeOptions.config
+    if (authentication === 'playground') return awaitCaller(request, done, playgroundCaller(request))
     if (authentication !== 'key') return done()
     // Routes with an endpoint place a hold, which verifies the key again; all others look it up afresh.
     const keys = keysIn(request.headers)
     if (endpoint !== undefined) request.state.caller = authenticator.remembered(keys)
     if (request.state.caller !== null) return done()
     const found = endpoint === undefined ? authenticator.verify(keys) : authenticator.recall(keys)
-    found.then(caller => {
-      request.state.caller = caller
-      done()
-    }, done)
+    awaitCaller(request, done, found)
   })
   const withinLimits = keyLimits(options)
   server.addHook('preParsing', (request, _reply, payload, done) => {
@@ -59,6 +58,17 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
       done(error as Error)
     }
   })
+}
+
+function awaitCaller(request: FastifyRequest, done: (error?: Error) => void, found: Promise<Caller>): void {
+  found.then(caller => {
+    request.state.caller = caller
+    done()
+  }, done)
+}
+
+function refuseAll(): Promise<Caller> {
+  return Promise.reject(new GatewayError('authentication_failed'))
 }
 
 /** Counts a call against its key's limits; null when no wait is needed. Rejects with GatewayError `rate_limited`. */

@@ -1,25 +1,39 @@
-/** The frame of every route that runs a model: key, then body, then the pipeline on a hijacked reply. */
+/** The frame of every route that runs a model: caller, then body, then the pipeline on a hijacked reply. */
 
 import type { FastifyInstance } from 'fastify'
 import type { FreeEndpoint, ModelEndpoint } from '../endpoints/endpoint.ts'
 import { FREE_ENDPOINTS, MODEL_ENDPOINTS } from '../endpoints/index.ts'
+import type { RouteFacts } from '../lib/route.ts'
 import type { Caller } from '../pipeline/call.ts'
 import { runCall } from '../pipeline/run.ts'
 import { ResponseChannel } from './client-channel.ts'
 import { callOf, type ServerOptions } from './request.ts'
 
+/** The playground's calls run below this path, and are the API's in everything but how their caller is known. */
+const PLAYGROUND = '/playground'
+
 export function addEndpoints(server: FastifyInstance, options: ServerOptions): void {
-  for (const endpoint of MODEL_ENDPOINTS) addCallRoute(server, options, endpoint)
+  for (const endpoint of MODEL_ENDPOINTS) {
+    addCallRoute(server, options, endpoint, endpoint)
+    if (options.playgroundCaller !== undefined) {
+      addCallRoute(server, options, endpoint, { path: PLAYGROUND + endpoint.path, authentication: 'playground' })
+    }
+  }
   for (const endpoint of FREE_ENDPOINTS) addFreeRoute(server, options, endpoint)
 }
 
-function addCallRoute(server: FastifyInstance, options: ServerOptions, endpoint: ModelEndpoint): void {
+function addCallRoute(
+  server: FastifyInstance,
+  options: ServerOptions,
+  endpoint: ModelEndpoint,
+  { path, authentication }: Pick<RouteFacts, 'path' | 'authentication'>,
+): void {
   const { services, pinger, readiness } = options
   const { name, kind, namedEvents, codeOf } = endpoint
   server.route({
     method: endpoint.method,
-    url: endpoint.path,
-    config: { endpoint: name, authentication: endpoint.authentication },
+    url: path,
+    config: { endpoint: name, authentication },
     handler: (request, reply) => {
       reply.hijack()
       const { state } = request

@@ -32,6 +32,10 @@ export interface ServerLimits extends BodyLimits, LingerLimits {
 export interface ServerOptions {
   readonly services: Services
   readonly authenticator: Authenticator
+  /**
+   * The caller behind a request of the playground. Rejects with GatewayError; absent: there is no playground.
+   */
+  readonly playgroundCaller?: (request: FastifyRequest) => Promise<Caller>
   readonly pinger: Pinger
   readonly readiness: Readiness
   readonly rateLimiter: RateLimiter

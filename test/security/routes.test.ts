@@ -8,6 +8,7 @@ import { catalogue } from '../../src/catalogue/current.ts'
 import { TABS } from '../../src/dashboard/operator/frame.ts'
 import type { OperatorPage } from '../../src/dashboard/page.ts'
 import { PAGES } from '../../src/dashboard/pages.ts'
+import { MODEL_ENDPOINTS } from '../../src/endpoints/index.ts'
 import { API_ROUTES } from '../../src/http/endpoints.ts'
 import { createServer } from '../../src/http/server.ts'
 import { Visitor } from '../dashboard/visitor.ts'
@@ -112,7 +113,7 @@ function filled(path: string): string {
 
 function call(visitor: Visitor, { method, path, isPage }: RegisteredRoute, to = filled(path)) {
   const accept = isPage ? 'text/html' : '*/*'
-  const isApi = path.startsWith('/v1/') || path.startsWith('/webhooks/')
+  const isApi = /^\/(v1|webhooks|playground\/v1)\//.test(path)
   if (method === 'POST') {
     return isApi
       ? visitor.post(to, {}, { accept, 'content-type': 'application/json' })
@@ -159,6 +160,7 @@ describe('declarations', () => {
       'key',
       'none',
       'operator',
+      'playground',
       'session',
       'signature',
     ])
@@ -179,6 +181,7 @@ describe('declarations', () => {
     expect(beside.sort()).toEqual([
       'GET /* none',
       'GET /assets/:file none',
+      ...MODEL_ENDPOINTS.map(({ path }) => `POST /playground${path} playground`).sort(),
       'POST /webhooks/bank/casso signature',
       'POST /webhooks/bank/payos signature',
       'POST /webhooks/bank/sepay signature',
@@ -199,6 +202,18 @@ describe('each class with every credential that is not its own', () => {
     for (const found of await statuses('session', others('a session', 'an operator’s session'))) {
       expect(found[2], found.join(' ')).toBe(303)
       expect(found[3], found.join(' ')).toMatch(/^\/signin(\?next=|$)/)
+    }
+  })
+
+  test('calls of the playground are refused without a session, and a session alone is not enough for another site', async () => {
+    expect(ofClass('playground')).toHaveLength(MODEL_ENDPOINTS.length)
+    for (const found of await statuses('playground', others('a session', 'an operator’s session'))) {
+      expect(found[2], found.join(' ')).toBe(401)
+    }
+    for (const { path } of ofClass('playground')) {
+      const headers = { origin: 'https://evil.example', 'content-type': 'application/json' }
+      const { status } = await (credentials['a session'] as Visitor).post(path, {}, headers)
+      expect([path, status]).toEqual([path, 403])
     }
   })
 

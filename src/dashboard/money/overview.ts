@@ -1,6 +1,6 @@
 /** The first page after signing in: how much is left, how fast it is spent, what happened last. */
 
-import { listOwnKeys } from '../../accounts/own-keys.ts'
+import { listChargedKeys } from '../../accounts/own-keys.ts'
 import { readBalance } from '../../ledger/reports/balance.ts'
 import { readDaily, readTotals } from '../../ledger/reports/daily.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
@@ -32,7 +32,7 @@ async function show(request: PageRequest): Promise<Answer> {
   const [from, to] = [addDays(today, 1 - DAYS), addDays(today, 1)]
   const [balance, keys, ofToday, ofDays, daily, { rows }, credits] = await Promise.all([
     readBalance(sql, accountId),
-    listOwnKeys(sql, accountId),
+    listChargedKeys(sql, accountId),
     readTotals(sql, { accountId, from: today, to }),
     readTotals(sql, { accountId, from, to }),
     readDaily(sql, { accountId, from, to, by: 'model' }),
@@ -42,7 +42,7 @@ async function show(request: PageRequest): Promise<Answer> {
   const left = balance?.balanceMicroVnd ?? ZERO_MICRO_VND
   const steps = {
     hasToppedUp: credits.length > 0,
-    hasKey: keys.some(key => key.revokedAt === null),
+    hasKey: keys.some(key => key.revokedAt === null && !key.isPlayground),
     hasCalled: rows.length > 0,
   }
   return {

@@ -1,6 +1,6 @@
 /** Usage: totals, a chart by day, every call as a row, and all of it as CSV. */
 
-import { listOwnKeys, type OwnKey } from '../../accounts/own-keys.ts'
+import { listChargedKeys, type OwnKey } from '../../accounts/own-keys.ts'
 import { countUsage, exportUsageCsv } from '../../ledger/reports/csv.ts'
 import { readDaily, readTotals } from '../../ledger/reports/daily.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
@@ -38,7 +38,7 @@ async function show(request: PageRequest): Promise<Answer> {
   const filter = rowFilter(asked)
   const page = { limit: limits.tableRows, ...(asked.beforeSeq !== null && { beforeSeq: asked.beforeSeq }) }
   const [keys, daily, byModel, totals, { rows, nextBeforeSeq }, rowCount] = await Promise.all([
-    listOwnKeys(sql, accountId),
+    listChargedKeys(sql, accountId),
     readDaily(sql, { ...range, by: asked.by }),
     readDaily(sql, { accountId, from: range.from, to: range.to, by: 'model' }),
     readTotals(sql, range),
@@ -113,7 +113,7 @@ async function exportCsv(request: PageRequest): Promise<Answer> {
   const { options, now } = request
   const { accountId } = signedIn(request)
   const filter = rowFilter(queryOf(request))
-  const keys = await listOwnKeys(options.sql, accountId)
+  const keys = await listChargedKeys(options.sql, accountId)
   const keyLabels = new Map(keys.map(({ keyId }) => [keyId, keyLabel(keys, keyId)]))
   const rows = await countUsage(options.sql, { accountId, filter })
   const chunks = exportUsageCsv(options.sql, { accountId, filter, keyLabels })

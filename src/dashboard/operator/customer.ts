@@ -4,7 +4,7 @@ import { listMails } from '../../accounts/mail-log.ts'
 import { listNotes } from '../../accounts/notes.ts'
 import { type AccountSummary, readAccountSummary } from '../../accounts/operator.ts'
 import { listActions } from '../../accounts/operator-log.ts'
-import { listOwnKeys, type OwnKey } from '../../accounts/own-keys.ts'
+import { listChargedKeys, type OwnKey } from '../../accounts/own-keys.ts'
 import { mayDo } from '../../accounts/roles.ts'
 import { listSessions } from '../../accounts/sessions.ts'
 import { readCredits } from '../../ledger/reports/journal.ts'
@@ -71,7 +71,7 @@ export async function customerPage(
   const { accountId, email } = account
   const beforeSeq = idOf(query.text('credits'))
   const [keys, calls, orders, credits, sessions, mails, notes, actions] = await Promise.all([
-    listOwnKeys(sql, accountId),
+    listChargedKeys(sql, accountId),
     readUsageRows(sql, { accountId, filter: {}, limit: ROWS }),
     listOrders(payments, accountId, { limit: ROWS }),
     readCredits(sql, { accountId, limit: JOURNAL_ROWS, ...(beforeSeq !== null && { beforeSeq }) }),
@@ -88,7 +88,7 @@ export async function customerPage(
   const data = {
     account,
     roleKey: account.role === null ? null : `operator.role.${account.role}`,
-    keys: keys.map(key => keyRow(request, key, refusal)),
+    keys: keys.filter(key => !key.isPlayground).map(key => keyRow(request, key, refusal)),
     calls: calls.rows.map(row => rowView(row, keys)),
     orders: orders.map(order => ({ ...order, stateKey: `topup.state.${order.state}`, tone: TONES[order.state] })),
     credits: credits.map(row => ({ ...row, kindKey: `topup.kind.${row.kind}` })),

@@ -22,6 +22,7 @@ export const COMMON_TEXTS = {
   'nav.keys': { vi: 'Khóa API', en: 'API keys' },
   'nav.usage': { vi: 'Mức sử dụng', en: 'Usage' },
   'nav.topup': { vi: 'Nạp tiền', en: 'Top up' },
+  'nav.playground': { vi: 'Dùng thử', en: 'Playground' },
   'nav.models': { vi: 'Mô hình và giá', en: 'Models and prices' },
   'nav.quickstart': { vi: 'Bắt đầu nhanh', en: 'Quick start' },
   'nav.reference': { vi: 'Tài liệu API', en: 'API reference' },

@@ -14,6 +14,7 @@ import { OPERATOR_BUSINESS_TEXTS } from './operator-business.ts'
 import { OPERATOR_CALL_TEXTS } from './operator-calls.ts'
 import { OPERATOR_HOME_TEXTS } from './operator-home.ts'
 import { OPERATOR_UPSTREAM_TEXTS } from './operator-upstreams.ts'
+import { PLAYGROUND_TEXTS } from './playground.ts'
 import { PUBLIC_TEXTS } from './public.ts'
 import { SECOND_FACTOR_TEXTS } from './second-factor.ts'
 import { TOP_UP_TEXTS } from './top-up.ts'
@@ -31,6 +32,7 @@ export const TEXTS = {
   ...KEY_TEXTS,
   ...TOP_UP_TEXTS,
   ...USAGE_TEXTS,
+  ...PLAYGROUND_TEXTS,
   ...OPERATOR_TEXTS,
   ...SECOND_FACTOR_TEXTS,
   ...OPERATOR_HOME_TEXTS,

@@ -20,6 +20,8 @@ const PAGE = `select ${USAGE_COLUMNS} from usage
   where account_id = $1::text::bigint and seq > $2::text::bigint and seq < $3::text::bigint and ${USAGE_FILTER}
   order by seq desc limit $10::text::integer`
 
+const ONE = `select ${USAGE_COLUMNS} from usage where call_id = $1::text::uuid and account_id = $2::text::bigint`
+
 export interface UsagePage {
   readonly rows: readonly UsageRow[]
   /**
@@ -53,6 +55,15 @@ export async function readUsageRows(
     before = after + 1
   }
   return { rows, nextBeforeSeq: before > bounds.afterSeq + 1 ? before : null }
+}
+
+/** One call of the account; null before it has ended, and for calls of others. */
+export async function readUsageRow(
+  sql: AnySql,
+  { accountId, callId }: { accountId: number; callId: string },
+): Promise<UsageRow | null> {
+  const [row] = await sql.unsafe(ONE, [callId, String(accountId)])
+  return row === undefined ? null : toUsageRow(row)
 }
 
 /** For USAGE_FILTER. */

@@ -1,0 +1,71 @@
+/** Pictures that go with a message: chosen or pasted, shown with a button to take them out again. */
+
+const TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
+const PICTURES_MAX = 4
+/** Bytes of one, before base 64 makes a third more of them: four go into a request. */
+const BYTES_MAX = 3_500_000
+
+/**
+ * @param {HTMLElement} list
+ * @param {(fault: string) => void} refuse says what is wrong; '' takes it back
+ * @param {() => void} changed
+ */
+export function createPictures(list, texts, refuse, changed) {
+  let urls = []
+
+  function show() {
+    list.replaceChildren(
+      ...urls.map((url, index) => {
+        const item = document.createElement('li')
+        const image = item.appendChild(document.createElement('img'))
+        image.src = url
+        image.alt = `${texts.picture} ${index + 1}`
+        const button = item.appendChild(document.createElement('button'))
+        button.type = 'button'
+        button.className = 'button quiet small'
+        button.textContent = texts.remove
+        button.setAttribute('aria-label', `${texts.remove}: ${image.alt}`)
+        button.addEventListener('click', () => {
+          urls = urls.filter(other => other !== url)
+          show()
+        })
+        return item
+      }),
+    )
+    list.hidden = urls.length === 0
+    changed()
+  }
+
+  return {
+    get urls() {
+      return urls
+    },
+    clear() {
+      urls = []
+      show()
+    },
+    /** Fills the list again with what was taken from it. */
+    restore(taken) {
+      urls = taken
+      show()
+    },
+    async add(files) {
+      refuse('')
+      for (const file of files) {
+        if (!TYPES.includes(file.type)) refuse(texts.notPicture)
+        else if (file.size > BYTES_MAX || urls.length >= PICTURES_MAX) refuse(texts.tooLarge)
+        else urls = [...urls, await dataUrlOf(file)]
+      }
+      show()
+    },
+  }
+}
+
+function dataUrlOf(file) {
+  const { promise, resolve, reject } = Promise.withResolvers()
+  const reader = new FileReader()
+  reader.onload = () => resolve(reader.result)
+  reader.onerror = () => reject(reader.error)
+  reader.readAsDataURL(file)
+  return promise
+}
