@@ -1,14 +1,13 @@
 /** Words of earlier versions: rewritten where they stand, with nothing else of the file changed. */
 
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { formatFindings } from '../../codegen/findings.ts'
 import { migrateText } from '../../codegen/migrate.ts'
-import { run } from '../../codegen/run.ts'
-import { compiler, goodTexts, withFiles } from './support.ts'
+import { useCommandProject } from './command-project.ts'
+import { compiler, withFiles } from './support.ts'
 
 const OLD = `# Above.
 family: beta   # the second
@@ -239,30 +238,14 @@ test('a file that is not YAML is left alone, and said to be', () => {
   expect(migrated(text)).toMatchObject({ text, words: [], findings: [{ code: 'yaml-syntax' }] })
 })
 
-const scratch = mkdtempSync(join(tmpdir(), 'catalogue-migrate-'))
-afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+const project = useCommandProject()
+const { call } = project
 
-let project = ''
-beforeEach(() => {
-  project = join(scratch, String(Math.random()))
-  for (const { path, text } of goodTexts()) {
-    mkdirSync(join(project, path, '..'), { recursive: true })
-    writeFileSync(join(project, path), text)
-  }
-})
-
-const beta = () => join(project, 'catalogue/families/beta.yaml')
+const beta = () => project.path('catalogue/families/beta.yaml')
 const BETA_OLD = readFileSync(join(import.meta.dirname, 'good/families/beta.yaml'), 'utf8').replace(
   'output: { cap_field: max_completion_tokens }',
   'max_tokens_field: max_completion_tokens',
 )
-
-async function call(...argv: string[]): Promise<{ status: number; out: string; err: string }> {
-  const out: string[] = []
-  const err: string[] = []
-  const status = await run(argv, { out: line => out.push(line), err: line => err.push(line) }, { root: project })
-  return { status, out: out.join('\n'), err: err.join('\n') }
-}
 
 test('migrate-words --check says what it would do, migrate-words does it, once', async () => {
   writeFileSync(beta(), BETA_OLD)
@@ -305,8 +288,8 @@ test('migrate-words is not done where a word is left', async () => {
 })
 
 test('price-diff against a base in old words shows what has changed and nothing else', async () => {
-  const base = join(scratch, 'base')
-  cpSync(project, base, { recursive: true })
+  const base = join(project.scratch, 'base')
+  cpSync(project.root, base, { recursive: true })
   writeFileSync(join(base, 'catalogue/families/beta.yaml'), BETA_OLD)
   cpSync(join(import.meta.dirname, '../../schemas'), join(base, 'schemas'), { recursive: true })
   const schema = join(base, 'schemas/dialect.schema.json')

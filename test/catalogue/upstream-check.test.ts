@@ -1,11 +1,7 @@
 /** `upstream-check` against doubles of providers, on real sockets: what it sends, what it makes of answers, what it never says. */
 
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
-import { run } from '../../codegen/run.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   type Answer,
   drop,
@@ -19,31 +15,21 @@ import {
   startScriptedUpstream,
   write,
 } from '../support/scripted-upstream.ts'
+import { useCommandProject } from './command-project.ts'
 
-const scratch = mkdtempSync(join(tmpdir(), 'upstream-check-'))
+const project = useCommandProject()
+const { replace } = project
 const SECRETS = { north: 'north-secret-canary', south: 'south-secret-canary' }
-let project = ''
-let copies = 0
 let doubles: ScriptedUpstream[] = []
-afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 afterEach(async () => {
   await Promise.all(doubles.map(double => double.close()))
   doubles = []
 })
 
 beforeEach(() => {
-  project = join(scratch, String(++copies))
-  cpSync(join(import.meta.dirname, 'good'), join(project, 'catalogue'), { recursive: true })
   replace('upstreams.yaml', '{ messages: /v1/messages }', '{ messages: /v1/messages, models: /v1/models }')
   replace('upstreams.yaml', '      responses: /responses\n', '      responses: /responses\n      models: /models\n')
 })
-
-function replace(name: string, passage: string, by: string): void {
-  const path = join(project, 'catalogue', name)
-  const text = readFileSync(path, 'utf8')
-  expect(text).toContain(passage)
-  writeFileSync(path, text.replace(passage, by))
-}
 
 interface Providers {
   readonly north?: readonly Answer[]
@@ -59,15 +45,9 @@ async function check(providers: Providers, words: readonly string[] = [], enviro
     variables[`UPSTREAM_${id.toUpperCase()}_BASE_URL`] = id === 'south' ? `${double.url}/v1` : double.url
     variables[`UPSTREAM_${id.toUpperCase()}_API_KEY`] = SECRETS[id as keyof typeof SECRETS]
   }
-  const out: string[] = []
-  const err: string[] = []
-  const output = { out: (text: string) => out.push(text), err: (text: string) => err.push(text) }
-  const status = await run(['upstream-check', ...words], output, {
-    root: project,
-    today: '2026-11-22',
-    environment: variables,
-  })
-  const printed = { status, out: out.join('\n'), err: err.join('\n') }
+  project.today = '2026-11-22'
+  project.environment = variables
+  const printed = await project.call('upstream-check', ...words)
   expect(printed.out + printed.err).not.toMatch(/secret-canary|127\.0\.0\.1/)
   return printed
 }

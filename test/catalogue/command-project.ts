@@ -1,0 +1,66 @@
+/** A copy of the good catalogue for each test of a file, and the catalogue's command line on it. */
+
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeEach, expect } from 'vitest'
+import { run } from '../../codegen/run.ts'
+
+interface Called {
+  readonly status: number
+  readonly out: string
+  readonly err: string
+}
+
+const TODAY = '2026-11-21'
+
+class CommandProject {
+  /** Folder of all copies, and for the test's own files. */
+  readonly scratch = mkdtempSync(join(tmpdir(), 'catalogue-command-'))
+  /** Date for `call`. */
+  today = TODAY
+  /** Environment for `call`. */
+  environment: Readonly<Record<string, string>> = {}
+  #copies = 0
+
+  /** Folder of this test's copy. */
+  get root(): string {
+    return join(this.scratch, String(this.#copies))
+  }
+
+  renew(): void {
+    this.#copies++
+    this.today = TODAY
+    this.environment = {}
+    cpSync(join(import.meta.dirname, 'good'), this.path('catalogue'), { recursive: true })
+  }
+
+  path(...names: readonly string[]): string {
+    return join(this.root, ...names)
+  }
+
+  /** Runs the command line. */
+  call = async (...argv: readonly string[]): Promise<Called> => {
+    const out: string[] = []
+    const err: string[] = []
+    const output = { out: (text: string) => out.push(text), err: (text: string) => err.push(text) }
+    const status = await run(argv, output, { root: this.root, today: this.today, environment: this.environment })
+    return { status, out: out.join('\n'), err: err.join('\n') }
+  }
+
+  /** A file of the catalogue. */
+  read = (name: string): string => readFileSync(this.path('catalogue', name), 'utf8')
+
+  /** Replaces a passage, which must exist, in a file of the catalogue. */
+  replace = (name: string, passage: string, by: string): void => {
+    expect(this.read(name)).toContain(passage)
+    writeFileSync(this.path('catalogue', name), this.read(name).replace(passage, by))
+  }
+}
+
+export function useCommandProject(): CommandProject {
+  const project = new CommandProject()
+  beforeEach(() => project.renew())
+  afterAll(() => rmSync(project.scratch, { recursive: true, force: true }))
+  return project
+}
