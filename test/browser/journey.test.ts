@@ -289,7 +289,17 @@ describe.skipIf(missing !== null)('in a browser', () => {
     timeout: 60_000,
   }, async () => {
     await page.emulateMedia({ reducedMotion: 'reduce' })
-    for (const path of ['/overview', '/keys', '/topup', '/usage', '/account', '/models?q=opus', '/quickstart']) {
+    for (const path of [
+      '/overview',
+      '/keys',
+      '/topup',
+      '/usage',
+      '/account',
+      '/models?q=opus',
+      '/models/opus',
+      '/compare?model=opus&model=gpt-5.5',
+      '/quickstart',
+    ]) {
       await page.goto(path)
       await expectKeyboard(page)
     }
