@@ -74,7 +74,7 @@ export class Group {
   }
 }
 
-/** The lines of a group; the first starts at the column, the others are indented. */
+/** The lines of a group. `column` is where the first one starts; the others are indented. */
 export function layOut(group: Group, column: number): string[] {
   const lines = group.isSpread && group.members.size > 0 ? spreadLines(group, column) : flowLines(group)
   return lines.map((line, index) => (index === 0 || line === '' ? line : ' '.repeat(column) + line))

@@ -137,6 +137,6 @@ export async function checkRoads(world: World, contenders: readonly Contender[])
       throw new Error(`${name}: ${error.message}`)
     })
     const path = await world.tools.asked()
-    if (path !== PATHS[wire]) throw new Error(`${name} came to the upstream at ${path}`)
+    if (path !== PATHS[wire]) throw new Error(`${name} reached the upstream at ${path}`)
   }
 }

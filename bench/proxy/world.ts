@@ -155,7 +155,7 @@ function setupLines(cores: Cores | null, { name }: Tools): string[] {
   ]
 }
 
-/** Production does not start without it. */
+/** Required in production. */
 const COMPANY = {
   COMPANY_NAME: 'Bench',
   COMPANY_ADDRESS: '1 Lê Lợi, TP. Hồ Chí Minh',

@@ -57,7 +57,7 @@ export interface Config {
   readonly real: boolean
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[]
-  /** Networks inside that customers' webhooks may reach, such as `10.20.0.0/16`; none in most installations. */
+  /** Private networks that customers' webhooks may reach, such as `10.20.0.0/16`; none in most installations. */
   readonly webhookNetworks: readonly string[]
   /** Tunable limits; see each field. */
   readonly limits: ConfigLimits
@@ -152,7 +152,7 @@ function readProxies(reader: Reader): readonly string[] {
   return []
 }
 
-/** Always with a length, so that nobody opens a whole network by leaving it out. */
+/** The prefix length is required, so that nobody opens a whole network by omitting it. */
 function readNetworks(reader: Reader): readonly string[] {
   const named = (reader.text('WEBHOOK_PRIVATE_NETWORKS') ?? '').split(',').map(network => network.trim())
   const networks = named.filter(network => network !== '')

@@ -161,7 +161,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'WEBHOOK_PRIVATE_NETWORKS',
         fallback: 'none',
-        what: "Networks inside that customers' webhooks may reach, by plain http too, such as `10.20.0.0/16`; for tests, and for installations whose customers are inside.",
+        what: "Private networks that customers' webhooks may reach, also by plain http, such as `10.20.0.0/16`; for tests, and for installations with internal customers.",
       },
     ],
   },

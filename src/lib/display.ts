@@ -1,6 +1,6 @@
 /**
- * Amounts and times as pages and mails show them: Vietnamese format in both languages, dots between thousands, a decimal
- * comma. Amounts and counts stand side by side; with a second format 1.234 and 1,234 would be different numbers on one page.
+ * Amounts and times for pages and mails: Vietnamese format in both languages, with dots between thousands and a decimal
+ * comma. With a second format, 1.234 and 1,234 could be different numbers on one page.
  */
 
 import { formatVnd, type MicroVnd } from './money.ts'
@@ -24,7 +24,7 @@ export function dongOfText(amount: string): string {
   return `${withDots(whole)}${fraction === undefined ? '' : `,${fraction}`}${NO_BREAK}₫`
 }
 
-/** For balances at a glance: fractions of a dong are cut off, so that nobody seems to have more than there is. */
+/** For balances at a glance: drops fractions of a dong, so that nobody seems to have more than there is. */
 export function dongWhole(amount: MicroVnd): string {
   return dongWholeOfText(formatVnd(amount))
 }

@@ -13,7 +13,7 @@ const GATHERED_CHARACTERS = 16_000
 let timeMs = 0
 let timeText = ''
 
-/** pino's own destination, written once per millisecond rather than once per line. */
+/** pino's own `isoTime`, but formatted once per millisecond rather than once per line. */
 function isoTime(): string {
   const now = Date.now()
   if (now !== timeMs) {

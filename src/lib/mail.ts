@@ -10,7 +10,7 @@ export interface MailMessage {
   readonly to: string
   readonly subject: string
   readonly text: string
-  /** Mail programs offer to end mails of this kind by a POST to it, without a visit (RFC 8058). */
+  /** URL for one-click unsubscribe: mail programs POST to it without opening a page (RFC 8058). */
   readonly unsubscribeUrl?: string
 }
 
@@ -85,11 +85,11 @@ export function createSmtpMailer({ url, from, timeoutMs = 10_000, connectionsMax
   }
 }
 
-/** The address is passed as one whatever it contains: plain text would be parsed as a list with names and comments. */
+/** Passes the recipient as a single address, whatever it contains: a string would be parsed as a list with names and comments. */
 function partsOf({ to, subject, text, unsubscribeUrl }: MailMessage) {
   const parts = { to: { name: '', address: to }, subject, text }
   if (unsubscribeUrl === undefined) return parts
-  // Prepared: a folded or encoded address would not be found.
+  // `prepared` keeps the mailer from folding or encoding the URL, which mail programs would not recognise.
   const list = { prepared: true, value: `<${unsubscribeUrl}>` }
   return { ...parts, headers: { 'List-Unsubscribe': list, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } }
 }

@@ -1,11 +1,11 @@
-/** Periods that start anew by Vietnam's calendar, which is seven hours ahead of UTC all year. Weeks begin on Monday. */
+/** Recurring periods in Vietnam's calendar, which is seven hours ahead of UTC all year. Weeks begin on Monday. */
 
 export const PERIODS = ['daily', 'weekly', 'monthly'] as const
 export type Period = (typeof PERIODS)[number]
 
 const AHEAD_MS = 7 * 3_600_000
 
-/** When the period after this moment begins. */
+/** Start of the next period. */
 export function nextPeriod(period: Period, now: Date): Date {
   const local = new Date(now.getTime() + AHEAD_MS)
   const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()]

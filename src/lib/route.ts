@@ -19,7 +19,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Required on every route: the server refuses to start with a route that lacks it. */
     authentication?: RouteAuthentication
-    /** A form of another site is taken, whatever its encoding. */
+    /** Accepts forms from other sites, in any encoding. */
     fromAnywhere?: boolean
   }
 }
