@@ -5,7 +5,7 @@ import type { DashboardOptions } from '../../src/dashboard/options.ts'
 import { latestFigures } from '../../src/dashboard/public/model-figures.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
-import { readable, Visitor } from './visitor.ts'
+import { readable, unescaped, Visitor } from './visitor.ts'
 
 let running: TestGateway
 let visitor: Visitor
@@ -199,27 +199,6 @@ test('the page of a model has a first call in each of its formats, with the id t
   expect(await blocks('/models/req/gpt-4o-mini-tts')).toHaveLength(3)
 })
 
-test('the commands of a model page do as they stand, with a key', async () => {
-  const { apiKey } = await running.account(10_000_000_000n)
-  for (const id of ['claude-opus-5', 'gpt-5.5', 'req/gpt-image-2', 'req/gpt-4o-mini-tts']) {
-    const { html } = await visitor.get(`/models/${id}`)
-    const commands = [...html.matchAll(/<code>(curl [\s\S]*?)<\/code>/g)].map(match => unescaped(match[1] as string))
-    for (const command of commands.filter(each => each.includes("-d '"))) {
-      const path = /http:\/\/gateway\.test(\S+)/.exec(command)?.[1]
-      const body = /-d '([\s\S]*?)'/.exec(command)?.[1] as string
-      const headers = Object.fromEntries(
-        [...command.matchAll(/-H "([^:]+): ([^"]+)"/g)].map(([, name, value]) => [
-          name,
-          value?.replace('$KEY', apiKey),
-        ]),
-      ) as Record<string, string>
-      const { status } = await fetch(running.url + path, { method: 'POST', headers, body })
-      expect([id, path, status]).toEqual([id, path, 200])
-    }
-    expect(commands.length).toBeGreaterThan(0)
-  }
-})
-
 test('a model page says how calls went in the last seven days, where there were enough, and reads it once for all', async () => {
   const other = await startTestGateway()
   try {
@@ -339,10 +318,6 @@ test('robots.txt keeps test systems out of search engines, and old browsers get 
   expect(bytes.subarray(0, 4)).toEqual(Buffer.from([0, 0, 1, 0]))
   expect(bytes.subarray(22, 26).toString('latin1')).toBe('\x89PNG')
 })
-
-function unescaped(html: string): string {
-  return html.replaceAll('&quot;', '"').replaceAll('&#x27;', "'").replaceAll('&#x3D;', '=').replaceAll('&amp;', '&')
-}
 
 function canonicalOf(html: string): string {
   return unescaped(/<link rel="canonical" href="([^"]+)"/.exec(html)?.[1] ?? '')

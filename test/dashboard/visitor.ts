@@ -140,3 +140,8 @@ export function readable(html: string): string {
     .replaceAll('\u00a0', ' ')
     .replace(/\s+/g, ' ')
 }
+
+/** Text of an element, or the value of an attribute, as it was before it became HTML. */
+export function unescaped(html: string): string {
+  return html.replaceAll('&quot;', '"').replaceAll('&#x27;', "'").replaceAll('&#x3D;', '=').replaceAll('&amp;', '&')
+}
