@@ -55,7 +55,7 @@ with ${SQL_TODAY},${ACTIVE},
 keys as (
   select k.*, key_standing(k.account_id, k.key_id) as standing
     from active join api_key k using (account_id)
-   where k.monthly_cap_micro_vnd is not null and k.revoked_at is null),
+   where k.monthly_cap_micro_vnd is not null and k.revoked_at is null and not k.playground),
 found as (
   select k.account_id, 'key.limit_reached' as kind,
          format('key %s, %s, %s of %s', k.key_id, coalesce(limit_began(k.limit_reset)::text, 'for good'), reached.percent,

@@ -25,10 +25,10 @@ with found as (
 const KEYS = `
 with found as (
   select k.account_id, 'key.created' as kind, 'key ' || k.key_id as reference, jsonb_build_object(${SQL_KEY_FACTS}) as data
-    from api_key k where k.created_at > ${SINCE}
+    from api_key k where k.created_at > ${SINCE} and not k.playground
   union all
   select k.account_id, 'key.revoked', 'key ' || k.key_id, jsonb_build_object(${SQL_KEY_FACTS})
-    from api_key k where k.revoked_at > ${SINCE})${SQL_RECORD}`
+    from api_key k where k.revoked_at > ${SINCE} and not k.playground)${SQL_RECORD}`
 
 const SIGN_INS = `
 with found as (

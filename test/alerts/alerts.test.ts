@@ -1,8 +1,10 @@
 /** What customers are told: each thing once, what they want, and nothing of their calls' content. */
 
 import { afterAll, expect, test } from 'vitest'
+import type { FoundKey } from '../../src/accounts/find-key.ts'
 import { setKeyCap } from '../../src/accounts/key-settings.ts'
 import { createKey, revokeKey } from '../../src/accounts/keys.ts'
+import { playgroundKey } from '../../src/accounts/playground-key.ts'
 import { openSession } from '../../src/accounts/sessions.ts'
 import { deliverAlerts } from '../../src/alerts/deliver.ts'
 import { retiringModels } from '../../src/alerts/find-slow.ts'
@@ -119,6 +121,17 @@ test('a key is reported at 80 % and at 100 % of its cap, and anew under another 
   expect(await told(customer)).toEqual([`API key build (…${last4}) has used 80% of its limit`])
   await revokeKey(sql, { accountId: customer.accountId, keyId })
   expect(await told(customer)).toEqual([`API key build (…${last4}) was revoked`])
+})
+
+test('the key behind the playground is no news: neither that it was made nor that its day is spent', async () => {
+  const customer = await newCustomer(sql)
+  await topUp(sql, customer, 9_000_000)
+  const given = { accountId: customer.accountId, dailyVndMax: 1_000 }
+  const { keyId } = (await playgroundKey(sql, keySecrets, given)) as FoundKey
+  await spend(sql, customer, 1_000, { keyId })
+  expect(await told(customer)).toEqual([])
+  await revokeKey(sql, { accountId: customer.accountId, keyId })
+  expect(await told(customer)).toEqual([])
 })
 
 test('a transfer is told to its owner when it is credited, and to those operators who may assign it when nobody owns it', async () => {

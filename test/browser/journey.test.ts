@@ -154,6 +154,135 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  test('the playground asks two models, stops, draws, speaks, and gives the request as code', {
+    timeout: 60_000,
+  }, async () => {
+    await page.goto('/playground?model=gpt-5.5')
+    const message = page.locator('[name=prompt]')
+    const answers = page.locator('.playground-log .answer')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('Write a message first.').waitFor()
+    expect(await page.evaluate('document.activeElement.name')).toBe('prompt')
+    await message.fill('Xin chào')
+    await message.press('Control+Enter')
+    await page.getByText(/tokens in, \d+ out · charged 0,\d+/).waitFor()
+    expect(await answers.count()).toBe(1)
+
+    await page.getByLabel('Compare two models').check()
+    await message.fill('sandbox:slow=20 sandbox:tokens=2000 Kể chuyện')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page
+      .getByText(/≈ 0,\d+/)
+      .nth(1)
+      .waitFor()
+    // It has the focus, so the keyboard stops what it has sent.
+    await page.keyboard.press('Enter')
+    await page.getByText('Stopped. You pay only for what has arrived.').nth(1).waitFor()
+    await page
+      .getByText(/charged 0,\d+/)
+      .nth(2)
+      .waitFor()
+    await page.getByLabel('Compare two models').uncheck()
+
+    await page.locator('summary', { hasText: 'View code' }).click()
+    await message.fill('Còn nữa')
+    await page.locator('[name=language]').selectOption('Python')
+    const code = page.locator('[data-code]')
+    expect(await code.innerText()).toContain('client.chat.completions.create(')
+    await page.locator('summary', { hasText: 'System prompt' }).click()
+    await page.getByLabel('API format').selectOption('messages')
+    expect(await code.innerText()).toMatch(/client\.messages\.create\([\s\S]*"content": "Còn nữa"/)
+    await page.getByLabel('Output tokens at most').fill('nhiều')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('Enter a number, such as 0.7.').waitFor()
+    await page.getByLabel('Output tokens at most').fill('64')
+    await expectAccessible(page)
+    await page.emulateMedia({ colorScheme: 'light' })
+
+    await page.getByRole('button', { name: 'Start over' }).click()
+    expect(await answers.count()).toBe(0)
+    await page.locator('select[name=first]').selectOption('req/gpt-image-2')
+    await message.fill('Hoa sen')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByRole('img', { name: 'Picture drawn from: Hoa sen' }).waitFor()
+    await page.getByText('charged 650').waitFor()
+    await page.locator('select[name=first]').selectOption('req/gpt-4o-mini-tts')
+    await message.fill('Xin chào')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('charged 1.350').waitFor()
+    const heard = "document.querySelector('audio').error === null && document.querySelector('audio').duration > 0"
+    await expect.poll(() => page.evaluate(heard)).toBe(true)
+    await expectAccessible(page)
+    await page.goto('/usage')
+    await page.getByRole('row').filter({ hasText: 'playground' }).first().waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  test('Markdown of a model becomes elements and nothing else, however it is cut', async () => {
+    await page.goto('/playground')
+    const hostile = [
+      '# Title\n\n**bold** `code` ![see](https://evil.example/p.png) [go](https://example.com/a) [bad](javascript:alert(1))',
+      '[data](data:text/html,x) [ours](/signout) <img src=x onerror=alert(1)> <script>alert(1)</script>',
+      '- one\n- [x] two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```js" onclick="x\nlet a = 1 < 2\n```\n> quote\n',
+      `${'> '.repeat(60)}deep ${'*'.repeat(60)} ${'['.repeat(60)}\n${'- '.repeat(60)}x`,
+    ].join('\n\n')
+    const shown = await page.evaluate<{ html: string; names: string[]; links: string[] }[]>(`(async () => {
+      const script = [...performance.getEntriesByType('resource')].find(({ name }) => /playground-markdown/.test(name)).name
+      const { markdownInto } = await import(script)
+      const text = ${JSON.stringify(hostile)}
+      return [1, 2, 7, 100_000].map(size => {
+        const root = document.createElement('div')
+        const into = markdownInto(root)
+        for (let at = 0; at < text.length; at += size) into.write(text.slice(at, at + size))
+        into.end()
+        const elements = [...root.querySelectorAll('*')]
+        const names = elements.flatMap(element => [element.localName, ...element.getAttributeNames().map(name => '@' + name)])
+        const links = elements.filter(element => element.href).map(element => element.href)
+        return { html: root.innerHTML, names: [...new Set(names)].sort(), links }
+      })
+    })()`)
+    for (const { html, names, links } of shown) {
+      expect(html).toBe(shown[0]?.html)
+      expect(names).toEqual(
+        [
+          '@href',
+          '@rel',
+          '@scope',
+          '@tabindex',
+          '@target',
+          'a',
+          'blockquote',
+          'code',
+          'em',
+          'h4',
+          'li',
+          'p',
+          'pre',
+          'span',
+        ]
+          .concat('strong', 'table', 'td', 'th', 'tr', 'ul')
+          .sort(),
+      )
+      expect(links).toEqual(['https://evil.example/p.png', 'https://example.com/a'])
+      expect(html).toContain('&lt;script&gt;')
+    }
+    expect(complaints).toEqual([])
+  })
+
+  test('without JavaScript the playground says so and points to the quick start', async () => {
+    const { cookies } = await context.storageState()
+    const plain = await browser.newContext({ baseURL: running.url, locale: 'en-GB', javaScriptEnabled: false })
+    await plain.addCookies(cookies)
+    const silent = await plain.newPage()
+    await silent.goto('/playground')
+    await silent.getByText('This page needs JavaScript.').waitFor()
+    expect(await silent.getByRole('main').getByRole('link', { name: 'quick start' }).getAttribute('href')).toBe(
+      '/quickstart',
+    )
+    expect(await silent.getByRole('button', { name: 'Send' }).isVisible()).toBe(false)
+    await plain.close()
+  })
+
   test('colours are switched at once and stay; the keyboard reaches the content and closes menus', async () => {
     await page.goto('/models')
     await page.getByRole('link', { name: 'Use dark mode' }).click()
@@ -198,6 +327,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
         order as string,
         `${order}/receipt`,
         '/usage',
+        '/playground',
         '/account',
         '/account/second-factor',
         '/development/outbox',
@@ -294,6 +424,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       '/keys',
       '/topup',
       '/usage',
+      '/playground',
       '/account',
       '/models?q=opus',
       '/models/opus',

@@ -177,5 +177,6 @@ prompt.addEventListener('paste', event => {
 
 second.append(...[...first.children].map(group => group.cloneNode(true)))
 second.selectedIndex = -1
+document.querySelector('.playground-unscripted').remove()
 form.hidden = false
 choose()
