@@ -48,9 +48,7 @@ export const CODES = {
   'price-outlier': warning(
     'A price is off by a factor of ten from its neighbours, or from the floor where there are none.',
   ),
-  'cost-incomplete': error(
-    'A cost is incomplete: it lacks prices of input and output, anything paid for, or an exchange rate.',
-  ),
+  'cost-incomplete': error('A cost lacks an input or output price, names no price at all, or needs an exchange rate.'),
   'below-cost': warning('Entries are sold for less than they cost the operator.'),
   'price-borrowed': error("A price repeats another entry's by a YAML alias."),
   count: error('There are more or fewer entries than expected.'),

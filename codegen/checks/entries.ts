@@ -138,7 +138,7 @@ function checkModel(model: ModelView, report: Report): void {
   }
 }
 
-/** The family says how to ask for reasoning, but none of its models reasons or says otherwise. */
+/** No model of the family has the capability or its own reasoning parameter, so the mistake is the family's. */
 function isWholeFamilyWithout({ family }: ModelView): boolean {
   return family.models.every(
     ({ value }) =>

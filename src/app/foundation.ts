@@ -101,11 +101,13 @@ export async function layFoundation(
 
 function secretsFault(foreign: readonly string[], { dataDir, keyPeppers, keyEncryptionKeys }: Config): string {
   const own =
-    keyPeppers === null || keyEncryptionKeys === null ? ` (what is not set is kept in ${dataDir}/secrets)` : ''
+    keyPeppers === null || keyEncryptionKeys === null
+      ? ` (variables that are not set come from ${dataDir}/secrets)`
+      : ''
   return (
-    `${foreign.join(', ')}: not the secret that this database was used with under that number, so that keys made now would ` +
-    `never work. Set KEY_PEPPERS and KEY_ENCRYPTION_KEYS as the gateways have them${own}, and give a new secret a number of ` +
-    'its own. Where the old ones are lost for good, "secrets trust" goes on with these, without the keys made before'
+    `${foreign.join(', ')}: not the secret that this database was used with under that number, so keys created now would ` +
+    `never work. Set KEY_PEPPERS and KEY_ENCRYPTION_KEYS to the gateways' values${own}, and give a new secret a new number. ` +
+    'If the old secrets are lost for good, run "secrets trust" to accept these; keys created before stop working'
   )
 }
 

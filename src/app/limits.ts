@@ -234,7 +234,7 @@ export const LIMITS = {
     fallback: 10_000,
     min: 1,
     max: 1_000_000_000,
-    what: 'Most money, in VND, that an account spends in the playground per day of Vietnam.',
+    what: 'Most money, in VND, that an account can spend in the playground per day, in Vietnam time.',
   },
   workerStartMs: { fallback: 60_000, min: 1000, max: 900_000, what: 'Longest start-up of a worker.' },
   workerPauseMs: {

@@ -44,7 +44,7 @@ function mixture(
   return {
     facts: { real, simulated: sandboxed },
     message:
-      'real credentials beside the sandbox: what is listed as real costs and moves money, replies of the others are simulated; ' +
-      'transfers are not simulated, and there is no page with mails',
+      'real credentials are mixed with the sandbox: everything listed as real costs or moves money, all other replies are simulated; ' +
+      'simulated transfers and the page with mails are off',
   }
 }

@@ -30,8 +30,8 @@ export async function scanJson(text: ByteText, limits: ScanLimits): Promise<Json
 }
 
 /**
- * The values of JSON text; numbers below the top-level object keep their digits, see lib/exact-json.ts. `bytes` are the
- * same as `text`: decoding them spares a copy. Rejects with SyntaxError for anything but JSON.
+ * The values of JSON text; numbers below the top-level object keep their digits, see lib/exact-json.ts. `bytes` has
+ * the same content as `text`: decoding it avoids a copy. Rejects with SyntaxError for anything but JSON.
  */
 export async function parseScanned(bytes: Buffer, text: ByteText, scan: JsonScan): Promise<JsonValue> {
   const { longTexts, longNumbers } = scan
