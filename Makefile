@@ -5,7 +5,7 @@ SHELL := /bin/sh
 # The pinned runtime and tools in node_modules take precedence.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: bench hostile faults fuzz fuzz-spools help pictures install run generate check test e2e price-diff price-diff-comment
+.PHONY: bench hostile tools faults fuzz fuzz-spools help pictures install run generate check test e2e price-diff price-diff-comment
 
 # How findings are printed: text, github (annotations on a pull request) or json.
 FORMAT ?= text
@@ -71,6 +71,11 @@ bench: install ## Measure the gateway and its parts, compared with a bare proxy:
 
 hostile: install ## Measure how the worst bodies affect the event loop, memory and honest calls: [NAME=name]
 	@node bench/hostile.ts $(if $(NAME),--name "$(NAME)")
+
+# Which agents: all, or names separated by commas.
+TOOLS ?= all
+tools: install ## Run the quick start's coding agents with its snippets as they stand (downloads them): [TOOLS=codex,opencode]
+	@TOOLS="$(TOOLS)" vitest run test/sdk/quick-start-agents.test.ts
 
 pictures: generate ## Take the README's pictures in Chromium (CHROMIUM=path if it is not /usr/bin/chromium)
 	@node bench/pictures.ts

@@ -14,7 +14,9 @@ import { readBalance } from '../src/ledger/reports/balance.ts'
 import { exportUsageCsv } from '../src/ledger/reports/csv.ts'
 import { readDaily } from '../src/ledger/reports/daily.ts'
 import { addDays, dayOf, startOfDay } from '../src/ledger/reports/days.ts'
+import { readChoices, readHourly } from '../src/ledger/reports/hourly.ts'
 import { readUsageRows } from '../src/ledger/reports/rows.ts'
+import { rollUpAccounts } from '../src/ledger/roll-up-accounts.ts'
 import { openDatabase } from '../src/lib/database.ts'
 import { fillUsage } from './usage-rows.ts'
 
@@ -41,17 +43,32 @@ try {
   )
   await time('30 days by model', () => readDaily(sql, { ...month, by: 'model' }))
   await time('30 days by key', () => readDaily(sql, { ...month, by: 'key' }))
+  const months = { accountId, from: startOfDay(addDays(today, -89)), to: period.to }
+  await time('90 days by model and hour, nothing rolled up', () =>
+    readHourly(sql, { ...months, per: 'day', by: 'model' }),
+  )
+  await sql`update usage_roll_up set closed_before = now() - interval '91 days'`
+  const started = performance.now()
+  const { calls: counted } = await rollUpAccounts(sql, { turnsMax: 5_000 })
+  console.log(`rolled up ${counted} calls in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
+  await sql`analyze usage_hourly`
+  for (const filter of [{}, { status: 'error' }, { tag: 'team-1' }, { keyId: 3 }] as const) {
+    const name = `90 days by model, filter ${JSON.stringify(filter)}`
+    await time(name, () => readHourly(sql, { ...months, filter, per: 'day', by: 'model' }))
+  }
+  await time('what there is to filter by', () => readChoices(sql, months))
+  await time('page of a tag used once', () => readUsageRows(sql, { accountId, filter: { ...months, tag: 'rare' } }))
   await time('keys with their costs', () => listOwnKeys(sql, accountId))
   await time('balance', () => readBalance(sql, accountId))
   const before = process.memoryUsage().rss
   let bytes = 0
   let peak = before
-  const started = performance.now()
+  const exportStarted = performance.now()
   for await (const chunk of exportUsageCsv(sql, { accountId, filter: {}, keyLabels: new Map() })) {
     bytes += Buffer.byteLength(chunk)
     peak = Math.max(peak, process.memoryUsage().rss)
   }
-  const seconds = (performance.now() - started) / 1_000
+  const seconds = (performance.now() - exportStarted) / 1_000
   const mega = (count: number): string => (count / 2 ** 20).toFixed(0)
   console.log(
     `export: ${mega(bytes)} MB in ${seconds.toFixed(1)} s, memory ${mega(before)} MB before, ${mega(peak)} MB at most`,

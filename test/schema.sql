@@ -621,6 +621,7 @@ create table usage (
   upstream_cost_micro_vnd bigint,
   attempts jsonb,
   error_code text,
+  tag text,
   constraint usage_pkey PRIMARY KEY (account_id, seq),
   constraint usage_balance_after_micro_vnd_check CHECK ((balance_after_micro_vnd >= 0)),
   constraint usage_cache_write_tokens_check CHECK ((cache_write_tokens >= 0)) NOT VALID,
@@ -644,6 +645,7 @@ END)))) NOT VALID,
   constraint usage_price_vnd_check CHECK ((price_vnd >= 0)),
   constraint usage_reasoning_tokens_check CHECK ((reasoning_tokens >= 0)),
   constraint usage_settled_in_time CHECK ((closed_at < (opened_at + '90 days'::interval))) NOT VALID,
+  constraint usage_tag_check CHECK (((octet_length(tag) >= 1) AND (octet_length(tag) <= 64))) NOT VALID,
   constraint usage_uncollected_at_zero CHECK (((charged_micro_vnd = cost_micro_vnd) OR (balance_after_micro_vnd = 0))),
   constraint usage_upstream_cost_check CHECK ((upstream_cost_micro_vnd >= 0)) NOT VALID
 );
@@ -670,6 +672,25 @@ create table usage_daily (
 ) with (fillfactor=50);
 CREATE INDEX usage_daily_day ON public.usage_daily USING btree (day);
 
+create table usage_hourly (
+  account_id bigint not null,
+  hour timestamp with time zone not null,
+  key_id bigint not null,
+  entry_id text not null,
+  status smallint not null,
+  tag text not null,
+  calls bigint not null,
+  input_tokens bigint not null,
+  cached_input_tokens bigint not null,
+  output_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  images bigint not null,
+  charged_micro_vnd bigint not null,
+  constraint usage_hourly_pkey PRIMARY KEY (account_id, hour, key_id, entry_id, status, tag)
+) with (fillfactor=80);
+CREATE INDEX usage_hourly_forgotten ON public.usage_hourly USING brin (hour);
+CREATE INDEX usage_hourly_merged ON public.usage_hourly USING btree (hour) WHERE (EXTRACT(hour FROM (hour AT TIME ZONE 'Asia/Ho_Chi_Minh'::text)) <> (0)::numeric);
+
 create table usage_retired (
   account_id bigint not null,
   upto_seq bigint not null,
@@ -688,6 +709,13 @@ create table usage_retired (
   constraint usage_retired_balance_after_micro_vnd_check CHECK ((balance_after_micro_vnd >= 0)),
   constraint usage_retired_calls_check CHECK ((calls > 0)),
   constraint usage_retired_upto_seq_check CHECK ((upto_seq > 0))
+);
+
+create table usage_roll_up (
+  one boolean not null default true,
+  closed_before timestamp with time zone not null,
+  constraint usage_roll_up_pkey PRIMARY KEY (one),
+  constraint usage_roll_up_one_check CHECK (one)
 );
 
 create table wallet (

@@ -16,6 +16,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import { credit } from '../ledger/credit.ts'
 import { sumDays } from '../ledger/day-totals.ts'
 import { rollUpCalls } from '../ledger/roll-up.ts'
+import { rollUpAccounts } from '../ledger/roll-up-accounts.ts'
 import type { Sql } from '../lib/database.ts'
 import { takeLease } from '../lib/lease.ts'
 import type { Logger } from '../lib/log.ts'
@@ -140,6 +141,7 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
     inTurn('sent alerts', DELIVER_MS, () => deliverAlerts(alerts)),
     inTurn('rolled up calls', ROLL_UP_MS, () => rollUpCalls(sql, { signal: stopping.signal })),
     inTurn('summed days', ROLL_UP_MS, () => sumDays(sql, { signal: stopping.signal })),
+    inTurn('rolled up accounts', ROLL_UP_MS, () => rollUpAccounts(sql, { signal: stopping.signal })),
     inTurn('undecided transfers', JUDGE_MS, () => judgeUndecided(payments)),
     ...sources.map(source =>
       inTurn(`transfers listed by ${source.name}`, payments.limits.pullPauseSeconds * 1000, () =>

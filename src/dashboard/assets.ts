@@ -39,12 +39,9 @@ const require = createRequire(import.meta.url)
 /** Files of packages that are served unchanged. */
 function packageFiles(): readonly (readonly [string, string])[] {
   const htmx = dirname(require.resolve('htmx.org/package.json'))
-  const uplot = dirname(require.resolve('uplot/package.json'))
   const markdown = dirname(fileURLToPath(import.meta.resolve('streaming-markdown')))
   return [
     ['htmx.js', join(htmx, 'dist/htmx.min.js')],
-    ['uplot.js', join(uplot, 'dist/uPlot.iife.min.js')],
-    ['uplot.css', join(uplot, 'dist/uPlot.min.css')],
     ['streaming-markdown.js', join(markdown, 'smd.min.js')],
   ]
 }

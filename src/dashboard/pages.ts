@@ -8,6 +8,7 @@ import { OVERVIEW } from './money/overview.ts'
 import { ORDER_RECEIPT } from './money/receipt.ts'
 import { TOP_UP_PAGES } from './money/top-up.ts'
 import { USAGE_PAGES } from './money/usage.ts'
+import { USAGE_CALL } from './money/usage-call.ts'
 import { OPERATOR_ACCOUNT_PAGES } from './operator/accounts.ts'
 import { BANNER_PAGES } from './operator/banner.ts'
 import { BUSINESS_PAGES } from './operator/business.ts'
@@ -68,6 +69,7 @@ export const PAGES: readonly Page[] = [
   ...ORDER_PAGES,
   ORDER_RECEIPT,
   ...USAGE_PAGES,
+  USAGE_CALL,
   ...PLAYGROUND_PAGES,
   ...HOME_PAGES,
   ...CALL_LIST_PAGES,

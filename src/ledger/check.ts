@@ -17,6 +17,8 @@ export const NAME_CHARACTERS_MAX = 256
 /** Of one call; the tries that its limits allow at most. */
 export const ATTEMPTS_MAX = 20
 const MS_MAX = 2 ** 31 - 1
+/** What clients may give as a tag: bounded, and safe in a header, an address and a cell. */
+export const TAG = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,63}$/
 const LABEL = /^[\x21-\x7e]{1,100}$/
 
 /** Throws AssertionError for a hold that the statement could not accept. */
@@ -62,7 +64,7 @@ export function checkSettlement(call: Settlement): void {
   )
 }
 
-function checkDetails({ attempts = [], errorCode, requestId }: Settlement): void {
+function checkDetails({ attempts = [], errorCode, requestId, tag }: Settlement): void {
   assert(attempts.length <= ATTEMPTS_MAX, `there are more than ${ATTEMPTS_MAX} attempts`)
   for (const { credential, model, startedMs, endedMs, outcome, status = 0 } of attempts) {
     assert(
@@ -74,6 +76,7 @@ function checkDetails({ attempts = [], errorCode, requestId }: Settlement): void
   }
   assert(errorCode == null || LABEL.test(errorCode), 'errorCode is not a code')
   assert(requestId == null || /^[\x21-\x7e]{1,128}$/.test(requestId), 'requestId is not an id')
+  assert(tag == null || TAG.test(tag), 'tag is not one that a client may give')
 }
 
 function fullCost(call: Settlement): bigint {

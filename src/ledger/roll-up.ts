@@ -29,11 +29,22 @@ const FEW_CALLS = 2_000
 const ATTEMPT_DAYS = 35
 const CALL_DAYS = 400
 
-const MARK = `select closed_before::text as since,
+/** What one kind of sums is made with. */
+export interface RollUp {
+  /** Locks the mark; $1: seconds in a turn, $2: the lag. Of `markOf`. */
+  readonly mark: string
+  /** Counts what ended from $1 to before $2 and moves the mark; one row with the number of `calls`. */
+  readonly count: string
+  /** Run when all is counted. */
+  readonly tidy: readonly string[]
+}
+
+/** From the mark in a table of one row up to where its next turn goes. */
+export const markOf = (table: string): string => `select closed_before::text as since,
     least(closed_before + make_interval(secs => $1::text::integer), now() - make_interval(secs => $2::text::integer))::text as until,
     closed_before + make_interval(secs => $1::text::integer) >= now() - make_interval(secs => $2::text::integer) as is_last,
     closed_before >= now() - make_interval(secs => $2::text::integer) as is_done
-  from call_roll_up for no key update`
+  from ${table} for no key update`
 
 const dayOf = (time: string): string => `(${time}::text::timestamptz at time zone 'Asia/Ho_Chi_Minh')::date`
 
@@ -41,15 +52,16 @@ const dayOf = (time: string): string => `(${time}::text::timestamptz at time zon
 const stepOf = (ms: string): string => `floor(8 * log(2, greatest(1, ${ms})::numeric))::smallint`
 
 /** By account, because that is how calls can be found by time; an account with calls in a period has its sums of those days. */
-const COUNT = `
-with accounts as (
+export const ENDED = `accounts as (
   select distinct account_id from usage_daily where day between ${dayOf('$1')} and ${dayOf('$2')}),
 ended as materialized (
-  select date_trunc('hour', calls.closed_at) as hour, calls.*
+  select date_trunc('hour', calls.closed_at, 'UTC') as hour, calls.*
     from accounts cross join lateral (
       select * from usage
        where usage.account_id = accounts.account_id
-         and closed_at >= $1::text::timestamptz and closed_at < $2::text::timestamptz) calls),
+         and closed_at >= $1::text::timestamptz and closed_at < $2::text::timestamptz) calls)`
+const COUNT = `
+with ${ENDED},
 hours as (
   select hour, entry_id, coalesce(split_part(attempts -> -1 ->> 'credential', '#', 1), '') as upstream_id, status,
          count(*) as calls, sum(input_tokens) as input_tokens, sum(cached_input_tokens) as cached_input_tokens,
@@ -100,20 +112,31 @@ const FORGET = [
   `delete from call_hourly where hour < now() - interval '${CALL_DAYS} days'`,
 ]
 
+const CALLS: RollUp = { mark: markOf('call_roll_up'), count: COUNT, tidy: FORGET }
+
+/** Sums by hour, entry, upstream and status, and tries of calls by how they ended, over all accounts. */
+export function rollUpCalls(sql: Sql, options?: RollUpOptions): Promise<RolledUp> {
+  return rollUp(sql, CALLS, options)
+}
+
 /** Counts what has ended since the last time, in turns. May be run by several processes: they wait for each other. */
-export async function rollUpCalls(sql: Sql, options: RollUpOptions = {}): Promise<RolledUp> {
+export async function rollUp(
+  sql: Sql,
+  { mark: markStatement, count: countStatement, tidy }: RollUp,
+  options: RollUpOptions = {},
+): Promise<RolledUp> {
   const { turnsMax = 500, secondsMin = 30, secondsMax = 3_600, lagSeconds = 60, signal } = options
   let calls = 0
   let seconds = secondsMin
   for (let turn = 0; turn < turnsMax && !signal?.aborted; turn++) {
     const counted = await sql.begin(async transaction => {
-      const [mark] = await transaction.unsafe(MARK, [String(seconds), String(lagSeconds)])
+      const [mark] = await transaction.unsafe(markStatement, [String(seconds), String(lagSeconds)])
       if (mark === undefined || mark.is_done) return null
-      const [row] = await transaction.unsafe(COUNT, [mark.since, mark.until])
+      const [row] = await transaction.unsafe(countStatement, [mark.since, mark.until])
       return { calls: Number(row?.calls), isLast: Boolean(mark.is_last) }
     })
     if (counted === null || counted.isLast) {
-      for (const statement of FORGET) await sql.unsafe(statement)
+      for (const statement of tidy) await sql.unsafe(statement)
       return { calls: calls + (counted?.calls ?? 0), done: true }
     }
     calls += counted.calls

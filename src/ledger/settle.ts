@@ -52,6 +52,7 @@ const SETTLEMENTS = packedRows<Settlement>()({
   attempts: ['jsonb', call => (call.attempts === undefined ? null : JSON.stringify(call.attempts))],
   error_code: ['text', call => call.errorCode ?? null],
   request_id: ['text', call => call.requestId ?? null],
+  tag: ['text', call => call.tag ?? null],
 })
 
 /** Of a row, those that are as the settlement has them. */
@@ -79,6 +80,7 @@ const USAGE_COLUMNS = [
   'upstream_cost_micro_vnd',
   'attempts',
   'error_code',
+  'tag',
 ] as const
 
 /**

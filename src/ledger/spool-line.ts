@@ -143,6 +143,7 @@ const FIELDS: Readonly<Record<keyof Settlement, (value: unknown) => boolean>> = 
   attempts: value => value === undefined || (Array.isArray(value) && value.every(isAttempt)),
   errorCode: value => value === undefined || value === null || isText(value),
   requestId: value => value === undefined || value === null || isText(value),
+  tag: value => value === undefined || value === null || isText(value),
   catalogueId: value => value === undefined || value === null || isNumber(value),
 }
 const NAMES: ReadonlySet<string> = new Set(['done', ...Object.keys(FIELDS)])

@@ -112,6 +112,8 @@ export interface Settlement {
   readonly errorCode?: string | null
   /** The id that the client gave the request itself; null and absent: it has the one that is made of the call's. */
   readonly requestId?: string | null
+  /** The client's own label of the call; null and absent: none. */
+  readonly tag?: string | null
   /** The catalogue that admitted the call, numbered by `catalogue-id.ts`; the ledger fills in its own process's. */
   readonly catalogueId?: number | null
 }

@@ -11,6 +11,7 @@ import type { CallExtras } from './extras.ts'
 import { costOf, type Metered, NOTHING_USED } from './meter.ts'
 import type { Resolution } from './resolve.ts'
 import { settledAttempts } from './settled-attempts.ts'
+import { tagOf } from './tag.ts'
 import { upstreamCostOf } from './upstream-cost.ts'
 
 export interface CallResult {
@@ -163,7 +164,7 @@ export class Bill {
     })
   }
 
-  /** What operators look up of a call. */
+  /** What people look up of a call. */
   #details(result: CallResult, atMs: number) {
     const { id, requestId } = this.#call
     const { status } = result
@@ -173,6 +174,7 @@ export class Bill {
       attempts: settledAttempts(this.#call, { atMs, isClientGone, code }),
       errorCode: isClientGone ? null : code,
       requestId: requestId === requestIdOf(id) ? null : requestId,
+      tag: tagOf(this.#services, this.#call),
     }
   }
 }

@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import { Bill, CLIENT_GONE } from './bill.ts'
 import type { Call, ClientChannel, HeaderMap, Services } from './call.ts'
+import { checkTag } from './tag.ts'
 
 export interface CallScope {
   readonly services: Services
@@ -23,6 +24,7 @@ export async function runBilled(
   const bill = new Bill(services, call, () => client.firstByteMs)
   const scope: CallScope = { services, call, client, bill, headers: {} }
   try {
+    checkTag(services, call)
     await work(scope)
   } catch (error) {
     await fail(scope, error)

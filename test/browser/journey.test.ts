@@ -88,7 +88,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const row = page.getByRole('row').filter({ hasText: 'gpt-5.5' }).filter({ hasText: 'laptop' })
     await row.waitFor()
     expect(await row.innerText()).toContain(`${cost.replace('.', ',')}\u00a0₫`)
-    expect(await page.locator('.plot canvas').count()).toBe(1)
+    const bar = page.locator('.bars a').last()
+    await bar.hover()
+    await page.locator('.tip').filter({ hasText: 'gpt-5.5' }).waitFor()
+    await bar.click()
+    await page.waitForURL(/from=.*#calls$/)
     const downloading = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Export CSV (1 rows)' }).click()
     const download = await downloading

@@ -58,6 +58,7 @@ test('an export reads a page of rows when its reader wants one, and no sooner', 
   const { body } = (await page.handle({
     options: { sql: counted, limits: DASHBOARD_LIMITS },
     session: { accountId },
+    language: 'en',
     query: new Form(new URLSearchParams()),
     now: new Date(),
   } as unknown as PageRequest)) as FileAnswer

@@ -4,9 +4,13 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { limitKey } from '../../src/accounts/key-rate.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { credit } from '../../src/ledger/credit.ts'
+import { dayOf } from '../../src/ledger/reports/days.ts'
+import { rollUpAccounts } from '../../src/ledger/roll-up-accounts.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { PASSWORD, readable, Visitor } from './visitor.ts'
+
+const today = (): string => dayOf(new Date())
 
 let running: TestGateway
 let owner: Visitor
@@ -20,10 +24,10 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-function call(key: string, model = 'gpt-5.5'): Promise<Response> {
+function call(key: string, model = 'gpt-5.5', tag = ''): Promise<Response> {
   return fetch(`${running.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { 'x-api-key': key },
+    headers: { 'x-api-key': key, 'x-svc-tag': tag },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Xin chào' }] }),
   })
 }
@@ -219,7 +223,10 @@ test('calls appear on the usage page with key, model, tokens, cost and status, a
   expect(text).toContain('requested as not-a-model')
   expect(text).toContain('laptop')
   expect(text).toContain('Export CSV (2 rows)')
-  expect(html).toContain('data-chart="{&quot;days&quot;')
+  // The chart is there without a script: today's bar leads to today's calls.
+  const [, bar = ''] =
+    /<a href="(\/usage\?[^"]+)" tabindex="-1" class="bar"><svg[^>]*><rect class="series-1"/.exec(html) ?? []
+  expect(readable((await person.get(decoded(bar))).html)).toContain('Export CSV (2 rows)')
   const failed = readable((await person.get('/usage?status=error')).html)
   expect(failed).toContain('No calls')
   expect(readable((await person.get('/usage?model=gpt-5.5')).html)).toContain('Export CSV (1 rows)')
@@ -229,6 +236,149 @@ test('calls appear on the usage page with key, model, tokens, cost and status, a
   expect(overview).toMatch(/About (\d{1,3}|\d\.\d{3}) days left at this pace/)
 })
 
+const decoded = (href: string): string => href.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=').replace(/#.*/, '')
+/** A dashboard's figures: cost, calls, tokens in and out. */
+const totalsOf = (html: string): string[] =>
+  [...html.matchAll(/<dd>(.*?)<\/dd>/g)].slice(0, 4).map(([, figure]) => readable(figure as string).trim())
+
+test('totals, chart, rows and export are of the same calls, whatever the filter', async () => {
+  const person = new Visitor(running.url)
+  await person.signUp('filters@example.com')
+  await person.topUp('50.000')
+  const { key } = await person.createKey('filters')
+  await call(key, 'gpt-5.5', 'team/a')
+  await call(key, 'gpt-5-mini', 'team/a')
+  await call(key, 'gpt-5.5')
+  await call(key, 'req/gpt-image-2', 'team/b')
+  await running.gateway.readiness.idle()
+  const { sql } = running.database
+  const seen = async (query: string) => {
+    const { html } = await person.get(`/usage?${query}`)
+    const [, calls = ''] = totalsOf(html)
+    const listed = html.match(/class="outcome"/g)?.length ?? 0
+    const [, bar = ''] = /<span class="tip"><b>[^<]*<\/b><b>([^<]*)<\/b>/.exec(html) ?? []
+    const csv = (await person.get(`/usage.csv?format=raw&${query}`)).html.trim().split('\r\n').length - 1
+    return [calls.replace(/ .*/, ''), String(listed), bar, String(csv)]
+  }
+  const shown: readonly (readonly [string, number])[] = [
+    ['', 4],
+    ['status=ok', 3],
+    ['status=error', 1],
+    ['status=400', 1],
+    ['status=402', 0],
+    ['tag=team/a', 2],
+    ['tag=team/a&model=gpt-5.5', 1],
+    ['tag=team/b&status=ok', 0],
+    ['model=gpt-5.5', 2],
+  ]
+  for (const rolledUp of [false, true]) {
+    if (rolledUp) expect(await rollUpAccounts(sql, { lagSeconds: 0 })).toMatchObject({ done: true })
+    for (const [filter, count] of shown) {
+      for (const per of ['day', 'hour']) {
+        const query = `from=${today()}&to=${today()}&per=${per}&measure=calls&${filter}`
+        const bar = count === 0 ? '' : String(count)
+        expect([rolledUp, query, await seen(query)]).toEqual([
+          rolledUp,
+          query,
+          [String(count), String(count), bar, String(count)],
+        ])
+      }
+    }
+  }
+  const byTag = readable((await person.get('/usage?by=tag')).html)
+  expect(byTag).toContain('team/a')
+  expect(byTag).toContain('No tag')
+})
+
+test('an hour of the chart narrows totals and rows to it, and leads back to its day', async () => {
+  const person = new Visitor(running.url)
+  await person.signUp('hours@example.com')
+  await person.topUp('50.000')
+  const { key } = await person.createKey('hours')
+  await call(key)
+  await running.gateway.readiness.idle()
+  const { html } = await person.get(`/usage?from=${today()}&to=${today()}`)
+  const [, bar = ''] = /<a href="([^"]+)" tabindex="-1" class="bar">/.exec(html) ?? []
+  expect(decoded(bar)).toMatch(/hour=\d+/)
+  const narrowed = await person.get(decoded(bar))
+  expect(totalsOf(narrowed.html)[1]).toBe('1')
+  expect(narrowed.html).toContain('chart narrowed')
+  const [, back = ''] = /<li class="[^"]*chosen"><a href="([^"]+)"/.exec(narrowed.html) ?? []
+  expect(decoded(back)).not.toContain('hour=')
+  const other = decoded(bar).replace(/hour=(\d+)/, (_, hour) => `hour=${(Number(hour) + 1) % 24}`)
+  expect(totalsOf((await person.get(other)).html)[1]).toBe('0')
+})
+
+test('the page of a call says what it used, what it cost and why it failed, and only to its owner', async () => {
+  const person = new Visitor(running.url)
+  await person.signUp('detail@example.com')
+  await person.topUp('50.000')
+  const { key } = await person.createKey('detail')
+  const served = await call(key, 'claude-opus-5', 'nightly')
+  const cost = served.headers.get('x-svc-cost-vnd') as string
+  const failed = await call(key, 'req/gpt-image-2')
+  await running.gateway.readiness.idle()
+  const { html } = await person.get('/usage')
+  const [of400 = '', of200 = ''] = [...html.matchAll(/href="(\/usage\/[0-9a-f-]{36})"/g)].map(
+    ([, path]) => path as string,
+  )
+  const text = readable((await person.get(of200)).html)
+  for (const said of [
+    `Charged ${cost.replace('.', ',')} ₫`,
+    'nightly',
+    served.headers.get('x-request-id'),
+    'cache reads',
+  ])
+    expect(text).toContain(said)
+  expect(text).not.toContain('Wrong endpoint')
+  const reason = await person.get(of400)
+  expect(readable(reason.html)).toContain('Wrong endpoint for the model')
+  expect(readable(reason.html)).toContain(failed.headers.get('x-request-id'))
+  expect(reason.html).toContain('<a href="/models">')
+  expect(readable(html)).toContain('400 Wrong endpoint for the model')
+  const vietnamese = await person.get(of400, { 'accept-language': 'vi' })
+  expect(readable(vietnamese.html)).toContain('Sai đường dẫn cho mô hình')
+  expect((await stranger.get(of400)).status).toBe(404)
+  for (const path of ['/usage/x', '/usage/0', `/usage/${crypto.randomUUID()}`])
+    expect([path, (await person.get(path)).status]).toEqual([path, 404])
+})
+
+test('the export for people opens in a spreadsheet: byte order mark, times of Vietnam, words of their language', async () => {
+  const person = new Visitor(running.url)
+  await person.signUp('sheet@example.com')
+  await person.topUp('50.000')
+  const { key } = await person.createKey('sheet')
+  const reply = await call(key, 'gpt-5.5', 'sheet/1')
+  await call(key, 'req/gpt-image-2')
+  await running.gateway.readiness.idle()
+  const { sql } = running.database
+  await sql.begin(async transaction => {
+    await transaction.unsafe('set local session_replication_role = replica')
+    await transaction.unsafe(`update usage set closed_at = date_trunc('day', now(), 'Asia/Ho_Chi_Minh') + interval '5 minutes'
+      where account_id = (select account_id from account where email = 'sheet@example.com')`)
+  })
+  const path = `/usage.csv?from=${today()}`
+  const read = async (language: string) => {
+    const response = await fetch(running.url + path, {
+      headers: { cookie: person.cookie, accept: 'text/html', 'accept-language': language },
+    })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    expect([...bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
+    return bytes.subarray(3).toString('utf8').trimEnd().split('\r\n')
+  }
+  const [heading, first, second] = await read('vi')
+  expect(heading).toMatch(
+    /^Thời gian \(giờ Việt Nam\),Mô hình,Tên đã gọi,Khóa API,Nhãn,Mã trạng thái,Kết quả,Token vào,/,
+  )
+  expect(first).toMatch(new RegExp(`^${today()} 00:05:00,gpt-5\\.5,,sheet,sheet/1,200,Thành công,`))
+  expect(first).toContain(`,${reply.headers.get('x-svc-cost-vnd')},`)
+  expect(second).toContain(',400,Sai đường dẫn cho mô hình,')
+  expect(first?.endsWith(`,không,không,${reply.headers.get('x-request-id')}`)).toBe(true)
+  const english = await read('en')
+  expect(english[0]).toMatch(/^Time \(Vietnam\),Model,/)
+  expect(english.every(line => line.split(',').length === english[0]?.split(',').length)).toBe(true)
+})
+
 test('the export is the same rows as CSV, and no cell is a formula', async () => {
   const person = new Visitor(running.url)
   await person.signUp('export@example.com')
@@ -236,7 +386,7 @@ test('the export is the same rows as CSV, and no cell is a formula', async () =>
   const { key } = await person.createKey('=HYPERLINK(1)')
   await call(key)
   await running.gateway.readiness.idle()
-  const { status, headers, html } = await person.get('/usage.csv')
+  const { status, headers, html } = await person.get('/usage.csv?format=raw')
   expect([status, headers.get('content-type'), headers.get('x-rows')]).toEqual([200, 'text/csv; charset=utf-8', '1'])
   expect(headers.get('content-disposition')).toMatch(/^attachment; filename="usage-\d{4}-\d{2}-\d{2}\.csv"$/)
   const lines = html.trim().split('\r\n')
@@ -255,7 +405,7 @@ test('the usage of a key of somebody else is empty, on the page and in the expor
   await running.gateway.readiness.idle()
   const keyId = path.slice('/keys/'.length)
   const seen = async (who: Visitor) => {
-    const { html } = await who.get(`/usage.csv?key=${keyId}`)
+    const { html } = await who.get(`/usage.csv?format=raw&key=${keyId}`)
     return [
       readable((await who.get(`/usage?key=${keyId}`)).html).includes('No calls'),
       html.trim().split('\r\n').length,
@@ -279,7 +429,11 @@ test('any query of the usage page is answered, whatever stands in it', async () 
     "model='%20or%201=1--",
     'model=%25',
     'status=teapot',
-    'by=x&measure=y',
+    'by=x&measure=y&per=z',
+    'hour=99',
+    'status=99999999999999999999',
+    'tag=%00%27--',
+    'format=x',
     'from=2020-01-01&to=2026-01-01',
   ]
   for (const query of queries) expect([query, (await owner.get(`/usage?${query}`)).status]).toEqual([query, 200])

@@ -91,9 +91,11 @@ test('the snippets carry the address that each kind of client wants', async () =
   expect(text).toContain('OpenAI(base_url="http://gateway.test/v1"')
   expect(text).toContain('Anthropic(base_url="http://gateway.test",')
   // Who runs one as it stands sees the reply.
-  expect(text.match(/print\(|console\.log\(/g)).toHaveLength(4)
+  expect(text.match(/print\(|console\.log\(/g)).toHaveLength(9)
   expect(text).toContain('export ANTHROPIC_BASE_URL=http://gateway.test export ANTHROPIC_AUTH_TOKEN=$KEY')
   expect(text).toContain('base_url = "http://gateway.test/v1" env_key = "GATEWAY_KEY" wire_api = "responses"')
+  // Small work that a tool gives away by itself is not left to a dear default.
+  expect(text).toContain('without that line it is claude-haiku-4-5 (6.500 ₫ per 1M tokens). Here it is')
 })
 
 test('language and colours follow the browser until they are chosen, and then stay', async () => {

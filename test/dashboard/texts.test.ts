@@ -19,6 +19,7 @@ import {
   duration,
   time,
 } from '../../src/dashboard/view/format.ts'
+import { ERRORS } from '../../src/errors.ts'
 import { API_ROUTES } from '../../src/http/endpoints.ts'
 import { SCHEMAS, type Schema } from '../../src/http/openapi/schemas.ts'
 import { microVnd } from '../../src/lib/money.ts'
@@ -41,6 +42,20 @@ test('every text that a template names is there', () => {
   const named = [...source.matchAll(/\(?\bt "([^"]+)"/g)].map(match => match[1] as string)
   expect(named.length).toBeGreaterThan(200)
   expect([...new Set(named)].filter(key => !(key in TEXTS))).toEqual([])
+})
+
+/** Calls that end with these have no row: nobody is known yet, or it is no call. */
+const WITHOUT_ROW = new Set([
+  ...['authentication_failed', 'key_disabled', 'key_expired', 'notification_refused', 'notification_unreadable'],
+  ...['route_not_found', 'response_not_found', 'unknown_model', 'method_not_allowed', 'upgrade_refused'],
+  ...['headers_too_large'],
+])
+
+test('every error that a call can end with is said in words, with what to do about it', () => {
+  const codes = ['client_gone', ...Object.keys(ERRORS).filter(code => !WITHOUT_ROW.has(code))]
+  const wanted = codes.flatMap(code => [`usage.reason.${code}`, `usage.cure.${code}`])
+  const there = Object.keys(TEXTS).filter(key => /^usage\.(reason|cure)\./.test(key))
+  expect(there.sort()).toEqual(wanted.sort())
 })
 
 test('every text is used somewhere', () => {

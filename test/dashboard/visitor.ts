@@ -137,6 +137,7 @@ export function readable(html: string): string {
     .replaceAll('&amp;', '&')
     .replaceAll('&#x27;', "'")
     .replaceAll('&quot;', '"')
+    .replaceAll('&#x3D;', '=')
     .replaceAll('\u00a0', ' ')
     .replace(/\s+/g, ' ')
 }

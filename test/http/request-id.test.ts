@@ -145,3 +145,35 @@ test("without traces a client's traceparent is forwarded unchanged to upstreams 
   await post({ traceparent })
   expect(provider.requests.at(-1)?.headers.traceparent).toBe(traceparent)
 })
+
+async function tagsOf(): Promise<readonly (readonly [string | null, number])[]> {
+  await running.gateway.readiness.idle()
+  const { sql } = running.database
+  const rows =
+    await sql`select tag, status from usage where account_id = ${account.accountId} order by seq desc limit 1`
+  return rows.map(({ tag, status }) => [tag, status])
+}
+
+test('a tag is on the row of its call, however that ends, and no upstream gets it', async () => {
+  expect((await post({ 'x-svc-tag': 'team-a/ci:42' })).status).toBe(200)
+  expect(await tagsOf()).toEqual([['team-a/ci:42', 200]])
+  expect(JSON.stringify(provider.requests.at(-1)?.headers)).not.toContain('team-a')
+  expect((await post({ 'x-svc-tag': 'team-a' }, '/v1/messages', '{}')).status).toBe(400)
+  expect(await tagsOf()).toEqual([['team-a', 400]])
+  await post({ 'x-svc-tag': '' })
+  expect(await tagsOf()).toEqual([[null, 200]])
+  await post()
+  expect(await tagsOf()).toEqual([[null, 200]])
+})
+
+test('a tag that would not be kept is refused in words, before anything is sent', async () => {
+  for (const tag of ['-a', 'two words', 'a;b', '=1+1', 'dự-án', 'a'.repeat(65), 'a, b']) {
+    const before = provider.requests.length
+    const response = await post({ 'x-svc-tag': Buffer.from(tag).toString('latin1') })
+    const { error } = (await response.json()) as { error: { code: string; message: string } }
+    expect([tag, response.status, error.code]).toEqual([tag, 400, 'invalid_request'])
+    expect(error.message).toContain('x-svc-tag: A tag has 1 to 64 characters')
+    expect(await tagsOf()).toEqual([[null, 400]])
+    expect(provider.requests.length).toBe(before)
+  }
+})

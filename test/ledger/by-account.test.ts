@@ -21,6 +21,7 @@ const ACCOUNT_TABLES = [
   'hold',
   'usage',
   'usage_daily',
+  'usage_hourly',
   'usage_retired',
   'wallet',
 ]
@@ -70,6 +71,7 @@ const LOCAL_TABLES = [
   'spool_set_aside',
   'unknown_model',
   'upstream_out',
+  'usage_roll_up',
 ]
 /** A presented key says nothing of its account: a hint in its text, or a directory, must name the database first. */
 const FOUND_BY_KEY = ['api_key_hash', 'api_key_replaced_hash']
@@ -111,7 +113,10 @@ const BACKGROUND = [
   'instance.ts FORGET',
   'audit.ts AUDIT',
   'retire.ts PAGE',
-  'roll-up.ts COUNT',
+  'roll-up.ts ENDED',
+  'roll-up-accounts.ts INTO',
+  'roll-up-accounts.ts MERGE',
+  'roll-up-accounts.ts FORGET',
 ]
 const LEDGER = new URL('../../src/ledger/', import.meta.url)
 const FILES = [

@@ -106,6 +106,18 @@ test('a gateway that keeps no attempts settles beside one that does, and its row
   await expectCleanAudit(database.sql)
 })
 
+test('a gateway that knows no tags settles beside one that does, and its rows have none', async () => {
+  await addMoney(database.sql, customer.accountId, CALL_MICRO_VND)
+  const callId = uuidv7()
+  const none = '\x1e'
+  const ids = [customer.accountId, callId, customer.keyId, 'model-a', none, 1, 200]
+  const figures = [CALL_MICRO_VND, 1_000, 120, 0, 0, 0, 1_500, 1, 12, 34, 'true', 'false', new Date().toISOString()]
+  const line = [...ids, ...figures, none, 0, none, none, none, none, none].join('\x1f')
+  expect(await database.sql.unsafe(previous('0021-settle'), [line])).toMatchObject([{ charged: `{${CALL_MICRO_VND}}` }])
+  expect((await usageOf(database.sql, customer)).at(-1)).toMatchObject({ call_id: callId, tag: null })
+  await expectCleanAudit(database.sql)
+})
+
 test('while both settle at once, the sums of the day and of what is retired have the known costs alone', async () => {
   const { accountId, keyId } = customer
   await addMoney(database.sql, accountId, 20n * CALL_MICRO_VND)
@@ -138,7 +150,7 @@ test('while both settle at once, the sums of the day and of what is retired have
     database.sql.unsafe(`
     select sum(calls)::int as calls, sum(upstream_cost_micro_vnd)::int as cost, sum(upstream_cost_calls)::int as costed
       from ${table} where account_id = ${accountId}`)
-  expect(await sums('usage_daily')).toMatchObject([{ calls: 11, cost: 7 + 1 + 3 + 5 + 7, costed: 5 }])
+  expect(await sums('usage_daily')).toMatchObject([{ calls: 12, cost: 7 + 1 + 3 + 5 + 7, costed: 5 }])
   await expectCleanAudit(database.sql)
   await database.sql.begin(async transaction => {
     await transaction.unsafe('set local session_replication_role = replica')
@@ -146,7 +158,7 @@ test('while both settle at once, the sums of the day and of what is retired have
       `update usage set opened_at = opened_at - interval '100 days', closed_at = closed_at - interval '100 days'`,
     )
   })
-  expect(await retireUsage(database.sql, { olderThanDays: 99 })).toMatchObject({ rows: 11 })
-  expect(await sums('usage_retired')).toMatchObject([{ calls: 11, cost: 23, costed: 5 }])
+  expect(await retireUsage(database.sql, { olderThanDays: 99 })).toMatchObject({ rows: 12 })
+  expect(await sums('usage_retired')).toMatchObject([{ calls: 12, cost: 23, costed: 5 }])
   await expectCleanAudit(database.sql)
 })

@@ -6,11 +6,13 @@ import { BUSINESS_SPLITS, readBusiness } from '../../src/ledger/reports/business
 import { countUsage, exportUsageCsv, textCell } from '../../src/ledger/reports/csv.ts'
 import { readDaily, readTotals } from '../../src/ledger/reports/daily.ts'
 import { addDays, dayOf, isDay, startOfDay } from '../../src/ledger/reports/days.ts'
+import { addHourly, readChoices, readHourly } from '../../src/ledger/reports/hourly.ts'
 import { readCredits } from '../../src/ledger/reports/journal.ts'
 import { REPORT_LIMITS, type ReportLimits } from '../../src/ledger/reports/limits.ts'
 import { readIncome, readRevenue } from '../../src/ledger/reports/operators.ts'
 import { readUsageRows } from '../../src/ledger/reports/rows.ts'
 import type { UsageFilter, UsageRow } from '../../src/ledger/reports/types.ts'
+import { rollUpAccounts } from '../../src/ledger/roll-up-accounts.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { addMoney, type Customer, call, createCustomer, startLedger } from './world.ts'
 
@@ -25,8 +27,9 @@ let customer: Customer
 let stranger: Customer
 
 /**
- * 1,000 calls over the last 40 days, 25 a day: every tenth by key 2, every 50th an error, every 7th of another model,
- * and the last one by key 3. Written as the ledger writes them, but in one statement.
+ * 1,000 calls over the last 40 days, 25 a day, 20 of them in its first hour: every tenth by key 2, every 50th an error,
+ * every 7th of another model, every 20th tagged, and the last one by key 3. Written as the ledger writes them, but in one
+ * statement. Those of the last ten days are not rolled up yet.
  */
 beforeAll(async () => {
   customer = await createCustomer(sql, 1_000_000_000_000n)
@@ -35,15 +38,16 @@ beforeAll(async () => {
   await sql.unsafe(
     `insert into usage (account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
        cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
-       balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at)
+       balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at, error_code, tag)
      select $1::text::bigint, 1 + n, gen_random_uuid(), case when n = $2::text::integer then 3 when n % 10 = 0 then 2 else 1 end,
             case when n % 7 = 0 then 'model-b' else 'model-a' end, case when n = 5 then '=cmd|x' end, 1,
             case when n % 50 = 0 then 502 else 200 end, 1000, 120, 0, 0, 0, 1500, 1,
             case when n % 50 = 0 then 0 else 1680000 end, case when n % 50 = 0 then 0 else 1680000 end,
-            1000000000000 - 1680000::bigint * (n - n / 50), 12, 34, true, false, t, t
+            1000000000000 - 1680000::bigint * (n - n / 50), 12, 34, true, false, t, t,
+            case when n % 50 = 0 then 'upstream_failed' end, case when n % 20 = 0 then 'team/a' end
        from generate_series(1, $2::text::integer) n
        cross join lateral (select (date_trunc('day', now() at time zone 'Asia/Ho_Chi_Minh') at time zone 'Asia/Ho_Chi_Minh')
-         + make_interval(days => (n - 1) / 25 - 39, mins => (n - 1) % 25)) as x(t)`,
+         + make_interval(days => (n - 1) / 25 - 39, mins => (n - 1) % 25 * 3)) as x(t)`,
     [account, String(CALLS)],
   )
   await sql.unsafe(
@@ -58,6 +62,8 @@ beforeAll(async () => {
      where account_id = $1::text::bigint`,
     [account, String(CALLS)],
   )
+  await sql`update usage_roll_up set closed_before = now() - interval '41 days'`
+  expect(await rollUpAccounts(sql, { lagSeconds: 10 * 86_400, turnsMax: 2_000 })).toMatchObject({ done: true })
 })
 
 describe('sums per day', () => {
@@ -113,6 +119,69 @@ describe('sums per day', () => {
   })
 })
 
+describe('sums by hour and day', () => {
+  const period = () => ({ accountId: customer.accountId, from: startOfDay(day(-39)), to: startOfDay(day(1)) })
+
+  test.each(['model', 'key', 'tag'] as const)('by %s are those of the calls, rolled up or not', async by => {
+    const figures = await readHourly(sql, { ...period(), per: 'day', by })
+    expect(addHourly(figures)).toEqual({
+      calls: 1_000,
+      errors: 20,
+      inputTokens: 1_000_000,
+      cachedInputTokens: 0,
+      outputTokens: 120_000,
+      reasoningTokens: 0,
+      images: 0,
+      chargedMicroVnd: 980n * 1_680_000n,
+    })
+    expect(new Set(figures.map(({ at }) => at)).size).toBe(40)
+  })
+
+  test('keep to the filter, as the rows do', async () => {
+    for (const [name, filter, count] of FILTERS) {
+      if (name.includes('minutes')) continue
+      const { from = period().from, to = period().to } = filter
+      const { calls } = addHourly(
+        await readHourly(sql, { accountId: customer.accountId, from, to, filter, per: 'hour', by: 'key' }),
+      )
+      expect([name, calls]).toEqual([name, from < to ? count : 0])
+    }
+  })
+
+  test('have the hours of the last weeks, and before them days', async () => {
+    const hoursOf = async (of: string) => {
+      const range = { from: startOfDay(of), to: startOfDay(addDays(of, 1)) }
+      const figures = await readHourly(sql, { accountId: customer.accountId, ...range, per: 'hour', by: 'tag' })
+      const hours = Map.groupBy(figures, ({ at }) => at.slice(of.length))
+      return Object.fromEntries([...hours].map(([hour, those]) => [hour, addHourly(those).calls]))
+    }
+    for (const of of [day(-1), day(-20)]) expect(await hoursOf(of)).toEqual({ T00: 20, T01: 5 })
+    expect(await hoursOf(day(-38))).toEqual({ T00: 25 })
+  })
+
+  test('are counted once, whoever rolls them up and however often', async () => {
+    const again = await Promise.all(Array.from({ length: 4 }, () => rollUpAccounts(sql, { lagSeconds: 9 * 86_400 })))
+    expect(again.every(({ done }) => done)).toBe(true)
+    const [rolled] =
+      await sql`select sum(calls)::int as calls from usage_hourly where account_id = ${customer.accountId}`
+    const [rows] = await sql`select count(*)::int as calls from usage
+      where account_id = ${customer.accountId} and closed_at < (select closed_before from usage_roll_up)`
+    expect(rolled).toEqual(rows)
+    expect(addHourly(await readHourly(sql, { ...period(), per: 'day', by: 'model' })).calls).toBe(1_000)
+  })
+
+  test('say what there is to filter by, and only to the account', async () => {
+    expect(await readChoices(sql, period())).toEqual({
+      entryIds: ['model-a', 'model-b'],
+      statuses: [200, 502],
+      tags: ['team/a'],
+    })
+    const other = { ...period(), accountId: stranger.accountId }
+    expect(await readChoices(sql, other)).toEqual({ entryIds: [], statuses: [], tags: [] })
+    expect(await readHourly(sql, { ...other, per: 'hour', by: 'model' })).toEqual([])
+  })
+})
+
 /** All pages in a row. */
 async function allRows(filter: UsageFilter, limit: number, limits?: ReportLimits): Promise<readonly UsageRow[]> {
   const rows: UsageRow[] = []
@@ -125,6 +194,11 @@ async function allRows(filter: UsageFilter, limit: number, limits?: ReportLimits
     if (beforeSeq === null) return rows
   }
   throw new Error('the pages never end')
+}
+
+function hourOf(of: string, hour: number) {
+  const from = new Date(startOfDay(of).getTime() + hour * 3_600_000)
+  return { from, to: new Date(from.getTime() + 3_600_000) }
 }
 
 const FILTERS: readonly (readonly [string, UsageFilter, number])[] = [
@@ -142,9 +216,14 @@ const FILTERS: readonly (readonly [string, UsageFilter, number])[] = [
   [
     'a day’s first ten minutes',
     { from: startOfDay(day(-3)), to: new Date(startOfDay(day(-3)).getTime() + 600_000) },
-    10,
+    4,
   ],
   ['errors of a key in a week', { keyId: 2, status: 'error', from: startOfDay(day(-7)), to: startOfDay(TODAY) }, 3],
+  ['a tag', { tag: 'team/a' }, 50],
+  ['a tag that nobody gave', { tag: 'team/b' }, 0],
+  ['a tag’s errors', { tag: 'team/a', status: 502 }, 10],
+  ['an hour', hourOf(day(-3), 1), 5],
+  ['an hour of weeks ago', hourOf(day(-20), 0), 20],
   ['the future', { from: startOfDay(day(2)) }, 0],
 ]
 
@@ -170,6 +249,8 @@ describe('calls one by one', () => {
       requestedName: null,
       endpoint: 1,
       status: 502,
+      errorCode: 'upstream_failed',
+      tag: 'team/a',
       inputTokens: 1_000,
       outputTokens: 120,
       cachedInputTokens: 0,
@@ -245,6 +326,8 @@ describe('the export', () => {
     expect(await count(week)).toBe(175)
     expect(await count({ ...week, keyId: 2, status: 'error' })).toBe(3)
     expect(await count({ status: 'ok' })).toBe(980)
+    expect(await count({ status: 502, tag: 'team/a' })).toBe(10)
+    expect(await count(hourOf(day(-1), 0))).toBe(20)
   })
 
   test('writes money without rounding, and text that is no formula', async () => {
@@ -259,7 +342,9 @@ describe('the export', () => {
       charged_vnd: '1.68',
       price_per: 'mtok',
       balance_after_vnd: '999991.6',
+      tag: '',
     })
+    expect(rows[19]).toMatchObject({ tag: 'team/a' })
     expect(rows[9]).toMatchObject({ key_id: '2', key: `'@SUM(A1)` })
   })
 

@@ -131,6 +131,7 @@ test('what one process does for all ran once at the start, not once for each', a
     'expired people data',
     'found alerts',
     'found daily alerts',
+    'rolled up accounts',
     'rolled up calls',
     'sent alerts',
     'summed days',

@@ -52,11 +52,15 @@ beforeAll(async () => {
   await transferMoney(sql, { memo: order.replace('/topup/', ''), amountVnd: 100_000 })
   const key = await customer.createKey('own')
   const hook = await customer.post('/account/webhooks', { url: 'https://hooks.example/x' })
+  await fetch(`${running.url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': key.key }, body: '{}' })
+  await running.gateway.readiness.idle()
+  const [called] = await sql`select call_id from usage`
   const [session] = await sql`select session_id from session order by session_id desc limit 1`
   Object.assign(owned, {
     '/topup/:code': order,
     '/keys/:id': key.path,
     '/account/webhooks/:id': /\/account\/webhooks\/\d+/.exec(hook.html)?.[0] as string,
+    '/usage/:id': `/usage/${called?.call_id}`,
     '/account/sessions/:id': `/account/sessions/${session?.session_id}`,
   })
 

@@ -135,12 +135,13 @@ test('no page, list or export that a customer may open tells it', async () => {
   expect(told).toEqual([])
 })
 
-test('the export of a customer has the columns that it had', async () => {
-  const { html } = await customer.get('/usage.csv')
+test('the export of a customer has the columns that it had, and its tags', async () => {
+  const { html } = await customer.get('/usage.csv?format=raw')
   const [head = '', ...lines] = html.trimEnd().split('\r\n')
-  expect(head).toMatch(/^seq,opened_at,.*,extras_vnd$/)
+  expect(head).toMatch(/^seq,opened_at,.*,extras_vnd,tag$/)
   expect(lines.length).toBeGreaterThan(CHARGED)
   expect(found(html)).toEqual([])
+  expect(found((await customer.get('/usage.csv')).html)).toEqual([])
 })
 
 test('the log of calls does not tell it', () => {
@@ -153,7 +154,7 @@ test('the export of operators has it, account by account, and only operators may
   const { status, headers, html } = await operator.get(path)
   expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
   const [head = '', ...lines] = html.trimEnd().split('\r\n')
-  expect(head).toMatch(/^account_id,seq,opened_at,.*,extras_vnd,cache_write_tokens,upstream_cost_vnd$/)
+  expect(head).toMatch(/^account_id,seq,opened_at,.*,extras_vnd,cache_write_tokens,upstream_cost_vnd,tag$/)
   const [account] = await running.database.sql`select account_id from account where email = 'customer@example.com'`
   const columns = head.split(',')
   const cells = lines.map(line => Object.fromEntries(line.split(',').map((cell, index) => [columns[index], cell])))

@@ -74,5 +74,31 @@
     for (const button of document.querySelectorAll('form button:disabled:not([data-disabled])')) button.disabled = false
   })
 
+  // What htmx loads: the part that will change says that it waits, and a failure is said beside what was there before.
+  let failed = null
+
+  function target(event) {
+    const { target } = event.detail.ctx
+    return target instanceof Element ? target : document.querySelector(target)
+  }
+
+  document.addEventListener('htmx:before:request', event => target(event)?.setAttribute('aria-busy', 'true'))
+  document.addEventListener('htmx:finally:request', event => target(event)?.removeAttribute('aria-busy'))
+  document.addEventListener('htmx:after:request', () => {
+    document.getElementById('fault').hidden = true
+  })
+  for (const name of ['htmx:response:error', 'htmx:error']) {
+    document.addEventListener(name, event => {
+      if (event.detail.ctx === undefined) return
+      failed = event.detail.ctx.sourceElement
+      document.getElementById('fault').hidden = false
+    })
+  }
+  document.getElementById('fault').addEventListener('click', event => {
+    if (!event.target.closest('button')) return
+    if (failed instanceof HTMLFormElement && failed.isConnected) failed.requestSubmit()
+    else location.reload()
+  })
+
   for (const element of document.querySelectorAll('[data-focus]')) element.focus()
 })()

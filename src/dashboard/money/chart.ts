@@ -1,73 +1,200 @@
-/** Daily values as a stacked chart: the largest series by name, the rest combined. */
+/**
+ * Stacked bars, drawn by the server so that they need no script: the largest series by name, the rest combined. Each bar may
+ * lead to what it stands for.
+ */
 
 import { addDays } from '../../ledger/reports/days.ts'
-import type { DailyFigure } from '../../ledger/reports/types.ts'
-import { MICRO_PER_VND } from '../../lib/money.ts'
-import { day as calendarDay, chartFigure } from '../view/format.ts'
-import type { UsageQuery } from './usage-query.ts'
+import type { DailyFigure, Day } from '../../ledger/reports/types.ts'
+import { MICRO_PER_VND, type MicroVnd } from '../../lib/money.ts'
+import { day as calendarDay, chartFigure, chartTick, shortDay } from '../view/format.ts'
 
-export interface Chart {
+export interface ChartPoint {
+  /** One of the slots. */
+  readonly at: string
+  readonly series: string
+  readonly value: number
+}
+
+export interface ChartSlot {
+  readonly at: string
+  /** In full. */
+  readonly label: string
+  /** Below its bar, where there is room; '': never. */
+  readonly short: string
+  /** Null: nothing to open. */
+  readonly href: string | null
+  /** Only this one counts in what stands around the chart. */
+  readonly isChosen?: boolean
+}
+
+export interface ChartRequest {
   /** Text key of what is drawn. */
   readonly titleKey: string
-  readonly days: readonly string[]
-  /** In VND, calls or tokens. One value per day. */
-  readonly series: readonly { readonly label: string; readonly values: readonly number[] }[]
+  /** Text key of the heading above the slots. */
+  readonly slotKey: string
+  readonly slots: readonly ChartSlot[]
   readonly unit: '₫' | ''
-  /** The same as a table for screen readers, newest day first. */
-  readonly lines: readonly { readonly day: string; readonly values: readonly string[] }[]
+  readonly labelOf: (series: string) => string
+  /** Name of all series together that are too small to have one. */
+  readonly other: string
+}
+
+interface Part {
+  /** Number of the series, from 1. */
+  readonly series: number
+  readonly y: number
+  readonly height: number
+}
+
+interface Bar {
+  readonly label: string
+  readonly short: string | null
+  /** The label gives way on narrow screens. */
+  readonly isMinor: boolean
+  readonly href: string | null
+  readonly isChosen: boolean
+  readonly total: string
+  /** Where its tooltip opens, so that it stays on the page. */
+  readonly side: 'start' | 'middle' | 'end'
+  readonly parts: readonly Part[]
+  /** Of the tooltip: series that are not 0. */
+  readonly lines: readonly { readonly series: number; readonly label: string; readonly value: string }[]
+}
+
+export interface Chart {
+  readonly titleKey: string
+  readonly slotKey: string
+  readonly series: readonly { readonly series: number; readonly label: string; readonly total: string }[]
+  /** From the top of the chart to its foot. */
+  readonly ticks: readonly string[]
+  readonly bars: readonly Bar[]
+  readonly hasChosen: boolean
+  /** The same as a table, newest first, without empty slots. */
+  readonly lines: readonly {
+    readonly label: string
+    readonly href: string | null
+    readonly total: string
+    readonly values: readonly string[]
+  }[]
   readonly isEmpty: boolean
 }
 
 const SERIES_MAX = 5
+/** Labels below the bars. */
+const LABELS_MAX = 8
+/** Units of a bar's drawing; one of them is still seen. */
+const HEIGHT = 1_000
+const HEIGHT_MIN = 5
 
-export function chartOf(
-  figures: readonly DailyFigure[],
-  { from, to, measure }: Pick<UsageQuery, 'from' | 'to' | 'measure'>,
-  { labelOf, other }: { labelOf: (series: string) => string; other: string },
-): Chart {
-  const days: string[] = []
-  for (let day = from; day <= to; day = addDays(day, 1)) days.push(day)
-  const index = new Map(days.map((day, position) => [day, position]))
-  const series = new Map<string, number[]>()
-  for (const figure of figures) {
-    const position = index.get(figure.day)
-    if (position === undefined) continue
-    const values = series.get(figure.series) ?? days.map(() => 0)
-    values[position] = (values[position] ?? 0) + measured(figure, measure)
-    series.set(figure.series, values)
-  }
-  const ranked = [...series.entries()]
-    .map(([name, values]) => ({ label: labelOf(name), values, sum: values.reduce((sum, value) => sum + value, 0) }))
-    .sort((left, right) => right.sum - left.sum)
-  const shown = ranked.slice(0, SERIES_MAX)
-  const rest = ranked.slice(SERIES_MAX)
-  if (rest.length > 0) {
-    const values = days.map((_, position) => rest.reduce((sum, { values }) => sum + (values[position] ?? 0), 0))
-    shown.push({ label: other, values, sum: 0 })
-  }
-  const unit = measure === 'cost' ? '₫' : ''
+export function chartOf(points: readonly ChartPoint[], request: ChartRequest): Chart {
+  const { titleKey, slotKey, slots, unit, labelOf, other } = request
+  const series = rank(points, slots, { labelOf, other })
+  const sums = slots.map((_, place) => series.reduce((sum, { values }) => sum + (values[place] ?? 0), 0))
+  const { top, ticks } = scaleOf(Math.max(0, ...sums))
+  const places = slots.flatMap(({ short }, place) => (short === '' ? [] : [place]))
+  const every = Math.ceil(places.length / LABELS_MAX)
+  const labels = new Map(places.filter((_, index) => index % every === 0).map((place, index) => [place, index]))
+  const figure = (value: number): string => chartFigure(value, unit)
+  const bars = slots.map((slot, place): Bar => {
+    const shown = series.map(({ label, values }, index) => ({ series: index + 1, label, value: values[place] ?? 0 }))
+    const part = slots.length === 1 ? 0.5 : place / (slots.length - 1)
+    return {
+      label: slot.label,
+      short: labels.has(place) ? slot.short : null,
+      isMinor: (labels.get(place) ?? 0) % 2 === 1,
+      href: sums[place] === 0 ? null : slot.href,
+      isChosen: slot.isChosen === true,
+      total: figure(sums[place] ?? 0),
+      side: part < 0.3 ? 'start' : part > 0.7 ? 'end' : 'middle',
+      parts: stack(shown, top),
+      lines: shown.filter(({ value }) => value !== 0).map(line => ({ ...line, value: figure(line.value) })),
+    }
+  })
   return {
-    titleKey: `usage.chart.${measure}`,
-    days,
-    series: shown.map(({ label, values }) => ({ label, values })),
-    unit,
-    lines: days
-      .map((day, position) => ({ day, values: shown.map(({ values }) => values[position] ?? 0) }))
-      .filter(({ values }) => values.some(value => value !== 0))
-      .map(({ day, values }) => ({ day: calendarDay(day), values: values.map(value => chartFigure(value, unit)) }))
+    titleKey,
+    slotKey,
+    series: series.map(({ label, sum }, index) => ({ series: index + 1, label, total: figure(sum) })),
+    ticks: ticks.map(tick => chartTick(tick)),
+    bars,
+    hasChosen: slots.some(({ isChosen }) => isChosen === true),
+    lines: bars
+      .map(({ label, href, total }, place) => {
+        return { label, href, total, values: series.map(({ values }) => figure(values[place] ?? 0)), sum: sums[place] }
+      })
+      .filter(({ sum }) => sum !== 0)
       .reverse(),
-    isEmpty: ranked.every(({ sum }) => sum === 0),
+    isEmpty: sums.every(sum => sum === 0),
   }
 }
 
-/** A chart needs no exact amounts, so a number of dong will do. */
-function measured(figure: DailyFigure, measure: UsageQuery['measure']): number {
-  switch (measure) {
-    case 'cost':
-      return Number(figure.chargedMicroVnd) / Number(MICRO_PER_VND)
-    case 'calls':
-      return figure.calls
-    case 'tokens':
-      return figure.inputTokens + figure.outputTokens
+interface Series {
+  readonly label: string
+  readonly values: readonly number[]
+  readonly sum: number
+}
+
+/** The largest first; the rest is one more. */
+function rank(
+  points: readonly ChartPoint[],
+  slots: readonly ChartSlot[],
+  { labelOf, other }: Pick<ChartRequest, 'labelOf' | 'other'>,
+): readonly Series[] {
+  const places = new Map(slots.map(({ at }, place) => [at, place]))
+  const found = new Map<string, number[]>()
+  for (const { at, series, value } of points) {
+    const place = places.get(at)
+    if (place === undefined) continue
+    const values = found.get(series) ?? slots.map(() => 0)
+    values[place] = (values[place] ?? 0) + value
+    found.set(series, values)
   }
+  const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+  const ranked = [...found]
+    .map(([name, values]) => ({ label: labelOf(name), values, sum: sumOf(values) }))
+    .sort((left, right) => right.sum - left.sum)
+  const rest = ranked.slice(SERIES_MAX)
+  if (rest.length === 0) return ranked
+  const values = slots.map((_, place) => rest.reduce((sum, each) => sum + (each.values[place] ?? 0), 0))
+  return [...ranked.slice(0, SERIES_MAX), { label: other, values, sum: sumOf(values) }]
+}
+
+/** From the foot of the chart up. */
+function stack(values: readonly { readonly series: number; readonly value: number }[], top: number): Part[] {
+  let foot = HEIGHT
+  return values.flatMap(({ series, value }) => {
+    if (value <= 0) return []
+    const height = Math.min(foot, Math.max(HEIGHT_MIN, Math.round((value / top) * HEIGHT)))
+    foot -= height
+    return [{ series, y: foot, height }]
+  })
+}
+
+/** At most five lines at even distances, at figures that are easy to read, from the top down. */
+function scaleOf(max: number): { readonly top: number; readonly ticks: readonly number[] } {
+  if (max <= 0) return { top: 1, ticks: [] }
+  const magnitude = 10 ** Math.floor(Math.log10(max / 4))
+  const step = magnitude * ([1, 2, 2.5, 5, 10].find(each => magnitude * each * 4 >= max) ?? 10)
+  const count = Math.max(1, Math.ceil(max / step))
+  return { top: step * count, ticks: Array.from({ length: count + 1 }, (_, index) => step * (count - index)) }
+}
+
+/** One slot for each day. */
+export function daySlots(
+  { from, to }: { readonly from: Day; readonly to: Day },
+  hrefOf: (day: Day) => string | null,
+): ChartSlot[] {
+  const slots: ChartSlot[] = []
+  for (let day = from; day <= to; day = addDays(day, 1)) {
+    slots.push({ at: day, label: calendarDay(day), short: shortDay(day), href: hrefOf(day) })
+  }
+  return slots
+}
+
+/** Charges by day, as points. A chart needs no exact amounts, so a number of dong will do. */
+export function chargesByDay(figures: readonly DailyFigure[]): ChartPoint[] {
+  return figures.map(({ day, series, chargedMicroVnd }) => ({ at: day, series, value: dongOf(chargedMicroVnd) }))
+}
+
+export function dongOf(amount: MicroVnd): number {
+  return Number(amount) / Number(MICRO_PER_VND)
 }

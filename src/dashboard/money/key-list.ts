@@ -5,6 +5,7 @@ import { createOwnKey, listOwnKeys, type OwnKey } from '../../accounts/own-keys.
 import { readCredits } from '../../ledger/reports/journal.ts'
 import { isUuid, uuidv7 } from '../../lib/ids.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
+import { toolGroups } from '../public/tools/index.ts'
 import { text } from '../texts/index.ts'
 
 export const KEY_LIST_PAGES: readonly Page[] = [
@@ -97,6 +98,6 @@ async function create(request: PageRequest): Promise<Answer> {
     title: text(language, 'keys.created'),
     section: 'keys',
     secret: true,
-    data: { key: result.key, keyId: result.keyId },
+    data: { key: result.key, keyId: result.keyId, groups: toolGroups(request, result.key) },
   }
 }

@@ -10,7 +10,7 @@ import { ZERO_MICRO_VND } from '../../lib/money.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { count, dong } from '../view/format.ts'
-import { chartOf } from './chart.ts'
+import { chargesByDay, chartOf, daySlots } from './chart.ts'
 import { rowView } from './usage.ts'
 
 export const OVERVIEW: Page = {
@@ -50,8 +50,6 @@ async function show(request: PageRequest): Promise<Answer> {
     template: 'overview',
     title: text(language, 'overview.title'),
     section: 'overview',
-    scripts: ['uplot.js', 'chart.js'],
-    styles: ['uplot.css'],
     data: {
       balance: left,
       held: balance?.heldMicroVnd ?? ZERO_MICRO_VND,
@@ -59,15 +57,15 @@ async function show(request: PageRequest): Promise<Answer> {
       pace: paceText(request, balance?.daysLeft ?? null),
       ofToday,
       ofDays,
-      chart: chartOf(
-        daily,
-        { from, to: today, measure: 'cost' },
-        {
-          labelOf: series => series || text(language, 'usage.model.none'),
-          other: text(language, 'usage.other'),
-        },
-      ),
-      rows: rows.map(row => rowView(row, keys)),
+      chart: chartOf(chargesByDay(daily), {
+        titleKey: 'usage.chart.cost.day',
+        slotKey: 'usage.day',
+        slots: daySlots({ from, to: today }, day => `/usage?from=${day}&to=${day}#calls`),
+        unit: '₫',
+        labelOf: series => series || text(language, 'usage.model.none'),
+        other: text(language, 'usage.other'),
+      }),
+      rows: rows.map(row => rowView(request, row, keys)),
       isNew: !(steps.hasToppedUp && steps.hasKey && steps.hasCalled),
       ...steps,
       minimum: dong(options.payments.limits.orderVndMin),

@@ -1,22 +1,31 @@
 /** The filters of the usage page, read once from its query. */
 
 import { addDays, dayOf, isDay, startOfDay } from '../../ledger/reports/days.ts'
-import type { UsageFilter } from '../../ledger/reports/types.ts'
+import { SPLITS, type Split } from '../../ledger/reports/hourly.ts'
+import type { HourlyFilter, UsageFilter } from '../../ledger/reports/types.ts'
+import { HOURS_DAYS } from '../../ledger/roll-up-accounts.ts'
 import type { Form } from '../form.ts'
 
-export interface UsageQuery {
+export const MEASURES = ['cost', 'calls', 'tokens'] as const
+export type Measure = (typeof MEASURES)[number]
+
+export interface UsageQuery extends HourlyFilter {
   /** Vietnamese calendar days, inclusive. */
   readonly from: string
   readonly to: string
-  readonly keyId: number | null
-  readonly entryId: string | null
-  readonly status: 'ok' | 'error' | null
-  readonly by: 'model' | 'key'
-  readonly measure: 'cost' | 'calls' | 'tokens'
+  /** Of a single day: only calls that ended in this hour count; null: all. */
+  readonly hour: number | null
+  /** What a bar stands for. */
+  readonly per: 'hour' | 'day'
+  readonly by: Split
+  readonly measure: Measure
   readonly beforeSeq: number | null
 }
 
 const DAYS_DEFAULT = 30
+/** Longest period whose chart may have a bar for each hour. */
+const HOURLY_DAYS_MAX = 7
+const HOUR_MS = 3_600_000
 
 /** A query never fails: unreadable parts are ignored, and too long a period is cut. */
 export function readUsageQuery(query: Form, { now, daysMax }: { now: Date; daysMax: number }): UsageQuery {
@@ -25,17 +34,23 @@ export function readUsageQuery(query: Form, { now, daysMax }: { now: Date; daysM
   const wanted = readDay(query.text('from')) ?? addDays(to, 1 - DAYS_DEFAULT)
   const earliest = addDays(to, 1 - daysMax)
   const from = wanted > to ? to : wanted < earliest ? earliest : wanted
-  const key = Number(query.text('key'))
-  const before = Number(query.text('before'))
+  const hasHours = from > addDays(today, 1 - HOURS_DAYS) && addDays(from, HOURLY_DAYS_MAX) > to
+  const hour = hasHours && from === to ? readNumber(query.text('hour'), 0, 23) : null
+  const keyId = readNumber(query.text('key'), 1, Number.MAX_SAFE_INTEGER)
+  const status = query.choice('status', ['ok', 'error']) ?? readNumber(query.text('status'), 100, 599)
+  const [entryId, tag] = [query.text('model'), query.text('tag')]
   return {
     from,
     to,
-    keyId: Number.isSafeInteger(key) && key > 0 ? key : null,
-    entryId: query.text('model') || null,
-    status: query.choice('status', ['ok', 'error']),
-    by: query.choice('by', ['key']) ?? 'model',
-    measure: query.choice('measure', ['calls', 'tokens']) ?? 'cost',
-    beforeSeq: Number.isSafeInteger(before) && before > 0 ? before : null,
+    hour,
+    per: hasHours ? (query.choice('per', ['hour', 'day']) ?? (from === to ? 'hour' : 'day')) : 'day',
+    ...(keyId !== null && { keyId }),
+    ...(entryId !== '' && { entryId }),
+    ...(status !== null && { status }),
+    ...(tag !== '' && { tag }),
+    by: query.choice('by', SPLITS) ?? 'model',
+    measure: query.choice('measure', MEASURES) ?? 'cost',
+    beforeSeq: readNumber(query.text('before'), 1, Number.MAX_SAFE_INTEGER),
   }
 }
 
@@ -43,22 +58,34 @@ function readDay(text: string): string | null {
   return isDay(text) && text.startsWith('20') ? text : null
 }
 
-/** For rows and export. */
-export function rowFilter({ from, to, keyId, entryId, status }: UsageQuery): UsageFilter {
+function readNumber(text: string, min: number, max: number): number | null {
+  if (!/^\d{1,16}$/.test(text)) return null
+  const value = Number(text)
+  return value >= min && value <= max ? value : null
+}
+
+/** For sums, rows and export alike. */
+export function rowFilter({ from, to, hour, keyId, entryId, status, tag }: UsageQuery): UsageFilter & Period {
+  const start = startOfDay(from).getTime()
+  const period =
+    hour === null
+      ? { from: startOfDay(from), to: startOfDay(addDays(to, 1)) }
+      : { from: new Date(start + hour * HOUR_MS), to: new Date(start + (hour + 1) * HOUR_MS) }
   return {
-    from: startOfDay(from),
-    to: startOfDay(addDays(to, 1)),
-    ...(keyId !== null && { keyId }),
-    ...(entryId !== null && { entryId }),
-    ...(status !== null && { status }),
+    ...period,
+    ...(keyId !== undefined && { keyId }),
+    ...(entryId !== undefined && { entryId }),
+    ...(status !== undefined && { status }),
+    ...(tag !== undefined && { tag }),
   }
 }
 
-/** For totals and chart, which are not split by status. */
-export function dailyRange({ from, to, keyId, entryId }: UsageQuery) {
-  return {
-    from,
-    to: addDays(to, 1),
-    filter: { ...(keyId !== null && { keyId }), ...(entryId !== null && { entryId }) },
-  }
+interface Period {
+  readonly from: Date
+  readonly to: Date
+}
+
+/** Of all days, whichever hour is chosen: the chart goes on showing the others. */
+export function periodOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>): Period {
+  return { from: startOfDay(from), to: startOfDay(addDays(to, 1)) }
 }

@@ -1,23 +1,29 @@
-/** Usage: totals, a chart by day, every call as a row, and all of it as CSV. */
+/** Usage: totals, a chart, every call as a row, and all of it as CSV, all under the same filter. */
 
 import { listChargedKeys, type OwnKey } from '../../accounts/own-keys.ts'
 import { countUsage, exportUsageCsv } from '../../ledger/reports/csv.ts'
-import { readDaily, readTotals } from '../../ledger/reports/daily.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
+import { addHourly, readChoices, readHourly, SPLITS } from '../../ledger/reports/hourly.ts'
+import { exportForPeople } from '../../ledger/reports/people-csv.ts'
 import { readUsageRows } from '../../ledger/reports/rows.ts'
 import type { UsageRow } from '../../ledger/reports/types.ts'
 import { csvAnswer } from '../csv.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
-import { chartOf } from './chart.ts'
-import { dailyRange, readUsageQuery, rowFilter, type UsageQuery } from './usage-query.ts'
+import { day as calendarDay } from '../view/format.ts'
+import { hourRange, usageChart } from './usage-chart.ts'
+import { peopleLayout } from './usage-csv.ts'
+import { MEASURES, periodOf, readUsageQuery, rowFilter, type UsageQuery } from './usage-query.ts'
+import { reasonText } from './usage-reason.ts'
 
 export const USAGE_PAGES: readonly Page[] = [
   { method: 'GET', path: '/usage', authentication: 'session', purpose: 'Totals, chart, calls', handle: show },
   { method: 'GET', path: '/usage.csv', authentication: 'session', purpose: 'The calls as CSV', handle: exportCsv },
 ]
 
-const PERIODS_DAYS = [7, 30, 90] as const
+const PERIODS_DAYS = [1, 7, 30, 90] as const
+/** Tags to choose from, the most used ones; others can be found by their address. */
+const TAGS_MAX = 100
 
 export function keyLabel(keys: readonly OwnKey[], keyId: number): string {
   const key = keys.find(candidate => candidate.keyId === keyId)
@@ -34,49 +40,53 @@ async function show(request: PageRequest): Promise<Answer> {
   const { sql, limits } = options
   const { accountId } = signedIn(request)
   const asked = queryOf(request)
-  const range = { accountId, ...dailyRange(asked) }
+  const { per, by, hour } = asked
   const filter = rowFilter(asked)
+  const period = { accountId, ...periodOf(asked) }
   const page = { limit: limits.tableRows, ...(asked.beforeSeq !== null && { beforeSeq: asked.beforeSeq }) }
-  const [keys, daily, byModel, totals, { rows, nextBeforeSeq }, rowCount] = await Promise.all([
+  const [keys, figures, choices, { rows, nextBeforeSeq }, rowCount] = await Promise.all([
     listChargedKeys(sql, accountId),
-    readDaily(sql, { ...range, by: asked.by }),
-    readDaily(sql, { accountId, from: range.from, to: range.to, by: 'model' }),
-    readTotals(sql, range),
+    readHourly(sql, { ...period, filter, per, by }),
+    readChoices(sql, period),
     readUsageRows(sql, { accountId, filter, ...page }),
     countUsage(sql, { accountId, filter }),
   ])
-  const labelOf = (series: string) =>
-    asked.by === 'key' ? keyLabel(keys, Number(series)) : series || text(language, 'usage.model.none')
-  const models = [...new Set(byModel.map(({ series }) => series))].filter(series => series !== '').sort()
+  const labelOf = (series: string): string => {
+    if (by === 'key') return keyLabel(keys, Number(series))
+    return series || text(language, by === 'tag' ? 'usage.tag.none' : 'usage.model.none')
+  }
+  const ofHour = hour === null ? figures : figures.filter(({ at }) => Number(at.slice(-2)) === hour)
+  const today = dayOf(now)
   return {
     kind: 'page',
     template: 'usage',
     title: text(language, 'usage.title'),
     section: 'usage',
-    scripts: ['uplot.js', 'chart.js', 'export.js'],
-    styles: ['uplot.css'],
+    scripts: ['export.js'],
     data: {
       asked,
-      today: dayOf(now),
+      today,
       periods: PERIODS_DAYS.map(days => ({
-        days,
-        query: query.with({ from: addDays(dayOf(now), 1 - days), to: dayOf(now), before: null }),
-        isChosen: asked.to === dayOf(now) && asked.from === addDays(dayOf(now), 1 - days),
+        label: days === 1 ? text(language, 'usage.period.today') : text(language, 'usage.period.days', { days }),
+        query: query.with({ from: addDays(today, 1 - days), to: today, before: null, hour: null, per: null }),
+        isChosen: asked.to === today && asked.from === addDays(today, 1 - days),
       })),
       keys: keys.map(({ keyId }) => ({ keyId, label: keyLabel(keys, keyId), isChosen: keyId === asked.keyId })),
-      models: models.map(entryId => ({ entryId, isChosen: entryId === asked.entryId })),
-      statuses: (['ok', 'error'] as const).map(value => ({
-        value,
-        key: `usage.status.${value}`,
-        isChosen: value === asked.status,
-      })),
-      splits: choices('by', ['model', 'key'], asked.by),
-      measures: choices('measure', ['cost', 'calls', 'tokens'], asked.measure),
-      totals,
-      chart: chartOf(daily, asked, { labelOf, other: text(language, 'usage.other') }),
-      rows: rows.map(row => rowView(row, keys)),
+      models: optionsOf(choices.entryIds.filter(Boolean).toSorted(), asked.entryId),
+      tags: optionsOf(choices.tags.slice(0, TAGS_MAX).toSorted(), asked.tag),
+      statuses: statusOptions(request, choices.statuses, asked.status),
+      splits: choicesOf('by', SPLITS, by),
+      measures: choicesOf('measure', MEASURES, asked.measure),
+      steps: choicesOf('per', ['day', 'hour'], per),
+      isHourly: per === 'hour',
+      hour: hour === null ? null : `${calendarDay(asked.from)} ${hourRange(hour)}`,
+      wholeDay: `/usage${query.with({ hour: null, before: null })}`,
+      totals: addHourly(ofHour),
+      chart: usageChart(request, asked, figures, labelOf),
+      rows: rows.map(row => rowView(request, row, keys)),
       rowCount,
       csv: `/usage.csv${query.with({ before: null })}`,
+      rawCsv: `/usage.csv${query.with({ before: null, format: 'raw' })}`,
       more: nextBeforeSeq === null ? null : `/usage${query.with({ before: String(nextBeforeSeq) })}`,
       isLater: asked.beforeSeq !== null,
       isPaged: nextBeforeSeq !== null || asked.beforeSeq !== null,
@@ -87,15 +97,31 @@ async function show(request: PageRequest): Promise<Answer> {
   }
 }
 
-function choices(name: 'by' | 'measure', values: readonly string[], chosen: string) {
+/** What is chosen is always among them. */
+function optionsOf(values: readonly string[], chosen: string | undefined) {
+  const all = chosen === undefined || values.includes(chosen) ? values : [...values, chosen]
+  return all.map(value => ({ value, isChosen: value === chosen }))
+}
+
+function statusOptions({ language }: PageRequest, found: readonly number[], chosen: UsageQuery['status']) {
+  const failures = found.filter(status => status >= 400)
+  const numbers = typeof chosen === 'number' && !failures.includes(chosen) ? [...failures, chosen] : failures
+  const kinds = (['ok', 'error'] as const).map(kind => ({ value: kind, label: text(language, `usage.status.${kind}`) }))
+  const single = numbers.toSorted((one, other) => one - other).map(status => ({ value: status, label: String(status) }))
+  return [...kinds, ...single].map(option => ({ ...option, isChosen: option.value === chosen }))
+}
+
+function choicesOf(name: 'by' | 'measure' | 'per', values: readonly string[], chosen: string) {
   return values.map(value => ({ value, key: `usage.${name}.${value}`, isChosen: value === chosen }))
 }
 
-/** A call as a table row. */
-export function rowView(row: UsageRow, keys: readonly OwnKey[]) {
+/** A call as a table row; `folder` is where its page is. */
+export function rowView({ language }: PageRequest, row: UsageRow, keys: readonly OwnKey[], folder = '/usage') {
   return {
+    href: `${folder}/${row.callId}`,
     closedAt: row.closedAt,
     key: keyLabel(keys, row.keyId),
+    tag: row.tag,
     model: row.entryId,
     requestedName: row.requestedName,
     inputTokens: row.inputTokens,
@@ -104,18 +130,28 @@ export function rowView(row: UsageRow, keys: readonly OwnKey[]) {
     firstByteMs: row.firstByteMs,
     latencyMs: row.latencyMs,
     status: row.status,
-    tone: row.status < 400 ? 'good' : row.status === 499 ? '' : row.status < 500 ? 'warn' : 'bad',
+    tone: toneOf(row.status),
+    reason: reasonText(language, row),
     isEstimated: row.estimated,
   }
 }
 
+export function toneOf(status: number): '' | 'good' | 'warn' | 'bad' {
+  if (status < 400) return 'good'
+  if (status === 499) return ''
+  return status < 500 ? 'warn' : 'bad'
+}
+
 async function exportCsv(request: PageRequest): Promise<Answer> {
-  const { options, now } = request
+  const { options, query, now } = request
   const { accountId } = signedIn(request)
   const filter = rowFilter(queryOf(request))
   const keys = await listChargedKeys(options.sql, accountId)
   const keyLabels = new Map(keys.map(({ keyId }) => [keyId, keyLabel(keys, keyId)]))
   const rows = await countUsage(options.sql, { accountId, filter })
-  const chunks = exportUsageCsv(options.sql, { accountId, filter, keyLabels })
+  const isRaw = query.choice('format', ['raw']) === 'raw'
+  const chunks = isRaw
+    ? exportUsageCsv(options.sql, { accountId, filter, keyLabels })
+    : exportForPeople(options.sql, { accountId, filter, layout: peopleLayout(request, keyLabels) })
   return csvAnswer(request, { chunks, fileName: `usage-${dayOf(now)}.csv`, headers: { 'x-rows': String(rows) } })
 }

@@ -13,7 +13,7 @@ import { addDays, dayOf } from '../../ledger/reports/days.ts'
 import { readIncome, readRevenue } from '../../ledger/reports/operators.ts'
 import { formatVnd, type MicroVnd, microVnd } from '../../lib/money.ts'
 import { csvAnswer } from '../csv.ts'
-import { chartOf } from '../money/chart.ts'
+import { chargesByDay, chartOf, daySlots } from '../money/chart.ts'
 import { readUsageQuery } from '../money/usage-query.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
@@ -83,16 +83,16 @@ async function show(request: PageRequest): Promise<Answer> {
   const total = addFigures('', figures)
   const shown = figures.slice(0, ROWS_MAX)
   const labels = await labelsOf(request, by, shown)
-  const chart = chartOf(
-    revenue,
-    { from, to, measure: 'cost' },
-    {
-      labelOf: series => series || text(language, 'usage.model.none'),
-      other: text(language, 'usage.other'),
-    },
-  )
+  const chart = chartOf(chargesByDay(revenue), {
+    titleKey: 'operator.revenue.chart',
+    slotKey: 'usage.day',
+    slots: daySlots({ from, to }, day => `/operator/calls?from=${day}&to=${day}`),
+    unit: '₫',
+    labelOf: series => series || text(language, 'usage.model.none'),
+    other: text(language, 'usage.other'),
+  })
   const today = dayOf(now)
-  const page = operatorPage(request, 'operator-business', 'business', {
+  return operatorPage(request, 'operator-business', 'business', {
     asked,
     today,
     periods: PERIODS_DAYS.map(days => ({
@@ -116,9 +116,8 @@ async function show(request: PageRequest): Promise<Answer> {
     income: income.map(row => ({ ...row, kindKey: `topup.kind.${row.kind}` })),
     calls: `/operator/usage.csv?from=${from}&to=${to}`,
     receipts: `/operator/receipts.csv?from=${from}&to=${to}`,
-    chart: { ...chart, titleKey: 'operator.revenue.chart' },
+    chart,
   })
-  return { ...page, scripts: ['uplot.js', 'chart.js'], styles: ['uplot.css'] }
 }
 
 /** Entries that cost more than they earned in the real mix of the last days, the largest loss first. */

@@ -89,7 +89,7 @@ export async function customerPage(
     account,
     roleKey: account.role === null ? null : `operator.role.${account.role}`,
     keys: keys.filter(key => !key.isPlayground).map(key => keyRow(request, key, refusal)),
-    calls: calls.rows.map(row => rowView(row, keys)),
+    calls: calls.rows.map(row => rowView(request, row, keys, '/operator/calls')),
     orders: orders.map(order => ({ ...order, stateKey: `topup.state.${order.state}`, tone: TONES[order.state] })),
     credits: credits.map(row => ({ ...row, kindKey: `topup.kind.${row.kind}` })),
     moreCredits:

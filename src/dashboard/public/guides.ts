@@ -1,10 +1,10 @@
 /** Quick start and API reference. */
 
-import type { CatalogueItem } from '../../catalogue/catalogue.ts'
 import type { OperationView } from '../options.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { REFERENCE_IN_VIETNAMESE, STATUSES_IN_VIETNAMESE } from '../texts/reference.ts'
+import { toolGroups } from './tools/index.ts'
 
 export const GUIDE_PAGES: readonly Page[] = [
   {
@@ -18,32 +18,6 @@ export const GUIDE_PAGES: readonly Page[] = [
   { method: 'GET', path: '/openapi.json', authentication: 'none', purpose: 'OpenAPI 3.1 document', handle: document },
 ]
 
-/** Models named in the snippets: for each kind a capable one, whatever the catalogue contains. */
-function exampleModels({ options }: PageRequest) {
-  const { catalogue } = options
-  const items = catalogue.items.filter(item => !catalogue.isRetired(item))
-  const named = (suits: (item: CatalogueItem) => boolean) => {
-    const suitable = items.filter(
-      item => item.entry.price.per === 'mtok' && item.entry.channel === 'standard' && suits(item),
-    )
-    // Longest context first, then newest.
-    suitable.sort(
-      (left, right) =>
-        (right.entry.contextTokens ?? 0) - (left.entry.contextTokens ?? 0) ||
-        (right.entry.releasedOn ?? '').localeCompare(left.entry.releasedOn ?? ''),
-    )
-    return suitable[0]?.entry.id ?? catalogue.settings.fallback
-  }
-  const kind = (wanted: string) => items.find(item => item.entry.kind === wanted)?.entry.id ?? null
-  return {
-    messages: catalogue.settings.fallback,
-    chat: named(({ entry }) => entry.apiStandard === 'chat_completions'),
-    responses: named(({ entry }) => entry.upstreams.some(({ wires }) => wires?.[0]?.wire === 'responses')),
-    image: kind('image'),
-    speech: kind('speech'),
-  }
-}
-
 function quickstart(request: PageRequest): Answer {
   const { options, language } = request
   return {
@@ -53,8 +27,9 @@ function quickstart(request: PageRequest): Answer {
     section: 'quickstart',
     indexed: { description: text(language, 'quickstart.description') },
     data: {
-      models: exampleModels(request),
+      groups: toolGroups(request),
       costHeader: `x-${options.catalogue.settings.service}-cost-vnd`,
+      tagHeader: `x-${options.catalogue.settings.service}-tag`,
     },
   }
 }

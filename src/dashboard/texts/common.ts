@@ -17,6 +17,11 @@ export const COMMON_TEXTS = {
     vi: 'Cổng trả trước tới nhiều mô hình AI, tính bằng đồng Việt Nam.',
     en: 'A prepaid gateway to many AI models, billed in Vietnamese dong.',
   },
+  'frame.fault': {
+    vi: 'Không tải được dữ liệu mới. Những gì bạn đang thấy có thể đã cũ.',
+    en: 'New data could not be loaded. What you see may be out of date.',
+  },
+  'frame.fault.again': { vi: 'Thử lại', en: 'Try again' },
   'frame.outbox': { vi: 'Hộp thư thử nghiệm', en: 'Development outbox' },
   'nav.overview': { vi: 'Tổng quan', en: 'Overview' },
   'nav.keys': { vi: 'Khóa API', en: 'API keys' },

@@ -16,16 +16,20 @@ import { OPERATOR_HOME_TEXTS } from './operator-home.ts'
 import { OPERATOR_UPSTREAM_TEXTS } from './operator-upstreams.ts'
 import { PLAYGROUND_TEXTS } from './playground.ts'
 import { PUBLIC_TEXTS } from './public.ts'
+import { QUICK_START_TEXTS } from './quick-start.ts'
 import { SECOND_FACTOR_TEXTS } from './second-factor.ts'
 import { TOP_UP_TEXTS } from './top-up.ts'
 import { TRANSFER_TEXTS } from './transfers.ts'
 import type { Texts } from './type.ts'
 import { USAGE_TEXTS } from './usage.ts'
+import { USAGE_CALL_TEXTS } from './usage-call.ts'
+import { USAGE_REASON_TEXTS } from './usage-reasons.ts'
 
 export const TEXTS = {
   ...COMMON_TEXTS,
   ...PUBLIC_TEXTS,
   ...MODEL_TEXTS,
+  ...QUICK_START_TEXTS,
   ...ACCOUNT_TEXTS,
   ...ACCOUNT_CHANGE_TEXTS,
   ...ALERT_TEXTS,
@@ -33,6 +37,8 @@ export const TEXTS = {
   ...TOP_UP_TEXTS,
   ...USAGE_TEXTS,
   ...PLAYGROUND_TEXTS,
+  ...USAGE_CALL_TEXTS,
+  ...USAGE_REASON_TEXTS,
   ...OPERATOR_TEXTS,
   ...SECOND_FACTOR_TEXTS,
   ...OPERATOR_HOME_TEXTS,

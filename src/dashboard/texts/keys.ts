@@ -60,6 +60,10 @@ export const KEY_TEXTS = {
     en: 'This account is blocked. Please [contact us](/contact).',
   },
   'keys.created': { vi: 'Khóa API đã sẵn sàng', en: 'Your key is ready' },
+  'keys.created.tools': {
+    vi: 'Dùng khóa này trong công cụ của bạn',
+    en: 'Use it in your tool',
+  },
   'keys.created.text': {
     vi: 'Sao chép khóa API vào nơi an toàn. Bạn có thể xem lại bằng mật khẩu của mình.',
     en: 'Copy it somewhere safe. You can view it again with your password.',

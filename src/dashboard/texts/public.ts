@@ -66,48 +66,6 @@ export const PUBLIC_TEXTS = {
     vi: 'Messages hay Chat Completions đều gọi được mọi mô hình trò chuyện, kể cả gọi công cụ và streaming.',
     en: 'Messages or Chat Completions: either reaches every chat model, including tools and streaming.',
   },
-  'quickstart.title': { vi: 'Bắt đầu nhanh', en: 'Quick start' },
-  'quickstart.description': {
-    vi: 'Mã mẫu cho curl, Python, TypeScript và các công cụ lập trình AI: chỉ đổi địa chỉ và khóa API.',
-    en: 'Snippets for curl, Python, TypeScript and AI coding tools: change the base URL and the key, nothing else.',
-  },
-  'quickstart.lead': {
-    vi: 'Sao chép đoạn mã cho công cụ của bạn. Thay `$KEY` bằng khóa API của bạn.',
-    en: 'Copy the snippet for your tool and replace `$KEY` with your API key.',
-  },
-  'quickstart.base': { vi: 'Địa chỉ gốc nào?', en: 'Which base URL?' },
-  'quickstart.base.messages': { vi: 'Công cụ kiểu Messages', en: 'Messages-style clients' },
-  'quickstart.base.chat': {
-    vi: 'Công cụ kiểu Chat Completions và Responses',
-    en: 'Clients for Chat Completions and Responses',
-  },
-  'quickstart.base.hint': {
-    vi: 'Nhận lỗi 404? Thêm hoặc bỏ `/v1` ở cuối địa chỉ.',
-    en: 'Getting a 404? Add `/v1` to the end of the base URL, or remove it.',
-  },
-  'quickstart.get_key': { vi: 'Lấy khóa API', en: 'Get an API key' },
-  'quickstart.shell': { vi: 'Dòng lệnh', en: 'Command line' },
-  'quickstart.where': { vi: 'Ghi vào', en: 'Add to' },
-  'quickstart.editor.text': {
-    vi: 'Trong phần cài đặt chọn nhà cung cấp {provider} rồi điền:',
-    en: 'In the settings, choose the provider {provider}, then fill in:',
-  },
-  'quickstart.agent.text': {
-    vi: 'Đặt ba biến này trước khi chạy. Mọi tên mô hình khác trong bảng giá cũng dùng được.',
-    en: 'Set these three before you start. Any other id in the price list works too.',
-  },
-  'quickstart.sdk.image': { vi: 'Tạo ảnh', en: 'Create an image' },
-  'quickstart.check': { vi: 'Kiểm tra kết nối', en: 'Check the connection' },
-  'quickstart.check.200': {
-    vi: 'Sẵn sàng. Chi phí nằm trong tiêu đề `{header}`.',
-    en: 'Ready. The cost is in the header `{header}`.',
-  },
-  'quickstart.check.401': { vi: 'Khóa API sai, thiếu hoặc đã thu hồi.', en: 'The key is wrong, missing or revoked.' },
-  'quickstart.check.402': {
-    vi: 'Hết số dư: nạp thêm, khóa API giữ nguyên.',
-    en: 'No balance left: top up, your key stays the same.',
-  },
-  'quickstart.check.404': { vi: 'Sai địa chỉ gốc: thêm hoặc bỏ `/v1`.', en: 'Wrong base URL: add or remove `/v1`.' },
   'reference.title': { vi: 'Tài liệu API', en: 'API reference' },
   'reference.description': {
     vi: 'Tài liệu API: Messages, Chat Completions, Responses, tạo ảnh và giọng nói, kèm ví dụ chạy được ngay.',

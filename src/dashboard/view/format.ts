@@ -1,6 +1,6 @@
 /** Numbers of pages, beyond those that mails have too (`lib/display.ts`). */
 
-import { dongOfMicro, dongWhole, NO_BREAK, withDots } from '../../lib/display.ts'
+import { day, dongOfMicro, dongWhole, NO_BREAK, withDots } from '../../lib/display.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
 
 export { date, day, dongOfMicro, dongWhole, time } from '../../lib/display.ts'
@@ -25,10 +25,16 @@ export function dong(amount: number | bigint): string {
   return `${withDots(amount.toString())}${NO_BREAK}₫`
 }
 
-/** For charts: whole numbers from 1.000 on, rounded down; chart.js formats its legend the same way. */
+/** For charts: whole numbers from 1.000 on, rounded down. */
 export function chartFigure(value: number, unit: string): string {
   const [whole = '0', fraction] = String(value >= 1000 ? Math.trunc(value) : Number(value.toFixed(6))).split('.')
   return `${withDots(whole)}${fraction === undefined ? '' : `,${fraction}`}${unit === '' ? '' : NO_BREAK + unit}`
+}
+
+/** `1,5M`, `250K`, `0,5`: beside the lines of a chart. */
+export function chartTick(value: number): string {
+  const [size, letter] = value >= 1e9 ? [1e9, 'B'] : value >= 1e6 ? [1e6, 'M'] : value >= 1e3 ? [1e3, 'K'] : [1, '']
+  return `${String(Number((value / size).toFixed(6)))}${letter}`.replace('.', ',')
 }
 
 /** `1.234`. */
@@ -40,6 +46,11 @@ export function count(value: number | bigint): string {
 export function compactCount(value: number): string {
   if (value >= 1_000_000) return `${String(Number((value / 1_000_000).toFixed(2))).replace('.', ',')}M`
   return value >= 1000 ? `${Math.round(value / 1000)}K` : String(value)
+}
+
+/** `21/11`, of a report's day. */
+export function shortDay(value: string): string {
+  return day(value).slice(0, 5)
 }
 
 /** `340 ms`, `12,4 s`. */

@@ -41,7 +41,6 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   time: (value: Date) => format.time(value),
   iso: (value: Date) => value.toISOString(),
   duration: (value: number) => format.duration(value),
-  chartJson: ({ days, series, unit }: Readonly<Record<string, unknown>>) => JSON.stringify({ days, series, unit }),
   eq: (left: unknown, right: unknown) => left === right,
   or: (...values: unknown[]) => values.slice(0, -1).some(Boolean),
   and: (...values: unknown[]) => values.slice(0, -1).every(Boolean),

@@ -29,6 +29,10 @@ const DAYS = `select to_char(min(day), 'YYYY-MM-DD') as first, to_char(max(day),
   where account_id = $1::text::bigint and ($2::text is null or key_id = $2::text::bigint) and ($3::text is null or entry_id = $3)
     and case $4 when 'error' then errors > 0 when 'ok' then calls > errors else true end`
 
+/** The first hour with a tag, or where the hours end. */
+const TAGGED = `select least(min(hour), (select closed_before from usage_roll_up)) as first from usage_hourly
+  where account_id = $1::text::bigint and tag = $2`
+
 /** Null when there is nothing. Later rows are left out. */
 export async function findBounds(sql: AnySql, accountId: number, filter: UsageFilter): Promise<SeqBounds | null> {
   const account = String(accountId)
@@ -42,6 +46,7 @@ export async function findBounds(sql: AnySql, accountId: number, filter: UsageFi
     from = latest(from, startOfDay(days.first))
     to = earliest(to, startOfDay(addDays(days.last, 1)))
   }
+  if (filter.tag !== undefined) from = latest(from, (await sql.unsafe(TAGGED, [account, filter.tag]))[0]!.first)
   const after = from === undefined ? undefined : (await sql.unsafe(AFTER, [account, from.toISOString()]))[0]
   const before = to === undefined ? undefined : (await sql.unsafe(BEFORE, [account, to.toISOString()]))[0]
   const afterSeq = Math.max(Number(after?.seq ?? 0), Number(wallet.retired))

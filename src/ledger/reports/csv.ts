@@ -6,7 +6,7 @@ import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import type { AnySql } from '../../lib/database.ts'
 import { PRICE_PER_CODES } from '../types.ts'
 import { findBounds } from './bounds.ts'
-import { dayOf } from './days.ts'
+import { addHourly, readHourly } from './hourly.ts'
 import { REPORT_LIMITS, type ReportLimits } from './limits.ts'
 import { filterParameters, USAGE_FILTER } from './rows.ts'
 import type { UsageFilter } from './types.ts'
@@ -22,25 +22,22 @@ const time = (column: string): string => `to_char(${column} at time zone 'UTC', 
 /** Decimal dong without rounding, as formatVnd writes it. */
 const vnd = (name: string): string => `trim_scale(${name}_micro_vnd / 1000000.0)`
 /** Postgres formats the numbers, so that a page costs this process almost nothing; only user text is escaped here. */
-const PAGE = `select seq, key_id, entry_id, requested_name, endpoint,
+const PAGE = `select seq, key_id, tag, entry_id, requested_name, endpoint,
     concat_ws(',', seq, ${time('opened_at')}, ${time('closed_at')}) as head,
     concat_ws(',', status, input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, images, price_vnd,
       (array['${Object.keys(PRICE_PER_CODES).join("','")}'])[price_per], ${vnd('cost')}, ${vnd('charged')}, ${vnd('balance_after')},
       coalesce(first_byte_ms::text, ''), latency_ms, streamed::text, estimated::text, call_id,
       coalesce((select left(digest, 12) from catalogue c where c.catalogue_id = usage.catalogue_id), ''),
       extras_vnd) as tail,
-    case when $11::text::boolean then concat_ws(',', coalesce(cache_write_tokens::text, ''),
+    case when $12::text::boolean then concat_ws(',', coalesce(cache_write_tokens::text, ''),
       coalesce(${vnd('upstream_cost')}::text, '')) end as operators
   from usage
   where account_id = $1::text::bigint and seq > $2::text::bigint and seq < $3::text::bigint and ${USAGE_FILTER}
-  order by seq limit $10::text::integer`
-const EXPECTED = `select coalesce(sum(calls), 0)::text as calls, coalesce(sum(errors), 0)::text as errors from usage_daily
-  where account_id = $1::text::bigint and ($2::text is null or key_id = $2::text::bigint) and ($3::text is null or entry_id = $3)
-    and ($4::text is null or day >= $4::text::date) and ($5::text is null or day <= $5::text::date)`
+  order by seq limit $11::text::integer`
 
 const ENDPOINTS = new Map<number, string>(Object.entries(ENDPOINT_FACTS).map(([name, { code }]) => [code, name]))
 
-/** The columns, in one line. */
+/** The columns, in one line; behind them come those of operators, and the tag. */
 export const HEADER =
   'seq,opened_at,closed_at,key_id,key,model,requested_model,endpoint,status,input_tokens,output_tokens,cached_input_tokens,' +
   'reasoning_tokens,images,price_vnd,price_per,cost_vnd,charged_vnd,balance_after_vnd,first_byte_ms,latency_ms,streamed,' +
@@ -55,11 +52,11 @@ export async function* exportUsageCsv(
   account: UsageExport,
   limits: ReportLimits = REPORT_LIMITS,
 ): AsyncGenerator<string> {
-  yield `${HEADER}\r\n`
-  yield* exportRows(sql, account, limits)
+  yield `${HEADER},tag\r\n`
+  yield* exportRaw(sql, account, limits)
 }
 
-interface RowsExport extends UsageExport {
+interface RawExport extends UsageExport {
   /** Prefix of each row; ends with a comma. */
   readonly prefix?: string
   /** Adds what only operators see: cache writes, and what the call cost them. */
@@ -67,9 +64,29 @@ interface RowsExport extends UsageExport {
 }
 
 /** The rows of one account, without a header. */
+export function exportRaw(
+  sql: AnySql,
+  { accountId, filter, keyLabels, prefix = '', forOperators = false }: RawExport,
+  limits: ReportLimits,
+): AsyncGenerator<string> {
+  const readPage = (parameters: (string | null)[]) => sql.unsafe(PAGE, [...parameters, String(forOperators)])
+  const write = (row: unknown): string => prefix + line(row as Row, keyLabels)
+  return exportRows(sql, { accountId, filter, readPage, write }, limits)
+}
+
+export interface RowsExport {
+  readonly accountId: number
+  readonly filter: UsageFilter
+  /** Rows of a statement with USAGE_FILTER and, as $11, their most; each has its `seq`. */
+  readonly readPage: (parameters: (string | null)[]) => Promise<readonly unknown[]>
+  /** A row as a line, with its end. */
+  readonly write: (row: unknown) => string
+}
+
+/** Goes along the journal, page by page. */
 export async function* exportRows(
   sql: AnySql,
-  { accountId, filter, keyLabels, prefix = '', forOperators = false }: RowsExport,
+  { accountId, filter, readPage, write }: RowsExport,
   { csvPageRows, csvWindowRows }: ReportLimits,
 ): AsyncGenerator<string> {
   const bounds = await findBounds(sql, accountId, filter)
@@ -78,34 +95,39 @@ export async function* exportRows(
   for (let after = bounds.afterSeq; after + 1 < bounds.beforeSeq; ) {
     const before = Math.min(bounds.beforeSeq, after + csvWindowRows + 1)
     const range = [String(accountId), String(after), String(before)]
-    const rows = await sql.unsafe(PAGE, [...range, ...parameters, String(csvPageRows), String(forOperators)])
-    if (rows.length > 0) yield rows.map(row => prefix + line(row as unknown as Row, keyLabels)).join('')
-    after = rows.length === csvPageRows ? Number(rows.at(-1)!.seq) : before - 1
+    const rows = await readPage([...range, ...parameters, String(csvPageRows)])
+    if (rows.length > 0) yield rows.map(write).join('')
+    after = rows.length === csvPageRows ? Number((rows.at(-1) as Pick<Row, 'seq'>).seq) : before - 1
   }
 }
 
-/** The most rows that an export can have: exact for whole days without a status filter, while none is retired. */
+/** The most rows that an export can have: exact for full hours, while none is retired. */
 export async function countUsage(
   sql: AnySql,
   { accountId, filter }: Pick<UsageExport, 'accountId' | 'filter'>,
 ): Promise<number> {
-  const { keyId, entryId, status, from, to } = filter
-  const first = from === undefined ? null : dayOf(from)
-  // A period that ends at midnight excludes the day that begins then.
-  const last = to === undefined ? null : dayOf(new Date(to.getTime() - 1))
-  const parameters = [String(accountId), keyId === undefined ? null : String(keyId), entryId ?? null, first, last]
   const bounds = await findBounds(sql, accountId, filter)
   if (bounds === null) return 0
-  const { calls, errors } = (await sql.unsafe(EXPECTED, parameters))[0]!
-  const isError = status === 'error' || (typeof status === 'number' && status >= 400)
-  const matching = isError ? Number(errors) : Number(calls) - (status === undefined ? 0 : Number(errors))
+  const { from = BEGINNING, to = END } = filter
+  const period = { from: fullHour(from, 'before'), to: fullHour(to, 'after') }
+  const { calls } = addHourly(await readHourly(sql, { accountId, ...period, filter, per: 'day', by: 'key' }))
   // Sums outlive retired rows.
-  return Math.max(0, Math.min(matching, bounds.beforeSeq - bounds.afterSeq - 1))
+  return Math.max(0, Math.min(calls, bounds.beforeSeq - bounds.afterSeq - 1))
+}
+
+const BEGINNING = new Date('2000-01-01T00:00:00Z')
+const END = new Date('2100-01-01T00:00:00Z')
+const HOUR_MS = 3_600_000
+
+function fullHour(time: Date, side: 'before' | 'after'): Date {
+  const hours = time.getTime() / HOUR_MS
+  return new Date((side === 'before' ? Math.floor(hours) : Math.ceil(hours)) * HOUR_MS)
 }
 
 interface Row {
   readonly seq: string
   readonly key_id: string
+  readonly tag: string | null
   readonly entry_id: string
   readonly requested_name: string | null
   readonly endpoint: number
@@ -119,7 +141,7 @@ function line(row: Row, keyLabels: UsageExport['keyLabels']): string {
   const key = textCell(keyLabels.get(Number(row.key_id)) ?? '')
   const names = `${key},${textCell(row.entry_id)},${textCell(row.requested_name ?? '')}`
   const operators = row.operators === null ? '' : `,${row.operators}`
-  return `${row.head},${row.key_id},${names},${ENDPOINTS.get(row.endpoint) ?? ''},${row.tail}${operators}\r\n`
+  return `${row.head},${row.key_id},${names},${ENDPOINTS.get(row.endpoint) ?? ''},${row.tail}${operators},${textCell(row.tag ?? '')}\r\n`
 }
 
 /**

@@ -49,6 +49,7 @@ const COLUMNS: readonly Column[] = [
   ['charged_vnd', call => vnd(call.chargedMicroVnd)],
   ['refunded_at', call => call.refundedAt?.toISOString() ?? ''],
   ['catalogue', call => call.catalogue?.slice(0, 12) ?? ''],
+  ['tag', call => textCell(call.tag ?? '')],
 ]
 
 const COST: Column = ['upstream_cost_vnd', call => vnd(call.upstreamCostMicroVnd)]

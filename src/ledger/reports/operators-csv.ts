@@ -1,7 +1,7 @@
 /** The calls of all accounts as CSV, with what they cost the operator; for operators only. */
 
 import type { AnySql } from '../../lib/database.ts'
-import { exportRows, HEADER } from './csv.ts'
+import { exportRaw, HEADER } from './csv.ts'
 import { checkRange, startOfDay } from './days.ts'
 import { REPORT_LIMITS, type ReportLimits } from './limits.ts'
 import type { DayRange } from './types.ts'
@@ -22,17 +22,13 @@ export async function* exportOperatorsCsv(
   limits: ReportLimits = REPORT_LIMITS,
 ): AsyncGenerator<string> {
   checkRange(range)
-  yield `account_id,${HEADER},cache_write_tokens,upstream_cost_vnd\r\n`
+  yield `account_id,${HEADER},cache_write_tokens,upstream_cost_vnd,tag\r\n`
   const filter = { from: startOfDay(range.from), to: startOfDay(range.to) }
   for (let after = '0'; ; ) {
     const accounts = await sql.unsafe(ACCOUNTS, [after, range.from, range.to, String(ACCOUNTS_PER_PAGE)])
     for (const { account_id: id } of accounts) {
       const prefix = `${id},`
-      yield* exportRows(
-        sql,
-        { accountId: Number(id), filter, keyLabels: new Map(), prefix, forOperators: true },
-        limits,
-      )
+      yield* exportRaw(sql, { accountId: Number(id), filter, keyLabels: new Map(), prefix, forOperators: true }, limits)
     }
     if (accounts.length < ACCOUNTS_PER_PAGE) return
     after = accounts.at(-1)?.account_id

@@ -9,16 +9,17 @@ import type { UsageFilter, UsageRow } from './types.ts'
 
 export const USAGE_COLUMNS = `seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
   cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
-  balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at, extras_vnd,
+  balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at, extras_vnd, error_code, tag,
   (select digest from catalogue c where c.catalogue_id = usage.catalogue_id) as catalogue`
-/** Parameters from $4 on: as filterParameters. */
+/** Parameters $4 to $10: as filterParameters. */
 export const USAGE_FILTER = `($4::text is null or key_id = $4::text::bigint) and ($5::text is null or entry_id = $5)
   and ($6::text is null or status between $6::text::integer and $7::text::integer)
-  and ($8::text is null or closed_at >= $8::text::timestamptz) and ($9::text is null or closed_at < $9::text::timestamptz)`
+  and ($8::text is null or closed_at >= $8::text::timestamptz) and ($9::text is null or closed_at < $9::text::timestamptz)
+  and ($10::text is null or tag = $10)`
 
 const PAGE = `select ${USAGE_COLUMNS} from usage
   where account_id = $1::text::bigint and seq > $2::text::bigint and seq < $3::text::bigint and ${USAGE_FILTER}
-  order by seq desc limit $10::text::integer`
+  order by seq desc limit $11::text::integer`
 
 const ONE = `select ${USAGE_COLUMNS} from usage where call_id = $1::text::uuid and account_id = $2::text::bigint`
 
@@ -67,17 +68,24 @@ export async function readUsageRow(
 }
 
 /** For USAGE_FILTER. */
-export function filterParameters({ keyId, entryId, status, from, to }: UsageFilter): (string | null)[] {
-  const [statusMin, statusMax] =
-    status === 'ok' ? ['0', '399'] : status === 'error' ? ['400', '999'] : [status ?? null, status ?? null].map(text)
+export function filterParameters({ keyId, entryId, status, from, to, tag }: UsageFilter): (string | null)[] {
+  const [statusMin, statusMax] = statusRange(status)
   return [
     text(keyId ?? null),
     entryId ?? null,
-    statusMin!,
-    statusMax!,
+    statusMin,
+    statusMax,
     from?.toISOString() ?? null,
     to?.toISOString() ?? null,
+    tag ?? null,
   ]
+}
+
+/** The least and the highest status that a filter lets through; null: any. */
+export function statusRange(status: UsageFilter['status']): readonly [string | null, string | null] {
+  if (status === 'ok') return ['0', '399']
+  if (status === 'error') return ['400', '999']
+  return [text(status ?? null), text(status ?? null)]
 }
 
 function text(value: number | null): string | null {
@@ -111,6 +119,8 @@ interface Row {
   readonly opened_at: Date
   readonly closed_at: Date
   readonly extras_vnd: string
+  readonly error_code: string | null
+  readonly tag: string | null
   readonly catalogue: string | null
 }
 
@@ -127,6 +137,8 @@ export function toUsageRow(row: unknown): UsageRow {
     requestedName: from.requested_name,
     endpoint: from.endpoint,
     status: from.status,
+    errorCode: from.error_code,
+    tag: from.tag,
     inputTokens: Number(from.input_tokens),
     outputTokens: Number(from.output_tokens),
     cachedInputTokens: Number(from.cached_input_tokens),

@@ -11,16 +11,21 @@ export interface DayRange {
   readonly to: Day
 }
 
+/** Restricts sums; absent: all. */
+export interface HourlyFilter {
+  readonly keyId?: number
+  readonly entryId?: string
+  /** `ok` is below 400. */
+  readonly status?: 'ok' | 'error' | number
+  readonly tag?: string
+}
+
 export interface DailyFilter {
   readonly keyId?: number
   readonly entryId?: string
 }
 
-export interface UsageFilter {
-  readonly keyId?: number
-  readonly entryId?: string
-  /** `ok` is below 400. */
-  readonly status?: 'ok' | 'error' | number
+export interface UsageFilter extends HourlyFilter {
   readonly from?: Date
   /** Exclusive. */
   readonly to?: Date
@@ -42,6 +47,24 @@ export interface DailyFigure extends UsageSums {
   readonly series: string
 }
 
+/** Sums of an hour or a day, of whatever a filter lets through. */
+export interface HourlyFigure {
+  /** Of Vietnam: `2026-11-21T14`, or a day. */
+  readonly at: string
+  /** The entry id ('': none was chosen), the key's number as text, or the tag ('': none). */
+  readonly series: string
+  readonly calls: number
+  readonly errors: number
+  /** All input tokens; some of them were read from the provider's cache. */
+  readonly inputTokens: number
+  readonly cachedInputTokens: number
+  /** All output tokens; some of them are reasoning. */
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+  readonly images: number
+  readonly chargedMicroVnd: MicroVnd
+}
+
 export interface UsageRow {
   readonly seq: number
   readonly callId: string
@@ -56,6 +79,10 @@ export interface UsageRow {
   /** As in ENDPOINT_FACTS. */
   readonly endpoint: number
   readonly status: number
+  /** As in errors.ts; null: nothing went wrong, the client left, or written before it was kept. */
+  readonly errorCode: string | null
+  /** The client's own label; null: none. */
+  readonly tag: string | null
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cachedInputTokens: number

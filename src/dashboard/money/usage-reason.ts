@@ -1,0 +1,30 @@
+/** Why a call failed, in words. */
+
+import type { Language } from '../../accounts/types.ts'
+import type { UsageRow } from '../../ledger/reports/types.ts'
+import { isTextKey, type TextKey, text } from '../texts/index.ts'
+
+type Ended = Pick<UsageRow, 'status' | 'errorCode'>
+
+/** In a few words; null: nothing went wrong. */
+export function reasonText(language: Language, ended: Ended): string | null {
+  const key = keyOf('reason', ended)
+  return key === null ? null : text(language, key)
+}
+
+/** What to do about it; null: nothing went wrong. */
+export function cureText(language: Language, ended: Ended): string | null {
+  const key = keyOf('cure', ended)
+  return key === null ? null : text(language, key)
+}
+
+/** Rows of before know no code, so then the status must do. */
+function keyOf(kind: 'reason' | 'cure', { status, errorCode }: Ended): TextKey | null {
+  if (status < 400) return null
+  const code = status === 499 ? 'client_gone' : (errorCode ?? '')
+  const key = `usage.${kind}.${code}`
+  if (isTextKey(key)) return key
+  if (status >= 500) return `usage.${kind}.upstream_failed`
+  if (status === 402) return `usage.${kind}.insufficient_balance`
+  return status === 429 ? `usage.${kind}.rate_limited` : `usage.${kind}.invalid_request`
+}

@@ -1,0 +1,32 @@
+/** Programs with a place for an OpenAI-compatible address; read 2026-11-22. */
+
+import { SHELL, type Tool } from './types.ts'
+
+export const APPS: readonly Tool[] = [
+  {
+    id: 'open-webui',
+    name: 'Open WebUI',
+    note: 'quickstart.open_webui',
+    blocks: ({ base, key, models }) => [
+      {
+        label: SHELL,
+        code: `docker run -d -p 3000:8080 \\
+  -e OPENAI_API_BASE_URL=${base}/v1 \\
+  -e OPENAI_API_KEY=${key} \\
+  -e TASK_MODEL_EXTERNAL=${models.cheap} \\
+  -v open-webui:/app/backend/data \\
+  --name open-webui ghcr.io/open-webui/open-webui:main`,
+      },
+    ],
+  },
+  {
+    id: 'n8n',
+    name: 'n8n',
+    note: 'quickstart.n8n',
+    fields: ({ base, key, models }) => [
+      ['API Key', key],
+      ['Base URL', `${base}/v1`],
+      ['Model → By ID', models.chat],
+    ],
+  },
+]

@@ -1,0 +1,39 @@
+/** One call as its customer sees it: nothing of where it was tried, or what it cost the operator. */
+
+import type { AnySql } from '../../lib/database.ts'
+import { requestIdOf } from '../../lib/ids.ts'
+import { CREDIT_KINDS } from '../credit.ts'
+import { toUsageRow, USAGE_COLUMNS } from './rows.ts'
+import type { UsageRow } from './types.ts'
+
+export interface OwnCall extends UsageRow {
+  /** What the client was told. */
+  readonly requestId: string
+  /** Part of the input that went into the provider's cache; null: unknown. */
+  readonly cacheWriteTokens: number | null
+  /** When its charge was given back; null: it was not. */
+  readonly refundedAt: Date | null
+}
+
+const ONE = `select ${USAGE_COLUMNS}, cache_write_tokens,
+    (select request_id from client_request c
+      where c.call_id = usage.call_id and c.account_id = usage.account_id) as request_id,
+    (select at from credit where credit.account_id = usage.account_id and kind = ${CREDIT_KINDS.refund}
+        and reference = 'call:' || usage.call_id::text) as refunded_at
+  from usage where call_id = $2::text::uuid and account_id = $1::text::bigint`
+
+/** Null when the account has no such call, or its row has been retired. */
+export async function readOwnCall(
+  sql: AnySql,
+  { accountId, callId }: { readonly accountId: number; readonly callId: string },
+): Promise<OwnCall | null> {
+  const row = (await sql.unsafe(ONE, [String(accountId), callId]))[0]
+  if (row === undefined) return null
+  const usage = toUsageRow(row)
+  return {
+    ...usage,
+    requestId: row.request_id ?? requestIdOf(usage.callId),
+    cacheWriteTokens: row.cache_write_tokens === null ? null : Number(row.cache_write_tokens),
+    refundedAt: row.refunded_at,
+  }
+}

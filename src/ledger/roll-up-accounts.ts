@@ -1,0 +1,49 @@
+/** ROLL UP for customers: each account's calls by hour, key, entry, status and tag, so that every filter has its sums at once. */
+
+import type { Sql } from '../lib/database.ts'
+import { ENDED, markOf, type RolledUp, type RollUp, type RollUpOptions, rollUp } from './roll-up.ts'
+
+/** Hours stay for as long, then the hours of a day are one row. */
+export const HOURS_DAYS = 35
+/** Days are forgotten after as many: longer than any period that a page shows. */
+const DAYS = 400
+
+const SUMS = ['calls', 'input_tokens', 'cached_input_tokens', 'output_tokens', 'reasoning_tokens', 'images']
+const COLUMNS = [...SUMS, 'charged_micro_vnd']
+const SUMMED = COLUMNS.map(name => `sum(${name})`).join(', ')
+const ADDED = COLUMNS.map(name => `${name} = h.${name} + excluded.${name}`).join(', ')
+const INTO = `insert into usage_hourly as h (account_id, hour, key_id, entry_id, status, tag, ${COLUMNS.join(', ')})`
+const ON_CONFLICT = `on conflict (account_id, hour, key_id, entry_id, status, tag) do update set ${ADDED}`
+
+const COUNT = `
+with ${ENDED},
+counted as (
+  ${INTO}
+  select account_id, hour, key_id, entry_id, status, coalesce(tag, ''), count(*), sum(input_tokens),
+         sum(cached_input_tokens), sum(output_tokens), sum(reasoning_tokens), sum(images), sum(charged_micro_vnd)
+    from ended group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+  ${ON_CONFLICT}),
+marked as (update usage_roll_up set closed_before = $2::text::timestamptz)
+select count(*)::integer as calls from ended`
+
+/** A part at a time: each run takes the oldest. */
+const MERGE = `
+with merged as (
+  delete from usage_hourly where ctid = any(array(
+    select ctid from usage_hourly
+     where extract(hour from hour at time zone 'Asia/Ho_Chi_Minh') <> 0 and hour < now() - interval '${HOURS_DAYS} days'
+     order by hour limit 20000))
+  returning *)
+${INTO}
+select account_id, date_trunc('day', hour at time zone 'Asia/Ho_Chi_Minh') at time zone 'Asia/Ho_Chi_Minh', key_id, entry_id,
+       status, tag, ${SUMMED}
+  from merged group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+${ON_CONFLICT}`
+const FORGET = `delete from usage_hourly where hour < now() - interval '${DAYS} days'`
+
+const ACCOUNTS: RollUp = { mark: markOf('usage_roll_up'), count: COUNT, tidy: [MERGE, FORGET] }
+
+/** Counts what has ended since the last time, in turns. May be run by several processes: they wait for each other. */
+export function rollUpAccounts(sql: Sql, options?: RollUpOptions): Promise<RolledUp> {
+  return rollUp(sql, ACCOUNTS, options)
+}

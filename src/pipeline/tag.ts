@@ -1,0 +1,24 @@
+/** A label that clients give their calls, to find them and to add them up by. It stays here: no upstream gets it. */
+
+import { GatewayError } from '../errors.ts'
+import { TAG } from '../ledger/check.ts'
+import type { Call, Services } from './call.ts'
+
+const nameOf = ({ catalogue }: Services): string => `x-${catalogue.settings.service}-tag`
+
+/** Null without a tag, and for one that is not valid. */
+export function tagOf(services: Services, call: Call): string | null {
+  const tag = call.header(nameOf(services))
+  return tag !== undefined && TAG.test(tag) ? tag : null
+}
+
+/** Throws GatewayError `invalid_request` for a tag that would not be kept. */
+export function checkTag(services: Services, call: Call): void {
+  const tag = call.header(nameOf(services))
+  if (tag === undefined || tag === '' || TAG.test(tag)) return
+  throw new GatewayError('invalid_request', {
+    message:
+      `${nameOf(services)}: A tag has 1 to 64 characters: letters without accents, digits and . _ : / @ -, ` +
+      'the first one a letter or a digit. Leave the header out for none.',
+  })
+}

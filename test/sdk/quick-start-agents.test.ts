@@ -1,0 +1,95 @@
+/**
+ * The blocks of the coding agents as they stand, with the agents themselves. They are far larger than this project, so
+ * `make tools` fetches them and `make test` leaves them out.
+ */
+
+import { spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Block, COMMAND_LINE, type QuickStart, startQuickStart } from '../support/quick-start.ts'
+
+/** Name of the tool: its package, and the words that make it answer once and end. */
+const AGENTS: Readonly<Record<string, readonly [spec: string, command: string, words: readonly string[]]>> = {
+  'claude-code': ['@anthropic-ai/claude-code@2.1.330', 'claude', ['-p', 'What is 2+2?']],
+  codex: ['@openai/codex@0.169.0', 'codex', ['exec', '--skip-git-repo-check', 'What is 2+2?']],
+  opencode: ['opencode-ai@1.18.33', 'opencode', ['run', 'What is 2+2?']],
+  'qwen-code': ['@qwen-code/qwen-code@0.24.4', 'qwen', ['-p', 'What is 2+2?']],
+}
+const chosen = process.env.TOOLS === 'all' ? Object.keys(AGENTS) : (process.env.TOOLS ?? '').split(',').filter(Boolean)
+
+let start: QuickStart
+let home: string
+
+describe.skipIf(chosen.length === 0)('coding agents', { timeout: 600_000 }, () => {
+  beforeAll(async () => {
+    start = await startQuickStart()
+    home = mkdtempSync(join(tmpdir(), 'quick-start-agents-'))
+  })
+  afterAll(async () => {
+    rmSync(home, { recursive: true, force: true })
+    await start.running.close()
+  })
+
+  test.each(chosen)('%s answers with its blocks as they stand, on the models that they name', async tool => {
+    const [spec, command, words] = AGENTS[tool] as (typeof AGENTS)[string]
+    const [packages, folder] = [join(home, `${tool}-packages`), join(home, tool)]
+    for (const made of [packages, join(folder, 'bin')]) mkdirSync(made, { recursive: true })
+    await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', '--prefix', packages, spec], {
+      folder: packages,
+      environment: process.env,
+    })
+    const program = join(packages, 'node_modules/.bin', command)
+    expect(existsSync(program)).toBe(true)
+    const quoted = words.map(word => `'${word}'`).join(' ')
+    writeFileSync(join(folder, 'bin', command), `#!/bin/sh\nexec '${program}' ${quoted} < /dev/null\n`)
+    chmodSync(join(folder, 'bin', command), 0o755)
+    const blocks = start.blocks.filter(block => block.tool === tool)
+    for (const { label, code } of blocks.filter(isFile)) {
+      const file = label.startsWith('~/') ? join(folder, label.slice(2)) : join(folder, label)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, code)
+    }
+    const shell = blocks.find(({ label }) => label === COMMAND_LINE)?.code as string
+    const { sql } = start.running.database
+    const [before] = await sql`select coalesce(max(seq), 0)::text as seq from usage`
+    const environment = { HOME: folder, PATH: `${join(folder, 'bin')}:${process.env.PATH}` }
+    const output = await run('sh', ['-c', shell], { folder, environment })
+    expect([tool, output]).toEqual([tool, expect.stringMatching(/\S/)])
+    await start.running.gateway.readiness.idle()
+    const calls = await sql`select entry_id, requested_name, status from usage where seq > ${before?.seq}::bigint`
+    expect(calls.length).toBeGreaterThan(0)
+    for (const { entry_id: entryId, requested_name: asked, status } of calls) {
+      expect([tool, entryId, asked, status]).toEqual([tool, expect.any(String), null, 200])
+      expect(blocks.some(({ code }) => code.includes(entryId))).toBe(true)
+    }
+  })
+})
+
+function isFile({ label }: Block): boolean {
+  return label !== COMMAND_LINE
+}
+
+/** Rejects unless it ends well; resolves with what it wrote. */
+function run(
+  command: string,
+  words: readonly string[],
+  { folder, environment }: { readonly folder: string; readonly environment: NodeJS.ProcessEnv },
+): Promise<string> {
+  const child = spawn(command, words, { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [output, errors] = ['', '']
+  child.stdout.on('data', data => {
+    output += data
+  })
+  child.stderr.on('data', data => {
+    errors += data
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', code => {
+      if (code === 0) resolve(output)
+      else reject(new Error(`${command} ended with ${code}: ${(output + errors).slice(-2_000)}`))
+    })
+  })
+}

@@ -1,0 +1,47 @@
+/** A gateway at its own address, a customer who has just made a key, and the blocks that the pages then show. */
+
+import { Visitor } from '../dashboard/visitor.ts'
+import { startTestGateway, type TestGateway } from './gateway.ts'
+import { freePort } from './program.ts'
+
+export interface Block {
+  readonly tool: string
+  readonly label: string
+  readonly code: string
+}
+
+export interface QuickStart {
+  readonly running: TestGateway
+  readonly key: string
+  readonly blocks: readonly Block[]
+}
+
+/** In English. */
+export const COMMAND_LINE = 'Command line'
+
+export async function startQuickStart(): Promise<QuickStart> {
+  const port = String(await freePort())
+  const running = await startTestGateway({ environment: { PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}` } })
+  const person = new Visitor(running.url)
+  await person.signUp('new@example.com')
+  await person.topUp('500.000')
+  const { html } = await person.post('/keys', { label: 'first', submission: crypto.randomUUID() })
+  return { running, key: /sk-svc-[\w-]+/.exec(html)?.[0] as string, blocks: blocksOf(html) }
+}
+
+const NAMED: Readonly<Record<string, string>> = { amp: '&', quot: '"', lt: '<', gt: '>' }
+
+function decoded(html: string): string {
+  return html.replace(/&(?:#x([0-9A-F]+)|(\w+));/gi, (_, code, name) =>
+    code === undefined ? (NAMED[name] as string) : String.fromCodePoint(Number.parseInt(code, 16)),
+  )
+}
+
+function blocksOf(html: string): Block[] {
+  return html.split('<section id="').flatMap(section => {
+    const tool = section.slice(0, section.indexOf('"'))
+    return [...section.matchAll(/<div class="code-head"><span>(.*?)<\/span>.*?<code>(.*?)<\/code><\/pre>/gs)].map(
+      ([, label = '', code = '']) => ({ tool, label: decoded(label), code: decoded(code) }),
+    )
+  })
+}
