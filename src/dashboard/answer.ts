@@ -3,7 +3,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { grantsOf } from '../accounts/roles.ts'
 import { awaitsFactor } from '../accounts/second-factor.ts'
-import type { Session } from '../accounts/types.ts'
+import type { Language, Session } from '../accounts/types.ts'
+import { readBalance } from '../ledger/reports/balance.ts'
 import { chosenCoding, compress } from '../lib/content-coding.ts'
 import type { Assets } from './assets.ts'
 import { type CookiePolicy, forgetSession, isLocal, sendSession, splitTarget } from './guard.ts'
@@ -12,6 +13,7 @@ import type { DashboardOptions } from './options.ts'
 import type { Answer, FragmentAnswer, Indexed, PageAnswer, ProblemAnswer } from './page.ts'
 import type { Preferences } from './preferences.ts'
 import { text } from './texts/index.ts'
+import { count, dongWhole } from './view/format.ts'
 import type { Templates } from './view/templates.ts'
 
 export interface Frame {
@@ -103,7 +105,10 @@ async function render(
   // Who has given the password alone learns nothing from the frame.
   const session = audience.session === null || awaitsFactor(audience.session) ? null : audience.session
   const isPage = answer.kind === 'page'
-  const { banner, maintenance } = await options.announcements.read()
+  const [{ banner, maintenance }, wallet] = await Promise.all([
+    options.announcements.read(),
+    isPage && session !== null ? walletView(options, language, session) : null,
+  ])
   const view = {
     language,
     theme,
@@ -116,6 +121,7 @@ async function render(
     maintenance,
     company: options.company,
     person: session === null ? null : { email: session.email, isOperator: session.role !== null },
+    wallet,
     may: grantsOf(session?.role ?? null),
     title: isPage ? answer.title : '',
     section: isPage ? (answer.section ?? '') : '',
@@ -139,6 +145,24 @@ function indexedView(
 ) {
   const links = alternatesOf(options.publicUrl + (path ?? splitTarget(request.url).path))
   return { description, canonical: links[preferences.language], links }
+}
+
+/** For the top bar; null while the database does not answer, because the page itself may not need it. */
+async function walletView({ sql }: DashboardOptions, language: Language, { accountId }: Session) {
+  const report = await readBalance(sql, accountId).catch(() => null)
+  if (report === null) return null
+  const { balanceMicroVnd, daysLeft } = report
+  const days = daysLeft === null ? null : Math.floor(daysLeft)
+  const isEmpty = balanceMicroVnd === 0n
+  return {
+    balance: dongWhole(balanceMicroVnd),
+    left: days === null || isEmpty ? null : daysText(language, days),
+    isLow: isEmpty || (days !== null && days < 3),
+  }
+}
+
+function daysText(language: Language, days: number): string {
+  return days < 1 ? text(language, 'frame.day_left') : text(language, 'frame.days_left', { days: count(days) })
 }
 
 const CAPABILITY_KEYS = {

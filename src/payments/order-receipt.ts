@@ -8,13 +8,15 @@ export interface OrderTransfer {
   readonly bankTxnId: number
   readonly bankReference: string | null
   readonly amountVnd: number
+  /** As the bank passed it on. */
+  readonly memo: string
   /** By the bank's clock, else when it was reported. */
   readonly paidAt: Date
   readonly balanceAfterMicroVnd: MicroVnd
   readonly buyer: Buyer | null
 }
 
-const LIST = `select b.bank_txn_id, b.bank_ref, b.amount_vnd, coalesce(b.booked_at, b.received_at) as paid_at, b.buyer,
+const LIST = `select b.bank_txn_id, b.bank_ref, b.amount_vnd, b.content, coalesce(b.booked_at, b.received_at) as paid_at, b.buyer,
     c.balance_after_micro_vnd
   from bank_txn b join credit c on c.account_id = b.account_id and c.kind = 1 and c.reference = 'bank_txn:' || b.bank_txn_id
  where b.account_id = $1::text::bigint and b.order_code = $2 and b.state = 1 order by b.bank_txn_id limit 50`
@@ -29,6 +31,7 @@ export async function listOrderTransfers(
     bankTxnId: Number(row.bank_txn_id),
     bankReference: row.bank_ref,
     amountVnd: Number(row.amount_vnd),
+    memo: row.content,
     paidAt: row.paid_at,
     balanceAfterMicroVnd: microVnd(BigInt(row.balance_after_micro_vnd)),
     buyer: readBuyer(row.buyer),

@@ -7,7 +7,7 @@ import type { OrderState, PaymentServices, TopUpOrder } from './types.ts'
 /** Only `paid` is final; the other states depend on the clock. */
 const STATE = `case when paid_vnd > 0 then 'paid' when cancelled_at is not null then 'cancelled'
   when expires_at <= now() then 'expired' else 'open' end`
-const COLUMNS = `order_code, account_id, amount_vnd, created_at, expires_at, paid_vnd, first_paid_at, ${STATE} as state`
+const COLUMNS = `order_code, account_id, amount_vnd, created_at, expires_at, cancelled_at, paid_vnd, first_paid_at, ${STATE} as state`
 const IS_OPEN = 'paid_vnd = 0 and cancelled_at is null and expires_at > now()'
 /** One at a time per account, so that a double submit finds the first one's order. */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('topup_order|' || $1, 0))`
@@ -125,6 +125,7 @@ interface Row {
   readonly amount_vnd: string
   readonly created_at: Date
   readonly expires_at: Date
+  readonly cancelled_at: Date | null
   readonly paid_vnd: string
   readonly first_paid_at: Date | null
   readonly state: OrderState
@@ -139,6 +140,7 @@ function toOrder(row: unknown): TopUpOrder {
     state: from.state,
     createdAt: from.created_at,
     expiresAt: from.expires_at,
+    cancelledAt: from.cancelled_at,
     paidVnd: Number(from.paid_vnd),
     firstPaidAt: from.first_paid_at,
   }

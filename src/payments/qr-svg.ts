@@ -5,7 +5,7 @@
 import encodeQr from 'qr'
 
 /** Light modules around the code, as ISO/IEC 18004 requires. */
-const QUIET_MODULES = 4
+export const QUIET_MODULES = 4
 
 /** `label` is for screen readers. */
 export function renderQrSvg(payload: string, label = 'VietQR'): string {

@@ -108,6 +108,7 @@ export interface TopUpOrder {
   readonly state: OrderState
   readonly createdAt: Date
   readonly expiresAt: Date
+  readonly cancelledAt: Date | null
   /** The amount received so far, which may differ from the order's. */
   readonly paidVnd: number
   readonly firstPaidAt: Date | null

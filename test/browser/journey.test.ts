@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import OpenAI from 'openai'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { transferMoney } from '../support/transfers.ts'
@@ -56,7 +56,6 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
     await page.getByRole('link', { name: 'Top up from 50.000 ₫' }).click()
     await page.getByRole('button', { name: '100.000 ₫', exact: true }).click()
-    await page.getByRole('button', { name: 'Show the QR code' }).click()
     await page.getByText('Waiting for your transfer.').waitFor()
     await page.getByRole('button', { name: 'Copy Transfer memo' }).click()
     const memo = await page.evaluate<string>('navigator.clipboard.readText()')
@@ -69,6 +68,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(await transferMoney(running.database.sql, transfer)).toBe('credited')
     // Without a reload: the page asks by itself.
     await page.getByText('100.000 ₫ received').waitFor()
+    await page.getByRole('link', { name: 'Balance 100.000 ₫' }).waitFor()
     await page.getByText('Your balance is now 100.000 ₫.').waitFor()
 
     await page.getByRole('link', { name: 'Create an API key' }).click()
@@ -101,6 +101,36 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(csv.trim().split('\r\n').length).toBe(2)
     expect(csv).toContain(`,${cost},`)
     expect(complaints).toEqual([])
+  })
+
+  test('an order says that it cannot reach the server, and goes on when it can', { timeout: 60_000 }, async () => {
+    await page.goto('/topup')
+    await page.getByLabel('Amount (₫)').fill('55.000')
+    await page.getByLabel('Amount (₫)').press('Enter')
+    await page.getByText('Waiting for your transfer.').waitFor()
+    const offline = page.getByText('The server cannot be reached')
+    for (const refuse of [
+      (route: Route) => route.abort(),
+      (route: Route) => route.fulfill({ status: 503, contentType: 'text/html', body: '<p>gone</p>' }),
+    ]) {
+      expect(await offline.isVisible()).toBe(false)
+      await page.route('**/state', refuse)
+      await offline.waitFor()
+      expect(await page.getByText('Waiting for your transfer.').isVisible()).toBe(true)
+      await page.unroute('**/state')
+      await offline.waitFor({ state: 'hidden' })
+    }
+    await page.getByRole('button', { name: 'Copy everything' }).click()
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/Amount: 55000\nTransfer memo: ST/)
+    await page.getByText('Open your banking app').click()
+    expect(await page.getByRole('link', { name: 'Vietcombank' }).getAttribute('href')).toBe(
+      'https://dl.vietqr.io/pay?app=vcb',
+    )
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Save the QR code' }).click()
+    expect((await downloading).suggestedFilename()).toMatch(/^ST\w{10}\.png$/)
+    await page.getByRole('button', { name: 'Cancel this order' }).click()
+    complaints.length = 0
   })
 
   test('filters change the page without a reload, and the address with it', async () => {
@@ -289,6 +319,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
   test('colours are switched at once and stay; the keyboard reaches the content and closes menus', async () => {
     await page.goto('/models')
+    await page.locator('details.person summary').click()
     await page.getByRole('link', { name: 'Use dark mode' }).click()
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
     await page.reload()

@@ -7,7 +7,10 @@ import { credit } from '../../src/ledger/credit.ts'
 import { dayOf } from '../../src/ledger/reports/days.ts'
 import { rollUpAccounts } from '../../src/ledger/roll-up-accounts.ts'
 import { microVnd } from '../../src/lib/money.ts'
+import { renderQrPng } from '../../src/payments/qr-png.ts'
+import { encodeVietQr } from '../../src/payments/vietqr.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { transferMoney } from '../support/transfers.ts'
 import { PASSWORD, readable, Visitor } from './visitor.ts'
 
 const today = (): string => dayOf(new Date())
@@ -97,6 +100,88 @@ test('money that came without an order is on the top-up page too, without what o
   expect(text).not.toContain('internal remark')
   for (const query of ['before=x', 'credits=x', `before=ST7K3M9QXA2X`, 'credits=1'])
     expect([query, (await owner.get(`/topup?${query}`)).status]).toEqual([query, 200])
+})
+
+test('amounts to choose from are buttons of a form of their own, so that they need no script', async () => {
+  const { html } = await owner.get('/topup')
+  const forms = [...html.matchAll(/<form[^>]*action="\/topup">(.*?)<\/form>/gs)].map(match => match[1] as string)
+  expect(forms).toHaveLength(2)
+  const [quick, typed] = forms as [string, string]
+  expect([...quick.matchAll(/<button class="[^"]*" name="amount" value="([\d.]+)"/g)].map(match => match[1])).toContain(
+    '200.000',
+  )
+  expect(quick).not.toContain('<input')
+  // Enter in the field submits what was typed.
+  expect(typed).not.toContain('name="amount" value="200.000"')
+  const { location } = await owner.post('/topup', { amount: '200.000' })
+  expect(readable((await owner.get(location)).html)).toContain('Transfer 200.000 ₫')
+  await owner.post(`${location}/cancel`)
+})
+
+test('the code of an open order is a picture to save, and everything that a transfer needs is one text', async () => {
+  const { location } = await owner.post('/topup', { amount: '60.000' })
+  const code = location.slice('/topup/'.length)
+  const { html } = await owner.get(location)
+  expect(html).toContain(`href="${location}/qr.png" download="${code}.png"`)
+  const all = /class="button quiet small copies" data-copy="([^"]+)"/.exec(html)?.[1]
+  expect(all?.split('\n')).toEqual([
+    'Bank: Sandbox',
+    'Account number: 0000000000',
+    'Account holder: SANDBOX',
+    'Amount: 60000',
+    `Transfer memo: ${code}`,
+  ])
+  const picture = await fetch(`${running.url}${location}/qr.png`, {
+    headers: { ...owner.headers, cookie: owner.cookie },
+  })
+  expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png'])
+  expect(picture.headers.get('content-disposition')).toBe(`attachment; filename="${code}.png"`)
+  const payload = encodeVietQr({ bin: '999999', accountNumber: '0000000000', amountVnd: 60_000, memo: code })
+  expect(Buffer.from(await picture.arrayBuffer()).equals(renderQrPng(payload))).toBe(true)
+  expect((await stranger.get(`${location}/qr.png`)).status).toBe(404)
+  await owner.post(`${location}/cancel`)
+  expect((await owner.get(`${location}/qr.png`)).status).toBe(404)
+})
+
+test('a paid order shows code, date, bank reference and memo, and says when the money came short, long, late or after all', async () => {
+  const { sql } = running.database
+  const pay = async (change: string, amountVnd: number, memo = '') => {
+    const { location } = await owner.post('/topup', { amount: '90.000' })
+    const code = location.slice('/topup/'.length)
+    if (change === 'late') await sql`update topup_order set expires_at = now() where order_code = ${code}`
+    if (change === 'cancelled') await owner.post(`${location}/cancel`)
+    expect(await transferMoney(sql, { memo: `${memo} ${code}`, amountVnd })).toBe('credited')
+    const page = readable((await owner.get(location)).html)
+    return { code, page, receipt: readable((await owner.get(`${location}/receipt`)).html) }
+  }
+  const usual = await pay('', 90_000, 'MBVCB tu Lan')
+  expect(usual.page).toContain('90.000 ₫ received')
+  expect(usual.page).toMatch(
+    new RegExp(`Order ${usual.code} .*\\d\\d/\\d\\d/\\d{4}.*Bank reference FT\\d+.*MBVCB tu Lan ${usual.code}`),
+  )
+  expect(usual.receipt).toMatch(new RegExp(`FT\\d+ .*MBVCB tu Lan ${usual.code}`))
+  expect(usual.page).not.toMatch(/than the order|expired|cancelled/)
+  expect((await pay('', 80_000)).page).toContain('That is 10.000 ₫ less than the order of 90.000 ₫.')
+  expect((await pay('', 91_000)).page).toContain('That is more than the order of 90.000 ₫.')
+  expect((await pay('late', 90_000)).page).toContain('It arrived after the order had expired')
+  expect((await pay('cancelled', 85_000)).page).toMatch(/5\.000 ₫ less than .* The order had been cancelled/)
+})
+
+test('the balance, and how long it lasts, is in the top bar of every page of a signed-in person', async () => {
+  const person = new Visitor(running.url)
+  await person.signUp('topbar@example.com')
+  const bar = async () =>
+    /<a class="wallet[^"]*"[^>]*aria-label="([^"]*)"/.exec((await person.get('/models')).html)?.[1]
+  expect((await bar())?.replaceAll('\u00a0', ' ')).toBe('Balance 0 ₫')
+  await person.topUp('50.000')
+  expect((await bar())?.replaceAll('\u00a0', ' ')).toBe('Balance 50.000 ₫')
+  const [row] = await running.database.sql`select account_id from account where email = 'topbar@example.com'`
+  await running.database
+    .sql`insert into usage_daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens,
+      images, cost_micro_vnd, charged_micro_vnd)
+    values (${row?.account_id}, (now() at time zone 'Asia/Ho_Chi_Minh')::date - 6, 1, 'x', 1, 0, 0, 0, 0, 7000000000, 7000000000)`
+  expect((await bar())?.replaceAll('\u00a0', ' ')).toMatch(/^Balance 50\.000 ₫, 4\d days left$/)
+  expect((await new Visitor(running.url).get('/models')).html).not.toContain('class="wallet')
 })
 
 test('orders of others do not exist', async () => {

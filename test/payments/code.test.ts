@@ -1,10 +1,14 @@
 import { createRequire } from 'node:module'
+import { inflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { BanksObject, QRPay } from 'vietnam-qr-pay'
 import { describe, expect, test } from 'vitest'
+import { pictureSize, pictureType } from '../../src/lib/picture.ts'
 import { readAmountVnd } from '../../src/payments/amount.ts'
+import { bankApps, readBankAppList } from '../../src/payments/bank-apps.ts'
 import { findOrderCodes } from '../../src/payments/memo.ts'
 import { isOrderCode, makeOrderCode } from '../../src/payments/order-code.ts'
+import { renderQrPng } from '../../src/payments/qr-png.ts'
 import { renderQrSvg } from '../../src/payments/qr-svg.ts'
 import { crc16, encodeVietQr } from '../../src/payments/vietqr.ts'
 
@@ -224,4 +228,78 @@ test.each([
   ['1'.repeat(13), null],
 ])('the amount %j is %s', (text, amount) => {
   expect(readAmountVnd(text)).toBe(amount)
+})
+
+test('the picture of a code is read by an app, pixel by pixel', () => {
+  const payload = encodeVietQr({ bin: '970436', accountNumber: '1012345678', amountVnd: 70_000, memo: CODE })
+  const png = renderQrPng(payload)
+  const { width, height, data } = pixelsOf(png)
+  expect(readQr(data, width, height)?.data).toBe(payload)
+  expect([pictureType(png), pictureSize(png)]).toEqual(['image/png', { width, height }])
+  expect(width).toBeGreaterThan(400)
+})
+
+/** Of a PNG of one bit a pixel without filters, as readers of QR codes want them. */
+function pixelsOf(png: Buffer): { width: number; height: number; data: Uint8ClampedArray } {
+  const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)]
+  const length = png.readUInt32BE(33)
+  const lines = inflateSync(png.subarray(41, 41 + length))
+  const data = new Uint8ClampedArray(width * height * 4).fill(255)
+  const lineBytes = 1 + Math.ceil(width / 8)
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const bit = (lines[y * lineBytes + 1 + (x >> 3)]! >> (7 - (x & 7))) & 1
+      data.fill(bit * 255, (y * width + x) * 4, (y * width + x) * 4 + 3)
+    }
+  }
+  return { width, height, data }
+}
+
+describe('links to banking apps', () => {
+  const bank = { bin: '970436', accountNumber: '1012345678', accountName: 'CONG TY ABC', bankName: 'VCB' }
+  const order = { orderCode: CODE, amountVnd: 70_000 }
+  const links = (bin: string) => bankApps({ ...bank, bin }, order, 'https://gateway.test/topup/x')
+
+  test('each line is complete, and a receiving bank has the code of its own app', () => {
+    const { apps, banks } = readBankAppList()
+    for (const app of apps) {
+      expect(Object.keys(app).sort()).toEqual(['fills', 'id', 'name'])
+      expect(app).toMatchObject({
+        id: expect.stringMatching(/^[a-z]{2,8}$/),
+        name: expect.any(String),
+        fills: expect.any(Boolean),
+      })
+    }
+    expect(new Set(apps.map(app => app.id)).size).toBe(apps.length)
+    // An independent table of banks: the same name stands behind the number and behind the app of that code.
+    const names = new Map(Object.values(BanksObject).map(each => [each.bin, each.shortName.replace('OCB Bank', 'OCB')]))
+    for (const [bin, code] of Object.entries(banks)) {
+      const app = apps.find(({ id }) => id === code)
+      expect([bin, names.get(bin)]).toEqual([bin, app?.name ?? expect.any(String)])
+    }
+  })
+
+  test('those that fill the transfer in come first and are told it, and the others nothing', () => {
+    const apps = links(bank.bin)
+    const filling = apps.filter(app => app.fills)
+    expect(apps.slice(0, filling.length)).toEqual(filling)
+    expect(filling.map(app => app.id).sort()).toEqual(['acb', 'bidv', 'icb', 'mb', 'ocb'])
+    const url = new URL(apps[0]!.url)
+    expect([url.origin + url.pathname, Object.fromEntries(url.searchParams)]).toEqual([
+      'https://dl.vietqr.io/pay',
+      {
+        app: apps[0]!.id,
+        ba: '1012345678@vcb',
+        am: '70000',
+        tn: CODE,
+        bn: 'CONG TY ABC',
+        url: 'https://gateway.test/topup/x',
+      },
+    ])
+    for (const app of apps.slice(filling.length)) expect(app.url).toBe(`https://dl.vietqr.io/pay?app=${app.id}`)
+  })
+
+  test('for a receiving bank that is not in the list every app only opens', () => {
+    expect(links('999999').filter(app => app.fills || app.url.includes('&'))).toEqual([])
+  })
 })

@@ -43,12 +43,6 @@
       event.preventDefault()
       return chooseTheme(theme.dataset.themeChoice)
     }
-    const amount = target?.closest('[data-amount]')
-    if (amount) {
-      const input = document.getElementById('amount')
-      input.value = amount.dataset.amount
-      input.focus()
-    }
     for (const menu of document.querySelectorAll('[data-menu][open]')) {
       if (!menu.contains(target)) menu.removeAttribute('open')
     }

@@ -62,6 +62,34 @@ export const TOP_UP_TEXTS = {
     vi: 'Nếu bạn đã chuyển tiền, tiền vẫn sẽ được cộng khi đến. Để nạp thêm, hãy tạo lệnh mới.',
     en: 'If you have already sent the money, it will still be credited when it arrives. To top up again, create a new order.',
   },
+  'topup.arrived.short': {
+    vi: 'Ít hơn lệnh {ordered} là {missing}; số tiền đã nhận được cộng đủ vào số dư.',
+    en: 'That is {missing} less than the order of {ordered}. All of what arrived has been credited.',
+  },
+  'topup.arrived.more': {
+    vi: 'Nhiều hơn lệnh {ordered}; toàn bộ số tiền đã được cộng vào số dư.',
+    en: 'That is more than the order of {ordered}. All of it has been credited.',
+  },
+  'topup.arrived.late': {
+    vi: 'Tiền đến sau khi lệnh hết hạn và vẫn được cộng.',
+    en: 'It arrived after the order had expired, and was credited all the same.',
+  },
+  'topup.arrived.cancelled': {
+    vi: 'Lệnh đã bị hủy, nhưng tiền đến vẫn được cộng.',
+    en: 'The order had been cancelled; the money was credited all the same.',
+  },
+  'topup.offline': {
+    vi: 'Không kết nối được với máy chủ, nên trang này chưa biết tiền đã đến hay chưa. Trang sẽ tự thử lại; tiền chuyển không bị mất.',
+    en: 'The server cannot be reached, so this page does not know whether your money has arrived. It keeps trying; no transfer is lost.',
+  },
+  'topup.save_qr': { vi: 'Lưu mã QR', en: 'Save the QR code' },
+  'topup.copy_all': { vi: 'Sao chép tất cả', en: 'Copy everything' },
+  'topup.apps': { vi: 'Mở ứng dụng ngân hàng', en: 'Open your banking app' },
+  'topup.apps.hint': {
+    vi: 'Trên điện thoại. Nội dung chuyển khoản được sao chép khi bạn chọn; ứng dụng có nhãn sẽ tự điền thông tin.',
+    en: 'On a phone. Choosing one copies the memo; apps with a tag fill the transfer in.',
+  },
+  'topup.apps.fills': { vi: 'Tự điền', en: 'Fills in' },
   'topup.cancel': { vi: 'Hủy lệnh này', en: 'Cancel this order' },
   'topup.simulate': { vi: 'Mô phỏng chuyển khoản', en: 'Simulate the transfer' },
   'topup.new': { vi: 'Tạo lệnh mới', en: 'New order' },

@@ -1,0 +1,51 @@
+/** Links that open a banking app on the phone, from a reviewed list (`bank-apps.yaml`). */
+
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import type { BankAccount, TopUpOrder } from './types.ts'
+
+export interface BankApp {
+  readonly id: string
+  readonly name: string
+  /** Opens with account, amount and memo filled in. */
+  readonly fills: boolean
+  readonly url: string
+}
+
+interface BankAppList {
+  readonly apps: readonly Omit<BankApp, 'url'>[]
+  /** VietQR's code of a receiving bank, by its NAPAS number. */
+  readonly banks: Readonly<Record<string, string>>
+}
+
+const LINK = 'https://dl.vietqr.io/pay'
+let list: BankAppList | undefined
+
+/** Throws an Error when the file is not as the test of it wants it. */
+export function readBankAppList(): BankAppList {
+  list ??= parse(readFileSync(new URL('bank-apps.yaml', import.meta.url), 'utf8')) as BankAppList
+  return list
+}
+
+/** Those that fill the transfer in come first. Only they are told what it is. */
+export function bankApps(
+  bank: BankAccount,
+  { orderCode, amountVnd }: Pick<TopUpOrder, 'orderCode' | 'amountVnd'>,
+  returnUrl: string,
+): readonly BankApp[] {
+  const { apps, banks } = readBankAppList()
+  const code = banks[bank.bin]
+  const links = apps.map(app => {
+    const fills = app.fills && code !== undefined
+    const query = new URLSearchParams({ app: app.id })
+    if (fills) {
+      query.set('ba', `${bank.accountNumber}@${code}`)
+      query.set('am', String(amountVnd))
+      query.set('tn', orderCode)
+      query.set('bn', bank.accountName)
+      query.set('url', returnUrl)
+    }
+    return { ...app, fills, url: `${LINK}?${query}` }
+  })
+  return links.toSorted((a, b) => Number(b.fills) - Number(a.fills))
+}
