@@ -4,6 +4,7 @@
  */
 
 import { createAccount } from '../src/accounts/accounts.ts'
+import { BUSINESS_SPLITS } from '../src/ledger/reports/business.ts'
 import { addDays, dayOf } from '../src/ledger/reports/days.ts'
 import { fillDesk } from './desk-rows.ts'
 import { timesOf, whileSignedIn } from './signed-in.ts'
@@ -28,13 +29,19 @@ await whileSignedIn(
     const [middle] = await sql.unsafe(
       `select call_id from usage where call_id >= uuidv7(interval '-45 days') order by call_id limit 1`,
     )
-    const paths = [...logPages(middle?.call_id), `/operator/calls/${one?.call_id}`, '/operator']
+    const paths = [...logPages(middle?.call_id), `/operator/calls/${one?.call_id}`, '/operator', ...businessPages()]
     for (const path of [...paths, ...process.argv.slice(3)]) {
       const { text } = await timesOf(signedIn, path)
       console.log(`${path}: ${text}`)
     }
   },
 )
+
+/** Revenue, cost and margin of 30 and of 90 days, each way to split them. */
+function businessPages(): string[] {
+  const from = addDays(dayOf(new Date()), -89)
+  return BUSINESS_SPLITS.flatMap(by => [`/operator/business?by=${by}`, `/operator/business?by=${by}&from=${from}`])
+}
 
 /** The log of calls, filtered in the ways that operators do. */
 function logPages(callInTheMiddle: string): string[] {

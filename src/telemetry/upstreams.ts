@@ -18,6 +18,11 @@ export function upstreamFamilies(upstreams: readonly UpstreamStatus[]): readonly
       each(({ waitSeconds }) => waitSeconds),
     ),
     gauge(
+      'gateway_upstream_out_seconds',
+      'Time until an upstream that an operator took out of service gets calls again; 0 while it is in service.',
+      each(({ outSeconds }) => outSeconds),
+    ),
+    gauge(
       'gateway_upstream_simulated',
       '1 where the sandbox stands in for an upstream without credentials.',
       each(({ sandbox }) => (sandbox ? 1 : 0)),

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dayOf } from '../../src/ledger/reports/days.ts'
 import { rollUpCalls } from '../../src/ledger/roll-up.ts'
+import { upstreamFamilies } from '../../src/telemetry/upstreams.ts'
 import { chatCall, goodMessage } from '../support/chat.ts'
 import { startTestGateway, TEST_BANK, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { end, head, type ScriptedUpstream, startScriptedUpstream, write } from '../support/scripted-upstream.ts'
@@ -197,6 +198,11 @@ describe('upstreams', () => {
     const isOut = () =>
       [running.gateway, sibling].map(({ upstreams }) => (upstreams.find('anthropic')?.outMs ?? 0) > 3.9 * 3_600_000)
     await expect.poll(isOut).toEqual([true, true])
+    const gauge = upstreamFamilies(sibling.upstreams.status()).find(
+      ({ name }) => name === 'gateway_upstream_out_seconds',
+    )
+    const exported = new Map(gauge?.samples.map(({ labels, value }) => [labels.upstream, value]))
+    expect([exported.get('anthropic'), exported.get('xai')]).toEqual([expect.closeTo(4 * 3_600, -2), 0])
     const before = [first.requests.length, second.requests.length]
     for (const url of [running.url, sibling.url]) {
       const reply = await fetch(`${url}/v1/messages`, {

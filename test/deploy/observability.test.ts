@@ -192,6 +192,7 @@ describe('the alert rules', () => {
   test.each([
     'GatewayErrorRatioHigh',
     'GatewayUpstreamDown',
+    'GatewayUpstreamLeftOut',
     'GatewaySpoolNotDraining',
     'GatewayHoldsOld',
     'GatewayDatabaseUnreachable',
