@@ -10,6 +10,11 @@ export interface CatalogueModel {
   readonly items: readonly CatalogueItem[]
 }
 
+/** What people call a vendor. */
+export function vendorName({ settings }: Catalogue, vendor: string): string {
+  return settings.vendorNames[vendor] ?? vendor
+}
+
 /** All models with an entry that has not retired, in the order of their ids. */
 export function modelsOf(catalogue: Catalogue): readonly CatalogueModel[] {
   const present = catalogue.items.filter(item => !catalogue.isRetired(item))

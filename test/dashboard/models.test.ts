@@ -176,6 +176,7 @@ test('a model has a page under its ids and its aliases; others are not found', a
   for (const name of ['claude-opus-5', 'svc/claude-opus-5', 'req/claude-opus-5', 'opus', 'Claude-Opus-5']) {
     const { status, html } = await visitor.get(`/models/${name}`)
     expect([name, status]).toEqual([name, 200])
+    expect(html).toMatch(/href="\/playground\?model=[^"]*claude-opus-5"/)
     expect([name, canonicalOf(html)]).toEqual([name, 'http://gateway.test/models/claude-opus-5?lang=en'])
     for (const id of ['claude-opus-5', 'svc/claude-opus-5', 'req/claude-opus-5']) {
       expect(html).toContain(`data-copy="${id}"`)

@@ -2,6 +2,7 @@
 
 import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
 import { effortLevels, supportedParameters } from '../../catalogue/model-item.ts'
+import { vendorName } from '../../catalogue/models.ts'
 import { dong } from '../view/format.ts'
 
 /** Short names: the page carries one of these for each of some ninety models. */
@@ -34,7 +35,7 @@ export function modelGroups(catalogue: Catalogue): readonly ModelGroup[] {
   const groups = Object.groupBy(offered(catalogue), ({ entry }) => entry.vendor)
   return Object.entries(groups)
     .map(([vendor, items = []]) => ({
-      vendor,
+      vendor: vendorName(catalogue, vendor),
       models: items.map(({ entry }) => ({
         id: entry.id,
         price: dong(entry.price.vnd),

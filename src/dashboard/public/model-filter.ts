@@ -4,7 +4,7 @@ import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { type CatalogueModel, modelsOf } from '../../catalogue/models.ts'
 import type { Capability, Channel } from '../../generated/types.ts'
 import type { Form } from '../form.ts'
-import { searchModels } from './model-search.ts'
+import { type Found, searchModels } from './model-search.ts'
 import { lowestPrice } from './model-view.ts'
 
 export const CHANNELS: readonly Channel[] = ['standard', 'aws']
@@ -65,14 +65,8 @@ export function isFiltered({ sort: _, ...filter }: ModelFilter): boolean {
   return Object.values(filter).some(value => value !== null && value !== '')
 }
 
-export interface FoundModels {
-  readonly models: readonly CatalogueModel[]
-  /** What was searched for instead of what was typed; null: what was typed. */
-  readonly instead: string | null
-}
-
 /** The best matches of a search come first, unless another order is asked for. */
-export function findModels(catalogue: Catalogue, filter: ModelFilter): FoundModels {
+export function findModels(catalogue: Catalogue, filter: ModelFilter): Found {
   const matching = modelsOf(catalogue).filter(model => matches(model, filter))
   const sorted = matching.toSorted(ORDERS[filter.sort](matching))
   if (filter.q === '') return { models: sorted, instead: null }

@@ -4,8 +4,7 @@
  */
 
 import type { Catalogue } from '../../catalogue/catalogue.ts'
-import type { CatalogueModel } from '../../catalogue/models.ts'
-import { vendorName } from './model-view.ts'
+import { type CatalogueModel, vendorName } from '../../catalogue/models.ts'
 import { wordsOf } from './model-words.ts'
 
 export interface Found {

@@ -2,7 +2,7 @@
 
 import type { Language } from '../../accounts/types.ts'
 import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
-import { breakEvenTokens, type CatalogueModel, modelsOf } from '../../catalogue/models.ts'
+import { breakEvenTokens, type CatalogueModel, modelsOf, vendorName } from '../../catalogue/models.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
 import { text } from '../texts/index.ts'
 import { compactCount, count } from '../view/format.ts'
@@ -48,10 +48,6 @@ export interface ViewOptions {
 
 export function modelPath({ main }: Pick<CatalogueModel, 'main'>): string {
   return `/models/${main.entry.id}`
-}
-
-export function vendorName({ settings }: Catalogue, vendor: string): string {
-  return settings.vendorNames[vendor] ?? vendor
 }
 
 export function modelView(model: CatalogueModel, { catalogue, language, now }: ViewOptions): ModelView {

@@ -1,6 +1,6 @@
 /** Models and prices: a card per model, searched, filtered, sorted, and chosen for comparison. */
 
-import { type CatalogueModel, modelOf, modelsOf } from '../../catalogue/models.ts'
+import { type CatalogueModel, modelOf, modelsOf, vendorName } from '../../catalogue/models.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { compactCount, dong } from '../view/format.ts'
@@ -15,7 +15,7 @@ import {
   SORTS,
   UNITS,
 } from './model-filter.ts'
-import { familyViews, modelView, vendorName } from './model-view.ts'
+import { familyViews, modelView } from './model-view.ts'
 
 export const MODEL_LIST: Page = {
   method: 'GET',
