@@ -44,7 +44,7 @@ export class Canceller implements Cancellation {
   }
 }
 
-/** For work that continues whoever leaves. */
+/** For work that continues even if the client leaves. */
 export const NEVER_CANCELLED: Cancellation = {
   aborted: false,
   reason: undefined,

@@ -3,7 +3,7 @@
 const CAUSES_MAX = 4
 const FRAMES_MAX = 12
 
-/** An error whose message is fixed text of ours and may be logged. */
+/** An error whose message is our own fixed text and may be logged. */
 export interface PlainFault {
   readonly mayBeLogged: true
 }

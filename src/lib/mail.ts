@@ -85,7 +85,10 @@ export function createSmtpMailer({ url, from, timeoutMs = 10_000, connectionsMax
   }
 }
 
-/** Passes the recipient as one address, whatever it contains: a string would be parsed as a list with names and comments. */
+/**
+ * Passes the recipient as one address, whatever it contains: a string would be parsed as a list with names and
+ * comments.
+ */
 function partsOf({ to, subject, text, unsubscribeUrl }: MailMessage) {
   const parts = { to: { name: '', address: to }, subject, text }
   if (unsubscribeUrl === undefined) return parts

@@ -2,9 +2,9 @@
 
 /**
  * How a route authenticates its caller. `none`: public. `key`: an API key. `session`: a signed-in person. `operator`:
- * an operator's session; for everyone else the route does not exist. `playground`: a signed-in person's call from our own
- * page. `signature`: signed by a bank service.
- * `development`: public, outside production only; a production server with such a route refuses to start.
+ * an operator's session; for everyone else the route does not exist. `playground`: a signed-in person's call from our
+ * own page. `signature`: signed by a bank service. `development`: public, outside production only; a production server
+ * with such a route refuses to start.
  */
 export type RouteAuthentication = 'none' | 'key' | 'session' | 'operator' | 'playground' | 'signature' | 'development'
 

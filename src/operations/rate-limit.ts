@@ -58,7 +58,7 @@ on conflict (key_id) do update set (granted_at, totals, total_before, granted, a
                          g.totals[cardinality(g.totals)] as total offset 0) as live,
          lateral (select greatest(0, least(excluded.granted, excluded.allowed - live.total + live.total_before)) as calls,
                          greatest(excluded.granted_at[1], live.times[cardinality(live.times)]) as at offset 0) as taken,
-         -- The last entry goes on when it is of the same second, or of the same moment.
+         -- The last entry is extended if it is for the same second, or the same moment.
          lateral (select cardinality(live.times) - case when live.times[cardinality(live.times)]
                          >= case when excluded.allowed > ${EXACT_LIMIT_MAX} then date_trunc('second', taken.at) else taken.at end
                          then 1 else 0 end as entries offset 0) as ended)

@@ -1,4 +1,4 @@
-/* What the load and the upstream share: time, sockets, files, and the few headers of a message that they read. */
+/* Shared by the load and the upstream: time, sockets, files, and the few headers that they read. */
 
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
@@ -38,7 +38,7 @@ static inline int64_t now_ns(void) {
   return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-/* Waits for events until `due`; due < 0: without end. */
+/* Waits for events until `due`; due < 0: forever. */
 static inline int wait_events(int epoll, struct epoll_event *events, int64_t due) {
   struct timespec left;
   int64_t ns = due < 0 ? 0 : due - now_ns();
@@ -56,7 +56,7 @@ static inline struct sockaddr_in loopback(int port) {
   return address;
 }
 
-/* Registered once for both directions: edges, so that a write needs no further call of epoll. */
+/* Registered once for both directions, edge-triggered, so that writing needs no further epoll call. */
 static inline void watch(int epoll, int fd, void *of) {
   int one = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -78,7 +78,7 @@ static inline char *read_file(const char *name, size_t *bytes) {
   return content;
 }
 
-/* The value of a header in a head that ends with a zero byte; NULL: it is not there. */
+/* The value of a header in a zero-terminated head; NULL: absent. */
 static inline const char *header_of(const char *head, const char *name) {
   size_t length = strlen(name);
   for (const char *line = strstr(head, "\r\n"); line != NULL; line = strstr(line, "\r\n")) {
@@ -92,8 +92,8 @@ static inline const char *header_of(const char *head, const char *name) {
 }
 
 /*
- * Adds what was read to a head until its empty line has come. Returns how many of the bytes belong to the head, -1 when it
- * is still incomplete.
+ * Appends read bytes to a head until its empty line. Returns how many of the bytes belong to the head, or -1 while it is
+ * incomplete.
  */
 static inline ssize_t gather_head(char *head, size_t *head_bytes, const char *bytes, size_t count) {
   size_t before = *head_bytes;

@@ -1,14 +1,14 @@
 /*
- * Clients, each with one call at a time on a connection of its own that is kept for the next command. A call is bytes that were
- * prepared; its reply must have status 200, come whole, and if it is a stream end well.
+ * Clients, each making one call at a time on its own connection, which is kept for the next command. A call is prepared bytes;
+ * its reply must have status 200, be complete and, if it is a stream, end well.
  *
- *   drive PORT CONNECTIONS MILLISECONDS SPREAD_US MARK FILE   each call after the one before, the first ones SPREAD_US apart
+ *   drive PORT CONNECTIONS MILLISECONDS SPREAD_US MARK FILE   calls one after another, the first ones SPREAD_US apart
  *                                                             -> done CALLS MICROSECONDS
  *   pace PORT PER_SECOND MILLISECONDS MARK FILE               calls at a fixed rate, whether or not earlier ones have ended
  *                                                             -> times MICROSECONDS… of each, from when it was due
  *   close PORT                                                -> ok
  *
- * Both may answer `failed WHY`. MARK is what the last event of a stream says, `-` where replies are no streams; FILE the call.
+ * Both may answer `failed WHY`. MARK is text in a stream's last event, or `-` if replies are not streams; FILE contains the call.
  */
 
 #include "reply.h"
@@ -16,7 +16,7 @@
 #define CONNECTIONS_MAX 1024
 #define TARGETS_MAX 64
 #define CALLS_TIMED_MAX 1000000
-/* Streams are read at these intervals: to wake for every event would cost more than to read it. */
+/* Streams are read at these intervals: waking up for every event would cost more than reading it. */
 #define STREAM_REST_NS NS_PER_MS
 #define SILENCE_NS (30000 * NS_PER_MS)
 
@@ -24,7 +24,7 @@ struct connection {
   int fd;
   bool open, busy;
   struct reply_reader reader;
-  /* Of the call, written so far. */
+  /* Bytes of the call written so far. */
   size_t written;
   int64_t due;
 };
@@ -35,7 +35,7 @@ struct target {
   struct connection *connections[CONNECTIONS_MAX];
 };
 
-/* What runs at present. */
+/* The current command. */
 struct run {
   struct target *target;
   const char *call;
@@ -44,7 +44,7 @@ struct run {
   int busy;
   long calls;
   int64_t until, heard;
-  /* Of calls at a fixed rate; NULL: of calls one after the other. */
+  /* For calls at a fixed rate; NULL: calls run one after another. */
   int *microseconds;
   struct connection *idle[CONNECTIONS_MAX];
   int idle_count;
@@ -85,7 +85,7 @@ static struct target *target_of(int port) {
   return target;
 }
 
-/* Servers close connections that were idle while others had their turns. */
+/* Servers close connections that were idle during other slices. */
 static struct connection *connection_at(struct target *target, int index) {
   if (index == target->count) {
     struct connection *added = calloc(1, sizeof *added);
@@ -128,7 +128,7 @@ static void end_call(struct run *run, struct connection *connection, int64_t now
   if (now < run->until) begin_call(run, connection, now);
 }
 
-/* `ended`: the server has closed its side, which is told only once. */
+/* `ended`: the server has closed its side, which is reported only once. */
 static void read_on(struct run *run, struct connection *connection, bool ended) {
   for (;;) {
     ssize_t count = read(connection->fd, buffer, sizeof buffer);
@@ -152,7 +152,7 @@ static void read_on(struct run *run, struct connection *connection, bool ended) 
   }
 }
 
-/* Handles what comes until `due`; `due` < 0: until something comes, or nothing for too long. */
+/* Handles events until `due`; `due` < 0: until there is one, or none for too long. */
 static void step(struct run *run, int64_t due) {
   struct epoll_event events[EVENTS_MAX];
   int64_t silent = run->heard + SILENCE_NS;
@@ -166,7 +166,7 @@ static void step(struct run *run, int64_t due) {
   if (run->busy > 0 && now_ns() >= silent) fail(run, "no reply for 30 s");
 }
 
-/* After a failure connections are in any state: none of them is used again. */
+/* After a failure connections can be in any state, so none is used again. */
 static void close_all(struct target *target) {
   for (int index = 0; index < target->count; index++) {
     disconnect(target->connections[index]);

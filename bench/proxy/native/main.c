@@ -1,6 +1,6 @@
 /*
- * Load or upstream of a bench, for a fraction of what the same costs in Node. Commands come by standard input, a line each, and
- * every one is answered by a line on standard output; the end of the input is the end of the process.
+ * Load or upstream of a bench, at a fraction of the cost in Node. Reads commands from standard input, one per line, and answers
+ * each with a line on standard output; exits at the end of the input.
  */
 
 #include "common.h"

@@ -1,4 +1,4 @@
-/* Reads the reply to a call to its end: status, length or chunks, and for streams a mark of their last event. */
+/* Reads the reply to a call to its end: status, length or chunks, and for streams a mark in their last event. */
 
 #ifndef BENCH_REPLY_H
 #define BENCH_REPLY_H
@@ -13,13 +13,13 @@ struct reply_reader {
   enum part part;
   char *head;
   size_t head_bytes;
-  /* Of a body with a length, or of a chunk. */
+  /* Bytes left of a body with a length, or of a chunk. */
   long long left;
-  /* The mark has been seen, and the last bytes before, in which it may have begun. */
+  /* Whether the mark has been seen, and the last bytes, in which it may have begun. */
   bool marked;
   char carry[2 * MARK_BYTES_MAX];
   size_t carried;
-  /* Bytes of the line that a chunk's size or a trailer stands in. */
+  /* Bytes read of the current line, with a chunk's size or a trailer. */
   size_t line;
 };
 
@@ -27,7 +27,7 @@ enum progress { UNDER_WAY, WHOLE, BAD };
 
 void reply_start(struct reply_reader *reader);
 
-/* Takes what was read. `mark`: what the last event of a stream says, "" where the reply is no stream. */
+/* Processes read bytes. `mark`: text in a stream's last event, "" if the reply is not a stream. */
 enum progress reply_take(struct reply_reader *reader, const char *bytes, size_t count, const char *mark);
 
 #endif

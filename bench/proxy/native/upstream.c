@@ -1,11 +1,11 @@
 /*
- * A provider that answers at once with bytes that were prepared: a list of segments for each path, written one by one at a
- * fixed pace, or as fast as the socket takes them. Of a request the path and the end are read.
+ * A provider that answers at once with prepared bytes: a list of segments for each path, written one by one at a fixed pace, or
+ * as fast as the socket accepts them. Reads only the path and the end of a request.
  *
- *   replies FILE   takes the replies of a file                                    -> ok
+ *   replies FILE   loads replies from a file                                      -> ok
  *   asked          the path of the last request                                   -> ok PATH
  *
- * A file of replies: `reply PATH SEGMENTS PAUSE_MS\n`, then for each segment `BYTES\n` and the bytes.
+ * Format of the file: `reply PATH SEGMENTS PAUSE_MS\n`, then for each segment `BYTES\n` and the bytes.
  */
 
 #include "common.h"
@@ -25,13 +25,13 @@ struct connection {
   int fd;
   char *head;
   size_t head_bytes;
-  /* Of the request's body, still to come. */
+  /* Bytes of the request's body still to come. */
   long long left;
   /* NULL: nothing is being written. */
   const struct reply *reply;
   int segment;
   size_t offset;
-  /* In the list of those that pause. */
+  /* Links in the list of paused connections. */
   int64_t due;
   struct connection *before, *after;
 };
@@ -41,7 +41,7 @@ static int reply_count;
 static char asked[64];
 static int epoll;
 static char buffer[READ_BYTES];
-/* All pauses of a run are equally long, so those that began first end first. */
+/* All pauses of a run have the same length, so they end in the order in which they began. */
 static struct connection *first_due, *last_due;
 
 static void pause_until(struct connection *connection, int64_t due) {
@@ -112,7 +112,7 @@ static bool answer(struct connection *connection) {
   return false;
 }
 
-/* `ended`: the client has closed its side, which is told only once. */
+/* `ended`: the client has closed its side, which is reported only once. */
 static void read_on(struct connection *connection, bool ended) {
   for (;;) {
     ssize_t count = read(connection->fd, buffer, sizeof buffer);
@@ -130,7 +130,7 @@ static void read_on(struct connection *connection, bool ended) {
     }
     connection->left -= body;
     if (connection->left == 0 && !answer(connection)) return;
-    /* Less than asked for was all there was. */
+    /* A short read means that there is no more. */
     if (!ended && (size_t)count < sizeof buffer) return;
   }
 }
@@ -146,7 +146,7 @@ static void accept_all(int server) {
   }
 }
 
-/* What a former file gave is kept: replies of it may still be under way. */
+/* Keeps earlier files, because their replies may still be being sent. */
 static void take_replies(const char *name) {
   size_t bytes;
   char *at = read_file(name, &bytes);
