@@ -8,13 +8,14 @@ import type { ReplyStream } from '../src/conversation/reply-stream.ts'
 import { makeSealer } from '../src/conversation/seal.ts'
 import { StreamFeed } from '../src/conversation/stream-feed.ts'
 import { TABLES } from '../src/generated/tables.ts'
-import type { ModelEntry } from '../src/generated/types.ts'
+import type { ModelEntry, WireName } from '../src/generated/types.ts'
 import { concat, NO_BYTES, toBuffer } from '../src/lib/byte-text.ts'
+import type { JsonObject } from '../src/lib/json.ts'
 import { SseReader } from '../src/lib/sse.ts'
 import { prepare } from '../src/pipeline/prepare.ts'
 import { readChatBody } from '../src/pipeline/receive.ts'
-import type { ChatFormat } from '../src/translate/translator.ts'
-import { chatStreamText, messagesStreamText, type StreamShape } from './streams.ts'
+import { onWires, wireOf } from '../src/translate/wired.ts'
+import { chatStreamText, messagesStreamText, responsesStreamText, type StreamShape } from './streams.ts'
 
 const SLICE_MS = 25
 const EVENTS_PER_STREAM = 400
@@ -75,13 +76,36 @@ function throughStream(name: string, open: () => ReplyStream): Way {
   }
 }
 
-async function openerOf(entryId: string, format: ChatFormat): Promise<() => ReplyStream> {
+/** A request of the format; with `effort`, one that only the Responses format carries whole. */
+function requestOf(model: string, format: WireName, { effort = false } = {}): JsonObject {
+  const tools = [{ type: 'function', name: 'write_file', parameters: { type: 'object' } }]
+  if (format === 'responses') {
+    return { model, max_output_tokens: 1000, stream: true, input: 'Hello', ...(effort && { tools }) }
+  }
+  const request = { model, max_tokens: 1000, stream: true, messages: [{ role: 'user', content: 'Hello' }] }
+  if (!effort) return request
+  return format === 'messages'
+    ? {
+        ...request,
+        tools: [{ name: 'write_file', input_schema: { type: 'object' } }],
+        output_config: { effort: 'high' },
+      }
+    : {
+        ...request,
+        tools: tools.map(({ type, ...tool }) => ({ type, function: tool })),
+        reasoning_effort: 'high',
+      }
+}
+
+async function openerOf(model: string, format: WireName, wire: WireName): Promise<() => ReplyStream> {
   const entries: readonly ModelEntry[] = TABLES.entries
-  const entry = entries.find(candidate => candidate.id === entryId)
-  const target = entry?.upstreams[0]
-  if (entry === undefined || target === undefined) throw new Error(`no entry ${entryId}`)
-  const request = { model: entryId, max_tokens: 1000, stream: true, messages: [{ role: 'user', content: 'Hello' }] }
+  const found = entries.find(candidate => candidate.id === model)
+  if (found === undefined) throw new Error(`no entry ${model}`)
+  const request = requestOf(model, format, { effort: wire === 'responses' })
   const body = await readChatBody(Buffer.from(JSON.stringify(request)), { bodyValuesMax: 1_000 }, format)
+  const entry = onWires(found, format, body.json)
+  const [target] = entry.upstreams
+  if (target === undefined || wireOf(target) !== wire) throw new Error(`${model} is not asked over ${wire}`)
   const prepared = await prepare({
     sealer: makeSealer({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32)]]) }, '1'),
     body,
@@ -131,46 +155,44 @@ function cut(text: string, mode: 'paced' | 'burst'): Buffer[] {
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * BURST_BYTES, (index + 1) * BURST_BYTES))
 }
 
-const DIRECTIONS = [
-  {
-    upstream: 'chat',
-    client: 'messages',
-    text: chatStreamText,
-    model: 'gpt-5.5',
-    format: 'messages',
-    same: 'chat_completions',
-  },
-  {
-    upstream: 'messages',
-    client: 'chat',
-    text: messagesStreamText,
-    model: 'claude-opus-5',
-    format: 'chat_completions',
-    same: 'messages',
-  },
-] as const
+const CHAT = { wire: 'chat_completions', text: chatStreamText, model: 'glm-5.1' } as const
+const MESSAGES = { wire: 'messages', text: messagesStreamText, model: 'claude-opus-5' } as const
+const RESPONSES = {
+  wire: 'responses',
+  text: (_shape: StreamShape, deltas: number) => responsesStreamText(deltas),
+  model: 'gpt-5.5',
+} as const
 const SHAPES: readonly StreamShape[] = ['text', 'reasoning', 'tool']
+const DIRECTIONS = [
+  { upstream: CHAT, format: 'messages', shapes: SHAPES },
+  { upstream: MESSAGES, format: 'chat_completions', shapes: SHAPES },
+  { upstream: CHAT, format: 'responses', shapes: SHAPES },
+  { upstream: MESSAGES, format: 'responses', shapes: SHAPES },
+  { upstream: RESPONSES, format: 'messages', shapes: ['text'] },
+  { upstream: RESPONSES, format: 'chat_completions', shapes: ['text'] },
+] as const
 
 console.log(
   '| upstream → client | stream | chunks | raw µs | parse µs | same format µs | converted µs | converted − raw µs | converted / same |',
 )
 console.log('|---|---|---|--:|--:|--:|--:|--:|--:|')
-for (const { upstream, client, text, model, format, same } of DIRECTIONS) {
-  for (const shape of SHAPES) {
+for (const { upstream, format, shapes } of DIRECTIONS) {
+  const { wire, text, model } = upstream
+  for (const shape of shapes) {
     const stream = text(shape, EVENTS_PER_STREAM)
     const events = stream.split('\n\n').length - 1
     for (const mode of ['paced', 'burst'] as const) {
       const ways = [
         RAW,
         PARSE,
-        throughStream('same format', await openerOf(model, same)),
-        throughStream('converted', await openerOf(model, format)),
+        throughStream('same format', await openerOf(model, wire, wire)),
+        throughStream('converted', await openerOf(model, format, wire)),
       ]
       const [raw = 0, parse = 0, unchanged = 0, converted = 0] = measure(ways, cut(stream, mode), events)
       const figures = [raw, parse, unchanged, converted, converted - raw, converted / unchanged].map(figure =>
         figure.toFixed(2),
       )
-      console.log(`| ${upstream} → ${client} | ${shape} | ${mode} | ${figures.join(' | ')} |`)
+      console.log(`| ${wire} → ${format} | ${shape} | ${mode} | ${figures.join(' | ')} |`)
     }
   }
 }
