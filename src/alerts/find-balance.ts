@@ -2,28 +2,33 @@
 
 import { SQL_KEY_FACTS, SQL_RECORD, SQL_TODAY, sqlVnd } from './record.ts'
 
-const ACTIVE = `
-active as (
-  select distinct account_id from usage_daily, today where usage_daily.day >= today.day - 1)`
-
 /**
  * $3: the balance that counts as low, in whole dong; $4: days that a balance should last. Early use says nothing of later
  * days, so only accounts with calls before today have a pace. A level falls only after a top-up: a pace that changes reports
- * nothing twice.
+ * nothing twice. Most balances are neither low nor were they, and end at the first filter.
  */
 export const FIND_BALANCES = `
-with ${SQL_TODAY},${ACTIVE},
-watched as (select account_id from active union select account_id from alert_balance where level > 0),
+with ${SQL_TODAY},
+paces as (
+  select account_id, max(usage_daily.day) as latest,
+         case when min(usage_daily.day) < max(today.day)
+              then sum(charged_micro_vnd) / (max(today.day) - min(usage_daily.day) + 1.0) end as daily
+    from usage_daily cross join today where usage_daily.day >= today.day - 6 group by account_id),
+watched as (
+  select account_id from paces cross join today where latest >= today.day - 1
+   union
+  select account_id from alert_balance where level > 0),
 figures as (
-  select account_id, wallet.balance_micro_vnd as balance, latest.seq as credit_seq, latest.balance_after, pace.daily,
+  select account_id, wallet.balance_micro_vnd as balance, latest.seq as credit_seq, latest.balance_after, paces.daily,
          coalesce(alert_settings.low_vnd * 1000000, least($3::text::bigint * 1000000, latest.balance_after / 5)) as threshold
-    from watched join wallet using (account_id) left join alert_settings using (account_id) cross join today
+    from watched join wallet using (account_id) left join paces using (account_id) left join alert_settings using (account_id)
+    left join alert_balance using (account_id)
    cross join lateral (
      select seq, balance_after_micro_vnd as balance_after from credit
       where credit.account_id = wallet.account_id and amount_micro_vnd > 0 order by seq desc limit 1) latest
-   cross join lateral (
-     select case when min(day) < today.day then sum(charged_micro_vnd) / (today.day - min(day) + 1.0) end as daily
-       from usage_daily where usage_daily.account_id = wallet.account_id and day >= today.day - 6) pace),
+   where alert_balance.level > 0
+      or wallet.balance_micro_vnd < greatest(coalesce(alert_settings.low_vnd, $3::text::bigint) * 1000000,
+                                             coalesce(paces.daily, 0) * $4::text::integer)),
 judged as (
   select figures.*, coalesce(before.level, 0) as level_before, figures.credit_seq > coalesce(before.credit_seq, 0) as is_topped_up,
          greatest(threshold, coalesce(daily, 0) * $4::text::integer) as low_below
@@ -51,7 +56,8 @@ found as (
 
 /** Once per share, period and limit: whoever raises a limit wants to hear of the new one. $3: the shares, in percent. */
 export const FIND_CAPS = `
-with ${SQL_TODAY},${ACTIVE},
+with ${SQL_TODAY},
+active as (select distinct account_id from usage_daily cross join today where usage_daily.day >= today.day - 1),
 keys as (
   select k.*, key_standing(k.account_id, k.key_id) as standing
     from active join api_key k using (account_id)
