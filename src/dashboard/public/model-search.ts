@@ -3,7 +3,7 @@
  * difference, and a word that nothing has is taken for the nearest one, a letter away.
  */
 
-import type { Catalogue } from '../../catalogue/catalogue.ts'
+import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
 import { type CatalogueModel, vendorName } from '../../catalogue/models.ts'
 import { wordsOf } from './model-words.ts'
 
@@ -20,6 +20,8 @@ interface Indexed {
   readonly parts: readonly string[]
   /** Its names with nothing between the parts. */
   readonly names: readonly string[]
+  /** Runs of letters in them. */
+  readonly letters: readonly string[]
   /** Of what it can do. */
   readonly words: ReadonlySet<string>
   /** Of the descriptions. */
@@ -33,10 +35,10 @@ const IN_WORDS = 2
 const IN_PROSE = 1
 
 export function searchModels(catalogue: Catalogue, models: readonly CatalogueModel[], query: string): Found {
-  const index = models.map(model => indexed(catalogue, model))
+  const all = models.map(model => indexed(catalogue, model))
   const typed = fold(query).split(/\s+/).filter(Boolean)
-  const searched = typed.map(word => (index.some(each => scoreOf(each, word) > 0) ? word : nearest(index, word)))
-  const scored = index.map(each => {
+  const searched = typed.map(word => (all.some(each => scoreOf(each, word) > 0) ? word : nearest(all, word)))
+  const scored = all.map(each => {
     const scores = searched.map(word => scoreOf(each, word))
     const whole = each.names.includes(joined(searched.join(''))) ? IS_NAME : 1
     return { model: each.model, score: scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, whole) }
@@ -46,7 +48,18 @@ export function searchModels(catalogue: Catalogue, models: readonly CatalogueMod
   return { models: hits.map(({ model }) => model), instead: isCorrected && hits.length > 0 ? searched.join(' ') : null }
 }
 
+/** A model's words never change while a process lives, but its entries retire. */
+const index = new WeakMap<CatalogueItem, Indexed>()
+
 function indexed(catalogue: Catalogue, model: CatalogueModel): Indexed {
+  const known = index.get(model.main)
+  if (known?.model.items.length === model.items.length) return { ...known, model }
+  const made = indexOf(catalogue, model)
+  index.set(model.main, made)
+  return made
+}
+
+function indexOf(catalogue: Catalogue, model: CatalogueModel): Indexed {
   const entries = model.items.map(({ entry }) => entry)
   const { entry } = model.main
   const { family, vendor } = entry
@@ -57,6 +70,7 @@ function indexed(catalogue: Catalogue, model: CatalogueModel): Indexed {
     model,
     parts: names.flatMap(wordsIn),
     names: names.map(joined),
+    letters: [...new Set(entries.flatMap(({ id, name }) => lettersIn(`${id} ${name} ${vendor}`)))],
     words: new Set(model.items.flatMap(item => wordsIn(wordsOf(item)))),
     prose: new Set(wordsIn(prose)),
   }
@@ -102,14 +116,8 @@ function wordsIn(text: string): string[] {
 }
 
 /** The word with each of its runs of letters that nobody knows replaced by a known one; as it was where there is none. */
-function nearest(index: readonly Indexed[], word: string): string {
-  const known = new Set(
-    index.flatMap(({ model, words, prose }) => [
-      ...model.items.flatMap(({ entry }) => lettersIn(`${entry.id} ${entry.name} ${entry.vendor}`)),
-      ...words,
-      ...prose,
-    ]),
-  )
+function nearest(all: readonly Indexed[], word: string): string {
+  const known = new Set(all.flatMap(({ letters, words, prose }) => [...letters, ...words, ...prose]))
   return word.replace(/[a-z]+/g, letters =>
     known.has(letters) ? letters : (known.values().find(each => isLetterApart(letters, each)) ?? letters),
   )
