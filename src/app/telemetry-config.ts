@@ -22,7 +22,7 @@ export interface TracesConfig {
   readonly serviceName: string | null
   /** Further resource attributes. */
   readonly attributes: Readonly<Record<string, string>>
-  /** Share of traces that is kept, 0 to 1. */
+  /** Fraction of traces kept, 0 to 1. */
   readonly ratio: number
 }
 

@@ -3,7 +3,7 @@
 import { counter, type Family, gauge } from '../lib/metrics.ts'
 
 export interface RequestMetrics {
-  /** By who the bodies count for. */
+  /** One for bodies sent with keys, one for notifications and forms. */
   readonly bodies: readonly BodyMetrics[]
   /** Connections on which the rest of a refused body is being discarded. */
   readonly lingering: number
