@@ -377,6 +377,19 @@ create table housekeeping (
   constraint housekeeping_pkey PRIMARY KEY (task)
 ) with (fillfactor=50);
 
+create table identity (
+  provider smallint not null,
+  subject text not null,
+  account_id bigint not null,
+  email text not null,
+  is_authoritative boolean not null,
+  created_at timestamp with time zone not null default now(),
+  constraint identity_pkey PRIMARY KEY (provider, subject),
+  constraint identity_email_check CHECK ((octet_length(email) <= 254)),
+  constraint identity_subject_check CHECK ((octet_length(subject) <= 255))
+);
+CREATE UNIQUE INDEX identity_account ON public.identity USING btree (account_id, provider);
+
 create table invoice_details (
   account_id bigint not null,
   name text not null,
@@ -516,6 +529,25 @@ create table session (
 );
 CREATE INDEX session_account ON public.session USING btree (account_id, seen_at);
 CREATE INDEX session_seen ON public.session USING btree (seen_at);
+
+create table sign_in_attempt (
+  attempt_hash bytea not null,
+  provider smallint not null,
+  account_id bigint,
+  next text not null,
+  subject text,
+  email text,
+  is_authoritative boolean,
+  link_hash bytea,
+  expires_at timestamp with time zone not null,
+  constraint sign_in_attempt_pkey PRIMARY KEY (attempt_hash),
+  constraint sign_in_attempt_attempt_hash_check CHECK ((octet_length(attempt_hash) = 32)),
+  constraint sign_in_attempt_email_check CHECK ((octet_length(email) <= 254)),
+  constraint sign_in_attempt_link_hash_check CHECK ((octet_length(link_hash) = 32)),
+  constraint sign_in_attempt_next_check CHECK ((octet_length(next) <= 2000)),
+  constraint sign_in_attempt_subject_check CHECK ((octet_length(subject) <= 255))
+);
+CREATE INDEX sign_in_attempt_expires ON public.sign_in_attempt USING btree (expires_at);
 
 create table spool_set_aside (
   name text not null,

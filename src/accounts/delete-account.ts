@@ -4,22 +4,22 @@
  * the law wants kept.
  */
 
-import type { MicroVnd } from '../lib/money.ts'
-import { microVnd } from '../lib/money.ts'
+import { type MicroVnd, microVnd } from '../lib/money.ts'
+import { removeIdentities } from './identities.ts'
 import { lockKeys, revokeAllKeys } from './keys.ts'
 import { forgetMails } from './mail-log.ts'
 import { MAILS } from './mail-texts.ts'
 import { recordAction } from './operator-log.ts'
+import { dropFactor } from './second-factor.ts'
+import { endAllSessions } from './sessions.ts'
 import type { PeopleServices, Session, Visitor } from './types.ts'
 
 /** `.invalid` is nobody's (RFC 2606). The address is free for a new account. */
 const ERASE = `update account set email = 'deleted-' || account_id || '@deleted.invalid', password_phc = null,
     email_verified_at = null, blocked_at = coalesce(blocked_at, now()), deleted_at = now()
   where account_id = $1::text::bigint and deleted_at is null and not is_operator returning account_id`
-const FORGET_SESSIONS = 'delete from session where account_id = $1::text::bigint'
 const FORGET_TOKENS = 'delete from email_token where account_id = $1::text::bigint or email_key = lower($2)'
-const FORGET_FACTOR = 'delete from totp where account_id = $1::text::bigint'
-const FORGET_CODES = 'delete from recovery_code where account_id = $1::text::bigint'
+const FORGET_ATTEMPTS = 'delete from sign_in_attempt where account_id = $1::text::bigint or lower(email) = lower($2)'
 const FORGET_INVOICE = 'delete from invoice_details where account_id = $1::text::bigint'
 const FORGET_ALERTS = `
 with deliveries as (
@@ -50,10 +50,11 @@ export async function deleteAccount(
     await lockKeys(transaction, accountId)
     if ((await transaction.unsafe(ERASE, [account])).length === 0) return false
     await revokeAllKeys(transaction, accountId)
-    await transaction.unsafe(FORGET_SESSIONS, [account])
+    await endAllSessions(transaction, accountId)
     await transaction.unsafe(FORGET_TOKENS, [account, email])
-    await transaction.unsafe(FORGET_FACTOR, [account])
-    await transaction.unsafe(FORGET_CODES, [account])
+    await dropFactor(transaction, accountId)
+    await removeIdentities(transaction, accountId)
+    await transaction.unsafe(FORGET_ATTEMPTS, [account, email])
     await transaction.unsafe(FORGET_INVOICE, [account])
     await transaction.unsafe(FORGET_ALERTS, [account])
     await recordAction(transaction, { by: { accountId, name: 'customer' }, action: 'account.delete', accountId })

@@ -16,6 +16,12 @@ export interface PeopleLimits {
   /** Wrong codes for one account, from devices that never gave a right one, before the first wait. */
   readonly factorFailuresMax: number
   readonly verifySeconds: number
+  /** For the way to a provider and back. */
+  readonly attemptSeconds: number
+  /** For the owner of an address to agree that a provider is linked. */
+  readonly linkSeconds: number
+  readonly providerTimeoutMs: number
+  readonly providerReplyBytesMax: number
   readonly resetSeconds: number
   /** Failures for one address from one network, or from a device that knows it, before the first wait. */
   readonly guessesMax: number
@@ -51,6 +57,10 @@ export const PEOPLE_LIMITS: PeopleLimits = {
   factorFreshSeconds: 600,
   factorFailuresMax: 10,
   verifySeconds: 86_400,
+  attemptSeconds: 600,
+  linkSeconds: 3_600,
+  providerTimeoutMs: 10_000,
+  providerReplyBytesMax: 1024 * 1024,
   resetSeconds: 3_600,
   guessesMax: 5,
   accountFailuresMax: 50,

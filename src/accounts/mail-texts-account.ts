@@ -123,6 +123,73 @@ If it was not you, contact us right away: ${publicUrl}/contact
   }),
 }
 
+const linkProvider: Writer<MailFacts & { link: string; provider: string }> = {
+  vi: ({ service, link, provider }) => ({
+    subject: `Đăng nhập ${service} bằng ${provider}?`,
+    text: `Xin chào,
+
+Có người (có thể là bạn) muốn đăng nhập bằng ${provider} vào tài khoản ${service} của địa chỉ này. Nếu là bạn, hãy mở liên kết này trong chính trình duyệt mà bạn đã bắt đầu:
+
+${link}
+
+Liên kết dùng được một lần, trong 60 phút. Nếu không phải bạn, hãy bỏ qua thư này: không có gì thay đổi.
+`,
+  }),
+  en: ({ service, link, provider }) => ({
+    subject: `Sign in to ${service} with ${provider}?`,
+    text: `Hello,
+
+Someone (perhaps you) wants to sign in with ${provider} to the ${service} account of this address. If it was you, open this link in the browser in which you started:
+
+${link}
+
+The link works once, for 60 minutes. If it was not you, ignore this email: nothing has changed.
+`,
+  }),
+}
+
+const providerLinked: Writer<MailFacts & { provider: string }> = {
+  vi: ({ service, publicUrl, provider }) => ({
+    subject: `Đã liên kết ${provider} với tài khoản của bạn tại ${service}`,
+    text: `Xin chào,
+
+Từ nay có thể đăng nhập vào tài khoản của bạn tại ${service} bằng ${provider}.
+
+Nếu không phải bạn, hãy gỡ liên kết tại ${publicUrl}/account/sign-ins và đặt lại mật khẩu tại ${publicUrl}/forgot
+`,
+  }),
+  en: ({ service, publicUrl, provider }) => ({
+    subject: `${provider} was linked to your account at ${service}`,
+    text: `Hello,
+
+Your account at ${service} can now be signed in to with ${provider}.
+
+If it was not you, remove it at ${publicUrl}/account/sign-ins and reset your password at ${publicUrl}/forgot
+`,
+  }),
+}
+
+const providerRemoved: Writer<MailFacts & { provider: string }> = {
+  vi: ({ service, publicUrl, provider }) => ({
+    subject: `Đã gỡ ${provider} khỏi tài khoản của bạn tại ${service}`,
+    text: `Xin chào,
+
+Không còn đăng nhập được vào tài khoản của bạn tại ${service} bằng ${provider} nữa.
+
+Nếu không phải bạn, hãy đặt lại mật khẩu tại ${publicUrl}/forgot
+`,
+  }),
+  en: ({ service, publicUrl, provider }) => ({
+    subject: `${provider} was removed from your account at ${service}`,
+    text: `Hello,
+
+Your account at ${service} can no longer be signed in to with ${provider}.
+
+If it was not you, reset your password at ${publicUrl}/forgot
+`,
+  }),
+}
+
 const accountDeleted: Writer<MailFacts & { accountId: number }> = {
   vi: ({ service, publicUrl, accountId }) => ({
     subject: `Tài khoản của bạn tại ${service} đã được xóa`,
@@ -144,4 +211,14 @@ If there was a balance: we return it only to the bank account that it came from,
   }),
 }
 
-export const ACCOUNT_MAILS = { factorOn, factorOff, confirmAddress, addressTaken, emailChanged, accountDeleted }
+export const ACCOUNT_MAILS = {
+  factorOn,
+  factorOff,
+  confirmAddress,
+  addressTaken,
+  emailChanged,
+  linkProvider,
+  providerLinked,
+  providerRemoved,
+  accountDeleted,
+}

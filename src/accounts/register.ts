@@ -3,10 +3,11 @@
 import { faultCode } from '../lib/database.ts'
 import { readEmail } from './accounts.ts'
 import { dropTokens, issueToken, readToken, takeToken } from './email-tokens.ts'
+import { removeOutranked } from './identities.ts'
 import { MAILS } from './mail-texts.ts'
 import { networkOf } from './network.ts'
 import { isTooLong, passwordFault } from './password-rules.ts'
-import { openSession } from './sessions.ts'
+import { endAllSessions, openSession } from './sessions.ts'
 import { guardOf } from './sign-in.ts'
 import { addressSubject, countQuota } from './throttle.ts'
 import type { Invalid, OpenedSession, PeopleServices, Throttled, Visitor } from './types.ts'
@@ -107,6 +108,9 @@ export async function finishRegistration(
       const row = (await transaction.unsafe(VERIFY, [taken.email, taken.passwordPhc]))[0]
       if (row === undefined || row.blocked) return null
       await transaction.unsafe(WALLET, [row.account_id])
+      // An account without a password may have been somebody else's way to this address.
+      await endAllSessions(transaction, Number(row.account_id))
+      await removeOutranked(transaction, Number(row.account_id))
       await dropTokens(transaction, 'reset', taken.email)
       return openSession(transaction, limits, { accountId: Number(row.account_id), visitor })
     })

@@ -3,6 +3,7 @@
 import type { AnySql } from '../lib/database.ts'
 import { readEmail } from './accounts.ts'
 import { dropTokens, issueToken, readToken, takeToken } from './email-tokens.ts'
+import { removeOutranked } from './identities.ts'
 import { MAILS } from './mail-texts.ts'
 import { networkOf } from './network.ts'
 import { passwordFault } from './password-rules.ts'
@@ -84,6 +85,7 @@ export async function resetPassword(
     if (taken === null) return 'expired'
     const accountId = taken.accountId as number
     if (!(await change(transaction, accountId, passwordPhc))) return 'blocked'
+    await removeOutranked(transaction, accountId)
     return openSession(transaction, limits, { accountId, visitor })
   })
   if (typeof answer === 'string') return { outcome: answer }

@@ -108,7 +108,8 @@ export async function dropSecondFactor(
   return isDropped
 }
 
-async function dropFactor(transaction: TransactionSql, accountId: number): Promise<boolean> {
+/** False when there was none. */
+export async function dropFactor(transaction: TransactionSql, accountId: number): Promise<boolean> {
   if ((await transaction.unsafe(DROP, [String(accountId)])).length === 0) return false
   await dropRecoveryCodes(transaction, accountId)
   return true

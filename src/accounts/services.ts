@@ -2,6 +2,7 @@
 
 import type { Sql } from '../lib/database.ts'
 import type { Mailer } from '../lib/mail.ts'
+import type { IdentityProviders } from './identity-providers/types.ts'
 import { PEOPLE_LIMITS, type PeopleLimits } from './limits.ts'
 import { createPasswords, type Passwords } from './passwords.ts'
 import type { PeopleServices } from './types.ts'
@@ -16,9 +17,10 @@ export interface PeopleOptions {
   readonly onMailFailed: (error: unknown) => void
   readonly limits?: Partial<PeopleLimits>
   readonly passwords?: Passwords
+  readonly providers?: IdentityProviders
 }
 
 export function createPeople(options: PeopleOptions): PeopleServices {
-  const { limits, passwords = createPasswords(), ...rest } = options
-  return { ...rest, passwords, limits: { ...PEOPLE_LIMITS, ...limits } }
+  const { limits, passwords = createPasswords(), providers = new Map(), ...rest } = options
+  return { ...rest, passwords, providers, limits: { ...PEOPLE_LIMITS, ...limits } }
 }

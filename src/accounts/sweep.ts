@@ -2,6 +2,7 @@
 
 import { countKeys } from './key-count.ts'
 import { sweepMails } from './mail-log.ts'
+import { sweepAttempts } from './sign-in-attempts.ts'
 import { sweepThrottle } from './throttle.ts'
 import type { PeopleServices } from './types.ts'
 
@@ -12,6 +13,7 @@ const SESSIONS = `delete from session where seen_at < now() - make_interval(secs
 export async function sweepPeople({ sql, limits }: PeopleServices): Promise<void> {
   await sql.unsafe(TOKENS)
   await sql.unsafe(SESSIONS, [String(limits.sessionIdleSeconds), String(limits.sessionSeconds)])
+  await sweepAttempts(sql)
   await sweepMails(sql, limits.mailsSeconds)
   await sweepThrottle(sql, limits)
   await countKeys(sql)

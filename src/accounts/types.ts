@@ -2,6 +2,7 @@
 
 import type { Sql } from '../lib/database.ts'
 import type { Mailer } from '../lib/mail.ts'
+import type { IdentityProviders } from './identity-providers/types.ts'
 import type { PeopleLimits } from './limits.ts'
 import type { Passwords } from './passwords.ts'
 import type { OperatorRole } from './roles.ts'
@@ -17,6 +18,8 @@ export interface PeopleServices {
   readonly serviceName: string
   /** Called when a mail that nobody awaits could not be sent; the error contains no token. */
   readonly onMailFailed: (error: unknown) => void
+  /** Other ways to sign in; those that are configured. */
+  readonly providers: IdentityProviders
   readonly limits: PeopleLimits
 }
 

@@ -1,7 +1,9 @@
 /** Accounts and payments of one process: everything behind the pages, the webhooks and the operator's verbs. */
 
 import { join } from 'node:path'
+import { createIdentityProviders } from '../accounts/identity-providers/index.ts'
 import type { KeySecrets } from '../accounts/key-secret.ts'
+import { PEOPLE_LIMITS } from '../accounts/limits.ts'
 import { recordMails } from '../accounts/mail-log.ts'
 import { recordAction } from '../accounts/operator-log.ts'
 import { createPeople } from '../accounts/services.ts'
@@ -98,6 +100,12 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
     mailer,
     publicUrl: config.publicUrl,
     serviceName,
+    providers: createIdentityProviders(config.signIn, {
+      publicUrl: config.publicUrl,
+      allowHttp: !config.production,
+      timeoutMs: PEOPLE_LIMITS.providerTimeoutMs,
+      replyBytesMax: PEOPLE_LIMITS.providerReplyBytesMax,
+    }),
     limits: { factorFreshSeconds: config.limits.secondFactorFreshMs / 1000 },
     onMailFailed: cause => log.error({ cause }, 'could not send a mail'),
   })

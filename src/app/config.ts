@@ -12,6 +12,7 @@ import { type BankConfig, readBankConfig } from './bank-config.ts'
 import { readCompany } from './company-config.ts'
 import { type ConfigLimits, readLimits } from './limits.ts'
 import { ConfigError, Reader } from './reader.ts'
+import { readSignIn, type SignInConfig } from './sign-in-config.ts'
 import { readTaxRates } from './tax-config.ts'
 import { readTelemetryConfig, type TelemetryConfig } from './telemetry-config.ts'
 import { readUpstreams } from './upstream-config.ts'
@@ -49,6 +50,8 @@ export interface Config {
   readonly company: Company | null
   /** Folder with the operator's own page texts; null: the built-in drafts. */
   readonly contentDir: string | null
+  /** Google and GitHub as ways to sign in. */
+  readonly signIn: SignInConfig
   readonly metrics: TelemetryConfig['metrics']
   readonly traces: TelemetryConfig['traces']
   /** AWS access keys and region, under the names that AWS's own tools use. */
@@ -104,6 +107,7 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     dataDir: resolve(reader.text('DATA_DIR') ?? `${PROJECT_ROOT}/.data`),
     logLevel: reader.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     company: readCompany(reader, Object.keys(environment), production),
+    signIn: readSignIn(reader, Object.keys(environment), production),
     contentDir: readFolder(reader, 'CONTENT_DIR'),
     sandbox: production ? 'off' : reader.choice('SANDBOX', ['off', 'auto'], 'auto'),
     keyEncryptionKeys: reader.secretSet('KEY_ENCRYPTION_KEYS'),

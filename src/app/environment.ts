@@ -150,6 +150,38 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
     ],
   },
   {
+    title: 'Signing in with Google and GitHub',
+    variables: [
+      {
+        name: 'SIGN_IN_GOOGLE_CLIENT_ID',
+        fallback: 'none: not offered',
+        what: 'OAuth client of Google; its redirect address is `PUBLIC_URL/signin/google/callback`.',
+      },
+      { name: 'SIGN_IN_GOOGLE_CLIENT_SECRET', fallback: 'none', what: 'Its secret.' },
+      {
+        name: 'SIGN_IN_GOOGLE_ISSUER',
+        fallback: '`https://accounts.google.com`',
+        what: 'Where its OpenID configuration is found.',
+      },
+      {
+        name: 'SIGN_IN_GITHUB_CLIENT_ID',
+        fallback: 'none: not offered',
+        what: 'OAuth app of GitHub; its callback address is `PUBLIC_URL/signin/github/callback`.',
+      },
+      { name: 'SIGN_IN_GITHUB_CLIENT_SECRET', fallback: 'none', what: 'Its secret.' },
+      {
+        name: 'SIGN_IN_GITHUB_URL',
+        fallback: '`https://github.com`',
+        what: 'For GitHub Enterprise Server, its address.',
+      },
+      {
+        name: 'SIGN_IN_GITHUB_API_URL',
+        fallback: '`https://api.github.com`',
+        what: 'For GitHub Enterprise Server, the address of its API.',
+      },
+    ],
+  },
+  {
     title: 'Mail and webhooks',
     variables: [
       {

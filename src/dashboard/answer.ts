@@ -7,7 +7,7 @@ import type { Language, Session } from '../accounts/types.ts'
 import { readBalance } from '../ledger/reports/balance.ts'
 import { chosenCoding, compress } from '../lib/content-coding.ts'
 import type { Assets } from './assets.ts'
-import { type CookiePolicy, forgetSession, isLocal, sendSession, splitTarget } from './guard.ts'
+import { type CookiePolicy, forgetSession, isLocal, sendAttempt, sendSession, splitTarget } from './guard.ts'
 import { alternatesOf, LANGUAGE_FIELD } from './languages.ts'
 import type { DashboardOptions } from './options.ts'
 import type { Answer, FragmentAnswer, Indexed, PageAnswer, ProblemAnswer } from './page.ts'
@@ -81,6 +81,7 @@ export async function sendAnswer(
     case 'redirect':
       if (answer.session === 'end') forgetSession(reply, frame.cookie)
       else if (answer.session !== undefined) sendSession(reply, frame.cookie, answer.session)
+      if (answer.attempt !== undefined) sendAttempt(reply, frame.cookie, answer.attempt)
       reply.header('cache-control', 'no-store')
       // htmx would follow the fetch's redirect and insert the whole page into a part of it.
       if (audience.isFragment) return reply.header('hx-redirect', answer.to).code(200).send('')

@@ -11,7 +11,7 @@ import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, TLS_HEADERS } fr
 import { codedAsset, loadAssets } from './assets.ts'
 import { faultAnswer } from './faults.ts'
 import { Form } from './form.ts'
-import { comesFromUs, cookiePolicy, deviceCookie, isLocal, sessionOf, splitTarget } from './guard.ts'
+import { attemptCookie, comesFromUs, cookiePolicy, deviceCookie, isLocal, sessionOf, splitTarget } from './guard.ts'
 import { languageAsked } from './languages.ts'
 import { passGate } from './operator/gate.ts'
 import type { DashboardOptions } from './options.ts'
@@ -214,6 +214,8 @@ function pageRequest(
       device: request.cookies[deviceCookie(frame.cookie)] ?? null,
     },
     session: audience.session,
+    attempt: request.cookies[attemptCookie(frame.cookie)] ?? null,
+    target: request.url,
     method: page.method,
     path: pathOf(request),
     params: request.params as Record<string, string>,

@@ -51,6 +51,19 @@ export function cookieIn(header: string | undefined, name: string): string | und
   return pairs.find(pair => pair.startsWith(`${name}=`))?.slice(name.length + 1)
 }
 
+/** Of a browser on its way to a sign-in provider. */
+export function attemptCookie({ secure }: Pick<CookiePolicy, 'secure'>): string {
+  return secure ? '__Host-sign-in' : 'sign-in'
+}
+
+/** `end`: forgets it. Lax, as the browser comes back from another site; its row's time counts, not the cookie's. */
+export function sendAttempt(reply: FastifyReply, { secure }: CookiePolicy, attempt: string): void {
+  const settings = { path: '/', httpOnly: true, secure, sameSite: 'lax' } as const
+  if (attempt === 'end') reply.clearCookie(attemptCookie({ secure }), settings)
+  else reply.setCookie(attemptCookie({ secure }), attempt, { ...settings, maxAge: ATTEMPT_SECONDS })
+}
+
+const ATTEMPT_SECONDS = 3_600
 const TOKEN = /^[\w-]{20,200}$/
 
 /** Null for visitors, invalid tokens and ended sessions. */

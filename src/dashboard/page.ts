@@ -27,6 +27,10 @@ export interface PageRequest {
   readonly form: Form
   /** The request comes from this machine; see `guard.ts`. */
   readonly isLocal: boolean
+  /** A way to a sign-in provider that this browser has set out on; see `accounts/sign-in-attempts.ts`. */
+  readonly attempt: string | null
+  /** Path and query as they were sent. */
+  readonly target: string
   /** htmx requests a fragment of the page. */
   readonly isFragment: boolean
   readonly now: Date
@@ -71,10 +75,12 @@ export interface FragmentAnswer {
 
 export interface RedirectAnswer {
   readonly kind: 'redirect'
-  /** A path of ours. */
+  /** A path of ours, or a sign-in provider's address. */
   readonly to: string
   /** A session to start, or `end` to sign out. */
   readonly session?: OpenedSession | 'end'
+  /** A way to a sign-in provider to remember in this browser, or `end` to forget it. */
+  readonly attempt?: string
 }
 
 export interface ProblemAnswer {

@@ -28,10 +28,12 @@ import { ALERT_PAGES } from './people/alerts.ts'
 import { DELETE_PAGES } from './people/delete-account.ts'
 import { EMAIL_PAGES } from './people/email.ts'
 import { INVOICE_PAGES } from './people/invoice.ts'
+import { PROVIDER_PAGES } from './people/providers.ts'
 import { REGISTER_PAGES } from './people/register.ts'
 import { RESET_PAGES } from './people/reset.ts'
 import { SECOND_FACTOR_PAGES } from './people/second-factor.ts'
 import { SIGN_IN_PAGES } from './people/sign-in.ts'
+import { SIGN_INS_PAGES } from './people/sign-ins.ts'
 import { WEBHOOK_PAGES } from './people/webhooks.ts'
 import { PLAYGROUND_PAGES } from './playground/page.ts'
 import { COMPARE } from './public/compare.ts'
@@ -53,8 +55,10 @@ export const PAGES: readonly Page[] = [
   ...CRAWLER_PAGES,
   ...REGISTER_PAGES,
   ...SIGN_IN_PAGES,
+  ...PROVIDER_PAGES,
   ...RESET_PAGES,
   ...ACCOUNT_PAGES,
+  ...SIGN_INS_PAGES,
   ...SECOND_FACTOR_PAGES,
   ...EMAIL_PAGES,
   ...DELETE_PAGES,

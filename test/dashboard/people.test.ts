@@ -70,6 +70,13 @@ test('after signing in nobody is sent to another site', async () => {
   }
 })
 
+test('where no provider is configured, none is offered and there are no pages of one', async () => {
+  expect((await newVisitor().get('/signin')).html).not.toContain('Continue with')
+  for (const path of ['google', 'google/callback?code=x&state=y', 'github', 'github/callback']) {
+    expect([path, (await newVisitor().get(`/signin/${path}`)).status]).toEqual([path, 404])
+  }
+})
+
 test('a wrong password and an unknown address get the same answer', async () => {
   const visitor = newVisitor()
   await visitor.signUp('known@example.com')
@@ -247,7 +254,9 @@ test('a new address proves itself and the old one is told; other sessions and li
   expect((await newVisitor().post('/signin', { email, password })).status).toBe(422)
   expect((await newVisitor().post('/signin', { email: next, password })).location).toBe('/overview')
   expect((await fetch(`${running.url}/v1/models`, { headers: { 'x-api-key': key } })).status).toBe(200)
-  expect((await subjects(email)).at(-1)).toBe('Your email address at SVC was changed')
+  await expect
+    .poll(async () => (await subjects(email)).at(-1), { timeout: 10_000 })
+    .toBe('Your email address at SVC was changed')
 })
 
 test('the address of somebody else is not taken: they are told, and the answer tells nothing', async () => {
@@ -257,7 +266,9 @@ test('the address of somebody else is not taken: they are told, and the answer t
   expect((await visitor.post('/account/email', { new_email: 'HAS-IT@example.com' })).location).toBe(
     '/account/email/sent',
   )
-  expect((await subjects('has-it@example.com')).at(-1)).toBe('This address already has an account at SVC')
+  await expect
+    .poll(async () => (await subjects('has-it@example.com')).at(-1), { timeout: 10_000 })
+    .toBe('This address already has an account at SVC')
   // Free when it was asked for, and taken when the link is opened.
   await visitor.post('/account/email', { new_email: 'soon-taken@example.com' })
   const link = await visitor.mailedLink('/account/email/confirm', 'soon-taken@example.com')

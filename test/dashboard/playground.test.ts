@@ -119,13 +119,18 @@ describe('whose a call is', () => {
     expect(await running.usage(ownerId)).toEqual([])
   })
 
-  test('nobody is let in without a session: not by a key, nor by a session that has ended', async () => {
+  test('nobody is let in without a session: not by a key, nor by one that has ended or lacks its second factor', async () => {
     const { apiKey } = await running.account(10n ** 12n)
     const ended = await newPerson('ended@example.com')
     const { cookie } = ended
     await ended.post('/signout')
     ended.cookie = cookie
+    const halfway = await newPerson('halfway@example.com')
+    await running.database.sql`
+      insert into totp (account_id, encryption_id, encryption_iv, ciphertext, last_step)
+      select account_id, 1, decode(repeat('00', 12), 'hex'), '', 0 from account where email = 'halfway@example.com'`
     const visitors: [Visitor, Record<string, string>][] = [
+      [halfway, {}],
       [new Visitor(running.url), {}],
       [new Visitor(running.url), { 'x-api-key': apiKey, authorization: `Bearer ${apiKey}` }],
       [ended, {}],

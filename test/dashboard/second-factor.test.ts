@@ -224,9 +224,11 @@ describe('a customer', () => {
     const again = visitor()
     await again.post('/signin', { email, password: 'found in the mailbox' })
     expect((await again.get('/overview')).status).toBe(200)
-    const mails = await running.database.sql`select subject from mail_sent where email = ${email} order by mail_id`
-    expect(mails.map(({ subject }) => subject)).toEqual(
-      expect.arrayContaining(['Second factor turned on at SVC', 'Second factor turned off at SVC']),
-    )
+    const subjects = async () => {
+      const mails = await running.database.sql`select subject from mail_sent where email = ${email}`
+      return mails.map(({ subject }) => subject as string)
+    }
+    const wanted = ['Second factor turned on at SVC', 'Second factor turned off at SVC']
+    await expect.poll(subjects, { timeout: 10_000 }).toEqual(expect.arrayContaining(wanted))
   })
 })

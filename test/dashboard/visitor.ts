@@ -18,6 +18,8 @@ export interface SignedUp {
   readonly password: string
 }
 
+export type MailedPath = '/verify' | '/reset' | '/account/email/confirm' | '/signin/link/confirm'
+
 export const PASSWORD = 'mot cau dai de nho'
 
 export class Visitor {
@@ -76,7 +78,7 @@ export class Visitor {
   }
 
   /** The newest link of a kind in the development outbox; some mails go out after the answer. */
-  async mailedLink(kind: '/verify' | '/reset' | '/account/email/confirm', email: string): Promise<string> {
+  async mailedLink(kind: MailedPath, email: string): Promise<string> {
     for (let tries = 0; tries < 200; tries++) {
       const link =
         this.#outbox === null ? await this.#shownLink(kind, email) : await sentLink(this.#outbox, kind, email)

@@ -10,6 +10,7 @@ import { announce } from '../../operations/channel.ts'
 import { readAmountVnd } from '../../payments/amount.ts'
 import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest, signedIn } from '../page.ts'
 import { throttledAnswer } from '../people/faults.ts'
+import { proofView } from '../people/proof.ts'
 import { text } from '../texts/index.ts'
 import { count, dong } from '../view/format.ts'
 import { keyView } from './key-list.ts'
@@ -65,6 +66,7 @@ function keyPage(request: PageRequest, key: OwnKey, faults: Faults = {}): Answer
       isRateHeld: key.rateHeld,
       isShowable: key.showable,
       isFresh: isPasswordFresh(options.people, signedIn(request), now),
+      proof: proofView(request),
       email: signedIn(request).email,
       faults: { cap: faults.cap ?? null, rate: faults.rate ?? null, password: faults.password ?? null },
       notice: done === null ? null : text(language, `keys.done.${done}`),

@@ -20,7 +20,7 @@ async function page(
 ): Promise<Answer> {
   const { options, language, form } = request
   const { accountId, email, role } = signedIn(request)
-  const isRefused = fault !== null || proof.passwordFault !== null || proof.codeFault !== null
+  const isRefused = fault !== null || proof.isRefused
   return {
     kind: 'page',
     template: 'account-delete',

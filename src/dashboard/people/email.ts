@@ -4,7 +4,7 @@ import { finishEmailChange, readEmailChange, requestEmailChange } from '../../ac
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { faultsOf, throttledAnswer } from './faults.ts'
-import { checkProof, type ProofView, proofView } from './proof.ts'
+import { checkProof, PROVEN, type ProofView, proofView } from './proof.ts'
 
 const PATH = '/account/email'
 const OWN = { authentication: 'session' } as const
@@ -22,7 +22,7 @@ function emailPage(
   { fault = null, proof = proofView(request) }: { fault?: string | null; proof?: ProofView } = {},
 ): Answer {
   const { language, form } = request
-  const isRefused = fault !== null || proof.passwordFault !== null || proof.codeFault !== null
+  const isRefused = fault !== null || proof.isRefused
   return {
     kind: 'page',
     template: 'email',
@@ -50,15 +50,6 @@ async function submit(request: PageRequest): Promise<Answer> {
     case 'throttled':
       return throttledAnswer(result)
   }
-}
-
-/** Nothing is asked twice for a slip of the keyboard: what was given a moment ago counts for a while. */
-const PROVEN: ProofView = {
-  asksPassword: false,
-  asksSignIn: false,
-  asksCode: false,
-  passwordFault: null,
-  codeFault: null,
 }
 
 function sent({ options, language }: PageRequest): Answer {

@@ -9,15 +9,30 @@ import { type Answer, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { CODE_CHARACTERS_MAX, checkCode, FACTOR_FIELD } from './factor-gate.ts'
 import { throttledAnswer } from './faults.ts'
+import { offeredProviders } from './providers.ts'
 
 /** What the form asks for, and what was wrong with it. */
 export interface ProofView {
   readonly asksPassword: boolean
   /** The account has no password, so only signing in again proves anything. */
   readonly asksSignIn: boolean
+  readonly providers: ReturnType<typeof offeredProviders>
   readonly asksCode: boolean
+  /** Something is missing or wrong. */
+  readonly isRefused: boolean
   readonly passwordFault: string | null
   readonly codeFault: string | null
+}
+
+/** Nothing is asked twice for a slip of the keyboard elsewhere in the form: what was just given counts for a while. */
+export const PROVEN: ProofView = {
+  asksPassword: false,
+  asksSignIn: false,
+  providers: [],
+  asksCode: false,
+  isRefused: false,
+  passwordFault: null,
+  codeFault: null,
 }
 
 export type Proof =
@@ -25,13 +40,16 @@ export type Proof =
   | { readonly outcome: 'refused'; readonly proof: ProofView }
   | { readonly outcome: 'throttled'; readonly answer: Answer }
 
-export function proofView({ options, session, now }: PageRequest): ProofView {
+export function proofView(request: PageRequest): ProofView {
+  const { options, session, now, method, path } = request
   const isFresh = session !== null && isPasswordFresh(options.people, session, now)
   const hasPassword = session?.hasPassword === true
   return {
     asksPassword: !isFresh && hasPassword,
     asksSignIn: !isFresh && !hasPassword,
+    providers: offeredProviders(request, method === 'GET' ? path : '/account'),
     asksCode: session?.hasSecondFactor === true && !isFactorFresh(options.people, session, now),
+    isRefused: false,
     passwordFault: null,
     codeFault: null,
   }
@@ -40,7 +58,7 @@ export function proofView({ options, session, now }: PageRequest): ProofView {
 export async function checkProof(request: PageRequest): Promise<Proof> {
   const { options, visitor, form, language } = request
   const session = signedIn(request)
-  const asked = proofView(request)
+  const asked = { ...proofView(request), isRefused: true }
   if (asked.asksSignIn) return { outcome: 'refused', proof: asked }
   if (asked.asksPassword) {
     const checked = await confirmPassword(options.people, visitor, session, form.secret('password'))

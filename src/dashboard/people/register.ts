@@ -4,6 +4,7 @@ import { finishRegistration, readVerification, register } from '../../accounts/r
 import type { Answer, Page, PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { faultsOf, passwordBounds, throttledAnswer } from './faults.ts'
+import { offeredProviders } from './providers.ts'
 
 export const REGISTER_PAGES: readonly Page[] = [
   { method: 'GET', path: '/register', authentication: 'none', purpose: 'Form for a new account', handle: showForm },
@@ -33,15 +34,16 @@ function showForm(request: PageRequest): Answer {
 }
 
 function formPage(
-  { options, language }: PageRequest,
+  request: PageRequest,
   { email, faults, status }: { email: string; faults: typeof NO_FAULTS | ReturnType<typeof faultsOf>; status: number },
 ): Answer {
+  const { options, language } = request
   return {
     kind: 'page',
     template: 'register',
     title: text(language, 'register.title'),
     status,
-    data: { email, faults, ...passwordBounds(options.people) },
+    data: { email, faults, ...passwordBounds(options.people), providers: offeredProviders(request, '/overview') },
   }
 }
 

@@ -89,7 +89,7 @@ async function offerPage(
     proof,
     fault,
   }
-  const isRefused = fault !== null || proof.passwordFault !== null || proof.codeFault !== null
+  const isRefused = fault !== null || proof.isRefused
   return { ...factorPage(request, 'second-factor-enrol', 'factor.title', data, isRefused ? 422 : 200), secret: true }
 }
 

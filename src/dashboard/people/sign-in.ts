@@ -7,6 +7,7 @@ import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { throttledAnswer } from './faults.ts'
 import { landing } from './landing.ts'
+import { offeredProviders } from './providers.ts'
 
 export const SIGN_IN_PAGES: readonly Page[] = [
   { method: 'GET', path: '/signin', authentication: 'none', purpose: 'Form', handle: showForm },
@@ -28,15 +29,15 @@ function showForm(request: PageRequest): Answer {
 }
 
 function formPage(
-  { language }: PageRequest,
+  request: PageRequest,
   { email, next, fault, status }: { email: string; next: string; fault: string | null; status: number },
 ): Answer {
   return {
     kind: 'page',
     template: 'signin',
-    title: text(language, 'signin.title'),
+    title: text(request.language, 'signin.title'),
     status,
-    data: { email, next, fault },
+    data: { email, next, fault, providers: offeredProviders(request, next) },
   }
 }
 

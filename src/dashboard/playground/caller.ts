@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { KeySecrets } from '../../accounts/key-secret.ts'
 import { playgroundKey } from '../../accounts/playground-key.ts'
+import { awaitsFactor } from '../../accounts/second-factor.ts'
 import type { PeopleServices } from '../../accounts/types.ts'
 import { GatewayError } from '../../errors.ts'
 import { classifyFault } from '../../lib/database.ts'
@@ -34,7 +35,7 @@ export function playgroundCaller(options: PlaygroundCallerOptions): (request: Fa
 async function callerOf(options: PlaygroundCallerOptions, token: string | undefined): Promise<Caller> {
   const { people, keySecrets, dailyVndMax } = options
   const session = await sessionOf(people, token)
-  if (session === null) throw refused('You are signed out; sign in again.')
+  if (session === null || awaitsFactor(session)) throw refused('You are signed out; sign in again.')
   const { accountId } = session
   const key = await playgroundKey(people.sql, keySecrets, { accountId, dailyVndMax })
   if (key?.state !== 'active') throw refused('The playground is closed for this account.')

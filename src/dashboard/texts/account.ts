@@ -23,8 +23,8 @@ export const ACCOUNT_TEXTS = {
   },
   'fault.password.wrong': { vi: 'Mật khẩu không đúng.', en: 'Incorrect password.' },
   'proof.sign_in': {
-    vi: 'Tài khoản này không có mật khẩu. Hãy [đăng nhập lại](/signin) rồi thử lại trong vòng 5 phút, hoặc [đặt một mật khẩu](/forgot).',
-    en: 'This account has no password. [Sign in again](/signin) and return within 5 minutes, or [set a password](/forgot).',
+    vi: 'Tài khoản này không có mật khẩu. Hãy đăng nhập lại rồi thử lại trong vòng 5 phút, hoặc [đặt một mật khẩu](/forgot).',
+    en: 'This account has no password. Sign in again and return within 5 minutes, or [set a password](/forgot).',
   },
   'register.title': { vi: 'Tạo tài khoản', en: 'Create an account' },
   'register.lead': {

@@ -18,6 +18,7 @@ import { PLAYGROUND_TEXTS } from './playground.ts'
 import { PUBLIC_TEXTS } from './public.ts'
 import { QUICK_START_TEXTS } from './quick-start.ts'
 import { SECOND_FACTOR_TEXTS } from './second-factor.ts'
+import { SIGN_INS_TEXTS } from './sign-ins.ts'
 import { TOP_UP_TEXTS } from './top-up.ts'
 import { TRANSFER_TEXTS } from './transfers.ts'
 import type { Texts } from './type.ts'
@@ -32,6 +33,7 @@ export const TEXTS = {
   ...QUICK_START_TEXTS,
   ...ACCOUNT_TEXTS,
   ...ACCOUNT_CHANGE_TEXTS,
+  ...SIGN_INS_TEXTS,
   ...ALERT_TEXTS,
   ...KEY_TEXTS,
   ...TOP_UP_TEXTS,

@@ -1,0 +1,50 @@
+/** The library, loaded on first use so that start-up does not wait for it, with bounded answers. */
+
+import type { Configuration } from 'openid-client'
+import { type AttemptSecrets, callbackUrl, type ProviderId, type ProviderOptions } from './types.ts'
+
+export const library = () => import('openid-client')
+type Library = Awaited<ReturnType<typeof library>>
+
+/** Follows no redirect, and reads no more than `replyBytesMax`. */
+export function boundedFetch({ replyBytesMax }: Pick<ProviderOptions, 'replyBytesMax'>) {
+  return async (url: string, init: object): Promise<Response> => {
+    const response = await fetch(url, { ...init, redirect: 'manual' })
+    const chunks: Uint8Array[] = []
+    let bytes = 0
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length
+      if (bytes > replyBytesMax) throw new Error(`an answer has more than ${replyBytesMax} bytes`)
+      chunks.push(chunk)
+    }
+    const { status, headers } = response
+    return new Response(bytes === 0 ? null : Buffer.concat(chunks), { status, headers })
+  }
+}
+
+export function settle(client: Library, configuration: Configuration, options: ProviderOptions): Configuration {
+  configuration.timeout = options.timeoutMs / 1000
+  configuration[client.customFetch] = boundedFetch(options)
+  if (options.allowHttp) client.allowInsecureRequests(configuration)
+  return configuration
+}
+
+export async function authorizationUrl(
+  configuration: Configuration,
+  options: ProviderOptions,
+  { provider, secrets, more }: { provider: ProviderId; secrets: AttemptSecrets; more: Record<string, string> },
+): Promise<string> {
+  const client = await library()
+  return client.buildAuthorizationUrl(configuration, {
+    redirect_uri: callbackUrl(options, provider),
+    state: secrets.state,
+    code_challenge: await client.calculatePKCECodeChallenge(secrets.codeVerifier),
+    code_challenge_method: 'S256',
+    ...more,
+  }).href
+}
+
+/** The address of the pages, not the request's, with what the request brought. */
+export function answeredUrl(options: ProviderOptions, provider: ProviderId, query: string): URL {
+  return new URL(`${callbackUrl(options, provider)}?${query}`)
+}

@@ -1,0 +1,256 @@
+/**
+ * Signing in with a provider. Its id of the person finds the account. An address alone never does: where it has an account
+ * already, the owner must agree, by the password or a mailed link, in the browser that asks. Only an account that nobody
+ * has ever verified goes to whom a mailbox's own provider vouches for, without what others may have left in it.
+ */
+
+import type { AnySql, TransactionSql } from '../lib/database.ts'
+import { dropTokens } from './email-tokens.ts'
+import { addIdentity, findIdentity, isTaken, removeIdentities } from './identities.ts'
+import type { Identity } from './identity-providers/types.ts'
+import { PROVIDER_LABELS } from './identity-providers/types.ts'
+import { MAILS } from './mail-texts.ts'
+import { networkOf } from './network.ts'
+import { dropFactor } from './second-factor.ts'
+import { hashToken, makeToken } from './secret-token.ts'
+import { endAllSessions, openSession } from './sessions.ts'
+import { checkPassword } from './sign-in.ts'
+import { endWaiting, readWaiting, setMailedLink, type WaitingAttempt, waitForOwner } from './sign-in-attempts.ts'
+import { tellOwner } from './tell-owner.ts'
+import { addressSubject, countQuota } from './throttle.ts'
+import type { OpenedSession, PeopleServices, Session, Throttled, Visitor } from './types.ts'
+
+const FIND = `select account_id, email, email_verified_at is not null as verified, blocked_at is not null as blocked,
+    password_phc is not null as has_password from account where email_key = lower($1)`
+const CREATE = `with a as (insert into account (email, email_verified_at) values ($1, now()) returning account_id),
+  w as (insert into wallet (account_id) select account_id from a)
+  select account_id from a`
+const CLAIM = `update account set email_verified_at = now(), password_phc = null
+  where account_id = $1::text::bigint and email_verified_at is null returning account_id`
+
+export type ProviderSignIn =
+  | { readonly outcome: 'signed_in'; readonly opened: OpenedSession }
+  /** The address has an account: its owner must agree. `attempt` goes into the cookie. */
+  | { readonly outcome: 'waiting'; readonly attempt: string }
+  | { readonly outcome: 'blocked' | 'no_email' }
+  | Throttled
+
+interface Found {
+  readonly accountId: number
+  readonly isVerified: boolean
+  readonly isBlocked: boolean
+  readonly hasPassword: boolean
+}
+
+async function findByEmail(sql: AnySql, email: string): Promise<Found | null> {
+  const row = (await sql.unsafe(FIND, [email]))[0]
+  if (row === undefined) return null
+  const { verified, blocked, has_password: hasPassword } = row
+  return { accountId: Number(row.account_id), isVerified: verified, isBlocked: blocked, hasPassword }
+}
+
+/** With what the provider has said. `next` is kept for the way that a waiting attempt takes. */
+export async function signInWithProvider(
+  services: PeopleServices,
+  visitor: Visitor,
+  { identity, next }: { identity: Identity; next: string },
+): Promise<ProviderSignIn> {
+  const { sql, limits } = services
+  const known = await findIdentity(sql, identity)
+  if (known !== null) {
+    if (known.isBlocked) return { outcome: 'blocked' }
+    const { accountId } = known
+    return { outcome: 'signed_in', opened: await sql.begin(open => openSession(open, limits, { accountId, visitor })) }
+  }
+  const { email } = identity
+  if (email === null) return { outcome: 'no_email' }
+  const account = await findByEmail(sql, email)
+  if (account?.isBlocked) return { outcome: 'blocked' }
+  if (account === null) return createAccount(services, visitor, { ...identity, email }, next)
+  if (!account.isVerified && identity.isAuthoritative) {
+    const opened = await sql.begin(async transaction => {
+      await linkProven(transaction, account.accountId, { ...identity, email })
+      return openSession(transaction, limits, { accountId: account.accountId, visitor })
+    })
+    return { outcome: 'signed_in', opened }
+  }
+  return { outcome: 'waiting', attempt: await waitForOwner(sql, limits, { identity: { ...identity, email }, next }) }
+}
+
+async function createAccount(
+  services: PeopleServices,
+  visitor: Visitor,
+  identity: WaitingAttempt['identity'],
+  next: string,
+): Promise<ProviderSignIn> {
+  const { sql, limits } = services
+  const network = networkOf(visitor.ipAddress)
+  const quotas = [
+    { kind: 'registrations_of_network', subject: network, max: limits.registrationsPerNetworkMax },
+    { kind: 'registrations', subject: '', max: limits.registrationsMax },
+  ] as const
+  for (const quota of quotas) {
+    const retryAfterSeconds = await countQuota(sql, quota)
+    if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds }
+  }
+  try {
+    const opened = await sql.begin(async transaction => {
+      const accountId = Number((await transaction.unsafe(CREATE, [identity.email]))[0]!.account_id)
+      await addIdentity(transaction, accountId, identity)
+      await dropTokens(transaction, 'registration', identity.email)
+      return openSession(transaction, limits, { accountId, visitor })
+    })
+    return { outcome: 'signed_in', opened }
+  } catch (error) {
+    if (!isTaken(error)) throw error
+    // Somebody has registered the address, or this very person signs in twice, at the same moment.
+    return signInWithProvider(services, visitor, { identity, next })
+  }
+}
+
+/**
+ * Links after the mailbox has been proved. Where nobody had proved it before, nothing stays of what others have set up
+ * for it: password, sessions, second factor, links, other providers.
+ */
+async function linkProven(
+  transaction: TransactionSql,
+  accountId: number,
+  identity: WaitingAttempt['identity'],
+): Promise<void> {
+  if ((await transaction.unsafe(CLAIM, [String(accountId)])).length > 0) {
+    await endAllSessions(transaction, accountId)
+    await dropFactor(transaction, accountId)
+    await removeIdentities(transaction, accountId)
+    for (const purpose of ['registration', 'reset'] as const) await dropTokens(transaction, purpose, identity.email)
+  }
+  await addIdentity(transaction, accountId, identity)
+}
+
+/** For the page that asks the owner; null when nothing waits for this browser. */
+export async function readLinkQuestion(
+  { sql }: PeopleServices,
+  attempt: string | null,
+): Promise<{ provider: Identity['provider']; email: string; hasPassword: boolean } | null> {
+  const waiting = await readWaiting(sql, attempt)
+  if (waiting === null) return null
+  const { provider, email } = waiting.identity
+  return { provider, email, hasPassword: (await findByEmail(sql, email))?.hasPassword === true }
+}
+
+export type Linked =
+  | { readonly outcome: 'linked'; readonly opened: OpenedSession; readonly next: string }
+  /** `taken`: one of the two has another partner by now. `expired`: nothing waits for this browser. */
+  | { readonly outcome: 'refused' | 'taken' | 'expired' | 'blocked' }
+  | Throttled
+
+/** Agreed by the account's password. */
+export async function linkByPassword(
+  services: PeopleServices,
+  visitor: Visitor,
+  { attempt, password }: { attempt: string | null; password: string },
+): Promise<Linked> {
+  const waiting = await readWaiting(services.sql, attempt)
+  if (waiting === null || attempt === null) return { outcome: 'expired' }
+  const { email } = waiting.identity
+  const account = await findByEmail(services.sql, email)
+  if (account === null) return { outcome: 'expired' }
+  const checked = await checkPassword(services, visitor, { accountId: account.accountId, email }, password)
+  if (checked.outcome !== 'confirmed') return checked
+  return link(services, visitor, { attempt, waiting, account, isMailProven: false })
+}
+
+/** Mails the account's owner a link, which works in the browser that asked and in no other. */
+export async function mailLink(
+  services: PeopleServices,
+  visitor: Visitor,
+  attempt: string | null,
+): Promise<{ outcome: 'sent' | 'expired' } | Throttled> {
+  const { sql, limits, mailer, publicUrl, serviceName: service } = services
+  const waiting = await readWaiting(sql, attempt)
+  if (waiting === null || attempt === null) return { outcome: 'expired' }
+  const { email, provider } = waiting.identity
+  const quota = { kind: 'mails_to_address', subject: addressSubject(email), max: limits.mailsPerHourMax } as const
+  const retryAfterSeconds = await countQuota(sql, quota)
+  if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds }
+  const token = makeToken()
+  await setMailedLink(sql, attempt, token)
+  const link = `${publicUrl}/signin/link/confirm?token=${token}`
+  const facts = { service, publicUrl, link, provider: PROVIDER_LABELS[provider] }
+  await mailer.send({ to: email, ...MAILS.linkProvider[visitor.language](facts) })
+  return { outcome: 'sent' }
+}
+
+/** Whether the link is this browser's. Changes nothing. */
+export async function readMailedLink(
+  { sql }: PeopleServices,
+  { attempt, token }: { attempt: string | null; token: string },
+): Promise<WaitingAttempt | null> {
+  const waiting = await readWaiting(sql, attempt)
+  return waiting?.linkHash != null && waiting.linkHash === hashToken(token) ? waiting : null
+}
+
+/** Agreed by the mailbox. */
+export async function linkByMail(
+  services: PeopleServices,
+  visitor: Visitor,
+  given: { attempt: string | null; token: string },
+): Promise<Linked> {
+  const waiting = await readMailedLink(services, given)
+  if (waiting === null || given.attempt === null) return { outcome: 'expired' }
+  const account = await findByEmail(services.sql, waiting.identity.email)
+  if (account === null) return { outcome: 'expired' }
+  return link(services, visitor, { attempt: given.attempt, waiting, account, isMailProven: true })
+}
+
+async function link(
+  services: PeopleServices,
+  visitor: Visitor,
+  {
+    attempt,
+    waiting: { identity, next },
+    account: { accountId, isBlocked },
+    isMailProven,
+  }: { attempt: string; waiting: WaitingAttempt; account: Found; isMailProven: boolean },
+): Promise<Linked> {
+  if (isBlocked) return { outcome: 'blocked' }
+  try {
+    const opened = await services.sql.begin(async transaction => {
+      if (!(await endWaiting(transaction, attempt))) return null
+      if (isMailProven) await linkProven(transaction, accountId, identity)
+      else await addIdentity(transaction, accountId, identity)
+      return openSession(transaction, services.limits, { accountId, visitor })
+    })
+    if (opened === null) return { outcome: 'expired' }
+    tellLinked(services, visitor, { email: identity.email, provider: identity.provider })
+    return { outcome: 'linked', opened, next }
+  } catch (error) {
+    if (isTaken(error)) return { outcome: 'taken' }
+    throw error
+  }
+}
+
+/** For somebody who is signed in and has proved to be the account's owner. */
+export async function linkToSession(
+  services: PeopleServices,
+  visitor: Visitor,
+  { session, identity }: { session: Session; identity: Identity },
+): Promise<{ outcome: 'linked' | 'taken' }> {
+  const known = await findIdentity(services.sql, identity)
+  if (known?.accountId === session.accountId) return { outcome: 'linked' }
+  try {
+    await addIdentity(services.sql, session.accountId, identity)
+  } catch (error) {
+    if (isTaken(error)) return { outcome: 'taken' }
+    throw error
+  }
+  tellLinked(services, visitor, { email: session.email, provider: identity.provider })
+  return { outcome: 'linked' }
+}
+
+function tellLinked(
+  services: PeopleServices,
+  { language }: Visitor,
+  { email, provider }: { email: string; provider: Identity['provider'] },
+): void {
+  tellOwner(services, email, facts => MAILS.providerLinked[language]({ ...facts, provider: PROVIDER_LABELS[provider] }))
+}

@@ -1,0 +1,135 @@
+/**
+ * Ways to a provider and back. The browser that sets out holds a secret in its cookie; everything that has to come back is
+ * derived from it, and the row, found by its hash, is taken once. So nobody can be made to finish what somebody else
+ * began.
+ */
+
+import { createHash } from 'node:crypto'
+import type { AnySql } from '../lib/database.ts'
+import {
+  type AttemptSecrets,
+  type Identity,
+  PROVIDER_CODES,
+  PROVIDER_IDS,
+  type ProviderId,
+} from './identity-providers/types.ts'
+import type { PeopleLimits } from './limits.ts'
+import { hashToken, isToken, makeToken } from './secret-token.ts'
+
+const BEGIN = `insert into sign_in_attempt (attempt_hash, provider, account_id, next, expires_at)
+  values (decode($1, 'hex'), $2::text::smallint, $3::text::bigint, $4, now() + make_interval(secs => $5::text::integer))`
+const READ = `select provider, account_id, next, subject, email, is_authoritative, encode(link_hash, 'hex') as link_hash
+  from sign_in_attempt where attempt_hash = decode($1, 'hex') and expires_at > now()`
+const TAKE = `delete from sign_in_attempt
+  where attempt_hash = decode($1, 'hex') and provider = $2::text::smallint and subject is null and expires_at > now()
+  returning account_id, next`
+const WAIT = `insert into sign_in_attempt
+    (attempt_hash, provider, next, subject, email, is_authoritative, expires_at)
+  values (decode($1, 'hex'), $2::text::smallint, $3, $4, $5, $6::text::boolean, now() + make_interval(secs => $7::text::integer))`
+const SET_LINK = `update sign_in_attempt set link_hash = decode($2, 'hex') where attempt_hash = decode($1, 'hex')`
+const END =
+  "delete from sign_in_attempt where attempt_hash = decode($1, 'hex') and subject is not null returning subject"
+const SWEEP = 'delete from sign_in_attempt where expires_at < now()'
+
+/** On its way to the provider. */
+export interface Attempt {
+  readonly provider: ProviderId
+  /** Set: the provider is to be linked to this account. */
+  readonly accountId: number | null
+  /** Where to go afterwards. */
+  readonly next: string
+}
+
+/** The provider has answered; the owner of the account with that address has to agree. */
+export interface WaitingAttempt {
+  readonly identity: Identity & { readonly email: string }
+  readonly next: string
+  /** Of the link that was mailed, hexadecimal. */
+  readonly linkHash: string | null
+}
+
+/** The cookie's value. */
+export async function beginAttempt(sql: AnySql, limits: PeopleLimits, attempt: Attempt): Promise<string> {
+  const token = makeToken()
+  const account = attempt.accountId === null ? null : String(attempt.accountId)
+  const row = [hashToken(token) as string, String(PROVIDER_CODES[attempt.provider]), account, attempt.next]
+  await sql.unsafe(BEGIN, [...row, String(limits.attemptSeconds)])
+  return token
+}
+
+/** An attempt that has not come back yet, for who shows the way again. */
+export async function readAttempt(sql: AnySql, token: string | null): Promise<Attempt | null> {
+  const row = await find(sql, token)
+  return row === null || row.subject !== null
+    ? null
+    : { provider: row.provider, accountId: row.accountId, next: row.next }
+}
+
+/** Consumes it; null when it is unknown, used, expired or another provider's. */
+export async function takeAttempt(sql: AnySql, token: string | null, provider: ProviderId): Promise<Attempt | null> {
+  const hash = hashToken(token ?? '')
+  const row = hash === null ? undefined : (await sql.unsafe(TAKE, [hash, String(PROVIDER_CODES[provider])]))[0]
+  if (row === undefined) return null
+  return { provider, accountId: row.account_id === null ? null : Number(row.account_id), next: row.next }
+}
+
+/** The cookie's new value. */
+export async function waitForOwner(
+  sql: AnySql,
+  limits: PeopleLimits,
+  { identity, next }: { identity: WaitingAttempt['identity']; next: string },
+): Promise<string> {
+  const token = makeToken()
+  const { provider, subject, email, isAuthoritative } = identity
+  const row = [hashToken(token) as string, String(PROVIDER_CODES[provider]), next, subject, email]
+  await sql.unsafe(WAIT, [...row, String(isAuthoritative), String(limits.linkSeconds)])
+  return token
+}
+
+export async function readWaiting(sql: AnySql, token: string | null): Promise<WaitingAttempt | null> {
+  const row = await find(sql, token)
+  if (row === null || row.subject === null || row.email === null) return null
+  const { provider, subject, email, isAuthoritative, next, linkHash } = row
+  return { identity: { provider, subject, email, isAuthoritative }, next, linkHash }
+}
+
+/** Only the newest link counts. */
+export async function setMailedLink(sql: AnySql, token: string, link: string): Promise<void> {
+  await sql.unsafe(SET_LINK, [hashToken(token) as string, hashToken(link) as string])
+}
+
+/** Of two concurrent uses one gets false. */
+export async function endWaiting(sql: AnySql, token: string): Promise<boolean> {
+  return (await sql.unsafe(END, [hashToken(token) as string])).length > 0
+}
+
+export async function sweepAttempts(sql: AnySql): Promise<void> {
+  await sql.unsafe(SWEEP)
+}
+
+/** What the provider has to bring back; only this browser can know it. */
+export function secretsOf(token: string): AttemptSecrets {
+  const derive = (purpose: string) => createHash('sha256').update(`${purpose}|${token}`).digest('base64url')
+  return { state: derive('state'), nonce: derive('nonce'), codeVerifier: derive('code verifier') }
+}
+
+interface Row extends Attempt {
+  readonly subject: string | null
+  readonly email: string | null
+  readonly isAuthoritative: boolean
+  readonly linkHash: string | null
+}
+
+async function find(sql: AnySql, token: string | null): Promise<Row | null> {
+  const row = isToken(token) ? (await sql.unsafe(READ, [hashToken(token) as string]))[0] : undefined
+  if (row === undefined) return null
+  return {
+    provider: PROVIDER_IDS.find(id => PROVIDER_CODES[id] === row.provider) as ProviderId,
+    accountId: row.account_id === null ? null : Number(row.account_id),
+    next: row.next,
+    subject: row.subject,
+    email: row.email,
+    isAuthoritative: row.is_authoritative === true,
+    linkHash: row.link_hash,
+  }
+}
