@@ -231,7 +231,6 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByText('Enter a number, such as 0.7.').waitFor()
     await page.getByLabel('Output tokens at most').fill('64')
     await expectAccessible(page)
-    await page.emulateMedia({ colorScheme: 'light' })
 
     await page.getByRole('button', { name: 'Start over' }).click()
     expect(await answers.count()).toBe(0)
@@ -247,6 +246,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const heard = "document.querySelector('audio').error === null && document.querySelector('audio').duration > 0"
     await expect.poll(() => page.evaluate(heard)).toBe(true)
     await expectAccessible(page)
+    await page.emulateMedia({ colorScheme: null })
     await page.goto('/usage')
     await page.getByRole('row').filter({ hasText: 'playground' }).first().waitFor()
     expect(complaints).toEqual([])
