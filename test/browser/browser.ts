@@ -64,6 +64,7 @@ export async function expectAccessible(page: Page): Promise<void> {
       .map(({ id, nodes }) => `${id}: ${nodes.map(node => node.html).join(' | ')}`)
     expect([page.url(), colorScheme, serious]).toEqual([page.url(), colorScheme, []])
   }
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null })
   await expectNarrow(page)
 }
 

@@ -171,6 +171,41 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  test('a filter shows that it loads; when it cannot, what was there stays, with a word and another try', async () => {
+    await page.goto('/usage')
+    const rows = page.locator('.calls tbody tr')
+    const shown = await rows.count()
+    expect(shown).toBeGreaterThan(0)
+    const fault = page.getByText('New data could not be loaded.')
+    let answer = () => {}
+    const failures: readonly (readonly [string, (route: Route) => Promise<void>])[] = [
+      ['calls', route => route.fulfill({ status: 503, contentType: 'text/html', body: '<h1>no</h1>' })],
+      ['tokens', route => route.abort()],
+    ]
+    for (const [measure, fail] of failures) {
+      const answered = new Promise<void>(resolve => {
+        answer = resolve
+      })
+      await page.route('**/usage?*', async route => {
+        await answered
+        await fail(route)
+      })
+      await page.locator('select[name=measure]').selectOption(measure)
+      await page.locator('#usage[aria-busy="true"]').waitFor()
+      answer()
+      await fault.waitFor()
+      expect(await page.locator('#usage[aria-busy]').count()).toBe(0)
+      expect(await rows.count()).toBe(shown)
+      await expectAccessible(page)
+      await page.unroute('**/usage?*')
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByRole('heading', { name: `${measure === 'calls' ? 'Calls' : 'Tokens'} by day` }).waitFor()
+      expect(await fault.isVisible()).toBe(false)
+    }
+    // The browser tells its console of both.
+    complaints.length = 0
+  })
+
   test('the reference page calls the API with the key that is typed there', async () => {
     await page.goto('/reference')
     const operation = page.locator('#countTokens')
@@ -342,6 +377,8 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await running.database.sql`update account set is_operator = true where email = ${EMAIL}`
     await page.goto('/topup')
     const order = await page.getByRole('link', { name: /^ST/ }).first().getAttribute('href')
+    await page.goto('/usage')
+    const call = (await page.locator('.calls .when a').first().getAttribute('href')) as string
     const inOperator = (path: string) => `/operator${path}`
     const paths = [
       ...[
@@ -362,6 +399,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
         order as string,
         `${order}/receipt`,
         '/usage',
+        call,
         '/playground',
         '/account',
         '/account/second-factor',

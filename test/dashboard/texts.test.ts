@@ -48,7 +48,7 @@ test('every text that a template names is there', () => {
 const WITHOUT_ROW = new Set([
   ...['authentication_failed', 'key_disabled', 'key_expired', 'notification_refused', 'notification_unreadable'],
   ...['route_not_found', 'response_not_found', 'unknown_model', 'method_not_allowed', 'upgrade_refused'],
-  ...['headers_too_large'],
+  ...['headers_too_large', 'foreign_page'],
 ])
 
 test('every error that a call can end with is said in words, with what to do about it', () => {

@@ -44,18 +44,19 @@ async function show(request: PageRequest): Promise<Answer> {
   const filter = rowFilter(asked)
   const period = { accountId, ...periodOf(asked) }
   const page = { limit: limits.tableRows, ...(asked.beforeSeq !== null && { beforeSeq: asked.beforeSeq }) }
-  const [keys, figures, choices, { rows, nextBeforeSeq }, rowCount] = await Promise.all([
+  const [keys, figures, choices, { rows, nextBeforeSeq }] = await Promise.all([
     listChargedKeys(sql, accountId),
     readHourly(sql, { ...period, filter, per, by }),
     readChoices(sql, period),
     readUsageRows(sql, { accountId, filter, ...page }),
-    countUsage(sql, { accountId, filter }),
   ])
   const labelOf = (series: string): string => {
     if (by === 'key') return keyLabel(keys, Number(series))
     return series || text(language, by === 'tag' ? 'usage.tag.none' : 'usage.model.none')
   }
   const ofHour = hour === null ? figures : figures.filter(({ at }) => Number(at.slice(-2)) === hour)
+  const totals = addHourly(ofHour)
+  const rowCount = await countUsage(sql, { accountId, filter, calls: totals.calls })
   const today = dayOf(now)
   return {
     kind: 'page',
@@ -81,7 +82,7 @@ async function show(request: PageRequest): Promise<Answer> {
       isHourly: per === 'hour',
       hour: hour === null ? null : `${calendarDay(asked.from)} ${hourRange(hour)}`,
       wholeDay: `/usage${query.with({ hour: null, before: null })}`,
-      totals: addHourly(ofHour),
+      totals,
       chart: usageChart(request, asked, figures, labelOf),
       rows: rows.map(row => rowView(request, row, keys)),
       rowCount,

@@ -3,6 +3,7 @@
 import type { Catalogue } from '../../catalogue/catalogue.ts'
 import type { Operation } from '../../endpoints/endpoint.ts'
 import { ERRORS } from '../../errors.ts'
+import { TAG } from '../../ledger/check.ts'
 import { API_ROUTES } from '../endpoints.ts'
 import { SCHEMAS, type Schema } from './schemas.ts'
 
@@ -84,6 +85,7 @@ function describe(options: OpenApiOptions, operationId: string, operation: Opera
     ...(takesId && {
       parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' }, description: 'Id or alias.' }],
     }),
+    ...(operation.billed && { parameters: [tagParameter(options.catalogue.settings.service)] }),
     ...(operation.request !== null && {
       requestBody: {
         required: true,
@@ -118,6 +120,16 @@ function success({ catalogue }: OpenApiOptions, operation: Operation) {
   if (!operation.billed) return { content }
   const names = Object.keys(billingHeaders(catalogue.settings.service))
   return { headers: Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }])), content }
+}
+
+function tagParameter(service: string) {
+  return {
+    name: `x-${service}-tag`,
+    in: 'header',
+    required: false,
+    schema: { type: 'string', pattern: TAG.source },
+    description: 'A label of your own, kept with the call: the usage page and its export filter and add up by it.',
+  }
 }
 
 function billingHeaders(service: string) {

@@ -104,13 +104,13 @@ export async function* exportRows(
 /** The most rows that an export can have: exact for full hours, while none is retired. */
 export async function countUsage(
   sql: AnySql,
-  { accountId, filter }: Pick<UsageExport, 'accountId' | 'filter'>,
+  { accountId, filter, calls: known }: Pick<UsageExport, 'accountId' | 'filter'> & { readonly calls?: number },
 ): Promise<number> {
   const bounds = await findBounds(sql, accountId, filter)
   if (bounds === null) return 0
   const { from = BEGINNING, to = END } = filter
   const period = { from: fullHour(from, 'before'), to: fullHour(to, 'after') }
-  const { calls } = addHourly(await readHourly(sql, { accountId, ...period, filter, per: 'day', by: 'key' }))
+  const calls = known ?? addHourly(await readHourly(sql, { accountId, ...period, filter, per: 'day', by: 'key' })).calls
   // Sums outlive retired rows.
   return Math.max(0, Math.min(calls, bounds.beforeSeq - bounds.afterSeq - 1))
 }
