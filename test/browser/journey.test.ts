@@ -117,6 +117,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       await page.route('**/state', refuse)
       await offline.waitFor()
       expect(await page.getByText('Waiting for your transfer.').isVisible()).toBe(true)
+      expect(await page.locator('#fault').isVisible()).toBe(false)
       await page.unroute('**/state')
       await offline.waitFor({ state: 'hidden' })
     }

@@ -4,7 +4,10 @@
   const isOrder = event => event.target instanceof Element && event.target.id === 'order-state'
   for (const name of ['htmx:error', 'htmx:response:error']) {
     document.addEventListener(name, event => {
-      if (isOrder(event)) offline.hidden = false
+      if (!isOrder(event)) return
+      offline.hidden = false
+      // Said here already, with what it means for the money.
+      document.getElementById('fault').hidden = true
     })
   }
   document.addEventListener('htmx:after:request', event => {
