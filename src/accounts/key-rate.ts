@@ -17,14 +17,15 @@ const GIVEN_BACK = 'key.limit.default'
 const CONCURRENCY_SET = 'key.concurrency'
 const CONCURRENCY_GIVEN_BACK = 'key.concurrency.default'
 
-/** For a row `k` of api_key: of these two actions of operators, the first was the last. */
-const heldBy = (set: string, givenBack: string): string => `coalesce((select o.action = '${set}' from operator_action o
-    where o.account_id = k.account_id and o.action in ('${set}', '${givenBack}') and o.subject = k.key_id::text
+/** For a row `k` of api_key: an operator decides on its calls per minute, because the last of the two actions set them. */
+export const RATE_HELD = `coalesce((select o.action = '${SET_BY_OPERATOR}' from operator_action o
+    where o.account_id = k.account_id and o.action in ('${SET_BY_OPERATOR}', '${GIVEN_BACK}') and o.subject = k.key_id::text
     order by o.action_id desc limit 1), false)`
-
-/** For a row `k` of api_key: an operator decides on its calls per minute, or in flight. */
-export const RATE_HELD = heldBy(SET_BY_OPERATOR, GIVEN_BACK)
-export const CONCURRENCY_HELD = heldBy(CONCURRENCY_SET, CONCURRENCY_GIVEN_BACK)
+/** The same for its calls in flight. */
+export const CONCURRENCY_HELD = `coalesce((select o.action = '${CONCURRENCY_SET}' from operator_action o
+    where o.account_id = k.account_id and o.action in ('${CONCURRENCY_SET}', '${CONCURRENCY_GIVEN_BACK}')
+      and o.subject = k.key_id::text
+    order by o.action_id desc limit 1), false)`
 const SET_RATE = `update api_key set rate_limit_per_minute = $3::text::integer
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
 

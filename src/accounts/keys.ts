@@ -29,11 +29,13 @@ const INSERT = `insert into api_key
   overriding system value
   values ($1::text::bigint, $2::text::bigint, decode($3, 'hex'), $4::text::smallint, $5, $6, $7::text::smallint,
           decode($8, 'hex'), decode($9, 'hex'), $10::text::uuid)`
-const REVOKE = `update api_key set revoked_at = now(), encryption_id = null, encryption_iv = null, ciphertext = null
+const ERASED = `encryption_id = null, encryption_iv = null, ciphertext = null, replaced_hash = null, replaced_pepper_id = null,
+    replaced_until = null`
+const REVOKE = `update api_key set revoked_at = now(), ${ERASED}
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
 /** Their names may say whose they were. */
-const REVOKE_ALL = `update api_key set revoked_at = coalesce(revoked_at, now()), label = '',
-    encryption_id = null, encryption_iv = null, ciphertext = null where account_id = $1::text::bigint`
+const REVOKE_ALL = `update api_key set revoked_at = coalesce(revoked_at, now()), label = '', ${ERASED}
+  where account_id = $1::text::bigint`
 const LIST = `select account_id, key_id, label, last4, created_at, revoked_at, rate_limit_per_minute, concurrency_max,
     ciphertext is not null as showable
   from api_key where account_id = $1::text::bigint and not playground order by key_id`

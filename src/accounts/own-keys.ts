@@ -13,6 +13,10 @@ export interface OwnKey extends ApiKey {
   readonly state: KeyState
   readonly disabledAt: Date | null
   readonly expiresAt: Date | null
+  /** How often its secret was replaced. */
+  readonly rotations: number
+  /** Until when the secret before the last rotation works; null: it does not. */
+  readonly replacedUntil: Date | null
   /** Ids of entries, and `family/*`; null: all. */
   readonly allowedModels: readonly string[] | null
   readonly costTodayMicroVnd: MicroVnd
@@ -44,7 +48,8 @@ const SUBMITTED = `select key_id, created_at > now() - interval '5 minutes' as f
 const LIST = `
 with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day)
 select k.account_id, k.key_id, k.label, k.last4, k.created_at, k.revoked_at, k.ciphertext is not null as showable,
-       key_state(k.revoked_at, k.suspended_at, k.disabled_at, k.expires_at) as state, k.disabled_at, k.expires_at, k.playground,
+       key_state(k.revoked_at, k.suspended_at, k.disabled_at, k.expires_at) as state, k.disabled_at, k.expires_at, k.playground, k.rotations,
+       case when k.replaced_until > now() then k.replaced_until end as replaced_until,
        array_to_json(k.allowed_models)::text as allowed_models, k.monthly_cap_micro_vnd as cap, k.limit_reset,
        k.rate_limit_per_minute, k.concurrency_max, ${RATE_HELD} as rate_held, ${CONCURRENCY_HELD} as concurrency_held,
        coalesce(sum(d.charged_micro_vnd) filter (where d.day = today.day), 0)::text as today,
@@ -135,6 +140,8 @@ async function listKeys(
     state: row.state,
     disabledAt: row.disabled_at,
     expiresAt: row.expires_at,
+    rotations: row.rotations,
+    replacedUntil: row.replaced_until,
     allowedModels: row.allowed_models === null ? null : (JSON.parse(row.allowed_models) as string[]),
     costTodayMicroVnd: microVnd(BigInt(row.today)),
     cost30DaysMicroVnd: microVnd(BigInt(row.days30)),

@@ -19,7 +19,10 @@ const REPLACE = `update api_key set key_hash = decode($4, 'hex'), pepper_id = $5
 /** No secret is behind the playground's keys, so they need none of ours. */
 const IN_USE = `select pepper_id, encryption_id, count(*)::integer as keys,
     count(*) filter (where ciphertext is null)::integer as without_copy
-  from api_key where revoked_at is null and not playground group by 1, 2 order by 1, 2`
+  from api_key where revoked_at is null and not playground group by 1, 2
+ union all
+select replaced_pepper_id, null, count(*)::integer, 0 from api_key where replaced_until > now() group by 1
+ order by 1, 2`
 const SAMPLES = `select distinct on (pepper_id, encryption_id) account_id, key_id, key_hash, pepper_id, encryption_id, encryption_iv,
     ciphertext from api_key where ciphertext is not null order by pepper_id, encryption_id, account_id`
 

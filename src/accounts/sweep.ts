@@ -2,6 +2,7 @@
 
 import { countKeys } from './key-count.ts'
 import { sweepMails } from './mail-log.ts'
+import { sweepReplacedSecrets } from './replace-secret.ts'
 import { sweepAttempts } from './sign-in-attempts.ts'
 import { sweepThrottle } from './throttle.ts'
 import type { PeopleServices } from './types.ts'
@@ -16,5 +17,6 @@ export async function sweepPeople({ sql, limits }: PeopleServices): Promise<void
   await sweepAttempts(sql)
   await sweepMails(sql, limits.mailsSeconds)
   await sweepThrottle(sql, limits)
+  await sweepReplacedSecrets(sql)
   await countKeys(sql)
 }

@@ -1,6 +1,7 @@
 /** All verbs but `serve`, by name. */
 
 import { BACKUP_ACTIONS } from './backup.ts'
+import { KEY_ACTIONS } from './keys.ts'
 import { OPERATIONS_ACTIONS } from './operations.ts'
 import { PAYMENT_ACTIONS } from './payments.ts'
 import { SECRETS_ACTIONS } from './secrets.ts'
@@ -9,6 +10,7 @@ import { type Action, VERB_ACTIONS } from './verbs.ts'
 
 export const ACTIONS: Readonly<Record<string, Action>> = {
   ...VERB_ACTIONS,
+  ...KEY_ACTIONS,
   ...OPERATIONS_ACTIONS,
   ...PAYMENT_ACTIONS,
   ...SECRETS_ACTIONS,

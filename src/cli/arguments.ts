@@ -21,6 +21,11 @@ export interface Verb {
     | 'days'
     | 'from'
     | 'to'
+    | 'limit'
+    | 'per'
+    | 'expires'
+    | 'models'
+    | 'overlap'
   )[]
 }
 
@@ -42,6 +47,24 @@ export const VERBS: readonly Verb[] = [
   },
   { name: 'key list', usage: 'key list EMAIL', purpose: 'List the keys of an account', words: 1, options: [] },
   { name: 'key revoke', usage: 'key revoke EMAIL KEY_ID', purpose: 'Revoke a key, at once', words: 2, options: [] },
+  {
+    name: 'key set',
+    usage:
+      'key set EMAIL KEY_ID [--label TEXT] [--limit VND] [--per day|week|month|ever] [--expires DAY] [--models IDS]',
+    purpose:
+      'Change what is named: a limit (or none), the last day of the key (or never), models as ids and family/*, with commas (or all)',
+    words: 2,
+    options: ['label', 'limit', 'per', 'expires', 'models'],
+  },
+  { name: 'key disable', usage: 'key disable EMAIL KEY_ID', purpose: 'Pause a key, at once', words: 2, options: [] },
+  { name: 'key enable', usage: 'key enable EMAIL KEY_ID', purpose: 'Switch it on again', words: 2, options: [] },
+  {
+    name: 'key rotate',
+    usage: 'key rotate EMAIL KEY_ID [--overlap HOURS]',
+    purpose: 'Give a key a new secret; the old one works on for so many hours (0 to 24; 0)',
+    words: 2,
+    options: ['overlap'],
+  },
   {
     name: 'credit',
     usage: 'credit EMAIL VND --reason TEXT [--ref TEXT]',
@@ -255,6 +278,11 @@ function parse(argv: readonly string[]) {
       days: { type: 'string' },
       from: { type: 'string' },
       to: { type: 'string' },
+      limit: { type: 'string' },
+      per: { type: 'string' },
+      expires: { type: 'string' },
+      models: { type: 'string' },
+      overlap: { type: 'string' },
     },
   })
 }
@@ -264,4 +292,11 @@ export function readVnd(text: string): number {
   if (!/^-?\d{1,12}$/.test(text))
     throw new UsageError(`${JSON.stringify(text)} is not an amount; write whole dong as digits only, e.g. 50000`)
   return Number(text)
+}
+
+/** A whole number in digits. Throws UsageError naming its purpose. */
+export function readCount(text: string, what: string, { min, max }: { min: number; max: number }): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (number >= min && number <= max) return number
+  throw new UsageError(`${JSON.stringify(text)} is not ${what}; write a whole number from ${min} to ${max}`)
 }

@@ -10,15 +10,8 @@ import { RETRY_AFTER_SECONDS_MAX, setMaintenance } from '../operations/maintenan
 import { readProcessStatus } from '../operations/process-status.ts'
 import { readUnknownModels, UNKNOWN_MODELS_KEPT_DAYS } from '../operations/unknown-models.ts'
 import type { UpstreamStatus } from '../upstream/registry.ts'
-import { UsageError } from './arguments.ts'
+import { readCount, UsageError } from './arguments.ts'
 import { type Action, accountOf, readKeyId } from './verbs.ts'
-
-/** A whole number in digits. Throws UsageError naming its purpose. */
-function readCount(text: string, what: string, { min, max }: { min: number; max: number }): number {
-  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-  if (number >= min && number <= max) return number
-  throw new UsageError(`${JSON.stringify(text)} is not ${what}; write a whole number from ${min} to ${max}`)
-}
 
 const maintenanceOn: Action = async ({ sql }, { options }) => {
   const text = options['retry-after']

@@ -1,7 +1,7 @@
 /** What each verb does, given an open database. */
 
 import { type AccountWithWallet, createAccount, findAccountByEmail } from '../accounts/accounts.ts'
-import { createKey, listKeys, revokeKey } from '../accounts/keys.ts'
+import { createKey, revokeKey } from '../accounts/keys.ts'
 import type { Foundation } from '../app/foundation.ts'
 import { audit } from '../audit/audit.ts'
 import { recordAudit } from '../audit/last.ts'
@@ -48,25 +48,6 @@ const keyCreate: Action = async (foundation, { words, options }) => {
   const label = options.label ?? ''
   const { keyId, key } = await createKey(foundation.sql, foundation.secrets, { accountId, label })
   return { data: { key_id: keyId, api_key: key }, text: `Key ${keyId}\nAPI key  ${key}` }
-}
-
-const keyList: Action = async (foundation, { words }) => {
-  const { accountId } = await accountOf(foundation, words[0] as string)
-  const keys = await listKeys(foundation.sql, accountId)
-  const data = keys.map(key => ({
-    key_id: key.keyId,
-    label: key.label,
-    last4: key.last4,
-    created_at: key.createdAt.toISOString(),
-    revoked_at: key.revokedAt?.toISOString() ?? null,
-    rate_limit_per_minute: key.rateLimitPerMinute,
-    concurrency_max: key.concurrencyMax,
-  }))
-  const rows = data.map(
-    key =>
-      `${key.key_id}  …${key.last4}  ${key.revoked_at === null ? 'active' : `revoked ${key.revoked_at}`}  ${key.label}`,
-  )
-  return { data, text: rows.length === 0 ? 'No keys.' : rows.join('\n') }
 }
 
 export function readKeyId(number: string, email: string): number {
@@ -149,7 +130,6 @@ const migrated: Action = async () => ({ data: { migrated: true }, text: 'The sch
 export const VERB_ACTIONS: Readonly<Record<string, Action>> = {
   'account create': accountCreate,
   'key create': keyCreate,
-  'key list': keyList,
   'key revoke': keyRevoke,
   credit: creditWallet,
   audit: auditAll,

@@ -55,25 +55,7 @@ const REQUESTS = packedRows<HoldRow>()({
   family: ['text', row => row.family],
 })
 
-/**
- * Admits calls in order. A call's target is its maximum, but at most a sixteenth of the balance, so that sixteen such
- * calls can run side by side, and at least its minimum. It gets the target while free money (balance less holds) lasts.
- * If the target does not fit, it gets the rest, provided that this covers its minimum; the first call of a wallet
- * without holds gets the rest in any case. Calls behind it get nothing. A call that already has a hold gets the same
- * answer again.
- *
- * A key's own limit is divided in the same way, before its wallet is: what its settled calls of the period cost and its
- * calls in flight hold counts against it. `key_standing` is computed once per such key, after the wallet is locked. Most
- * keys have no limit, and the steps for one cost even where they find nothing to do: HOLD goes without them, and answers
- * `limited` for calls that need HOLD_WITHIN_LIMITS.
- *
- * Wallets are locked in account order before anything changes (`count(*) from locked_wallets`). A wallet's new figure
- * is computed from its own columns, because a CHECK must never see a figure based on a stale row. The update's rows are
- * put in front of the wallet's requests and passed down by a window function: joining two intermediate results would be
- * quadratic in a plan that serves every batch size.
- */
-function holdStatement(within: typeof WITHIN | null): string {
-  return `
+const KNOWN = `
 with requests as materialized (${REQUESTS.select('$1', ['key_hash', 'call_id', 'want', 'want_max'])}),
 -- Whose they are, and what they hold already.
 known as materialized (
@@ -94,15 +76,35 @@ known as materialized (
 locked_wallets as materialized (
   select account_id from wallet where account_id in (select account_id from known where refusal is null)
    order by account_id for no key update),
-${
-  within === null
-    ? ''
-    : `${within.calls},
 `
-}-- Those that their keys may make.
+/** Calls of keys with a limit, and what is left of it for each. */
+const LIMITED_CALLS = `limited_calls as materialized (
+  select *, case when upto <= room then target
+                 when upto - target + want <= room or (upto = target and standing[3] = 0) then greatest(0, room - upto + target)
+                 else 0 end as most, room - upto + target as rest
+    from (
+      select *, sum(target) over (partition by account_id, key_id order by n rows unbounded preceding)::bigint as upto
+        from (
+          select *, greatest(want, least(want_max, room / 16)) as target
+            from (
+              select *, standing[1] - standing[2] - standing[3] as room
+                from (
+                  select *, max(first_standing) over (partition by account_id, key_id) as standing
+                    from (
+                      select *, case when row_number() over (partition by account_id, key_id order by n) = 1
+                                     then key_standing(account_id, key_id) end as first_standing
+                        from known
+                       where limited is not null and refusal is null and (select count(*) from locked_wallets) > 0) first_calls
+                ) every_call) roomy) aimed) summed),
+`
+const ASKED = `-- Those that their keys may make.
 asked as materialized (
   select n, v, call_id, want, want_max, account_id, key_id, null::bigint as rest
-    from known where refusal is null and had is null and limited is null${within === null ? '' : within.asked}),
+    from known where refusal is null and had is null and limited is null`
+const ASKED_WITHIN_LIMITS = `
+   union all
+  select n, v, call_id, least(want, most), most, account_id, key_id, rest from limited_calls where most > 0`
+const GRANTED = `),
 -- What the calls of each wallet want, in order.
 wants as materialized (
   select account_id, array_agg(want order by n) as wants, array_agg(want_max order by n) as wants_max
@@ -162,44 +164,33 @@ select array_agg(n)::text as n, array_agg(refusal)::text as refusal, array_agg(a
     select n, null as refusal, account_id, key_id, balance, nullif(granted, 0) as held, left_over as free from grants
     union all
     select n, refusal, account_id, key_id, null, had, null from known where refusal is not null or had is not null
-    union all
-    ${(within ?? NOT_WITHIN).answers}) answers`
-}
+    union all`
 
-/** How calls of keys with a limit of their own get their part of it. */
-const WITHIN = {
-  calls: `-- Calls of keys with a limit, and what is left of it for each.
-limited_calls as materialized (
-  select *, case when upto <= room then target
-                 when upto - target + want <= room or (upto = target and standing[3] = 0) then greatest(0, room - upto + target)
-                 else 0 end as most, room - upto + target as rest
-    from (
-      select *, sum(target) over (partition by account_id, key_id order by n rows unbounded preceding)::bigint as upto
-        from (
-          select *, greatest(want, least(want_max, room / 16)) as target
-            from (
-              select *, standing[1] - standing[2] - standing[3] as room
-                from (
-                  select *, max(first_standing) over (partition by account_id, key_id) as standing
-                    from (
-                      select *, case when row_number() over (partition by account_id, key_id order by n) = 1
-                                     then key_standing(account_id, key_id) end as first_standing
-                        from known
-                       where limited is not null and refusal is null and (select count(*) from locked_wallets) > 0) first_calls
-                ) every_call) roomy) aimed) summed)`,
-  asked: `
-   union all
-  select n, v, call_id, least(want, most), most, account_id, key_id, rest from limited_calls where most > 0`,
-  answers: `select n, array_to_string(standing, ':') || ':' || limited, account_id, key_id, null, null, null
-      from limited_calls where most <= 0`,
-}
-const NOT_WITHIN = {
-  answers: `select n, 'limited', account_id, key_id, null, null, null
-      from known where limited is not null and refusal is null`,
-}
+/**
+ * Admits calls in order. A call's target is its maximum, but at most a sixteenth of the balance, so that sixteen such
+ * calls can run side by side, and at least its minimum. It gets the target while free money (balance less holds) lasts.
+ * If the target does not fit, it gets the rest, provided that this covers its minimum; the first call of a wallet
+ * without holds gets the rest in any case. Calls behind it get nothing. A call that already has a hold gets the same
+ * answer again.
+ *
+ * A key's own limit is divided in the same way, before its wallet is: what its settled calls of the period cost and its
+ * calls in flight hold counts against it. `key_standing` is computed once per such key, after the wallet is locked. Most
+ * keys have no limit, and the steps for one cost even where they find nothing to do: HOLD goes without them, and answers
+ * `limited` for calls that need HOLD_WITHIN_LIMITS.
+ *
+ * Wallets are locked in account order before anything changes (`count(*) from locked_wallets`). A wallet's new figure
+ * is computed from its own columns, because a CHECK must never see a figure based on a stale row. The update's rows are
+ * put in front of the wallet's requests and passed down by a window function: joining two intermediate results would be
+ * quadratic in a plan that serves every batch size.
+ */
+export const HOLD = `${KNOWN}${ASKED}${GRANTED}
+    select n, 'limited', account_id, key_id, null, null, null
+      from known where limited is not null and refusal is null) answers`
 
-export const HOLD = holdStatement(null)
-export const HOLD_WITHIN_LIMITS = holdStatement(WITHIN)
+/** The same for calls of any keys, those with a limit among them. */
+export const HOLD_WITHIN_LIMITS = `${KNOWN}${LIMITED_CALLS}${ASKED}${ASKED_WITHIN_LIMITS}${GRANTED}
+    select n, array_to_string(standing, ':') || ':' || limited, account_id, key_id, null, null, null
+      from limited_calls where most <= 0) answers`
 
 /** One row for the whole batch, with an array per column. */
 type Row = Readonly<Record<Column, string | null>>

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import type { Foundation } from '../../src/app/foundation.ts'
 import { readCommand, UsageError } from '../../src/cli/arguments.ts'
+import { KEY_ACTIONS } from '../../src/cli/keys.ts'
 import { PAYMENT_ACTIONS } from '../../src/cli/payments.ts'
 import { type Answer, VERB_ACTIONS } from '../../src/cli/verbs.ts'
 import { secrets } from '../ledger/world.ts'
@@ -24,7 +25,7 @@ const foundation: Foundation = {
 
 async function run(...argv: string[]): Promise<Answer> {
   const command = readCommand(argv)!
-  const action = { ...VERB_ACTIONS, ...PAYMENT_ACTIONS }[command.verb.name]!
+  const action = { ...VERB_ACTIONS, ...KEY_ACTIONS, ...PAYMENT_ACTIONS }[command.verb.name]!
   return action(foundation, command)
 }
 
@@ -100,4 +101,54 @@ test.each([
 ])('%j says what to do', async (argv, advice) => {
   await expect(run(...argv)).rejects.toThrow(UsageError)
   await expect(run(...argv)).rejects.toThrow(advice)
+})
+
+test('the settings of a key are changed one by one, it is paused and rotated, and the list says how it stands', async () => {
+  const { key_id: keyId, api_key: first } = (await run('key', 'create', 'ann@example.com', '--label', 'ci')).data as {
+    key_id: number
+    api_key: string
+  }
+  const key = ['ann@example.com', String(keyId)]
+  const listed = async () => {
+    const keys = (await run('key', 'list', 'ann@example.com')).data as { key_id: number }[]
+    return keys.find(each => each.key_id === keyId)
+  }
+  expect(await listed()).toMatchObject({
+    label: 'ci',
+    state: 'active',
+    limit_vnd: null,
+    limit_reset: null,
+    expires_at: null,
+  })
+  const set = await run('key', 'set', ...key, '--limit', '500000', '--per', 'week', '--models', 'Claude/*, gpt-5.5')
+  expect(set.text).toBe(`Key ${keyId} has a weekly limit of 500000 VND, calls claude/*, gpt-5.5 and does not expire.`)
+  await run('key', 'set', ...key, '--expires', '2099-12-31')
+  expect(await listed()).toMatchObject({
+    label: 'ci',
+    limit_vnd: '500000',
+    limit_reset: 'weekly',
+    spent_vnd: '0',
+    expires_at: '2099-12-31T17:00:00.000Z',
+    allowed_models: ['claude/*', 'gpt-5.5'],
+  })
+  expect((await run('key', 'disable', ...key)).data).toEqual({ key_id: keyId, state: 'disabled' })
+  expect(await listed()).toMatchObject({ state: 'disabled' })
+  expect((await run('key', 'enable', ...key)).data).toEqual({ key_id: keyId, state: 'active' })
+  const rotated = (await run('key', 'rotate', ...key, '--overlap', '24')).data as { api_key: string; old_until: string }
+  expect([rotated.api_key.startsWith('sk-'), rotated.api_key === first]).toEqual([true, false])
+  expect(Date.parse(rotated.old_until)).toBeGreaterThan(Date.now() + 23 * 3_600_000)
+  for (const wrong of [
+    ['key', 'set', ...key, '--limit', '0'],
+    ['key', 'set', ...key, '--per', 'year'],
+    ['key', 'set', ...key, '--expires', '2020-01-01'],
+    ['key', 'set', ...key, '--models', 'no-such-model'],
+    ['key', 'rotate', ...key, '--overlap', '25'],
+    ['key', 'rotate', 'ann@example.com', '999999'],
+    ['key', 'disable', 'ann@example.com', '999999'],
+  ]) {
+    await expect(run(...wrong)).rejects.toThrow(UsageError)
+  }
+  expect(await listed()).toMatchObject({ limit_vnd: '500000', last4: rotated.api_key.slice(-4) })
+  await run('key', 'set', ...key, '--limit', 'none', '--models', 'all', '--expires', 'never')
+  expect(await listed()).toMatchObject({ limit_vnd: null, allowed_models: null, expires_at: null })
 })

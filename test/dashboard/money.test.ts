@@ -240,7 +240,7 @@ test('the same form sent twice makes one key; the eleventh key is refused', asyn
 test('keys of others do not exist', async () => {
   const { key, path } = await owner.createKey('mine')
   expect((await stranger.get(path)).status).toBe(404)
-  for (const verb of ['settings', 'show', 'revoke']) {
+  for (const verb of ['settings', 'pause', 'resume', 'rotate', 'end-old', 'show', 'revoke']) {
     expect((await stranger.post(`${path}/${verb}`, { password: PASSWORD, label: 'stolen' })).status).toBe(404)
   }
   for (const id of ['0', '-1', '1e3', '999999999', 'x', '1;--']) {
@@ -290,6 +290,96 @@ test('a key makes no more calls per minute than its owner wants, unless an opera
   expect(readable(html)).toContain('We set the calls per minute of this key.')
   expect((await owner.post(`${path}/settings`, { label: 'slow', cap: '', rate: '900' })).status).toBe(303)
   expect(readable((await owner.get(path)).html)).toContain('Calls per minute 7')
+})
+
+test('the limits of a key: each mistake at its field with nothing lost, then all of them kept and shown', async () => {
+  const { path } = await owner.createKey('limited')
+  const good = {
+    label: 'ci',
+    cap: '500.000',
+    reset: 'weekly',
+    expires: '2031-03-31',
+    models: 'GPT-5.5\r\nclaude/*',
+    rate: '60',
+    flight: '4',
+  }
+  for (const [name, wrong, says] of [
+    ['cap', 'much', 'Enter an amount in whole dong'],
+    ['expires', '2020-01-01', 'Choose today or a later day'],
+    ['expires', '31/12/2031', 'Choose today or a later day'],
+    ['models', 'claude/*\nno-such-model', 'There is no model or family no-such-model.'],
+    ['rate', '0', 'Enter a whole number'],
+    ['flight', '1.000.000', 'Enter a whole number'],
+  ] as const) {
+    const refused = await owner.post(`${path}/settings`, { ...good, [name]: wrong })
+    expect([name, refused.status, readable(refused.html).includes(says)]).toEqual([name, 422, true])
+    expect(refused.html).toContain(name === 'models' ? 'no-such-model</textarea>' : `value="${wrong}"`)
+    expect(refused.html).toContain('<option value="weekly" selected>')
+    expect(refused.html.match(/data-focus/g)).toHaveLength(1)
+    if (name !== 'rate') expect(refused.html).toContain('name="rate" inputmode="numeric" value="60"')
+  }
+  expect(readable((await owner.get(path)).html)).not.toContain('Expires 01/04/2031')
+  expect((await owner.post(`${path}/settings`, good)).location).toBe(`${path}?done=saved`)
+  const { html } = await owner.get(path)
+  for (const part of [
+    'value="500.000"',
+    'value="2031-03-31"',
+    '>gpt-5.5\nclaude/*</textarea>',
+    'value="60"',
+    'value="4"',
+  ])
+    expect(html).toContain(part)
+  expect(readable(html)).toContain('Expires 01/04/2031 00:00:00')
+  expect(readable(html)).toContain('of 500.000 ₫ spent this week')
+  expect((await owner.post(`${path}/settings`, { ...good, cap: '', expires: '', models: '' })).status).toBe(303)
+  const freed = (await owner.get(path)).html
+  expect(freed).toContain('name="expires" value=""')
+  expect(freed).toMatch(/<textarea name="models"[^>]*><\/textarea>/)
+})
+
+test('the state of a key is shown truly: paused, limit reached, expired, and active again', async () => {
+  const { key, path } = await owner.createKey('states')
+  const { sql } = running.database
+  const [, , keyId] = path.split('/')
+  const states = async () => {
+    const list = (await owner.get('/keys')).html
+    const row = list.slice(list.indexOf(`href="${path}"`)).split('</tr>')[0] as string
+    const tag = (html: string) => /<span class="tag[^"]*">([^<]*)</.exec(html)?.[1]
+    return [tag((await owner.get(path)).html), tag(row)]
+  }
+  expect(await states()).toEqual(['Active', 'Active'])
+  expect((await owner.post(`${path}/pause`)).location).toBe(`${path}?done=paused`)
+  expect([await states(), (await call(key)).status]).toEqual([['Paused', 'Paused'], 401])
+  expect((await owner.post(`${path}/resume`)).location).toBe(`${path}?done=resumed`)
+  expect([await states(), (await call(key)).status]).toEqual([['Active', 'Active'], 200])
+  await running.gateway.readiness.idle()
+  await owner.post(`${path}/settings`, { label: 'states', cap: '1', reset: 'daily' })
+  await sql`update usage_daily set charged_micro_vnd = 2000000 where key_id = ${String(keyId)}`
+  expect([await states(), (await call(key)).status]).toEqual([['Limit reached', 'Limit reached'], 402])
+  await sql`update api_key set expires_at = now() where key_id = ${String(keyId)}`
+  expect([await states(), (await call(key)).status]).toEqual([['Expired', 'Expired'], 401])
+  expect((await owner.post(`${path}/settings`, { label: 'states', cap: '', expires: '' })).status).toBe(303)
+  expect([await states(), (await call(key)).status]).toEqual([['Active', 'Active'], 200])
+})
+
+test('rotating a key shows its new secret, once for a form sent twice; the old one ends when its owner says so', async () => {
+  const { key, path } = await owner.createKey('rotated')
+  const form = { rotations: '0', overlap: '24' }
+  const answers = await Promise.all([owner.post(`${path}/rotate`, form), owner.post(`${path}/rotate`, form)])
+  const [fresh, again] = answers.map(({ html }) => /sk-svc-[\w-]+/.exec(html)?.[0])
+  expect(fresh).toBeDefined()
+  expect([fresh === key, again]).toEqual([false, fresh])
+  expect(readable(answers[0]?.html as string)).toContain('The old secret works until')
+  expect([(await call(key)).status, (await call(fresh as string)).status]).toEqual([200, 200])
+  const page = await owner.get(path)
+  expect(page.html).toContain(`…${fresh?.slice(-4)}`)
+  expect(page.html).toContain('name="rotations" value="1"')
+  expect((await owner.post(`${path}/end-old`)).location).toBe(`${path}?done=old_ended`)
+  expect([(await call(key)).status, (await call(fresh as string)).status]).toEqual([401, 200])
+  for (const rotations of ['7', '', 'x']) {
+    expect((await owner.post(`${path}/rotate`, { rotations })).location).toBe(`${path}?done=changed`)
+  }
+  expect((await call(fresh as string)).status).toBe(200)
 })
 
 test('calls appear on the usage page with key, model, tokens, cost and status, and only to their owner', async () => {

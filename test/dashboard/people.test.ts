@@ -485,7 +485,7 @@ test('one click in a mail ends its kind without signing in, opening the link doe
   const { sql } = running.database
   const [row] = await sql`select account_id from account where email = 'oneclick@example.com'`
   const unsubscription = { accountId: Number(row?.account_id), kind: 'balance.low' } as const
-  const token = unsubscribeToken(running.peppers, unsubscription)
+  const token = unsubscribeToken(running.secrets.peppers, unsubscription)
   const path = `/unsubscribe?token=${token}`
   const isOn = async () => (await visitor.get('/account/alerts')).html.includes('name="balance.low" value="on" checked')
   const asked = await newVisitor().get(path)

@@ -2,6 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changeKey, type KeySettings, pauseKey } from '../../src/accounts/key-settings.ts'
+import { revokeKey } from '../../src/accounts/keys.ts'
+import { endReplacedSecret, replaceSecret } from '../../src/accounts/replace-secret.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { formatVnd, microVnd } from '../../src/lib/money.ts'
 import { nextPeriod } from '../../src/lib/period.ts'
@@ -225,6 +227,68 @@ test('GET /v1/key says what the key may do, has cost and has left, exactly; a wh
   const poor = await running.account(0n)
   expect((await fetch(`${running.url}/v1/key`, { headers: { 'x-api-key': poor.apiKey } })).status).toBe(200)
   expect((await fetch(`${running.url}/v1/key`)).status).toBe(401)
+})
+
+test('a replaced secret works beside the new one until its overlap ends, then at no call in any gateway', async () => {
+  const account = await knownAccount()
+  const { sql } = running.database
+  const statuses = (apiKey: string) =>
+    Promise.all(urls.map(async url => (await call(url, { ...account, apiKey })).status))
+  const rotate = (rotations: number, overlapHours: number) =>
+    replaceSecret(sql, running.secrets, { ...account, rotations, overlapHours })
+  const first = await rotate(0, 24)
+  if (first.outcome !== 'replaced') throw new Error(first.outcome)
+  expect(first.oldUntil?.getTime()).toBeGreaterThan(Date.now() + 23 * 3_600_000)
+  expect([await statuses(account.apiKey), await statuses(first.key)]).toEqual([
+    [200, 200],
+    [200, 200],
+  ])
+  // Both are the same key: its state, its limits, its rows.
+  await pauseKey(sql, account, true)
+  expect([await statuses(account.apiKey), await statuses(first.key)]).toEqual([
+    [401, 401],
+    [401, 401],
+  ])
+  await pauseKey(sql, account, false)
+  expect(
+    new Set((await sql`select key_id from usage where account_id = ${account.accountId}`).map(row => row.key_id)).size,
+  ).toBe(1)
+
+  await sql`update api_key set replaced_until = now() where key_id = ${account.keyId}`
+  expect([await statuses(account.apiKey), await statuses(first.key)]).toEqual([
+    [401, 401],
+    [200, 200],
+  ])
+  const second = await rotate(1, 0)
+  if (second.outcome !== 'replaced') throw new Error(second.outcome)
+  expect(second.oldUntil).toBeNull()
+  expect([await statuses(first.key), await statuses(second.key)]).toEqual([
+    [401, 401],
+    [200, 200],
+  ])
+  const third = await rotate(2, 1)
+  expect(third.outcome).toBe('replaced')
+  expect(await statuses(second.key)).toEqual([200, 200])
+  expect([await endReplacedSecret(sql, account), await endReplacedSecret(sql, account)]).toEqual([true, false])
+  expect(await statuses(second.key)).toEqual([401, 401])
+})
+
+test('of rotations at once one replaces the secret, and all answer with it; a later one that saw the key before is told so', async () => {
+  const account = await knownAccount()
+  const { sql } = running.database
+  const rotate = () => replaceSecret(sql, running.secrets, { ...account, rotations: 0, overlapHours: 1 })
+  const answers = await Promise.all(Array.from({ length: 20 }, rotate))
+  expect(new Set(answers.map(answer => JSON.stringify(answer))).size).toBe(1)
+  expect(answers[0]?.outcome).toBe('replaced')
+  expect((await call(running.url, account)).status).toBe(200)
+  await sql`update api_key set rotated_at = now() - interval '5 minutes' where key_id = ${account.keyId}`
+  expect(await rotate()).toEqual({ outcome: 'changed' })
+  await revokeKey(sql, account)
+  expect(await rotate()).toEqual({ outcome: 'gone' })
+  expect((await call(running.url, account)).status).toBe(401)
+  expect(await sql`select replaced_hash from api_key where key_id = ${account.keyId}`).toEqual([
+    { replaced_hash: null },
+  ])
 })
 
 test('periods end at midnight in Vietnam; weeks on Sunday', () => {

@@ -149,6 +149,9 @@ const MADE: Readonly<Record<string, string>> = {
   'settle.ts SETTLE': SETTLE,
 }
 
+/** Their parts, which are no statements. */
+const PARTS = ['hold.ts KNOWN', 'hold.ts GRANTED']
+
 /** Statements of the files above that name a table with accounts' rows, as `file CONSTANT`. */
 function statements(): Map<string, string> {
   const found = new Map(Object.entries(MADE))
@@ -157,7 +160,8 @@ function statements(): Map<string, string> {
     const source = readFileSync(new URL(file, LEDGER), 'utf8')
     for (const [, constant, text] of source.matchAll(/^(?:export )?const ([A-Z_]+) =\s*(`[^`]*`|'[^'\n]*')$/gm)) {
       const name = `${file} ${constant}`
-      if (!found.has(name) && names.test(text as string)) found.set(name, (text as string).slice(1, -1))
+      if (PARTS.includes(name) || found.has(name)) continue
+      if (names.test(text as string)) found.set(name, (text as string).slice(1, -1))
     }
   }
   return found

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/accounts.ts'
+import type { KeySecrets } from '../../src/accounts/key-secret.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/app/gateway.ts'
@@ -13,7 +14,7 @@ import type { Tables } from '../../src/generated/types.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { createLog, type Logger } from '../../src/lib/log.ts'
 import { microVnd } from '../../src/lib/money.ts'
-import { generateSecretSet, parseSecretSet, type SecretSet } from '../../src/lib/secrets.ts'
+import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 
@@ -42,7 +43,7 @@ export interface TestGateway {
   readonly gateway: Gateway
   readonly database: TestDatabase
   readonly dataDir: string
-  readonly peppers: SecretSet
+  readonly secrets: KeySecrets
   account(creditMicroVnd: bigint): Promise<TestAccount>
   balance(accountId: number): Promise<bigint>
   /** Waits until every answered call of the account has its usage row. */
@@ -93,6 +94,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'))
   const peppers = parseSecretSet('KEY_PEPPERS', options.secrets ?? generateSecretSet())
   const encryption = parseSecretSet('KEY_ENCRYPTION_KEYS', options.secrets ?? generateSecretSet())
+  const secrets: KeySecrets = { service: tables.settings.service, peppers, encryption }
   const sandbox: Sandbox = await startSandbox({
     ...sandboxFacts(tables),
     pace: { firstTokenMs: 0, tokensPerSecond: 0 },
@@ -120,7 +122,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     return startGateway({
       config: readConfig({ environment, upstreamIds: tables.upstreams.map(({ id }) => id) }),
       databaseUrl: database.url,
-      keySecrets: { service: tables.settings.service, peppers, encryption },
+      keySecrets: secrets,
       sandboxUrl: sandbox.url,
       log: options.log ?? createLog('silent'),
       tables,
@@ -136,11 +138,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     gateway,
     database,
     dataDir,
-    peppers,
+    secrets,
     async account(creditMicroVnd) {
       const email = `person-${++emails}@example.com`
       const { accountId } = await createAccount(sql, email)
-      const { keyId, key: apiKey } = await createKey(sql, { service: 'svc', peppers, encryption }, { accountId })
+      const { keyId, key: apiKey } = await createKey(sql, secrets, { accountId })
       if (creditMicroVnd > 0n) {
         await credit(sql, {
           accountId,

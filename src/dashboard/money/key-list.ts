@@ -29,6 +29,10 @@ export function keyView({ language }: Pick<PageRequest, 'language'>, key: OwnKey
     last4: key.last4,
     isActive: key.revokedAt === null,
     state: stateOf(key),
+    isPaused: key.disabledAt !== null,
+    expiresAt: key.expiresAt,
+    /** How many models it is bound to; 0: none, it calls all. */
+    models: key.allowedModels?.length ?? 0,
     createdAt: key.createdAt,
     revokedAt: key.revokedAt,
     today: key.costTodayMicroVnd,

@@ -1,28 +1,45 @@
-/** One API key: its cost, name and limits, revealing it, revoking it. */
+/** One API key: its state, cost and settings; pausing, rotating, revealing and revoking it. */
 
-import { isCallsPerMinute } from '../../accounts/key-rate.ts'
-import { changeKey, KEY_CAP_VND_MAX } from '../../accounts/key-settings.ts'
+import { changeKey, pauseKey } from '../../accounts/key-settings.ts'
 import { revokeKey, showKey } from '../../accounts/keys.ts'
 import { listOwnKeys, type OwnKey } from '../../accounts/own-keys.ts'
+import { endReplacedSecret, replaceSecret } from '../../accounts/replace-secret.ts'
 import { confirmPassword, isPasswordFresh } from '../../accounts/sign-in.ts'
-import { MICRO_PER_VND } from '../../lib/money.ts'
 import { announce } from '../../operations/channel.ts'
-import { readAmountVnd } from '../../payments/amount.ts'
 import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest, signedIn } from '../page.ts'
 import { throttledAnswer } from '../people/faults.ts'
 import { proofView } from '../people/proof.ts'
 import { text } from '../texts/index.ts'
-import { count, dong } from '../view/format.ts'
+import { readSettings, type SettingsFaults, settingsView } from './key-form.ts'
 import { keyView } from './key-list.ts'
 
 export const KEY_PAGES: readonly Page[] = [
   { method: 'GET', path: '/keys/:id', authentication: 'session', purpose: 'One key', handle: show },
   { method: 'POST', path: '/keys/:id/settings', authentication: 'session', purpose: 'Name and limits', handle: change },
+  { method: 'POST', path: '/keys/:id/pause', authentication: 'session', purpose: 'Pauses the key', handle: pause },
+  {
+    method: 'POST',
+    path: '/keys/:id/resume',
+    authentication: 'session',
+    purpose: 'Switches it on again',
+    handle: resume,
+  },
+  { method: 'POST', path: '/keys/:id/rotate', authentication: 'session', purpose: 'A new secret', handle: rotate },
+  {
+    method: 'POST',
+    path: '/keys/:id/end-old',
+    authentication: 'session',
+    purpose: 'Ends the old secret',
+    handle: endOld,
+  },
   { method: 'POST', path: '/keys/:id/show', authentication: 'session', purpose: 'Shows the secret', handle: reveal },
   { method: 'POST', path: '/keys/:id/revoke', authentication: 'session', purpose: 'Ends the key', handle: revoke },
 ]
 
-const NOTICES = ['saved'] as const
+const NOTICES = ['saved', 'paused', 'resumed', 'old_ended', 'changed'] as const
+/** Hours for which the old secret works on. */
+const OVERLAPS = [0, 1, 24] as const
+const OVERLAP_SUGGESTED = 1
 
 /** Null for malformed and unknown ids, and for other people's keys. */
 async function findKey(request: PageRequest): Promise<OwnKey | null> {
@@ -38,19 +55,14 @@ async function show(request: PageRequest): Promise<Answer> {
 }
 
 interface Faults {
-  readonly cap?: string
-  readonly rate?: string
+  readonly settings?: SettingsFaults
   readonly password?: string
 }
 
 function keyPage(request: PageRequest, key: OwnKey, faults: Faults = {}): Answer {
-  const { options, language, query, form, now } = request
-  const isTypedAgain = faults.cap !== undefined || faults.rate !== undefined
+  const { options, language, query, now } = request
   const done = query.choice('done', NOTICES)
   const view = keyView(request, key)
-  const capText = key.limitMicroVnd === null ? '' : dong(key.limitMicroVnd / MICRO_PER_VND).slice(0, -2)
-  const rate = key.rateLimitPerMinute ?? options.catalogue.settings.rateLimitPerMinute
-  const ownRate = key.rateHeld ? null : key.rateLimitPerMinute
   return {
     kind: 'page',
     template: 'key',
@@ -59,43 +71,80 @@ function keyPage(request: PageRequest, key: OwnKey, faults: Faults = {}): Answer
     status: Object.keys(faults).length === 0 ? 200 : 422,
     data: {
       key: view,
-      name: isTypedAgain ? form.text('label', 100) : key.label,
-      capText: isTypedAgain ? form.text('cap') : capText,
-      rateText: isTypedAgain ? form.text('rate') : ownRate === null ? '' : count(ownRate),
-      rateLimit: rate === 0 ? null : count(rate),
-      isRateHeld: key.rateHeld,
+      settings: settingsView(request, key, faults.settings ?? {}),
+      rotations: key.rotations,
+      oldUntil: key.replacedUntil,
+      overlaps: OVERLAPS.map(hours => ({
+        hours,
+        label: text(language, `keys.overlap.${hours}`),
+        isChosen: hours === OVERLAP_SUGGESTED,
+      })),
       isShowable: key.showable,
       isFresh: isPasswordFresh(options.people, signedIn(request), now),
       proof: proofView(request),
       email: signedIn(request).email,
-      faults: { cap: faults.cap ?? null, rate: faults.rate ?? null, password: faults.password ?? null },
+      passwordFault: faults.password ?? null,
       notice: done === null ? null : text(language, `keys.done.${done}`),
     },
   }
 }
 
 async function change(request: PageRequest): Promise<Answer> {
+  const { options } = request
+  const key = await findKey(request)
+  if (key === null) return NOT_FOUND
+  const read = readSettings(request, key)
+  if ('faults' in read) return keyPage(request, key, { settings: read.faults })
+  if (await changeKey(options.sql, key, read.settings)) await announce(options.sql, 'keys')
+  return done(key, 'saved')
+}
+
+function done({ keyId }: OwnKey, notice: (typeof NOTICES)[number]): Answer {
+  return { kind: 'redirect', to: `/keys/${keyId}?done=${notice}` }
+}
+
+async function pause(request: PageRequest): Promise<Answer> {
+  const key = await findKey(request)
+  if (key === null) return NOT_FOUND
+  await pauseKey(request.options.sql, key, true)
+  return done(key, 'paused')
+}
+
+async function resume(request: PageRequest): Promise<Answer> {
+  const key = await findKey(request)
+  if (key === null) return NOT_FOUND
+  await pauseKey(request.options.sql, key, false)
+  return done(key, 'resumed')
+}
+
+/** `rotations` in the form is how often the key had been rotated when the page was shown. */
+async function rotate(request: PageRequest): Promise<Answer> {
   const { options, language, form } = request
   const key = await findKey(request)
   if (key === null) return NOT_FOUND
-  const { rateLimitPerMinute: rateMax } = options.catalogue.settings
-  const cap = readOptional(form.text('cap'), value => value >= 1 && value <= KEY_CAP_VND_MAX)
-  const rate = readOptional(form.text('rate'), value => isCallsPerMinute(value) && (rateMax === 0 || value <= rateMax))
-  if (cap === undefined) return keyPage(request, key, { cap: text(language, 'keys.cap.fault') })
-  if (rate === undefined) return keyPage(request, key, { rate: text(language, 'keys.rate.fault') })
-  const { limitReset, expiresAt, allowedModels } = key
-  const label = form.text('label', 100)
-  const callsInFlight = key.concurrencyHeld ? null : key.concurrencyMax
-  const settings = { label, limitVnd: cap, limitReset, expiresAt, allowedModels, callsPerMinute: rate, callsInFlight }
-  if (await changeKey(options.sql, key, settings)) await announce(options.sql, 'keys')
-  return { kind: 'redirect', to: `/keys/${key.keyId}?done=saved` }
+  const overlapHours = OVERLAPS.find(hours => String(hours) === form.text('overlap', 4)) ?? OVERLAP_SUGGESTED
+  const seen = /^\d{1,9}$/.exec(form.text('rotations', 9))
+  if (seen === null) return done(key, 'changed')
+  const rotations = Number(seen[0])
+  const replaced = await replaceSecret(options.sql, options.keySecrets, { ...key, rotations, overlapHours })
+  if (replaced.outcome === 'gone') return keyPage(request, key)
+  if (replaced.outcome === 'changed') return done(key, 'changed')
+  options.log.info({ accountId: key.accountId, keyId: key.keyId }, 'the secret of an API key was replaced by its owner')
+  return {
+    kind: 'page',
+    template: 'key-created',
+    title: text(language, 'keys.rotated'),
+    section: 'keys',
+    secret: true,
+    data: { key: replaced.key, keyId: key.keyId, isRotated: true, oldUntil: replaced.oldUntil },
+  }
 }
 
-/** Null for empty input; undefined for unusable input. */
-function readOptional(typed: string, isUsable: (value: number) => boolean): number | null | undefined {
-  if (typed === '') return null
-  const value = readAmountVnd(typed)
-  return value !== null && isUsable(value) ? value : undefined
+async function endOld(request: PageRequest): Promise<Answer> {
+  const key = await findKey(request)
+  if (key === null) return NOT_FOUND
+  await endReplacedSecret(request.options.sql, key)
+  return done(key, 'old_ended')
 }
 
 /** A secret is revealed only shortly after the password was typed; otherwise this page asks for it. */

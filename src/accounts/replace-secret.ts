@@ -1,0 +1,83 @@
+/**
+ * Gives a key another secret. The row stays, with its name, limits and history, and the secret that it had may work beside the
+ * new one for some hours.
+ */
+
+import type { AnySql, Sql } from '../lib/database.ts'
+import { hashKey, type KeyRow, type KeySecrets, makeKey, sealKey } from './key-secret.ts'
+import { showKey } from './keys.ts'
+
+export const OVERLAP_HOURS_MAX = 24
+
+/** Not if it was rotated since the caller looked at it. */
+const REPLACE = `update api_key set
+    replaced_hash = case when $4::text::integer > 0 then key_hash end,
+    replaced_pepper_id = case when $4::text::integer > 0 then pepper_id end,
+    replaced_until = case when $4::text::integer > 0 then now() + make_interval(hours => $4::text::integer) end,
+    key_hash = decode($5, 'hex'), pepper_id = $6::text::smallint, last4 = $7, encryption_id = $8::text::smallint,
+    encryption_iv = decode($9, 'hex'), ciphertext = decode($10, 'hex'), rotations = rotations + 1, rotated_at = now()
+  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null and rotations = $3::text::integer
+  returning replaced_until`
+/** How long the same form sent again is answered with what it made. */
+const ROTATED = `select rotations, rotated_at > now() - interval '5 minutes' as fresh, replaced_until from api_key
+  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null`
+const END = `update api_key set replaced_hash = null, replaced_pepper_id = null, replaced_until = null
+  where account_id = $1::text::bigint and key_id = $2::text::bigint and replaced_hash is not null returning key_id`
+const SWEEP = `update api_key set replaced_hash = null, replaced_pepper_id = null, replaced_until = null
+  where replaced_hash is not null and replaced_until < now()`
+
+export type ReplacedSecret =
+  /** `oldUntil`: when the earlier secret stops working; null: it does no more. */
+  | { readonly outcome: 'replaced'; readonly key: string; readonly oldUntil: Date | null }
+  /** Somebody else rotated it meanwhile. */
+  | { readonly outcome: 'changed' }
+  /** The account has no such active key. */
+  | { readonly outcome: 'gone' }
+
+/**
+ * `rotations` is how often the key had been rotated when the caller looked: of requests that look at the same key, one
+ * replaces its secret, and for five minutes the others are answered with that one's. Otherwise the second of two would end the
+ * overlap that the first had promised. A secret that still overlapped ends. Throws RangeError unless `overlapHours` is a whole
+ * number from 0 to OVERLAP_HOURS_MAX.
+ */
+export async function replaceSecret(
+  sql: Sql,
+  secrets: KeySecrets,
+  { accountId, keyId, rotations, overlapHours }: KeyRow & { readonly rotations: number; readonly overlapHours: number },
+): Promise<ReplacedSecret> {
+  if (!(Number.isInteger(overlapHours) && overlapHours >= 0 && overlapHours <= OVERLAP_HOURS_MAX)) {
+    throw new RangeError(`an overlap is a whole number of hours from 0 to ${OVERLAP_HOURS_MAX}`)
+  }
+  const key = makeKey(secrets.service)
+  const { pepperId, hash } = hashKey(secrets, key)
+  const sealed = sealKey(secrets, { accountId, keyId }, key)
+  const row = [String(accountId), String(keyId)]
+  const [replaced] = await sql.unsafe(REPLACE, [
+    ...row,
+    String(rotations),
+    String(overlapHours),
+    hash.toString('hex'),
+    String(pepperId),
+    key.slice(-4),
+    String(sealed.keyId),
+    sealed.iv.toString('hex'),
+    sealed.ciphertext.toString('hex'),
+  ])
+  if (replaced !== undefined) return { outcome: 'replaced', key, oldUntil: replaced.replaced_until }
+  const [now] = await sql.unsafe(ROTATED, row)
+  if (now === undefined) return { outcome: 'gone' }
+  if (now.rotations !== rotations + 1 || !now.fresh) return { outcome: 'changed' }
+  const shown = await showKey(sql, secrets, { accountId, keyId })
+  if (shown?.outcome !== 'revealed') return { outcome: 'changed' }
+  return { outcome: 'replaced', key: shown.key, oldUntil: now.replaced_until }
+}
+
+/** Ends the overlap: the earlier secret is refused from now on. False when there is none. */
+export async function endReplacedSecret(sql: AnySql, { accountId, keyId }: KeyRow): Promise<boolean> {
+  return (await sql.unsafe(END, [String(accountId), String(keyId)])).length > 0
+}
+
+/** Forgets hashes of secrets that work no more. */
+export async function sweepReplacedSecrets(sql: AnySql): Promise<void> {
+  await sql.unsafe(SWEEP)
+}

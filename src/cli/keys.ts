@@ -1,0 +1,185 @@
+/** The verbs for the settings and the secret of a key. */
+
+import { ALLOWED_MODELS_MAX, changeKey, KEY_CAP_VND_MAX, type KeySettings, pauseKey } from '../accounts/key-settings.ts'
+import { lockKeys } from '../accounts/keys.ts'
+import { listOwnKeys, type OwnKey } from '../accounts/own-keys.ts'
+import { OVERLAP_HOURS_MAX, replaceSecret } from '../accounts/replace-secret.ts'
+import type { Foundation } from '../app/foundation.ts'
+import { familiesOf, readAllowed } from '../catalogue/allowed.ts'
+import { catalogue } from '../catalogue/current.ts'
+import { addDays, dayOf, isDay, startOfDay } from '../ledger/reports/days.ts'
+import type { AnySql } from '../lib/database.ts'
+import { formatVnd, MICRO_PER_VND } from '../lib/money.ts'
+import type { Period } from '../lib/period.ts'
+import { readCount, readVnd, UsageError } from './arguments.ts'
+import { type Action, accountOf, readKeyId } from './verbs.ts'
+
+const PER = { day: 'daily', week: 'weekly', month: 'monthly', ever: null } as const satisfies Record<
+  string,
+  Period | null
+>
+
+/** What `--json` says of a key beside its name and limits of calls. */
+function standingOf(key: OwnKey) {
+  return {
+    state: key.state,
+    limit_vnd: key.limitMicroVnd === null ? null : formatVnd(key.limitMicroVnd),
+    limit_reset: key.limitMicroVnd === null ? null : key.limitReset,
+    spent_vnd: formatVnd(key.spentMicroVnd),
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    allowed_models: key.allowedModels,
+  }
+}
+
+function stateText(key: OwnKey): string {
+  if (key.revokedAt !== null) return `revoked ${key.revokedAt.toISOString()}`
+  const isSpent = key.state === 'active' && key.limitMicroVnd !== null && key.spentMicroVnd >= key.limitMicroVnd
+  return isSpent ? 'limit reached' : key.state
+}
+
+const keyList: Action = async (foundation, { words }) => {
+  const { accountId } = await accountOf(foundation, words[0] as string)
+  const keys = (await listOwnKeys(foundation.sql, accountId)).toSorted((one, other) => one.keyId - other.keyId)
+  const data = keys.map(key => ({
+    key_id: key.keyId,
+    label: key.label,
+    last4: key.last4,
+    created_at: key.createdAt.toISOString(),
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+    rate_limit_per_minute: key.rateLimitPerMinute,
+    concurrency_max: key.concurrencyMax,
+    ...standingOf(key),
+  }))
+  const rows = keys.map(key => `${key.keyId}  …${key.last4}  ${stateText(key)}  ${key.label}`)
+  return { data, text: rows.length === 0 ? 'No keys.' : rows.join('\n') }
+}
+
+interface Named {
+  readonly accountId: number
+  readonly keyId: number
+  readonly email: string
+}
+
+async function keyNamed(foundation: Foundation, [email, number]: readonly string[]): Promise<Named> {
+  const keyId = readKeyId(number as string, email as string)
+  const { accountId } = await accountOf(foundation, email as string)
+  return { accountId, keyId, email: email as string }
+}
+
+/** Throws UsageError when it is revoked, or not the account's. */
+async function activeKey(sql: AnySql, { accountId, keyId, email }: Named): Promise<OwnKey> {
+  const key = (await listOwnKeys(sql, accountId)).find(each => each.keyId === keyId && each.revokedAt === null)
+  if (key === undefined) throw new UsageError(`${email} has no active key ${keyId}; key list ${email} shows them`)
+  return key
+}
+
+const keySet: Action = async (foundation, { words, options }) => {
+  const named = await keyNamed(foundation, words)
+  const wanted = {
+    ...(options.label !== undefined && { label: options.label }),
+    ...(options.limit !== undefined && { limitVnd: readLimit(options.limit) }),
+    ...(options.per !== undefined && { limitReset: readPeriod(options.per) }),
+    ...(options.expires !== undefined && { expiresAt: readExpiry(options.expires) }),
+    ...(options.models !== undefined && { allowedModels: readModels(options.models) }),
+  } satisfies Partial<KeySettings>
+  const now = await foundation.sql.begin(async transaction => {
+    await lockKeys(transaction, named.accountId)
+    const key = await activeKey(transaction, named)
+    await changeKey(transaction, key, { ...settingsOf(key), ...wanted })
+    return activeKey(transaction, named)
+  })
+  const standing = standingOf(now)
+  const limit =
+    standing.limit_vnd === null ? 'no limit' : `a ${now.limitReset ?? 'total'} limit of ${standing.limit_vnd} VND`
+  const models = now.allowedModels?.join(', ') ?? 'all models'
+  return {
+    data: { key_id: now.keyId, label: now.label, ...standing },
+    text: `Key ${now.keyId} has ${limit}, calls ${models} and ${standing.expires_at === null ? 'does not expire' : `expires ${standing.expires_at}`}.`,
+  }
+}
+
+/** As they are, but for what operators decide. */
+function settingsOf(key: OwnKey): KeySettings {
+  const { label, limitMicroVnd, limitReset, expiresAt, allowedModels } = key
+  return {
+    label,
+    limitVnd: limitMicroVnd === null ? null : Number(limitMicroVnd / MICRO_PER_VND),
+    limitReset,
+    expiresAt,
+    allowedModels,
+    callsPerMinute: key.rateHeld ? null : key.rateLimitPerMinute,
+    callsInFlight: key.concurrencyHeld ? null : key.concurrencyMax,
+  }
+}
+
+function readLimit(text: string): number | null {
+  if (text === 'none') return null
+  const vnd = readVnd(text)
+  if (vnd >= 1 && vnd <= KEY_CAP_VND_MAX) return vnd
+  throw new UsageError(`--limit is none, or whole dong from 1 to ${KEY_CAP_VND_MAX}`)
+}
+
+function readPeriod(text: string): Period | null {
+  if (!Object.hasOwn(PER, text)) throw new UsageError(`--per is one of ${Object.keys(PER).join(', ')}`)
+  return PER[text as keyof typeof PER]
+}
+
+/** The end of the day, in Vietnam. */
+function readExpiry(text: string): Date | null {
+  if (text === 'never') return null
+  if (isDay(text) && text >= dayOf(new Date())) return startOfDay(addDays(text, 1))
+  throw new UsageError(
+    `${JSON.stringify(text)} is no day to come; --expires is never, or the last day on which the key works, such as 2027-12-31`,
+  )
+}
+
+function readModels(text: string): readonly string[] | null {
+  if (text === 'all') return null
+  const { allowed, unknown } = readAllowed(
+    catalogue,
+    text.split(',').map(name => name.trim()),
+  )
+  if (unknown.length > 0) {
+    throw new UsageError(
+      `${JSON.stringify(unknown[0])} is no model and no family; write ids of the price list, or family/* with a family such as ${familiesOf(catalogue)[0]}`,
+    )
+  }
+  if (allowed.length > ALLOWED_MODELS_MAX) throw new UsageError(`--models takes at most ${ALLOWED_MODELS_MAX}`)
+  return allowed
+}
+
+const pausing =
+  (paused: boolean): Action =>
+  async (foundation, { words }) => {
+    const named = await keyNamed(foundation, words)
+    await activeKey(foundation.sql, named)
+    await pauseKey(foundation.sql, named, paused)
+    const { state } = await activeKey(foundation.sql, named)
+    return {
+      data: { key_id: named.keyId, state },
+      text: paused ? `Key ${named.keyId} is paused: its next call is refused.` : `Key ${named.keyId} is ${state}.`,
+    }
+  }
+
+const keyRotate: Action = async (foundation, { words, options }) => {
+  const named = await keyNamed(foundation, words)
+  const overlapHours = readCount(options.overlap ?? '0', 'a number of hours', { min: 0, max: OVERLAP_HOURS_MAX })
+  const { rotations } = await activeKey(foundation.sql, named)
+  const replaced = await replaceSecret(foundation.sql, foundation.secrets, { ...named, rotations, overlapHours })
+  if (replaced.outcome !== 'replaced')
+    throw new UsageError(`Key ${named.keyId} was changed meanwhile; look and try again`)
+  const { key, oldUntil } = replaced
+  const until = oldUntil === null ? 'no more' : `until ${oldUntil.toISOString()}`
+  return {
+    data: { key_id: named.keyId, api_key: key, old_until: oldUntil?.toISOString() ?? null },
+    text: `API key  ${key}\nThe old one works ${until}.`,
+  }
+}
+
+export const KEY_ACTIONS: Readonly<Record<string, Action>> = {
+  'key list': keyList,
+  'key set': keySet,
+  'key disable': pausing(true),
+  'key enable': pausing(false),
+  'key rotate': keyRotate,
+}

@@ -1,0 +1,128 @@
+/** The form with a key's name and limits: what it shows, and what was typed. */
+
+import { isCallsPerMinute } from '../../accounts/key-rate.ts'
+import { ALLOWED_MODELS_MAX, isCallsInFlight, KEY_CAP_VND_MAX, type KeySettings } from '../../accounts/key-settings.ts'
+import type { OwnKey } from '../../accounts/own-keys.ts'
+import { familiesOf, readAllowed } from '../../catalogue/allowed.ts'
+import { addDays, dayOf, isDay, startOfDay } from '../../ledger/reports/days.ts'
+import { MICRO_PER_VND } from '../../lib/money.ts'
+import { PERIODS, type Period } from '../../lib/period.ts'
+import { readAmountVnd } from '../../payments/amount.ts'
+import type { PageRequest } from '../page.ts'
+import { text } from '../texts/index.ts'
+import { count, dong } from '../view/format.ts'
+
+const MODELS_CHARACTERS_MAX = 4_000
+const EXPIRY_YEARS_MAX = 10
+const RESETS = [...PERIODS, 'never'] as const
+
+export type SettingsFault = 'cap' | 'expires' | 'models' | 'rate' | 'flight'
+export type SettingsFaults = Partial<Record<SettingsFault, string>>
+
+/** As typed again after a mistake, else as it stands. */
+export function settingsView({ options, form, language }: PageRequest, key: OwnKey, faults: SettingsFaults) {
+  const { settings } = options.catalogue
+  const isTyped = Object.keys(faults).length > 0
+  const standing = {
+    label: key.label,
+    cap: key.limitMicroVnd === null ? '' : dong(key.limitMicroVnd / MICRO_PER_VND).slice(0, -2),
+    expires: expiryOf(key),
+    rate: key.rateHeld || key.rateLimitPerMinute === null ? '' : count(key.rateLimitPerMinute),
+    flight: key.concurrencyHeld || key.concurrencyMax === null ? '' : count(key.concurrencyMax),
+  }
+  const typed = (name: keyof typeof standing) => (isTyped ? form.text(name, 100) : standing[name])
+  const models = isTyped ? form.lines('models', MODELS_CHARACTERS_MAX) : (key.allowedModels ?? []).join('\n')
+  const reset = (isTyped ? form.choice('reset', RESETS) : null) ?? key.limitReset ?? 'never'
+  const rate = key.rateLimitPerMinute ?? settings.rateLimitPerMinute
+  const flight = key.concurrencyMax ?? settings.concurrencyMax
+  return {
+    label: typed('label'),
+    cap: typed('cap'),
+    resets: RESETS.map(value => ({ value, label: text(language, `keys.reset.${value}`), isChosen: value === reset })),
+    expires: typed('expires'),
+    models,
+    families: familiesOf(options.catalogue)
+      .map(family => `${family}/*`)
+      .join(', '),
+    rate: typed('rate'),
+    rateLimit: rate === 0 ? null : count(rate),
+    isRateHeld: key.rateHeld,
+    flight: typed('flight'),
+    flightLimit: flight === 0 ? null : count(flight),
+    isFlightHeld: key.concurrencyHeld,
+    faults: { cap: null, expires: null, models: null, rate: null, flight: null, ...faults },
+  }
+}
+
+/** The last day on which it works, in Vietnam; '': it does not expire. */
+function expiryOf({ expiresAt }: OwnKey): string {
+  return expiresAt === null ? '' : dayOf(new Date(expiresAt.getTime() - 1))
+}
+
+/** What the form says, or what is wrong with it. */
+export function readSettings(
+  { options, form, language, now }: PageRequest,
+  key: OwnKey,
+): { readonly settings: KeySettings } | { readonly faults: SettingsFaults } {
+  const { rateLimitPerMinute: rateMax, concurrencyMax: flightMax } = options.catalogue.settings
+  const within = (max: number, isUsable: (value: number) => boolean) => (value: number) =>
+    isUsable(value) && (max === 0 || value <= max)
+  const cap = readOptional(form.text('cap'), value => value >= 1 && value <= KEY_CAP_VND_MAX)
+  const rate = readOptional(form.text('rate'), within(rateMax, isCallsPerMinute))
+  const flight = readOptional(form.text('flight'), within(flightMax, isCallsInFlight))
+  const expiresAt = readExpiry(form.text('expires'), key, now)
+  const names = form
+    .lines('models', MODELS_CHARACTERS_MAX)
+    .split(/[\s,;]+/)
+    .filter(Boolean)
+  const { allowed, unknown } = readAllowed(options.catalogue, names)
+  const faults: SettingsFaults = {
+    ...(cap === undefined && { cap: text(language, 'keys.cap.fault') }),
+    ...(rate === undefined && { rate: text(language, 'keys.rate.fault') }),
+    ...(flight === undefined && { flight: text(language, 'keys.rate.fault') }),
+    ...(expiresAt === undefined && { expires: text(language, 'keys.expires.fault') }),
+    ...(allowed.length > ALLOWED_MODELS_MAX && {
+      models: text(language, 'keys.models.many', { max: ALLOWED_MODELS_MAX }),
+    }),
+    ...(unknown.length > 0 && {
+      models: text(language, 'keys.models.fault', { name: (unknown[0] as string).slice(0, 100) }),
+    }),
+  }
+  if (
+    cap === undefined ||
+    rate === undefined ||
+    flight === undefined ||
+    expiresAt === undefined ||
+    Object.keys(faults).length > 0
+  ) {
+    return { faults }
+  }
+  const reset = form.choice('reset', RESETS) ?? key.limitReset ?? 'never'
+  return {
+    settings: {
+      label: form.text('label', 100),
+      limitVnd: cap,
+      limitReset: reset === 'never' ? null : (reset as Period),
+      expiresAt,
+      allowedModels: allowed.length === 0 ? null : allowed,
+      callsPerMinute: rate,
+      callsInFlight: flight,
+    },
+  }
+}
+
+/** Null for empty input; undefined for unusable input. */
+function readOptional(typed: string, isUsable: (value: number) => boolean): number | null | undefined {
+  if (typed === '') return null
+  const value = readAmountVnd(typed)
+  return value !== null && isUsable(value) ? value : undefined
+}
+
+/** The end of the day. One that has passed may stay, so that an expired key can be renamed. */
+function readExpiry(typed: string, key: OwnKey, now: Date): Date | null | undefined {
+  if (typed === '') return null
+  if (typed === expiryOf(key)) return key.expiresAt
+  const today = dayOf(now)
+  if (!isDay(typed) || typed < today || typed > addDays(today, EXPIRY_YEARS_MAX * 366)) return undefined
+  return startOfDay(addDays(typed, 1))
+}
