@@ -404,6 +404,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
         '/playground',
         '/account',
         '/account/second-factor',
+        '/account/sign-ins',
+        '/account/email',
+        '/account/delete',
         '/development/outbox',
       ],
       ...['', '/accounts', '/accounts/1', '/transfers', '/orders', '/log', '/team', '/banner'].map(inOperator),
@@ -419,7 +422,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByText('No differences.').waitFor()
     await expectAccessible(page)
     await context.clearCookies()
-    for (const path of ['/register', '/register/sent', '/signin', '/forgot', '/verify?token=x']) {
+    for (const path of ['/register', '/register/sent', '/signin', '/account/deleted', '/forgot', '/verify?token=x']) {
       await expectLight(page, path)
       await expectAccessible(page)
       await expectVietnamese(path)
