@@ -56,6 +56,10 @@ export const QUICK_START_TEXTS = {
     vi: 'Thêm mã mô hình khác vào danh sách nếu cần. Việc vặt dùng {cheap}.',
     en: 'Add other ids to the list as you like. Minor work uses {cheap}.',
   },
+  'quickstart.qwen_code': {
+    vi: 'Thêm mã mô hình khác vào danh sách nếu cần, và đổi giữa chúng bằng `/model`.',
+    en: 'Add other ids to the list as you like, and switch between them with `/model`.',
+  },
   'quickstart.aider': {
     vi: 'Viết `openai/` trước mã mô hình: đó là cách aider nhận ra địa chỉ này. `--weak-model` viết thông điệp commit bằng {cheap}.',
     en: 'Write `openai/` before the id: it tells aider to use this address. `--weak-model` writes commit messages with {cheap}.',

@@ -73,7 +73,7 @@ wire_api = "responses"`,
     // qwenlm.github.io/qwen-code-docs, model providers, read 2026-11-22.
     id: 'qwen-code',
     name: 'qwen-code',
-    note: 'quickstart.more_models',
+    note: 'quickstart.qwen_code',
     blocks: ({ base, key, brand, models }) => [
       {
         label: '~/.qwen/settings.json',
