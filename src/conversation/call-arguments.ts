@@ -2,7 +2,9 @@
  * Collects the arguments of a tool call as they arrive, and tells when they are complete, scanning each character once.
  */
 
+import type { ByteText } from '../lib/byte-text.ts'
 import { parseJson } from '../lib/json.ts'
+import { GatheredText } from './gathered-text.ts'
 
 /** before: only whitespace so far. inside: within the object. after: the object is closed. never: not a JSON object. */
 type Place = 'before' | 'inside' | 'after' | 'never'
@@ -11,24 +13,37 @@ export class CallArguments {
   /** Text already scanned. */
   #read = ''
   /** Text that arrived since `complete` was last read; most calls never read it. */
-  #unread = ''
+  #unread = new GatheredText()
+  #hasBegun = false
   #place: Place = 'before'
   #depth = 0
   #inString = false
   #escaped = false
 
   push(fragment: string): void {
-    this.#unread += fragment
+    if (fragment !== '') this.#hasBegun = true
+    this.#unread.add(fragment)
+  }
+
+  /** A fragment as written in JSON. */
+  pushWritten(fragment: ByteText): void {
+    this.#unread.addWritten(fragment)
+  }
+
+  /** A fragment has arrived. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
   }
 
   /** All text so far. */
   get text(): string {
-    return this.#read + this.#unread
+    return this.#read + this.#unread.text
   }
 
   clear(): void {
     this.#read = ''
-    this.#unread = ''
+    this.#unread = new GatheredText()
+    this.#hasBegun = false
     this.#place = 'before'
     this.#depth = 0
     this.#inString = false
@@ -37,15 +52,16 @@ export class CallArguments {
 
   /** The text is exactly one JSON object. */
   get complete(): boolean {
-    if (this.#unread !== '') this.#look()
+    const unread = this.#unread.text
+    if (unread !== '') this.#look(unread)
     return this.#place === 'after'
   }
 
-  #look(): void {
+  #look(unread: string): void {
     const wasOpen = this.#place !== 'after'
-    for (let at = 0; at < this.#unread.length && this.#place !== 'never'; at++) this.#step(this.#unread.charCodeAt(at))
-    this.#read += this.#unread
-    this.#unread = ''
+    for (let at = 0; at < unread.length && this.#place !== 'never'; at++) this.#step(unread.charCodeAt(at))
+    this.#read += unread
+    this.#unread = new GatheredText()
     // The brackets are balanced. Parse once, to see whether it is valid JSON: more text could not repair it.
     if (wasOpen && this.#place === 'after' && parseJson(this.text) === undefined) this.#place = 'never'
   }

@@ -145,6 +145,7 @@ export type OutputMember =
   | '"content":'
   | '"reasoning_content":'
   | '"arguments":'
+  | '"partial_json":'
   | '"text":'
   | '"thinking":'
   | '"delta":'

@@ -76,7 +76,7 @@ export interface ReplyReader {
 }
 
 export interface Skimmable {
-  readonly kind: 'text' | 'reasoning'
+  readonly kind: 'text' | 'reasoning' | 'call'
   readonly learner: TemplateLearner
   /** Receives each skimmed text, as written in JSON; absent if the reader does not need it. */
   readonly onSkimmed?: (written: ByteText) => void

@@ -4,7 +4,8 @@
  */
 
 import type { CallArguments } from './call-arguments.ts'
-import type { ReplySink } from './reply.ts'
+import type { TemplateLearner } from './event-template.ts'
+import type { ReplySink, Skimmable } from './reply.ts'
 import type { Seal } from './seal.ts'
 import { failedStream } from './stream-event.ts'
 
@@ -71,10 +72,16 @@ export class Sequencer {
     this.#advance()
   }
 
-  /** Whether text of this kind goes straight out: its segment is the only one, and open. */
-  isSpeaking(kind: SpokenSegment['kind']): boolean {
+  /**
+   * What more of this text, or of this call's arguments, may skim: it goes straight out, because its segment is the only
+   * one, open, and has nothing held back. Null: it does not.
+   */
+  skimmable(extended: 'text' | 'reasoning' | CallSegment, learner: TemplateLearner): Skimmable | null {
     const head = this.#first
-    return this.#length === 1 && head?.kind === kind && head.waiting === '' && this.#isOpen
+    if (this.#length !== 1 || head === undefined || head.waiting !== '' || !this.#isOpen) return null
+    if (typeof extended === 'string') return head.kind === extended ? { kind: extended, learner } : null
+    if (head !== extended || !extended.arguments.hasBegun) return null
+    return { kind: 'call', learner, onSkimmed: written => extended.arguments.pushWritten(written) }
   }
 
   /** Starts a call. */

@@ -93,9 +93,9 @@ export class ReplyPipe implements ReplySink {
     return stopReason === 'tool_use' && !this.#hasCalls ? 'end_turn' : stopReason
   }
 
-  /** Whether text of this kind would pass through unchanged. */
-  passes(kind: 'text' | 'reasoning'): boolean {
-    return this.#from === kind && this.#open === kind && (kind === 'reasoning' || this.#text === null)
+  /** Whether text of this kind, or arguments of a call, would pass through unchanged. */
+  passes(kind: 'text' | 'reasoning' | 'call'): boolean {
+    return this.#from === kind && this.#open === kind && (kind !== 'text' || this.#text === null)
   }
 
   #show({ reasoning, text }: TaggedText): void {

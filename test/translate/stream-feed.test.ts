@@ -216,3 +216,99 @@ describe('an event that resembles the previous ones but differs', () => {
     expect(said(told)).toEqual(said(throughReader(open(), bytes)))
   })
 })
+
+/** A piece of a call's arguments; calls interleave, go on after their end, and are named again. */
+interface CallPiece {
+  readonly call: number
+  readonly fragment: string
+  readonly hasIndex: boolean
+  readonly isNamed: boolean
+}
+
+const callPieces = fc.array(
+  fc.record({
+    call: fc.nat(2),
+    fragment: fc.constantFrom('{', '{}', '"a":', '"é\\ud83d', '\\ude00"', '1', ',', '}', '{"a":{}}', ' ', '\n'),
+    hasIndex: fc.boolean(),
+    isNamed: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 30 },
+)
+
+function chatCalls(said: readonly CallPiece[]): Buffer {
+  const chunk = (delta: object, finish: string | null = null) =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+  const pieceOf = ({ call, fragment, hasIndex, isNamed }: CallPiece) => ({
+    ...(hasIndex && { index: call }),
+    ...(isNamed && { id: `call_${call}`, type: 'function' }),
+    function: { ...(isNamed && { name: `tool_${call}` }), arguments: fragment },
+  })
+  const begun = new Set<number>()
+  const events = said.map(piece => {
+    const begins = !begun.has(piece.call)
+    begun.add(piece.call)
+    return chunk({ tool_calls: [pieceOf(begins ? { ...piece, hasIndex: true, isNamed: true } : piece)] })
+  })
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+  const last = [chunk({}, 'tool_calls'), `data: ${JSON.stringify({ id: 'c', choices: [], usage })}\n\n`]
+  return Buffer.from([...events, ...last, 'data: [DONE]\n\n'].join(''))
+}
+
+function messagesCalls(said: readonly CallPiece[]): Buffer {
+  const event = (data: { readonly type: string; readonly [member: string]: unknown }) =>
+    `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+  const begin = (index: number) => {
+    const block = { type: 'tool_use', id: `toolu_${index}`, name: `tool_${index}`, input: {} }
+    return event({ type: 'content_block_start', index, content_block: block })
+  }
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [],
+    usage: { input_tokens: 1 },
+  }
+  const begun = new Set<number>()
+  return Buffer.from(
+    [
+      event({ type: 'message_start', message }),
+      ...said.map(({ call, fragment }) => {
+        const begins = !begun.has(call)
+        begun.add(call)
+        const delta = { type: 'input_json_delta', partial_json: fragment }
+        return (begins ? begin(call) : '') + event({ type: 'content_block_delta', index: call, delta })
+      }),
+      ...[...begun].map(index => event({ type: 'content_block_stop', index })),
+      event({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } }),
+      event({ type: 'message_stop' }),
+    ].join(''),
+  )
+}
+
+describe.each([
+  ['chat', chatCalls],
+  ['messages', messagesCalls],
+] as const)('calls in a stream of %s', (upstream, bytesOf) => {
+  test.each(WIRES.filter(client => client !== upstream))(
+    'give %s clients the same arguments on the fast path, however they interleave',
+    client => {
+      fc.assert(
+        fc.property(callPieces, places, (calls, cuts) => {
+          const bytes = bytesOf(calls)
+          const { skimmed, ...told } = throughFeed(openRoad(upstream, client), bytes, cuts)
+          expect(said(told)).toEqual(said(throughReader(openRoad(upstream, client), bytes)))
+        }),
+        { numRuns: 300 },
+      )
+    },
+  )
+
+  test.each(WIRES.filter(client => client !== upstream))('take the fast path to %s clients once begun', client => {
+    const one = { call: 0, hasIndex: true, isNamed: false }
+    const calls = ['', '{"text":"', ...Array.from({ length: 20 }, () => 'Hà \\"Nội\\"'), '"}']
+    const bytes = bytesOf(calls.map(fragment => ({ ...one, fragment })))
+    const cuts = [...bytes.keys()].filter(at => bytes.toString('latin1', at - 2, at) === '\n\n')
+    expect(throughFeed(openRoad(upstream, client), bytes, cuts).skimmed).toBeGreaterThanOrEqual(20)
+  })
+})

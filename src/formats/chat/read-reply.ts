@@ -21,7 +21,8 @@ export class ChatReplyReader implements ReplyReader {
   readonly #tracker = new CallTracker()
   readonly #sequencer: Sequencer
   readonly #learner = new TemplateLearner()
-  #templateKind: 'text' | 'reasoning' = 'text'
+  /** What the template's events extend: text, reasoning, or the arguments of this call. */
+  #extends: 'text' | 'reasoning' | CallSegment = 'text'
   #started = false
   #delivered = false
   #hasCalls = false
@@ -42,9 +43,8 @@ export class ChatReplyReader implements ReplyReader {
   }
 
   get skimmable(): ReplyReader['skimmable'] {
-    const kind = this.#templateKind
-    if (this.#learner.current === null || this.finished || !this.#sequencer.isSpeaking(kind)) return null
-    return { kind, learner: this.#learner }
+    if (this.#learner.current === null || this.finished) return null
+    return this.#sequencer.skimmable(this.#extends, this.#learner)
   }
 
   push(event: UpstreamEvent): void {
@@ -77,9 +77,17 @@ export class ChatReplyReader implements ReplyReader {
   #learn(raw: Buffer, { choices }: JsonObject, choice: JsonObject): void {
     if (arrayOrEmpty(choices).length !== 1 || choice.finish_reason) return
     const member = deltaMember(choice.delta)
-    if (member === null || member === '"arguments":') return
-    this.#templateKind = member === '"content":' ? 'text' : 'reasoning'
+    if (member === null) return
+    const extended = member === '"arguments":' ? this.#callOf(choice) : member === '"content":' ? 'text' : 'reasoning'
+    if (extended === null) return
+    this.#extends = extended
     this.#learner.learn(byteText(raw), member)
+  }
+
+  /** The call whose arguments the chunk extends; null if it starts one. */
+  #callOf({ delta }: JsonObject): CallSegment | null {
+    const [call] = arrayOrEmpty(objectOrNull(delta)?.tool_calls)
+    return isObject(call) ? this.#tracker.find(call) : null
   }
 
   #readUsage(holder: JsonObject): TokenUsage | null {

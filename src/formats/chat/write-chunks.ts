@@ -2,7 +2,7 @@
 
 import { DONE } from '../../conversation/stream-event.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
-import { ascii, type ByteText, concat, encodeText } from '../../lib/byte-text.ts'
+import { ascii, type ByteText, concat, encodeText, ofCharacters } from '../../lib/byte-text.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { writeUsage } from './usage.ts'
 
@@ -19,6 +19,7 @@ export function sealedDetail(mark: string): JsonObject {
 
 /** The text of a chunk after its delta. */
 const WRITTEN_TAIL = ascii('"},"logprobs":null,"finish_reason":null}]}\n\n')
+const WRITTEN_CALL_TAIL = ascii('"}}]},"logprobs":null,"finish_reason":null}]}\n\n')
 
 export class ChunkWriter {
   readonly #head: string
@@ -37,6 +38,12 @@ export class ChunkWriter {
   /** Like `content` and `reasoning`, for text as written in JSON. */
   written(member: 'content' | 'reasoning_content', text: ByteText): ByteText {
     return concat(this.#headBytes, ascii(`{"index":0,"delta":{"${member}":"`), text, WRITTEN_TAIL)
+  }
+
+  /** Like `callArguments`, for text as written in JSON. */
+  writtenArguments(index: number, text: ByteText): ByteText {
+    const call = concat(ascii('{"index":0,"delta":{"tool_calls":[{"index":'), ofCharacters(String(index)))
+    return concat(this.#headBytes, call, ascii(',"function":{"arguments":"'), text, WRITTEN_CALL_TAIL)
   }
 
   content(text: string): string {

@@ -89,6 +89,7 @@ export class ChatReplyWriter implements ReplyWriter {
   }
 
   written(text: ByteText): ByteText {
+    if (this.#kind === 'call') return this.#chunks.writtenArguments(this.#callIndex, text)
     if (this.#kind === 'reasoning') this.#pieces.addWritten(text)
     return this.#chunks.written(this.#kind === 'reasoning' ? 'reasoning_content' : 'content', text)
   }

@@ -23,7 +23,8 @@ export class MessagesReplyReader implements ReplyReader {
   readonly #blocks = new Map<number, OpenBlock>()
   readonly #usage = new StreamUsage()
   readonly #learner = new TemplateLearner()
-  #templateKind: 'text' | 'reasoning' = 'text'
+  /** What the template's events extend: text, reasoning, or the arguments of this call. */
+  #extends: 'text' | 'reasoning' | CallSegment = 'text'
   #started = false
   #hasStart = false
   #delivered = false
@@ -40,9 +41,8 @@ export class MessagesReplyReader implements ReplyReader {
   }
 
   get skimmable(): ReplyReader['skimmable'] {
-    const kind = this.#templateKind
-    if (this.#learner.current === null || this.finished || !this.#sequencer.isSpeaking(kind)) return null
-    return { kind, learner: this.#learner }
+    if (this.#learner.current === null || this.finished) return null
+    return this.#sequencer.skimmable(this.#extends, this.#learner)
   }
 
   push(given: UpstreamEvent): void {
@@ -166,6 +166,7 @@ export class MessagesReplyReader implements ReplyReader {
         const fragment = textOrNull(delta.partial_json) ?? ''
         if (block?.kind !== 'call' || fragment === '') return
         block.sawFragment = true
+        this.#learn(raw, block.call, fragment)
         this.#sequencer.extendCall(block.call, fragment)
         return
       }
@@ -179,10 +180,11 @@ export class MessagesReplyReader implements ReplyReader {
     this.#sequencer.speak(kind, text)
   }
 
-  #learn(raw: Buffer | undefined, kind: 'text' | 'reasoning', text: string): void {
+  #learn(raw: Buffer | undefined, extended: 'text' | 'reasoning' | CallSegment, text: string): void {
     if (raw === undefined || text === '') return
-    this.#templateKind = kind
-    this.#learner.learn(byteText(raw), kind === 'text' ? '"text":' : '"thinking":')
+    this.#extends = extended
+    const member = extended === 'text' ? '"text":' : extended === 'reasoning' ? '"thinking":' : '"partial_json":'
+    this.#learner.learn(byteText(raw), member)
   }
 
   #closeBlock(index: number): void {

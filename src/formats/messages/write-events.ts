@@ -49,12 +49,13 @@ export function signatureDelta(index: number, signature: string): string {
 const WRITTEN_HEAD = ascii('event: content_block_delta\ndata: {"type":"content_block_delta","index":')
 const WRITTEN_MIDDLE = {
   text: ascii(',"delta":{"type":"text_delta","text":"'),
-  thinking: ascii(',"delta":{"type":"thinking_delta","thinking":"'),
+  reasoning: ascii(',"delta":{"type":"thinking_delta","thinking":"'),
+  call: ascii(',"delta":{"type":"input_json_delta","partial_json":"'),
 } as const
 const WRITTEN_TAIL = ascii('"}}\n\n')
 
-/** A text or thinking delta, from text as written in JSON. */
-export function writtenDelta(kind: 'text' | 'thinking', index: number, text: ByteText): ByteText {
+/** A text, thinking or input delta, from text as written in JSON. */
+export function writtenDelta(kind: keyof typeof WRITTEN_MIDDLE, index: number, text: ByteText): ByteText {
   return concat(WRITTEN_HEAD, ofCharacters(String(index)), WRITTEN_MIDDLE[kind], text, WRITTEN_TAIL)
 }
 

@@ -88,7 +88,7 @@ export class MessagesReplyWriter implements ReplyWriter {
 
   written(text: ByteText): ByteText {
     if (this.#kind === 'reasoning') this.#pieces.addWritten(text)
-    return writtenDelta(this.#kind === 'reasoning' ? 'thinking' : 'text', this.#index, text)
+    return writtenDelta(this.#kind === 'reasoning' || this.#kind === 'call' ? this.#kind : 'text', this.#index, text)
   }
 
   end(stopReason: StopReason, usage: TokenUsage): string {
