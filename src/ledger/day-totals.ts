@@ -18,23 +18,16 @@ const NEXT = `select to_char(min(day), 'YYYY-MM-DD') as day from usage_daily
   where day >= (select days_summed_before from call_roll_up)
     and day < ((now() - make_interval(secs => $1::text::integer)) at time zone 'Asia/Ho_Chi_Minh')::date`
 
-const SUMMED = [
-  'calls',
-  'errors',
-  'input_tokens',
-  'output_tokens',
-  'images',
-  'cost_micro_vnd',
-  'charged_micro_vnd',
-  'upstream_cost_micro_vnd',
-  'upstream_cost_calls',
-] as const
-
-const sumBy = (table: string, series: string): string => `insert into ${table} (day, ${series}, ${SUMMED.join(', ')})
-  select day, ${series}, ${SUMMED.map(column => `sum(${column})`).join(', ')}
-    from usage_daily where day = $1::text::date group by 1, 2`
-const BY_ENTRY = sumBy('entry_daily', 'entry_id')
-const BY_ACCOUNT = sumBy('account_daily', 'account_id')
+const COLUMNS = `calls, errors, input_tokens, output_tokens, images, cost_micro_vnd, charged_micro_vnd,
+  upstream_cost_micro_vnd, upstream_cost_calls`
+const SUMS = `sum(calls), sum(errors), sum(input_tokens), sum(output_tokens), sum(images), sum(cost_micro_vnd),
+  sum(charged_micro_vnd), sum(upstream_cost_micro_vnd), sum(upstream_cost_calls)`
+const SUM = [
+  `insert into entry_daily (day, entry_id, ${COLUMNS}) select day, entry_id, ${SUMS}
+    from usage_daily where day = $1::text::date group by 1, 2`,
+  `insert into account_daily (day, account_id, ${COLUMNS}) select day, account_id, ${SUMS}
+    from usage_daily where day = $1::text::date group by 1, 2`,
+]
 const LOCK = 'select from call_roll_up for no key update'
 const MARK = 'update call_roll_up set days_summed_before = $1::text::date + 1'
 
@@ -46,7 +39,7 @@ export async function sumDays(sql: Sql, options: DayTotalsOptions = {}): Promise
       await transaction.unsafe(LOCK)
       const [next] = await transaction.unsafe(NEXT, [String(lagSeconds)])
       if (!next?.day) return false
-      for (const statement of [BY_ENTRY, BY_ACCOUNT, MARK]) await transaction.unsafe(statement, [next.day])
+      for (const statement of [...SUM, MARK]) await transaction.unsafe(statement, [next.day])
       return true
     })
     if (!isSummed) return days
@@ -54,14 +47,18 @@ export async function sumDays(sql: Sql, options: DayTotalsOptions = {}): Promise
   return daysMax
 }
 
+const IN_PERIOD = 'day >= $1::text::date and day < $2::text::date'
+const SUMMED_BEFORE = '(select days_summed_before from call_roll_up)'
 /**
- * Rows of the days from $1 to before $2, to be summed further: of `entry_daily` or `account_daily` where their days are
- * in it, of `usage_daily` from there on.
+ * Sums by day and entry from day $1 to before $2, to be summed further: from `entry_daily` where their days are in it, from
+ * `usage_daily` after that.
  */
-export function dailyRows(table: 'entry_daily' | 'account_daily'): string {
-  const columns = `day, ${table === 'entry_daily' ? 'entry_id' : 'account_id'}, ${SUMMED.join(', ')}`
-  const inPeriod = 'day >= $1::text::date and day < $2::text::date'
-  const summed = '(select days_summed_before from call_roll_up)'
-  return `(select ${columns} from ${table} where ${inPeriod} and day < ${summed}
-    union all select ${columns} from usage_daily where ${inPeriod} and day >= ${summed}) days`
-}
+export const ENTRY_DAYS = `(
+  select day, entry_id, ${COLUMNS} from entry_daily where ${IN_PERIOD} and day < ${SUMMED_BEFORE}
+  union all
+  select day, entry_id, ${COLUMNS} from usage_daily where ${IN_PERIOD} and day >= ${SUMMED_BEFORE}) days`
+/** The same by day and account. */
+export const ACCOUNT_DAYS = `(
+  select day, account_id, ${COLUMNS} from account_daily where ${IN_PERIOD} and day < ${SUMMED_BEFORE}
+  union all
+  select day, account_id, ${COLUMNS} from usage_daily where ${IN_PERIOD} and day >= ${SUMMED_BEFORE}) days`

@@ -109,6 +109,8 @@ const BY_KEY = ['../accounts/find-key.ts FIND']
 /** Of a process or of all accounts: asked of each database, and nobody waits for it. */
 const BACKGROUND = [
   'day-totals.ts NEXT',
+  'day-totals.ts ENTRY_DAYS',
+  'day-totals.ts ACCOUNT_DAYS',
   'instance.ts ABANDONED',
   'instance.ts TAKE_ALONG',
   'instance.ts MINE',

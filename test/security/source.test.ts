@@ -21,7 +21,7 @@ const MADE_OF_CONSTANTS = [
   'src/lib/packed-rows.ts: listed(names)',
   'src/lib/packed-rows.ts: parameter',
   'src/ledger/roll-up.ts: table',
-  'src/ledger/reports/business.ts: series',
+  'src/ledger/reports/operator-calls.ts: attempts',
   'src/ledger/reports/operator-calls.ts: SOURCES[source]',
   'src/ledger/reports/operator-calls.ts: window',
   ...Array<string>(3).fill("src/ledger/reports/operator-calls.ts: source === 'account' ? 'seq' : 'call_id'"),
@@ -60,7 +60,8 @@ test('no SQL is made of strings: statements are constants, values are parameters
     [
       // Choose between constants.
       'src/accounts/operator.ts: statement',
-      'src/ledger/reports/business.ts: by',
+      'src/ledger/day-totals.ts: statement',
+      'src/ledger/reports/business.ts: STATEMENTS[by]',
       'src/ledger/reports/upstream-figures.ts: statement',
       'src/ledger/roll-up.ts: statement',
       'src/ledger/roll-up.ts: markStatement',

@@ -2,7 +2,7 @@
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
-import { dailyRows } from '../day-totals.ts'
+import { ACCOUNT_DAYS, ENTRY_DAYS } from '../day-totals.ts'
 import { checkRange } from './days.ts'
 import type { DayRange } from './types.ts'
 
@@ -24,12 +24,11 @@ export interface BusinessFigure {
 
 const SUMS = `sum(input_tokens)::text as input_tokens, sum(output_tokens)::text as output_tokens, sum(calls)::text as calls,
   sum(charged_micro_vnd)::text as revenue, sum(upstream_cost_micro_vnd)::text as cost, sum(upstream_cost_calls)::text as known`
-const byDay = (series: string, rows: string): string =>
-  `select ${series} as series, sum(errors)::text as errors, ${SUMS} from ${rows} group by 1`
+const FIGURES = `sum(errors)::text as errors, ${SUMS}`
 const STATEMENTS = {
-  day: byDay(`to_char(day, 'YYYY-MM-DD')`, dailyRows('entry_daily')),
-  model: byDay('entry_id', dailyRows('entry_daily')),
-  customer: byDay('account_id::text', dailyRows('account_daily')),
+  day: `select to_char(day, 'YYYY-MM-DD') as series, ${FIGURES} from ${ENTRY_DAYS} group by 1`,
+  model: `select entry_id as series, ${FIGURES} from ${ENTRY_DAYS} group by 1`,
+  customer: `select account_id::text as series, ${FIGURES} from ${ACCOUNT_DAYS} group by 1`,
   // Hours are of the time at which calls ended, as days are.
   upstream: `select upstream_id as series, coalesce(sum(calls) filter (where status >= 400), 0)::text as errors, ${SUMS}
   from call_hourly where hour >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh'

@@ -62,10 +62,10 @@ const SOURCES = {
  * The edge of what was looked at is a row of its own, with a call where one matches. Attempts, most of a row's bytes, are
  * looked at for an upstream alone.
  */
-const pageOf = (source: keyof typeof SOURCES, window: number, { upstreamId }: CallFilter): string => `
+const pageOf = (source: keyof typeof SOURCES, window: number, attempts: string): string => `
 with looked as materialized (
   select account_id, seq, call_id, key_id, requested_name, entry_id, status, latency_ms, closed_at,
-         ${upstreamId === undefined ? 'null::jsonb as attempts' : 'attempts'} ${SOURCES[source]}
+         ${attempts} ${SOURCES[source]}
    limit ${window}),
 edge as (
   select count(*)::integer as looked, (array_agg(call_id order by ${source === 'account' ? 'seq' : 'call_id'}))[1] as edge_call,
@@ -86,6 +86,10 @@ with hours as not materialized (
      and ($6::text is null or latency_ms_max >= $6::text::integer) and first_call_id < $1::text::uuid)
 select case when exists (select from hours where last_call_id >= $1::text::uuid) then $1
        else (select last_call_id::text from hours order by last_call_id desc limit 1) end as call_id`
+
+function attemptsFor({ upstreamId }: CallFilter): string {
+  return upstreamId === undefined ? 'null::jsonb as attempts' : 'attempts'
+}
 
 interface Edge {
   readonly looked: number
@@ -134,7 +138,7 @@ async function findAmongAll(sql: AnySql, { filter, limit, windows }: Request, be
     }
     const size = matchesAll(filter) ? limit : window
     const wanted = [...parameters, position, String(limit - calls.length)]
-    const { edge, calls: found } = await look(sql, pageOf('everybody', size, filter), wanted)
+    const { edge, calls: found } = await look(sql, pageOf('everybody', size, attemptsFor(filter)), wanted)
     calls.push(...found)
     if (calls.length === limit) return more(calls, calls.at(-1)!.callId, calls.at(-1)!.callId)
     if (edge.looked < size || edge.edge_call === null) return { calls, next: null, lookedBackTo: null }
@@ -165,7 +169,7 @@ async function findInAccount(
   for (const window of windows) {
     const wanted = [...filterParameters(filter), String(position), String(limit - calls.length)]
     const range = [...wanted, String(accountId), String(bounds.afterSeq)]
-    const { edge, calls: found } = await look(sql, pageOf('account', window, filter), range)
+    const { edge, calls: found } = await look(sql, pageOf('account', window, attemptsFor(filter)), range)
     calls.push(...found)
     const last = calls.at(-1)
     if (calls.length === limit && last !== undefined) return more(calls, String(last.seq), last.callId)

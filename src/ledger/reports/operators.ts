@@ -3,7 +3,7 @@
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
 import { CREDIT_KINDS, type CreditKind } from '../credit.ts'
-import { dailyRows } from '../day-totals.ts'
+import { ENTRY_DAYS } from '../day-totals.ts'
 import { toSums } from './daily.ts'
 import { checkRange } from './days.ts'
 import type { DailyFigure, Day, DayRange } from './types.ts'
@@ -11,7 +11,7 @@ import type { DailyFigure, Day, DayRange } from './types.ts'
 const REVENUE = `select to_char(day, 'YYYY-MM-DD') as day, entry_id as series, sum(calls)::text as calls,
     sum(errors)::text as errors, sum(input_tokens)::text as input_tokens, sum(output_tokens)::text as output_tokens,
     sum(images)::text as images, sum(cost_micro_vnd)::text as cost, sum(charged_micro_vnd)::text as charged
-  from ${dailyRows('entry_daily')} group by 1, 2 order by 1, 2`
+  from ${ENTRY_DAYS} group by 1, 2 order by 1, 2`
 const INCOME = `select to_char(at at time zone 'Asia/Ho_Chi_Minh', 'YYYY-MM-DD') as day, kind, count(*)::integer as credits,
     sum(amount_micro_vnd)::text as amount
   from credit
