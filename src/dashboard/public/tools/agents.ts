@@ -41,7 +41,7 @@ wire_api = "responses"`,
     ],
   },
   {
-    // opencode.ai/docs/providers, read 2026-11-22.
+    // Runs as it stands with opencode 1.18.33, see `make tools`.
     id: 'opencode',
     name: 'opencode',
     note: 'quickstart.more_models',
@@ -136,6 +136,7 @@ ${[models.chat, models.cheap]
     ],
   },
   {
+    // docs.cline.bot/provider-config/openai-compatible, read 2026-11-22.
     id: 'cline',
     name: 'Cline',
     note: 'quickstart.editor.text',
@@ -147,6 +148,7 @@ ${[models.chat, models.cheap]
     ],
   },
   {
+    // kilo.ai/docs/providers/openai-compatible, read 2026-11-22.
     id: 'kilo',
     name: 'Kilo Code',
     note: 'quickstart.editor.text',

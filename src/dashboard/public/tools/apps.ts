@@ -1,4 +1,4 @@
-/** Programs with a place for an OpenAI-compatible address; read 2026-11-22. */
+/** Programs with a place for an OpenAI-compatible address. */
 
 import { SHELL, type Tool } from './types.ts'
 
@@ -20,6 +20,7 @@ export const APPS: readonly Tool[] = [
     ],
   },
   {
+    // The fields of n8n's OpenAI credential (OpenAiApi.credentials.ts), read 2026-11-22.
     id: 'n8n',
     name: 'n8n',
     note: 'quickstart.n8n',

@@ -1,4 +1,4 @@
-/** Libraries to program with. Vendors' SDKs and frameworks, as their own documentation sets them up; read 2026-11-22. */
+/** Libraries to program with: vendors' SDKs and frameworks. The tests run those in curl, JavaScript and TypeScript. */
 
 import { SHELL, type Tool } from './types.ts'
 
@@ -187,7 +187,6 @@ print(llm.complete("Xin chào"))`,
     ],
   },
   {
-    // llm.datasette.io, OpenAI-compatible models, read 2026-11-22.
     id: 'llm',
     name: 'llm',
     note: 'quickstart.llm',
