@@ -78,7 +78,8 @@ function isSpent(endpoint: Endpoint, text: string): boolean {
       expect.objectContaining({ response: expect.objectContaining(failed) }),
     ])
   } else {
-    const error = { type: 'insufficient_balance', message, code: 'insufficient_balance', param: null }
+    const code = 'insufficient_balance'
+    const error = { type: code, message, code, param: null, metadata: { limit_source: 'wallet' } }
     const told = { type: 'error', error, request_id: expect.any(String) }
     expect([name, data]).toEqual([endpoint === 'messages' ? 'error' : '', told])
   }

@@ -49,6 +49,7 @@ test('charges the cost, answers with the balance and writes every column of the 
     ],
     errorCode: 'insufficient_balance',
     requestId: 'run-7/step:3',
+    tag: 'nightly',
     status: 499,
     openedAt,
   })
@@ -80,6 +81,7 @@ test('charges the cost, answers with the balance and writes every column of the 
       upstream_cost_micro_vnd: '98765432109',
       attempts: finished.attempts,
       error_code: 'insufficient_balance',
+      tag: 'nightly',
       cost_micro_vnd: '4680000',
       charged_micro_vnd: '4680000',
       balance_after_micro_vnd: '5320000',
