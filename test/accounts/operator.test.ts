@@ -54,6 +54,7 @@ describe('searching', () => {
       createdAt: expect.any(Date),
       emailVerifiedAt: null,
       blockedAt: null,
+      deletedAt: null,
       role: null,
       balanceMicroVnd: 0n,
       heldMicroVnd: 0n,

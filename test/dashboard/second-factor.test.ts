@@ -106,7 +106,11 @@ test('money asks again after a while, keeps what was typed, and moves once', asy
   expect([wrong.status, fieldsOf(wrong, adjust())]).toEqual([422, form])
   const right = { ...fieldsOf(wrong, adjust()), second_factor: recoveryCodes[1] as string }
   const answers = await Promise.all([operator.post(adjust(), right), operator.post(adjust(), right)])
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422])
+  // The later one finds the code used, or the factor given and the money moved.
+  expect([
+    [303, 303],
+    [303, 422],
+  ]).toContainEqual(answers.map(({ status }) => status).toSorted())
   expect(await running.balance(customerId)).toBe(70_000_000_000n)
   // And for a while it does not ask.
   expect((await operator.post(adjust(), money('1.000'))).status).toBe(303)

@@ -33,6 +33,7 @@ const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'secret_fingerprint',
   'throttle',
   'upstream_out',
+  'usage_roll_up',
 ])
 const CHUNK_BYTES = 65_536
 const NEWLINE = 10

@@ -195,7 +195,7 @@ function findWrong({ replies, calls, seen }: Witnesses, rows: readonly UsageRow[
     const reply = bySerial.get(row.input)
     if (reply === undefined) continue
     if (row.entry_id !== reply.entryId || Number(row.account_id) !== reply.accountId)
-      wrong.push(`${name}: of another account or model than reply ${reply.serial}`)
+      wrong.push(`${name}, ${row.status}: of another account or model than reply ${reply.serial}`)
     if (row.status === 200 && row.output !== reply.outputTokens) wrong.push(`${name}: ${row.output} output tokens`)
   }
   for (const call of calls) {
