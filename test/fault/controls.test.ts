@@ -104,6 +104,11 @@ const SERVED = `(select max(seq) from usage where status = 200 and streamed)`
 
 test.each<[string, string, (keyof Findings)[]]>([
   [
+    'a charge by guess, although its client stayed',
+    `update usage set estimated = true where seq = ${SERVED}`,
+    ['lost'],
+  ],
+  [
     'a usage row without its charge',
     `update usage set cost_micro_vnd = 0, charged_micro_vnd = 0 where seq = ${SERVED}`,
     ['lost', 'ledger'],

@@ -89,11 +89,13 @@ interface UsageRow {
   readonly cost: string
   readonly charged: string
   readonly after: string
+  /** Counted by the gateway: the provider's figures, and the number of its reply, are not in the row. */
+  readonly estimated: boolean
   readonly at: number
 }
 
 const USAGE = `select account_id, seq, call_id, entry_id, status, input_tokens::integer as input, output_tokens::integer as output,
-  cost_micro_vnd as cost, charged_micro_vnd as charged, balance_after_micro_vnd as after,
+  cost_micro_vnd as cost, charged_micro_vnd as charged, balance_after_micro_vnd as after, estimated,
   (extract(epoch from closed_at) * 1000)::double precision as at from usage`
 const CREDITS = `select c.account_id, c.seq, c.amount_micro_vnd as amount, c.balance_after_micro_vnd as after,
   (extract(epoch from c.at) * 1000)::double precision as at, b.provider_ref as reference
@@ -128,7 +130,8 @@ export async function judge(witnesses: Witnesses): Promise<Verdict> {
 
 /** Checks promises I4 and I6. */
 function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows: readonly UsageRow[]) {
-  const charges = new Set(rows.filter(row => row.cost !== '0').map(row => row.input))
+  const charges = new Set(rows.filter(row => row.cost !== '0' && !row.estimated).map(row => row.input))
+  const guesses = guessesOf(calls, rows)
   const lost: string[] = []
   let [unheard, unheardMs, charged] = [0, 0, 0]
   for (const reply of replies) {
@@ -137,7 +140,7 @@ function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows:
     const left = timeLeft(lives.get(reply.gateway) ?? [], finishedAt)
     const mayWait =
       reply.longEvents !== null || databaseAway.some(({ from, to }) => finishedAt < to && finishedAt + left > from)
-    if (charges.has(reply.serial)) charged++
+    if (charges.has(reply.serial) || guesses.take(reply)) charged++
     else if (left < (mayWait ? WAITING_MS : HEARING_MS)) {
       unheard++
       unheardMs = Math.max(unheardMs, left)
@@ -153,6 +156,26 @@ function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows:
     if (row === undefined || row.cost === '0') lost.push(`call ${call.callId}, whose client has the whole reply`)
   }
   return { lost, unheard, unheardMs, charged }
+}
+
+/**
+ * Charges by the gateway's own count: of clients that left before the provider's figures had arrived, although the provider
+ * may have sent its whole reply by then. Each stands for one reply of the same account and model.
+ */
+function guessesOf(calls: readonly ClientCall[], rows: readonly UsageRow[]) {
+  const left = new Set(calls.filter(call => call.left).map(call => call.callId))
+  const guesses = new Set(rows.filter(row => row.cost !== '0' && row.estimated && left.has(row.call_id)))
+  return {
+    take({ accountId, entryId, finishedAt }: Reply): boolean {
+      const found = [...guesses].find(
+        row =>
+          Number(row.account_id) === accountId &&
+          row.entry_id === entryId &&
+          Math.abs(row.at - (finishedAt as number)) < COMMIT_MS,
+      )
+      return found !== undefined && guesses.delete(found)
+    },
+  }
 }
 
 /** How long, in ms, a gateway was seen active between the end of a reply and its kill. */
@@ -192,7 +215,7 @@ function findWrong({ replies, calls, seen }: Witnesses, rows: readonly UsageRow[
     if (row.charged !== row.cost && row.after !== '0') wrong.push(`${name}: uncollected at a balance of ${row.after}`)
     if (row.cost === '0') continue
     if (BigInt(row.cost) !== priceOf(row)) wrong.push(`${name}: cost ${row.cost}, not ${priceOf(row)}`)
-    const reply = bySerial.get(row.input)
+    const reply = row.estimated ? undefined : bySerial.get(row.input)
     if (reply === undefined) continue
     if (row.entry_id !== reply.entryId || Number(row.account_id) !== reply.accountId)
       wrong.push(`${name}, ${row.status}: of another account or model than reply ${reply.serial}`)
