@@ -121,12 +121,19 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
 
   test('a provider is down: it is taken out for all processes, with a reason and an end', async () => {
     isDown = true
-    for (let calls = 0; calls < 12; calls++) await call()
+    const trouble = page.getByRole('link', { name: 'anthropic is failing' })
+    // Few calls get as far as a provider that fails, and a pause follows each of them.
+    await expect
+      .poll(async () => {
+        for (let calls = 0; calls < 4; calls++) await call()
+        await running.gateway.readiness.idle()
+        await rollUpCalls(running.database.sql, { lagSeconds: 0 })
+        await begin()
+        return trouble.count()
+      })
+      .toBe(1)
     isDown = false
-    await running.gateway.readiness.idle()
-    await rollUpCalls(running.database.sql, { lagSeconds: 0 })
-    await begin()
-    await click(page.getByRole('link', { name: 'anthropic is failing' }))
+    await click(trouble)
     await page.getByLabel('Reason').fill('overloaded since seven')
     await click(page.getByRole('button', { name: 'Take out of service' }))
     await page.getByText(`${operator.email}: overloaded since seven`).waitFor()

@@ -42,6 +42,30 @@ test('each kind of connection has the durability that it was opened with', async
   }
 })
 
+test('a transaction that begins behind a busy connection has the connection to itself', async () => {
+  const sql = openDatabase({ url: database.url, name: 'transactions', connectionsMax: 2 })
+  await sql`create table if not exists begun (n integer)`
+  const busy = Array.from({ length: 2 }, () => sql`select pg_sleep(0.2)`.execute())
+  const transactions = Array.from({ length: 6 }, (_, n) =>
+    sql.begin(async transaction => {
+      await transaction`insert into begun values (${n}::text::integer)`
+      if (n % 2 === 1) throw new Error('undone')
+    }),
+  )
+  const alone = Array.from({ length: 6 }, () => sql`insert into begun values (100)`.execute())
+  const ends = await Promise.allSettled([...busy, ...transactions, ...alone])
+  const failed = ends.flatMap(end => (end.status === 'rejected' ? [(end.reason as Error).message] : []))
+  expect(failed).toEqual(['undone', 'undone', 'undone'])
+  const rows = await sql`select n, count(*)::integer as count from begun group by n order by n`
+  expect(rows.map(({ n, count }) => [n, count])).toEqual([
+    [0, 1],
+    [2, 1],
+    [4, 1],
+    [100, 6],
+  ])
+  await sql.end({ timeout: 5 })
+})
+
 test('a statement that is not answered in time fails, and the next one gets a fresh connection', async () => {
   const pool = openStatementPool({ url: database.url, name: 'deadline', connectionsMax: 1, deadlineMs: 1_500 })
   await expect(pool.query('select pg_sleep(5)', [])).rejects.toMatchObject({ code: 'STATEMENT_DEADLINE' })
