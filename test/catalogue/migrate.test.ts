@@ -177,7 +177,7 @@ test.each([
   expect(parse(now)).toEqual({ dialect: IN_WORDS_OF_TODAY })
 })
 
-test('what cannot be said any more stays, as does what is said in both words, for somebody to decide', () => {
+test('a word without a successor stays, as does one given in its old and its new form, for the operator to decide', () => {
   const text = 'dialect: { max_tokens_default: 4096, tool_id: word, tools: { call_id: any }, on_unsupported: refuse }\n'
   const { text: now, words } = migrated(text)
   expect(now).toBe(text)

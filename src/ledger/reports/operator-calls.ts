@@ -9,6 +9,7 @@ import { firstUuidAt, isUuid, timeOf } from '../../lib/ids.ts'
 import { readRolledUpTo } from '../roll-up.ts'
 import { findBounds } from './bounds.ts'
 import { CALL_COLUMNS, CALL_SOURCES, type OperatorCall, toOperatorCall, UPSTREAM_OF_CALL } from './operator-call.ts'
+import { statusRange } from './rows.ts'
 
 export interface CallFilter {
   readonly accountId?: number
@@ -230,10 +231,4 @@ function filterParameters(filter: CallFilter): (string | null)[] {
     firstUuidAt(from.getTime()),
     firstUuidAt(to.getTime()),
   ]
-}
-
-function statusRange(status: CallFilter['status']): readonly [string | null, string | null] {
-  if (status === 'ok') return ['0', '399']
-  if (status === 'error') return ['400', '999']
-  return status === undefined ? [null, null] : [String(status), String(status)]
 }

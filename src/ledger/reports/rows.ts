@@ -81,7 +81,7 @@ export function filterParameters({ keyId, entryId, status, from, to, tag }: Usag
   ]
 }
 
-/** The least and the highest status that a filter lets through; null: any. */
+/** The lowest and the highest HTTP status that a filter matches, both included; null: no bound. */
 export function statusRange(status: UsageFilter['status']): readonly [string | null, string | null] {
   if (status === 'ok') return ['0', '399']
   if (status === 'error') return ['400', '999']
