@@ -252,6 +252,7 @@ create table call_roll_up (
   one boolean not null default true,
   closed_before timestamp with time zone not null default now(),
   days_summed_before date not null default '-infinity'::date,
+  upstreams_summed_before date not null default '-infinity'::date,
   constraint call_roll_up_pkey PRIMARY KEY (one),
   constraint call_roll_up_one_check CHECK (one)
 );
@@ -610,6 +611,19 @@ create table unknown_model (
   constraint unknown_model_fell_back_check CHECK ((fell_back >= 0)),
   constraint unknown_model_name_check CHECK ((char_length(name) <= 256)),
   constraint unknown_model_refused_check CHECK ((refused >= 0))
+);
+
+create table upstream_daily (
+  day date not null,
+  upstream_id text not null,
+  calls bigint not null,
+  errors bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  charged_micro_vnd bigint not null,
+  upstream_cost_micro_vnd bigint not null,
+  upstream_cost_calls bigint not null,
+  constraint upstream_daily_pkey PRIMARY KEY (day, upstream_id)
 );
 
 create table upstream_out (

@@ -1,22 +1,29 @@
 /**
- * Sums days that are over, of all accounts: by entry, and by account. A settlement counts for the day on which it is
- * written, so a day does not change once its last transaction has committed.
+ * Sums days that are over, of all accounts: by entry, by account and by upstream. A settlement counts for the day on which
+ * it is written, so a day does not change once its last transaction has committed. By upstream calls are rolled up first,
+ * so their days wait until the roll-up has passed them.
  */
 
 import type { Sql } from '../lib/database.ts'
 
 export interface DayTotalsOptions {
-  /** How long a day must be over, in seconds; longer than any settlement takes to commit. */
+  /** How long a day must be over, in seconds; longer than any settlement takes to commit. Not asked by upstream. */
   readonly lagSeconds?: number
-  /** Days at most; each is a transaction of its own. */
+  /** Days at most, of each kind; each is a transaction of its own. */
   readonly daysMax?: number
   readonly signal?: AbortSignal
 }
 
+const ZONE = `at time zone 'Asia/Ho_Chi_Minh'`
+const startOf = (day: string) => `(${day}::date::timestamp ${ZONE})`
+
 /** Null: every day that is over has been summed. */
 const NEXT = `select to_char(min(day), 'YYYY-MM-DD') as day from usage_daily
   where day >= (select days_summed_before from call_roll_up)
-    and day < ((now() - make_interval(secs => $1::text::integer)) at time zone 'Asia/Ho_Chi_Minh')::date`
+    and day < ((now() - make_interval(secs => $1::text::integer)) ${ZONE})::date`
+const NEXT_OF_UPSTREAMS = `select to_char(min(hour) ${ZONE}, 'YYYY-MM-DD') as day from call_hourly
+  where hour >= (select ${startOf('upstreams_summed_before')} from call_roll_up)
+    and hour < (select ${startOf(`(closed_before ${ZONE})`)} from call_roll_up)`
 
 const COLUMNS = `calls, errors, input_tokens, output_tokens, images, cost_micro_vnd, charged_micro_vnd,
   upstream_cost_micro_vnd, upstream_cost_calls`
@@ -28,18 +35,43 @@ const SUM = [
   `insert into account_daily (day, account_id, ${COLUMNS}) select day, account_id, ${SUMS}
     from usage_daily where day = $1::text::date group by 1, 2`,
 ]
+const SUM_UPSTREAMS = `insert into upstream_daily (day, upstream_id, calls, errors, input_tokens, output_tokens, charged_micro_vnd,
+    upstream_cost_micro_vnd, upstream_cost_calls)
+  select $1::text::date, upstream_id, sum(calls), coalesce(sum(calls) filter (where status >= 400), 0), sum(input_tokens),
+         sum(output_tokens), sum(charged_micro_vnd), sum(upstream_cost_micro_vnd), sum(upstream_cost_calls)
+    from call_hourly where hour >= ${startOf('$1::text')} and hour < ${startOf('($1::text::date + 1)')} group by 2`
 const LOCK = 'select from call_roll_up for no key update'
 const MARK = 'update call_roll_up set days_summed_before = $1::text::date + 1'
+const MARK_UPSTREAMS = 'update call_roll_up set upstreams_summed_before = $1::text::date + 1'
 
-/** Returns the number of days summed. May be run by several processes: they wait for each other. */
-export async function sumDays(sql: Sql, options: DayTotalsOptions = {}): Promise<number> {
-  const { lagSeconds = 60, daysMax = 400, signal } = options
+export interface SummedDays {
+  /** By entry and by account. */
+  readonly days: number
+  readonly upstreamDays: number
+}
+
+/** Returns how many days were summed. May be run by several processes: they wait for each other. */
+export async function sumDays(sql: Sql, options: DayTotalsOptions = {}): Promise<SummedDays> {
+  const { lagSeconds = 60 } = options
+  const days = await sumEach(sql, options, { next: [NEXT, [String(lagSeconds)]], sum: [...SUM, MARK] })
+  const upstreamDays = await sumEach(sql, options, {
+    next: [NEXT_OF_UPSTREAMS, []],
+    sum: [SUM_UPSTREAMS, MARK_UPSTREAMS],
+  })
+  return { days, upstreamDays }
+}
+
+async function sumEach(
+  sql: Sql,
+  { daysMax = 400, signal }: DayTotalsOptions,
+  { next: [nextStatement, given], sum }: { next: readonly [string, string[]]; sum: readonly string[] },
+): Promise<number> {
   for (let days = 0; days < daysMax && !signal?.aborted; days++) {
     const isSummed = await sql.begin(async transaction => {
       await transaction.unsafe(LOCK)
-      const [next] = await transaction.unsafe(NEXT, [String(lagSeconds)])
+      const [next] = await transaction.unsafe(nextStatement, given)
       if (!next?.day) return false
-      for (const statement of [...SUM, MARK]) await transaction.unsafe(statement, [next.day])
+      for (const statement of sum) await transaction.unsafe(statement, [next.day])
       return true
     })
     if (!isSummed) return days
@@ -62,3 +94,13 @@ export const ACCOUNT_DAYS = `(
   select day, account_id, ${COLUMNS} from account_daily where ${IN_PERIOD} and day < ${SUMMED_BEFORE}
   union all
   select day, account_id, ${COLUMNS} from usage_daily where ${IN_PERIOD} and day >= ${SUMMED_BEFORE}) days`
+/** The same by day and upstream, of what is rolled up; the days that are not summed yet in parts. */
+export const UPSTREAM_DAYS = `(
+  select day, upstream_id, calls, errors, input_tokens, output_tokens, charged_micro_vnd, upstream_cost_micro_vnd,
+         upstream_cost_calls
+    from upstream_daily where ${IN_PERIOD} and day < (select upstreams_summed_before from call_roll_up)
+  union all
+  select (hour ${ZONE})::date, upstream_id, calls, case when status >= 400 then calls else 0 end, input_tokens, output_tokens,
+         charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls
+    from call_hourly where hour < ${startOf('$2::text')}
+     and hour >= (select greatest(${startOf('$1::text')}, ${startOf('upstreams_summed_before')}) from call_roll_up)) days`

@@ -72,6 +72,7 @@ const LOCAL_TABLES = [
   'secret_fingerprint',
   'spool_set_aside',
   'unknown_model',
+  'upstream_daily',
   'upstream_out',
   'usage_roll_up',
 ]

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCsv } from '../../codegen/diff/csv.ts'
 import { sumDays } from '../../src/ledger/day-totals.ts'
 import { readBalance } from '../../src/ledger/reports/balance.ts'
-import { BUSINESS_SPLITS, readBusiness } from '../../src/ledger/reports/business.ts'
+import { addFigures, BUSINESS_SPLITS, readBusiness } from '../../src/ledger/reports/business.ts'
 import { countUsage, exportUsageCsv, textCell } from '../../src/ledger/reports/csv.ts'
 import { readDaily, readTotals } from '../../src/ledger/reports/daily.ts'
 import { addDays, dayOf, isDay, startOfDay } from '../../src/ledger/reports/days.ts'
@@ -12,6 +12,7 @@ import { REPORT_LIMITS, type ReportLimits } from '../../src/ledger/reports/limit
 import { readIncome, readRevenue } from '../../src/ledger/reports/operators.ts'
 import { readUsageRows } from '../../src/ledger/reports/rows.ts'
 import type { UsageFilter, UsageRow } from '../../src/ledger/reports/types.ts'
+import { rollUpCalls } from '../../src/ledger/roll-up.ts'
 import { rollUpAccounts } from '../../src/ledger/roll-up-accounts.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { addMoney, type Customer, call, createCustomer, startLedger } from './world.ts'
@@ -38,13 +39,14 @@ beforeAll(async () => {
   await sql.unsafe(
     `insert into usage (account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
        cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
-       balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at, error_code, tag)
+       balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at, error_code, tag, attempts)
      select $1::text::bigint, 1 + n, gen_random_uuid(), case when n = $2::text::integer then 3 when n % 10 = 0 then 2 else 1 end,
             case when n % 7 = 0 then 'model-b' else 'model-a' end, case when n = 5 then '=cmd|x' end, 1,
             case when n % 50 = 0 then 502 else 200 end, 1000, 120, 0, 0, 0, 1500, 1,
             case when n % 50 = 0 then 0 else 1680000 end, case when n % 50 = 0 then 0 else 1680000 end,
             1000000000000 - 1680000::bigint * (n - n / 50), 12, 34, true, false, t, t,
-            case when n % 50 = 0 then 'upstream_failed' end, case when n % 20 = 0 then 'team/a' end
+            case when n % 50 = 0 then 'upstream_failed' end, case when n % 20 = 0 then 'team/a' end,
+            jsonb_build_array(jsonb_build_object('credential', case when n % 3 = 0 then 'harbour#1' else 'orchard#1' end, 'outcome', 'ok'))
        from generate_series(1, $2::text::integer) n
        cross join lateral (select (date_trunc('day', now() at time zone 'Asia/Ho_Chi_Minh') at time zone 'Asia/Ho_Chi_Minh')
          + make_interval(days => (n - 1) / 25 - 39, mins => (n - 1) % 25 * 3)) as x(t)`,
@@ -405,7 +407,10 @@ test('operators see what was earned per day and model, and what came in per day 
 })
 
 test('figures of the business are the same before and after its days are summed, however often and by whom', async () => {
-  const splits = BUSINESS_SPLITS.filter(by => by !== 'upstream')
+  await sql.unsafe(`update call_roll_up set closed_before = now() - interval '41 days'`)
+  expect(await rollUpCalls(sql, { lagSeconds: 0, secondsMin: 86_400, secondsMax: 86_400 })).toMatchObject({
+    done: true,
+  })
   const periods = [
     { from: day(-39), to: day(1) },
     { from: day(-20), to: day(-3) },
@@ -413,17 +418,39 @@ test('figures of the business are the same before and after its days are summed,
   ]
   const figures = () =>
     Promise.all(
-      periods.flatMap(range => [...splits.map(by => readBusiness(sql, { ...range, by })), readRevenue(sql, range)]),
+      periods.flatMap(range => [
+        ...BUSINESS_SPLITS.map(by => readBusiness(sql, { ...range, by })),
+        readRevenue(sql, range),
+      ]),
     )
   const before = await figures()
   expect(before.every(list => list.length > 0)).toBe(true)
-  expect(await sumDays(sql, { daysMax: 10 })).toBe(10)
+  const past = { from: day(-39), to: TODAY }
+  const upstreams = await readBusiness(sql, { ...past, by: 'upstream' })
+  expect(upstreams.map(({ series }) => series)).toEqual(['orchard', 'harbour'])
+  const days = await readBusiness(sql, { ...past, by: 'day' })
+  expect(addFigures('', upstreams)).toEqual(addFigures('', days))
+  expect(await sumDays(sql, { daysMax: 10 })).toEqual({ days: 10, upstreamDays: 10 })
   expect(await figures()).toEqual(before)
   const turns = await Promise.all([sumDays(sql), sumDays(sql), sumDays(sql)])
   // All days but today.
-  expect(turns.reduce((sum, days) => sum + days, 0)).toBe(29)
+  expect(turns.reduce((sum, { days }) => sum + days, 0)).toBe(29)
+  expect(turns.reduce((sum, { upstreamDays }) => sum + upstreamDays, 0)).toBe(29)
   expect(await figures()).toEqual(before)
   const [rows] = await sql`select (select sum(calls)::int from entry_daily) as entries,
-    (select sum(calls)::int from account_daily) as accounts, (select count(*)::int from entry_daily where day >= ${TODAY}) as today`
-  expect(rows).toEqual({ entries: CALLS - 25, accounts: CALLS - 25, today: 0 })
+    (select sum(calls)::int from account_daily) as accounts, (select sum(calls)::int from upstream_daily) as upstreams,
+    (select count(*)::int from entry_daily where day >= ${TODAY}) as today`
+  expect(rows).toEqual({ entries: CALLS - 25, accounts: CALLS - 25, upstreams: CALLS - 25, today: 0 })
+})
+
+test('a day is not summed by upstream while calls of it are still to be rolled up', async () => {
+  await sql.unsafe('truncate upstream_daily')
+  await sql.unsafe(
+    `update call_roll_up set upstreams_summed_before = '-infinity',
+    closed_before = ($1::text::timestamp + interval '23 hours') at time zone 'Asia/Ho_Chi_Minh'`,
+    [day(-5)],
+  )
+  expect(await sumDays(sql)).toEqual({ days: 0, upstreamDays: 34 })
+  const [summed] = await sql`select to_char(max(day), 'YYYY-MM-DD') as last from upstream_daily`
+  expect(summed).toEqual({ last: day(-6) })
 })

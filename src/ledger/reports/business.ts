@@ -2,7 +2,7 @@
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
-import { ACCOUNT_DAYS, ENTRY_DAYS } from '../day-totals.ts'
+import { ACCOUNT_DAYS, ENTRY_DAYS, UPSTREAM_DAYS } from '../day-totals.ts'
 import { checkRange } from './days.ts'
 import type { DayRange } from './types.ts'
 
@@ -22,17 +22,14 @@ export interface BusinessFigure {
   readonly costKnownCalls: number
 }
 
-const SUMS = `sum(input_tokens)::text as input_tokens, sum(output_tokens)::text as output_tokens, sum(calls)::text as calls,
-  sum(charged_micro_vnd)::text as revenue, sum(upstream_cost_micro_vnd)::text as cost, sum(upstream_cost_calls)::text as known`
-const FIGURES = `sum(errors)::text as errors, ${SUMS}`
+const FIGURES = `sum(calls)::text as calls, sum(errors)::text as errors, sum(input_tokens)::text as input_tokens,
+  sum(output_tokens)::text as output_tokens, sum(charged_micro_vnd)::text as revenue,
+  sum(upstream_cost_micro_vnd)::text as cost, sum(upstream_cost_calls)::text as known`
 const STATEMENTS = {
   day: `select to_char(day, 'YYYY-MM-DD') as series, ${FIGURES} from ${ENTRY_DAYS} group by 1`,
   model: `select entry_id as series, ${FIGURES} from ${ENTRY_DAYS} group by 1`,
   customer: `select account_id::text as series, ${FIGURES} from ${ACCOUNT_DAYS} group by 1`,
-  // Hours are of the time at which calls ended, as days are.
-  upstream: `select upstream_id as series, coalesce(sum(calls) filter (where status >= 400), 0)::text as errors, ${SUMS}
-  from call_hourly where hour >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
-   and hour < $2::text::timestamp at time zone 'Asia/Ho_Chi_Minh' group by 1`,
+  upstream: `select upstream_id as series, ${FIGURES} from ${UPSTREAM_DAYS} group by 1`,
 } as const satisfies Record<BusinessSplit, string>
 
 /** By day the latest first, else what earned most first. By upstream a minute or so behind. Throws RangeError. */
