@@ -7,6 +7,9 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .PHONY: bench hostile tools faults fuzz fuzz-spools help pictures install run generate check test e2e price-diff price-diff-comment
 
+# With its compiled code kept, it starts in half the time.
+CODEGEN := NODE_COMPILE_CACHE="$(CURDIR)/node_modules/.cache/compiled" node codegen/main.ts
+
 # How findings are printed: text, github (annotations on a pull request) or json.
 FORMAT ?= text
 
@@ -25,20 +28,20 @@ run: generate ## Start the gateway on http://127.0.0.1:8080 with its own databas
 	@exec node --min-semi-space-size=16 src/start.js serve
 
 generate: install ## Turn the catalogue into src/generated/
-	@node codegen/main.ts generate
+	@$(CODEGEN) generate
 
 check: install ## Validate the catalogue, compare generated files, types, lint, structure, packages
-	@node codegen/main.ts check --format $(FORMAT)
+	@$(CODEGEN) check --format $(FORMAT)
 	@tsc --noEmit
 	@biome check --error-on-warnings .
 	@vitest run --silent=passed-only test/tidy.test.ts test/catalogue/names.test.ts
 	@node .ci/packages.ts
 
 price-diff: install ## Show how the catalogue differs from a revision: BASE=ref [USAGE=export.csv] [THRESHOLD=50]
-	@node codegen/main.ts price-diff "$(BASE)" $(if $(USAGE),--usage "$(USAGE)") $(if $(THRESHOLD),--threshold $(THRESHOLD))
+	@$(CODEGEN) price-diff "$(BASE)" $(if $(USAGE),--usage "$(USAGE)") $(if $(THRESHOLD),--threshold $(THRESHOLD))
 
 price-diff-comment: install ## Post the price diff on a pull request: BASE=ref PULL_REQUEST=number (needs gh)
-	@node codegen/main.ts price-diff "$(BASE)" > .price-diff.md; status=$$?; posted=0; \
+	@$(CODEGEN) price-diff "$(BASE)" > .price-diff.md; status=$$?; posted=0; \
 	  if [ -n "$$GITHUB_STEP_SUMMARY" ]; then cat .price-diff.md >> "$$GITHUB_STEP_SUMMARY"; fi; \
 	  gh pr comment "$(PULL_REQUEST)" --edit-last --create-if-none --body-file .price-diff.md || posted=$$?; \
 	  if [ $$posted -ne 0 ]; then echo "could not post the price diff; here it is:" >&2; cat .price-diff.md; fi; \

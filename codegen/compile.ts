@@ -7,9 +7,10 @@ import { type Finding, isError, sortFindings } from './findings.ts'
 import type { CatalogueFile, FamilyFile, UpstreamsFile } from './generated/types.ts'
 import { checkMargins } from './margin/below-cost.ts'
 import { type Resolved, resolveTables } from './resolve.ts'
-import { compileValidators, readSchemas, type Schemas } from './schemas.ts'
+import { readSchemas, type Schemas } from './schemas.ts'
 import { SourceFile, type SourceText } from './source.ts'
 import { validateFile } from './validate.ts'
+import { createKeptValidate, createValidate, type FileKind, type Validate } from './validators.ts'
 import { type CatalogueView, type SourceFiles, viewCatalogue } from './view.ts'
 
 export interface Compiled {
@@ -35,15 +36,17 @@ export interface Compiler {
 
 let own: Compiler | undefined
 
-/** The compiler for the project's own schemas, created once per process. */
+/** The compiler for the project's own schemas, created once per process; it uses what an earlier run kept. */
 export function ownCompiler(): Compiler {
-  own ??= createCompiler(readSchemas())
+  if (own === undefined) {
+    const schemas = readSchemas()
+    own = createCompiler(schemas, createKeptValidate(schemas))
+  }
   return own
 }
 
 /** Calls of `compile` are independent of each other. */
-export function createCompiler(schemas: Schemas): Compiler {
-  const validators = compileValidators(schemas)
+export function createCompiler(schemas: Schemas, validate: Validate = createValidate(schemas)): Compiler {
   return {
     schemas,
     compile(texts, options = { lenient: false }) {
@@ -51,9 +54,11 @@ export function createCompiler(schemas: Schemas): Compiler {
       const files = sortOut(texts, findings)
       const all = [files.catalogue, files.upstreams, ...files.families].filter(file => file !== undefined)
       for (const file of all) findings.push(...file.findings)
-      if (files.catalogue !== undefined) findings.push(...validateFile(files.catalogue, validators.catalogue, schemas))
-      if (files.upstreams !== undefined) findings.push(...validateFile(files.upstreams, validators.upstreams, schemas))
-      for (const family of files.families) findings.push(...validateFile(family, validators.family, schemas))
+      const validated = (file: SourceFile, kind: FileKind) =>
+        findings.push(...validateFile(file, value => validate(kind, value), schemas))
+      if (files.catalogue !== undefined) validated(files.catalogue, 'catalogue')
+      if (files.upstreams !== undefined) validated(files.upstreams, 'upstreams')
+      for (const family of files.families) validated(family, 'family')
       const view = viewCatalogue(files, options.today)
       const isReadable = files.isWhole && all.every(file => file.value !== undefined)
       const isValid = isReadable && !findings.some(isError)

@@ -14,7 +14,7 @@ import { familyContext } from './render-family.ts'
 import { defaultsContext, upstreamsContext } from './render-upstreams.ts'
 import type { Resolved } from './resolve.ts'
 import type { Schemas } from './schemas.ts'
-import { renderTypes } from './types.ts'
+import { renderTypes, type WriteTypes, writeTypes } from './types.ts'
 
 export interface GeneratedFile {
   /** Below the project's folder. */
@@ -25,8 +25,12 @@ export interface GeneratedFile {
 const BANNER = '// Generated from catalogue/ and schemas/ by `make generate`; change those instead.'
 const templates = join(import.meta.dirname, 'templates')
 
-export async function renderFiles(resolved: Resolved, schemas: Schemas): Promise<GeneratedFile[]> {
-  const types = await renderTypes(schemas)
+export async function renderFiles(
+  resolved: Resolved,
+  schemas: Schemas,
+  write: WriteTypes = writeTypes,
+): Promise<GeneratedFile[]> {
+  const types = await renderTypes(schemas, write)
   return [
     ...renderTables(resolved),
     { path: `${GENERATED_FOLDER}/types.ts`, text: `${BANNER}\n\n${types.tables}` },

@@ -1,8 +1,7 @@
-/** The JSON schemas: read once, compiled by Ajv for validation, and bundled under one root for the types. */
+/** The JSON schemas: read once, for validation (validators.ts) and, bundled under one root, for the types (types.ts). */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Ajv, type ValidateFunction } from 'ajv'
 
 export interface Schema {
   title?: string
@@ -45,36 +44,6 @@ export function readSchemas(from: string = directory): Schemas {
     return [name, schema] as const
   })
   return Object.fromEntries(entries) as Record<SchemaName, Schema>
-}
-
-export interface Validators {
-  readonly catalogue: ValidateFunction
-  readonly upstreams: ValidateFunction
-  readonly family: ValidateFunction
-}
-
-export function compileValidators(schemas: Schemas): Validators {
-  const ajv = new Ajv({
-    allErrors: true,
-    verbose: true,
-    // Costs more time than it saves, even with thousands of files.
-    code: { optimize: false },
-    discriminator: true,
-    strict: true,
-    strictRequired: false,
-    allowUnionTypes: true,
-  })
-  ajv.addKeyword('tsType')
-  ajv.addKeyword('unit')
-  for (const name of ['common', 'dialect', 'rule', 'family', 'upstreams', 'catalogue'] as const) {
-    ajv.addSchema(schemas[name])
-  }
-  const compiled = (name: SchemaName): ValidateFunction => {
-    const validate = ajv.getSchema(`${name}.schema.json`)
-    if (validate === undefined) throw new Error(`schema ${name} is not registered`)
-    return validate
-  }
-  return { catalogue: compiled('catalogue'), upstreams: compiled('upstreams'), family: compiled('family') }
 }
 
 /** The schema that a `$ref` names: `x.schema.json`, with or without `#/definitions/name`, or a local reference. */

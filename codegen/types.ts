@@ -1,8 +1,8 @@
 /** Generates read-only TypeScript types from the root schema, with json-schema-to-typescript. */
 
-import { compile } from 'json-schema-to-typescript'
 import { resolvedSchema } from './dialect.ts'
 import { compareText } from './findings.ts'
+import { keptFor } from './kept.ts'
 import { importOf } from './literal.ts'
 import { followReference, type Schema, type SchemaName, type Schemas } from './schemas.ts'
 import { type Declaration, layOutTypes } from './types-layout.ts'
@@ -17,17 +17,36 @@ export interface TypeTexts {
 /** The engine's root type. */
 const ROOT = 'Tables'
 
+const OPTIONS = {
+  bannerComment: '',
+  format: false,
+  ignoreMinAndMaxItems: true,
+  additionalProperties: false,
+  unknownAny: true,
+  unreachableDefinitions: true,
+}
+
+/** Declarations of all types of the schemas, as the type generator writes them. */
+export type WriteTypes = (schemas: Schemas) => Promise<string>
+
+export async function writeTypes(schemas: Schemas): Promise<string> {
+  const { compile } = await import('json-schema-to-typescript')
+  return compile(bundle(schemas) as Parameters<typeof compile>[0], 'Catalogue', OPTIONS)
+}
+
+/** The same from an earlier run, if there was one with these schemas. */
+export async function writeKeptTypes(schemas: Schemas): Promise<string> {
+  const kept = keptFor('types.ts', [bundle(schemas), OPTIONS])
+  const found = kept.read()
+  if (found !== undefined) return found
+  const text = await writeTypes(schemas)
+  kept.write(text)
+  return text
+}
+
 /** Texts of both type files without banners; the operators' file imports the types it shares with the tables. */
-export async function renderTypes(schemas: Schemas): Promise<TypeTexts> {
-  const text = await compile(bundle(schemas) as Parameters<typeof compile>[0], 'Catalogue', {
-    bannerComment: '',
-    format: false,
-    ignoreMinAndMaxItems: true,
-    additionalProperties: false,
-    unknownAny: true,
-    unreachableDefinitions: true,
-  })
-  const declarations = layOutTypes(text)
+export async function renderTypes(schemas: Schemas, write: WriteTypes): Promise<TypeTexts> {
+  const declarations = layOutTypes(await write(schemas))
   const names = namesBehind(declarations)
   const tables = declarations.filter(({ name }) => names.has(name))
   const files = declarations.filter(({ name }) => !names.has(name))

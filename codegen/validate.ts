@@ -1,6 +1,6 @@
 /** Turns schema errors into findings, each with its location. */
 
-import type { ErrorObject, ValidateFunction } from 'ajv'
+import type { ErrorObject } from 'ajv'
 import { isScalar } from 'yaml'
 import { findRenamed, isEcho, renamedKey } from './echoes.ts'
 import type { Finding } from './findings.ts'
@@ -10,9 +10,13 @@ import type { Schema, Schemas } from './schemas.ts'
 import type { Path, SourceFile } from './source.ts'
 
 /** Validates one file. An unreadable file has nothing to validate and brings its own findings. */
-export function validateFile(file: SourceFile, validate: ValidateFunction, schemas: Schemas): Finding[] {
-  if (file.value === undefined || validate(file.value)) return []
-  const errors = (validate.errors ?? []).filter(isOwnError)
+export function validateFile(
+  file: SourceFile,
+  validate: (value: unknown) => readonly ErrorObject[],
+  schemas: Schemas,
+): Finding[] {
+  if (file.value === undefined) return []
+  const errors = validate(file.value).filter(isOwnError)
   const byPlace = Map.groupBy(errors, error => error.instancePath)
   const renamed = findRenamed(byPlace)
   const own = errors.filter(error => !isEcho(error, byPlace.get(error.instancePath) ?? [], renamed))

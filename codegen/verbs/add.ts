@@ -68,8 +68,8 @@ export async function add(project: Project, args: readonly string[], output: Out
   const entry = after.view.byId.get(wish.id) as EntryView
   const place = entry.file.locate(entry.path)
   if (values['dry-run'] !== true) {
-    const { renderFiles } = await import('../render.ts')
-    const files = await renderFiles(after.resolved, compiler.schemas)
+    const [{ renderFiles }, { writeKeptTypes }] = await Promise.all([import('../render.ts'), import('../types.ts')])
+    const files = await renderFiles(after.resolved, compiler.schemas, writeKeptTypes)
     for (const { path, text } of changedTexts(texts, edited)) replaceFile(join(project.root, path), text)
     writeFiles(project.root, files)
   }

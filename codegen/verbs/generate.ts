@@ -1,10 +1,11 @@
 /** `generate` and `check`: write the generated files, or check that they are up to date. */
 
-import { ownCompiler } from '../compile.ts'
+import { createCompiler, ownCompiler } from '../compile.ts'
 import { type Finding, type FindingFormat, formatFindings, isError, sortFindings, UsageError } from '../findings.ts'
 import { compareFiles, writeFiles } from '../generate.ts'
 import type { Output } from '../output.ts'
 import { type Project, readProject, todayOf } from '../project.ts'
+import { readSchemas } from '../schemas.ts'
 import { parseOptions } from './options.ts'
 
 /** Returns 1 and writes nothing when there is an error. */
@@ -18,8 +19,8 @@ export async function generate(project: Project, args: readonly string[], output
     return 1
   }
   if (findings.length > 0) output.err(formatFindings(findings, 'text'))
-  const { renderFiles } = await import('../render.ts')
-  const touched = writeFiles(project.root, await renderFiles(resolved, compiler.schemas))
+  const [{ renderFiles }, { writeKeptTypes }] = await Promise.all([import('../render.ts'), import('../types.ts')])
+  const touched = writeFiles(project.root, await renderFiles(resolved, compiler.schemas, writeKeptTypes))
   const { tables } = resolved
   const counts = { entries: tables.entries.length, upstreams: tables.upstreams.length }
   if (values.json === true) output.out(JSON.stringify({ ...counts, written: touched }))
@@ -37,7 +38,8 @@ export async function check(project: Project, args: readonly string[], output: O
   const { values } = parseOptions(args, { format: { type: 'string' }, json: { type: 'boolean' } })
   const format = FORMATS.find(each => each === (values.json === true ? 'json' : (values.format ?? 'text')))
   if (format === undefined) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`)
-  const compiler = ownCompiler()
+  // Makes everything anew, so that it would also find what is wrong with what earlier runs kept.
+  const compiler = createCompiler(readSchemas())
   const options = { lenient: false, today: todayOf(project) }
   const { resolved, findings: found } = compiler.compile(await readProject(project), options)
   const { renderFiles } = await import('../render.ts')

@@ -1,0 +1,70 @@
+/** Validation with Ajv, which is loaded and compiles the schemas only when nothing kept says that a file is valid. */
+
+import { createRequire } from 'node:module'
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
+import { keptFor } from './kept.ts'
+import type { Schemas } from './schemas.ts'
+
+const FILE_KINDS = ['catalogue', 'upstreams', 'family'] as const
+export type FileKind = (typeof FILE_KINDS)[number]
+
+/** All that is wrong with a file's value; empty when it is valid. */
+export type Validate = (kind: FileKind, value: unknown) => readonly ErrorObject[]
+
+const require = createRequire(import.meta.url)
+
+const OPTIONS = {
+  discriminator: true,
+  strict: true,
+  strictRequired: false,
+  allowUnionTypes: true,
+} as const
+
+export function createValidate(schemas: Schemas): Validate {
+  let ajv: Ajv | undefined
+  return (kind, value) => {
+    // `optimize` costs more time than it saves, even with thousands of files.
+    ajv ??= createAjv(schemas, { allErrors: true, verbose: true, code: { optimize: false } })
+    const validate = ajv.getSchema(idOf(kind)) as ValidateFunction
+    return validate(value) === true ? [] : (validate.errors ?? [])
+  }
+}
+
+/** The same with Ajv's code from an earlier run; it only knows whether a file is valid. */
+export function createKeptValidate(schemas: Schemas): Validate {
+  const isValid = keptCode(schemas)
+  const validate = createValidate(schemas)
+  return (kind, value) => (isValid[kind]?.(value) === true ? [] : validate(kind, value))
+}
+
+type Code = Partial<Record<FileKind, (value: unknown) => boolean>>
+
+function keptCode(schemas: Schemas): Code {
+  const kept = keptFor('validators.cjs', [schemas, OPTIONS])
+  if (kept.path === null) return {}
+  if (kept.read() === undefined) {
+    const standalone = require('ajv/dist/standalone') as typeof import('ajv/dist/standalone/index.js').default
+    const ids = Object.fromEntries(FILE_KINDS.map(kind => [kind, idOf(kind)]))
+    kept.write(standalone(createAjv(schemas, { code: { source: true } }), ids))
+  }
+  try {
+    return require(kept.path) as Code
+  } catch {
+    return {}
+  }
+}
+
+function createAjv(schemas: Schemas, options: object): Ajv {
+  const { Ajv } = require('ajv') as typeof import('ajv')
+  const ajv = new Ajv({ ...OPTIONS, ...options })
+  ajv.addKeyword('tsType')
+  ajv.addKeyword('unit')
+  for (const name of ['common', 'dialect', 'rule', 'family', 'upstreams', 'catalogue'] as const) {
+    ajv.addSchema(schemas[name])
+  }
+  return ajv
+}
+
+function idOf(kind: FileKind): string {
+  return `${kind}.schema.json`
+}
