@@ -5,7 +5,7 @@ SHELL := /bin/sh
 # The pinned runtime and tools in node_modules take precedence.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: bench hostile tools faults fuzz fuzz-spools help pictures install run generate check test e2e price-diff price-diff-comment
+.PHONY: bench hostile tools faults soak fuzz fuzz-spools help pictures install run generate check test e2e price-diff price-diff-comment
 
 # With its compiled code kept, it starts in half the time.
 CODEGEN := NODE_COMPILE_CACHE="$(CURDIR)/node_modules/.cache/compiled" node codegen/main.ts
@@ -55,6 +55,9 @@ test: check ## Everything CI needs
 
 faults: install ## Kill gateways and Postgres under load, then check every dong: DURATION=600 SEED=number
 	@DURATION="$(DURATION)" SEED="$(SEED)" node test/fault/run.ts
+
+soak: install ## Load, faults, redeploys and rotations for hours; nothing may grow: [HOURS=2] [RATE=10] [SEED=n] [NAME=name]
+	@HOURS="$(HOURS)" RATE="$(RATE)" SEED="$(SEED)" NAME="$(NAME)" node test/soak/run.ts
 
 # Number of bodies. Without SEED, one is chosen and printed.
 FUZZ ?= 10000

@@ -1,8 +1,8 @@
 /** What clients notice of a redeploy: nothing. Real processes, a copy of the project that changes, calls without end. */
 
-import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { audit } from '../../src/ledger/audit.ts'
+import { childrenOf } from '../fault/support/child.ts'
 import { LOAD_MODEL, LOAD_TOKENS, type LoadOptions, startLoad, startLoadProvider } from '../support/load.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { freePort, killPrograms, type Program, startProgram } from '../support/program.ts'
@@ -49,17 +49,7 @@ function calls(options: LoadOptions): ReturnType<typeof startLoad> {
   return load
 }
 
-/** Processes that the supervisor started and that live. */
-function workersOf(program: Program): number[] {
-  return readdirSync('/proc').flatMap(name => {
-    try {
-      const parent = /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1]
-      return Number(parent) === program.child.pid ? [Number(name)] : []
-    } catch {
-      return []
-    }
-  })
-}
+const workersOf = ({ child }: Program): number[] => childrenOf(child.pid as number)
 
 async function catalogueAt(url: string): Promise<string> {
   return ((await (await fetch(`${url}/readyz`)).json()) as { catalogue: string }).catalogue

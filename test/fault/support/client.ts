@@ -122,12 +122,12 @@ export class Client {
 }
 
 /** `req_…` is the call's id without hyphens. */
-function callIdOf(header: string | string[] | undefined): string | null {
+export function callIdOf(header: string | string[] | undefined): string | null {
   const found = /^req_(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/.exec(String(header))
   return found === null ? null : found.slice(1).join('-')
 }
 
-function microVndOf(text: string): bigint {
+export function microVndOf(text: string): bigint {
   const [whole, part = ''] = text.split('.') as [string, string?]
   return BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, '0'))
 }

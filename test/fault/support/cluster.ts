@@ -28,7 +28,7 @@ import {
 import { findPostmaster, startPostmaster, stopPostmaster } from '../../../src/app/embedded/server.ts'
 import { startEmbeddedPostgres } from '../../../src/app/embedded-postgres.ts'
 import { openDatabase, type Sql } from '../../../src/lib/database.ts'
-import { lowPort, sendSignal, TIE } from './child.ts'
+import { childrenOf, lowPort, sendSignal, TIE } from './child.ts'
 import { eventually } from './wait.ts'
 
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -168,8 +168,7 @@ export class Cluster {
   processes(): number[] {
     const postmaster = findPostmaster(this.data)?.processId
     if (postmaster === undefined) return []
-    const all = readdirSync('/proc').filter(name => /^\d+$/.test(name))
-    return [postmaster, ...all.filter(name => parentOf(name) === postmaster).map(Number)]
+    return [postmaster, ...childrenOf(postmaster)]
   }
 
   /** Sends SIGKILL to the postmaster, or to it and all its processes. */
@@ -232,13 +231,5 @@ function giveAway(folder: string, { uid, gid }: { uid: number; gid: number }): v
   chownSync(folder, uid, gid)
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     chownSync(join(entry.parentPath, entry.name), uid, gid)
-  }
-}
-
-function parentOf(processId: string): number {
-  try {
-    return Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${processId}/status`, 'utf8'))?.[1])
-  } catch {
-    return 0
   }
 }

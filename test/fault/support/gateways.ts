@@ -32,6 +32,8 @@ export interface GatewayOptions {
   /** Folder of its data folder and log. */
   readonly folder: string
   readonly environment: Readonly<Record<string, string>>
+  /** Entry point of a copy of the project; absent: this one. */
+  readonly main?: string
 }
 
 export class GatewayProcess {
@@ -43,14 +45,16 @@ export class GatewayProcess {
   /** Added to the environment at the next start. */
   extra: Readonly<Record<string, string>> = {}
   readonly #environment: Readonly<Record<string, string>>
+  readonly #main: string
   #child: Child | null = null
 
-  private constructor({ name, folder, environment }: GatewayOptions, port: number) {
+  private constructor({ name, folder, environment, main = MAIN }: GatewayOptions, port: number) {
     this.name = name
     this.dataDir = join(folder, name)
     this.logFile = join(folder, `${name}.log`)
     this.port = port
     this.#environment = environment
+    this.#main = main
     mkdirSync(this.dataDir, { recursive: true })
   }
 
@@ -95,7 +99,7 @@ export class GatewayProcess {
     return new Promise(resolve => {
       const child = startChild({
         file: process.execPath,
-        args: [MAIN, 'serve', '--json'],
+        args: [this.#main, 'serve', '--json'],
         env: {
           ...programEnvironment(),
           NODE_ENV: 'production',
@@ -147,8 +151,8 @@ export class GatewayProcess {
     if (answer !== null && life.killedAt === null) life.answeredFrom = askedAt
   }
 
-  /** Pauses and resumes the process, or sends it another signal. */
-  poke(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2'): void {
+  /** Pauses and resumes the process, or sends it another signal that does not end it. */
+  poke(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2' | 'SIGHUP'): void {
     this.#child?.signal(signal)
   }
 }

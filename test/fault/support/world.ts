@@ -26,6 +26,8 @@ export interface WorldOptions {
   readonly clientTimeoutMs?: number
   /** Data folder of Postgres; created if not given. */
   readonly clusterFolder?: string
+  /** Entry point of the gateways, in a copy of the project. */
+  readonly main?: string
 }
 
 export interface World {
@@ -70,6 +72,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const gateway = await GatewayProcess.create({
       name,
       folder: gatewaysFolder,
+      ...(options.main !== undefined && { main: options.main }),
       environment: {
         DATABASE_URL: databaseUrl,
         ...customers.environment,

@@ -1,0 +1,155 @@
+/** What must not grow: memory and descriptors of processes, connections, tables, indexes, dead rows, spools, logs. */
+
+import { globSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { childrenOf } from '../fault/support/child.ts'
+import type { GatewayProcess } from '../fault/support/gateways.ts'
+import type { World } from '../fault/support/world.ts'
+import type { Bound, Point, Series } from './slope.ts'
+
+const MB = 2 ** 20
+/** Where a table has more rows, its size is judged per row: it is meant to grow with its rows. */
+const MANY_ROWS = 1_000
+
+/** Allowed growth. V8 takes some minutes and some 20 MB until its heap has found its size. */
+const BOUNDS = {
+  memory: { perHour: 0.1, floor: 24 },
+  descriptors: { perHour: 0.1, floor: 10 },
+  backendMemory: { perHour: 0.1, floor: 2 },
+  connections: { perHour: 0.1, floor: 2 },
+  tables: { perHour: 0.1, floor: 2 },
+  bytesPerRow: { perHour: 0.1, floor: 60 },
+  dead: { perHour: 0.5, floor: 5_000 },
+  spool: { perHour: 0.1, floor: 1 },
+  logPerCall: { perHour: 0.1, floor: 100 },
+} as const satisfies Readonly<Record<string, Bound>>
+
+interface Line extends Bound {
+  readonly name: string
+  readonly unit: string
+  /** By life: process id, or 0 for what outlives processes. */
+  readonly lives: Map<number, Point[]>
+}
+
+export interface SampleSource {
+  readonly world: World
+  readonly calls: () => number
+  readonly startedMs: number
+}
+
+export class Samples {
+  readonly #lines = new Map<string, Line>()
+  readonly #source: SampleSource
+  #count = 0
+  #missed = 0
+
+  constructor(source: SampleSource) {
+    this.#source = source
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Samples for which Postgres did not answer. */
+  get missed(): number {
+    return this.#missed
+  }
+
+  get series(): readonly Series[] {
+    return [...this.#lines.values()].map(({ lives, ...line }) => ({ ...line, segments: [...lives.values()] }))
+  }
+
+  async take(): Promise<void> {
+    const { world } = this.#source
+    const { gateways, cluster } = world
+    this.#count++
+    for (const gateway of gateways) if (gateway.ready) this.#takeGateway(gateway)
+    const processes = cluster.processes()
+    this.#add(
+      'Postgres: memory per process',
+      'MB',
+      BOUNDS.backendMemory,
+      sum(processes.map(memoryMb)) / processes.length,
+    )
+    this.#add('Postgres: log', 'MB', BOUNDS.spool, statSync(cluster.logFile).size / MB)
+    await this.#takeDatabase().catch(() => {
+      this.#missed++
+    })
+  }
+
+  #takeGateway(gateway: GatewayProcess): void {
+    const { name, pid, dataDir, logFile } = gateway
+    const workers = childrenOf(pid)
+    for (const [role, each] of [['supervisor', pid] as const, ...workers.map(worker => ['workers', worker] as const)]) {
+      this.#add(`${name} ${role}: memory`, 'MB', BOUNDS.memory, memoryMb(each), each)
+      this.#add(`${name} ${role}: descriptors`, '', BOUNDS.descriptors, descriptors(each), each)
+    }
+    const spool = globSync('spool/**/*', { cwd: dataDir, withFileTypes: true }).filter(entry => entry.isFile())
+    this.#add(`${name}: spool`, 'MB', BOUNDS.spool, sum(spool.map(file => size(join(file.parentPath, file.name)))) / MB)
+    this.#add(`${name}: spool files`, '', BOUNDS.descriptors, spool.length)
+    const calls = this.#source.calls()
+    if (calls > 0) this.#add(`${name}: log per call`, 'B', BOUNDS.logPerCall, size(logFile) / calls)
+  }
+
+  async #takeDatabase(): Promise<void> {
+    const { sql, gateways } = this.#source.world
+    // During a redeploy there are more workers, and so more connections.
+    const workers = sum(gateways.map(({ pid }) => childrenOf(pid).length))
+    const [connections] = await sql.unsafe(
+      `select count(*)::integer as n from pg_stat_activity where application_name like 'gateway%'`,
+    )
+    this.#add('Postgres: connections per worker', '', BOUNDS.connections, connections?.n / workers)
+    // Rows as counted from the start: the estimate of live rows is renewed by chance.
+    const tables = await sql.unsafe(
+      `select relname as name, (n_tup_ins - n_tup_del)::double precision as rows, n_dead_tup::double precision as dead,
+              pg_table_size(relid)::double precision as heap, pg_indexes_size(relid)::double precision as indexes
+         from pg_stat_user_tables`,
+    )
+    for (const { name, rows, heap, indexes } of tables) {
+      for (const [what, bytes] of [
+        ['table', heap],
+        ['indexes', indexes],
+      ] as const) {
+        if (rows < MANY_ROWS) this.#add(`${name}: ${what}`, 'MB', BOUNDS.tables, bytes / MB)
+        else this.#add(`${name}: ${what} per row`, 'B', BOUNDS.bytesPerRow, bytes / rows)
+      }
+    }
+    this.#add('Postgres: dead rows', '', BOUNDS.dead, sum(tables.map(({ dead }) => dead)))
+  }
+
+  #add(name: string, unit: string, bound: Bound, value: number, life = 0): void {
+    if (!Number.isFinite(value)) return
+    const line = this.#lines.get(name) ?? { name, unit, ...bound, lives: new Map<number, Point[]>() }
+    this.#lines.set(name, line)
+    const points = line.lives.get(life) ?? []
+    line.lives.set(life, points)
+    points.push({ atMs: performance.now() - this.#source.startedMs, value })
+  }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+/** Not a number for a process that has just ended. Memory that it shares with others or with files does not count. */
+function memoryMb(pid: number): number {
+  try {
+    return Number(/^RssAnon:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+  } catch {
+    return Number.NaN
+  }
+}
+
+function descriptors(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length
+  } catch {
+    return Number.NaN
+  }
+}
+
+/** 0 for a file that has just been removed. */
+function size(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}

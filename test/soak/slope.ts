@@ -1,0 +1,81 @@
+/**
+ * Tells a leak from noise: the median of all slopes between two points (Theil–Sen), which ignores outliers and sawteeth. A
+ * series of a process that is replaced has a segment per life, and only points of the same life are compared.
+ */
+
+export interface Point {
+  /** Any clock that runs evenly, in ms. */
+  readonly atMs: number
+  readonly value: number
+}
+
+export interface Bound {
+  /** Growth per hour that is allowed, as a share of the level. */
+  readonly perHour: number
+  /** Growth over the whole window, in units of the series, below which nothing is a finding. */
+  readonly floor: number
+}
+
+export interface Series extends Bound {
+  readonly name: string
+  readonly unit: string
+  readonly segments: readonly (readonly Point[])[]
+}
+
+export interface Judgement {
+  readonly name: string
+  readonly unit: string
+  /** Median of the values judged. */
+  readonly level: number
+  /** In units per hour. */
+  readonly slopePerHour: number
+  /** What the slope adds up to over the longest segment, and what it may. */
+  readonly growth: number
+  readonly allowed: number
+  readonly points: number
+  /** `few`: too few points to tell. */
+  readonly verdict: 'flat' | 'grows' | 'few'
+}
+
+const HOUR_MS = 3_600_000
+const POINTS_MIN = 8
+
+export function judgeSeries({ name, unit, segments, perHour, floor }: Series): Judgement {
+  const known = segments.filter(segment => segment.length >= POINTS_MIN)
+  const points = known.flat()
+  const level = median(points.map(({ value }) => value))
+  const slopePerHour = median(known.flatMap(slopes)) * HOUR_MS
+  const hours = Math.max(0, ...known.map(spanMs)) / HOUR_MS
+  const growth = slopePerHour * hours
+  const allowed = Math.max(perHour * hours * level, floor)
+  const verdict = known.length === 0 ? 'few' : growth > allowed ? 'grows' : 'flat'
+  return { name, unit, level, slopePerHour, growth, allowed, points: points.length, verdict }
+}
+
+/** What lies at or after a moment. */
+export function since(series: Series, atMs: number): Series {
+  const segments = series.segments.map(segment => segment.filter(point => point.atMs >= atMs))
+  return { ...series, segments }
+}
+
+/** Per ms, between every two points. */
+function slopes(points: readonly Point[]): number[] {
+  return points.flatMap((from, index) =>
+    points
+      .slice(index + 1)
+      .flatMap(to => (to.atMs > from.atMs ? [(to.value - from.value) / (to.atMs - from.atMs)] : [])),
+  )
+}
+
+function spanMs(points: readonly Point[]): number {
+  return (points.at(-1)?.atMs ?? 0) - (points[0]?.atMs ?? 0)
+}
+
+/** 0 if there are none. */
+export function median(values: readonly number[]): number {
+  if (values.length === 0) return 0
+  const sorted = values.toSorted((left, right) => left - right)
+  const middle = sorted.length >> 1
+  if (sorted.length % 2 === 1) return sorted[middle] as number
+  return ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
+}
