@@ -28,6 +28,9 @@ export interface KeySettings {
   readonly callsInFlight: number | null
 }
 
+/** The same without the name. */
+export type KeyLimits = Omit<KeySettings, 'label'>
+
 const CHANGE = `update api_key k set label = $3, monthly_cap_micro_vnd = $4::text::bigint, limit_reset = $5,
     expires_at = $6::text::timestamptz,
     allowed_models = (select array_agg(name order by place) from json_array_elements_text($7::text::json) with ordinality as given(name, place)),

@@ -7,6 +7,7 @@ import type { Period } from '../lib/period.ts'
 import type { KeyState } from './find-key.ts'
 import { CONCURRENCY_HELD, RATE_HELD } from './key-rate.ts'
 import type { KeySecrets } from './key-secret.ts'
+import { changeKey, type KeyLimits } from './key-settings.ts'
 import { type ApiKey, insertKey, KeyLimitError, lockKeys, showKey } from './keys.ts'
 
 export interface OwnKey extends ApiKey {
@@ -70,14 +71,22 @@ export type CreatedKey =
    */
   | { readonly outcome: 'gone' }
 
+interface NewKey {
+  readonly accountId: number
+  readonly label: string
+  /** In force from the first call on; null: none. */
+  readonly limits?: KeyLimits | null
+  readonly submission?: string | null
+}
+
 /**
- * Creates a key for an account that is verified and has topped up at least once. `submission` is a UUID in the form:
+ * Creates a key for an account that is verified and has topped up at least once. Throws RangeError for a limit out of bounds. `submission` is a UUID in the form:
  * submitted twice, even concurrently, it creates one key and reveals it both times, for five minutes.
  */
 export async function createOwnKey(
   sql: Sql,
   secrets: KeySecrets,
-  { accountId, label, submission = null }: { accountId: number; label: string; submission?: string | null },
+  { accountId, label, limits = null, submission = null }: NewKey,
 ): Promise<CreatedKey> {
   if (submission !== null && !isUuid(submission)) throw new RangeError('submission is not a lower-case UUID')
   try {
@@ -89,7 +98,9 @@ export async function createOwnKey(
       if (standing === undefined || standing.blocked) return { outcome: 'blocked' }
       if (!standing.verified) return { outcome: 'unverified' }
       if (!standing.topped_up) return { outcome: 'never_topped_up' }
-      return { outcome: 'created', ...(await insertKey(transaction, secrets, { accountId, label, submission })) }
+      const made = await insertKey(transaction, secrets, { accountId, label, submission })
+      if (limits !== null) await changeKey(transaction, { accountId, keyId: made.keyId }, { label, ...limits })
+      return { outcome: 'created', ...made }
     })
   } catch (error) {
     if (error instanceof KeyLimitError) return { outcome: 'limit' }

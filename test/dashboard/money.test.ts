@@ -294,6 +294,7 @@ test('a key makes no more calls per minute than its owner wants, unless an opera
 
 test('the limits of a key: each mistake at its field with nothing lost, then all of them kept and shown', async () => {
   const { path } = await owner.createKey('limited')
+  const made = () => running.database.sql<{ count: string }[]>`select count(*) from api_key`
   const good = {
     label: 'ci',
     cap: '500.000',
@@ -317,6 +318,18 @@ test('the limits of a key: each mistake at its field with nothing lost, then all
     expect(refused.html).toContain('<option value="weekly" selected>')
     expect(refused.html.match(/data-focus/g)).toHaveLength(1)
     if (name !== 'rate') expect(refused.html).toContain('name="rate" inputmode="numeric" value="60"')
+    const before = await made()
+    const unmade = await owner.post('/keys', { ...good, [name]: wrong, submission: crypto.randomUUID() })
+    expect([name, unmade.status, readable(unmade.html).includes(says), await made()]).toEqual([name, 422, true, before])
+    expect(unmade.html).toContain(name === 'models' ? 'no-such-model</textarea>' : `value="${wrong}"`)
+    for (const kept of [
+      '<details class="more" open>',
+      'name="label" maxlength="100" value="ci"',
+      'value="weekly" selected',
+    ]) {
+      expect(unmade.html).toContain(kept)
+    }
+    expect(unmade.html.match(/data-focus/g)).toHaveLength(1)
   }
   expect(readable((await owner.get(path)).html)).not.toContain('Expires 01/04/2031')
   expect((await owner.post(`${path}/settings`, good)).location).toBe(`${path}?done=saved`)
@@ -335,6 +348,42 @@ test('the limits of a key: each mistake at its field with nothing lost, then all
   const freed = (await owner.get(path)).html
   expect(freed).toContain('name="expires" value=""')
   expect(freed).toMatch(/<textarea name="models"[^>]*><\/textarea>/)
+})
+
+test('a key can have its limits from its first call on, and one that is only named has none', async () => {
+  const limits = { cap: '500.000', reset: 'daily', expires: '2031-03-31', models: 'gpt-5.5', rate: '60', flight: '4' }
+  const form = { label: 'bounded', ...limits, submission: crypto.randomUUID() }
+  const answers = await Promise.all([owner.post('/keys', form), owner.post('/keys', form)])
+  const [key, again] = answers.map(({ html }) => /sk-svc-[\w-]+/.exec(html)?.[0])
+  expect([key !== undefined, again === key]).toEqual([true, true])
+  await owner.createKey('unbounded')
+  expect(
+    await running.database.sql`
+      select label, monthly_cap_micro_vnd::text as cap, limit_reset, expires_at, allowed_models, rate_limit_per_minute, concurrency_max
+        from api_key where label in ('bounded', 'unbounded') order by label`,
+  ).toEqual([
+    {
+      label: 'bounded',
+      cap: '500000000000',
+      limit_reset: 'daily',
+      expires_at: new Date('2031-03-31T17:00:00Z'),
+      allowed_models: '{gpt-5.5}',
+      rate_limit_per_minute: 60,
+      concurrency_max: 4,
+    },
+    {
+      label: 'unbounded',
+      cap: null,
+      limit_reset: 'monthly',
+      expires_at: null,
+      allowed_models: null,
+      rate_limit_per_minute: null,
+      concurrency_max: null,
+    },
+  ])
+  expect([(await call(key as string)).status, (await call(key as string, 'claude-haiku-4-5')).status]).toEqual([
+    200, 403,
+  ])
 })
 
 test('the state of a key is shown truly: paused, limit reached, expired, and active again', async () => {

@@ -19,10 +19,39 @@ const RESETS = [...PERIODS, 'never'] as const
 export type SettingsFault = 'cap' | 'expires' | 'models' | 'rate' | 'flight'
 export type SettingsFaults = Partial<Record<SettingsFault, string>>
 
-/** As typed again after a mistake, else as it stands. */
-export function settingsView({ options, form, language }: PageRequest, key: OwnKey, faults: SettingsFaults) {
+type Standing = Pick<
+  OwnKey,
+  | 'label'
+  | 'limitMicroVnd'
+  | 'limitReset'
+  | 'expiresAt'
+  | 'allowedModels'
+  | 'rateLimitPerMinute'
+  | 'rateHeld'
+  | 'concurrencyMax'
+  | 'concurrencyHeld'
+>
+
+/** A key that is yet to be made. */
+export const UNLIMITED: Standing = {
+  label: '',
+  limitMicroVnd: null,
+  limitReset: 'monthly',
+  expiresAt: null,
+  allowedModels: null,
+  rateLimitPerMinute: null,
+  rateHeld: false,
+  concurrencyMax: null,
+  concurrencyHeld: false,
+}
+
+/** With `isTyped` what the form says, else how the key stands. */
+export function settingsView(
+  { options, form, language }: PageRequest,
+  key: Standing,
+  { faults = {}, isTyped }: { readonly faults?: SettingsFaults | undefined; readonly isTyped: boolean },
+) {
   const { settings } = options.catalogue
-  const isTyped = Object.keys(faults).length > 0
   const standing = {
     label: key.label,
     cap: key.limitMicroVnd === null ? '' : dong(key.limitMicroVnd / MICRO_PER_VND).slice(0, -2),
@@ -55,14 +84,14 @@ export function settingsView({ options, form, language }: PageRequest, key: OwnK
 }
 
 /** The last day on which it works, in Vietnam; '': it does not expire. */
-function expiryOf({ expiresAt }: OwnKey): string {
+function expiryOf({ expiresAt }: Standing): string {
   return expiresAt === null ? '' : dayOf(new Date(expiresAt.getTime() - 1))
 }
 
 /** What the form says, or what is wrong with it. */
 export function readSettings(
   { options, form, language, now }: PageRequest,
-  key: OwnKey,
+  key: Standing,
 ): { readonly settings: KeySettings } | { readonly faults: SettingsFaults } {
   const { rateLimitPerMinute: rateMax, concurrencyMax: flightMax } = options.catalogue.settings
   const within = (max: number, isUsable: (value: number) => boolean) => (value: number) =>
@@ -119,7 +148,7 @@ function readOptional(typed: string, isUsable: (value: number) => boolean): numb
 }
 
 /** The end of the day. One that has passed may stay, so that an expired key can be renamed. */
-function readExpiry(typed: string, key: OwnKey, now: Date): Date | null | undefined {
+function readExpiry(typed: string, key: Standing, now: Date): Date | null | undefined {
   if (typed === '') return null
   if (typed === expiryOf(key)) return key.expiresAt
   const today = dayOf(now)

@@ -7,6 +7,7 @@ import { isUuid, uuidv7 } from '../../lib/ids.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
 import { toolGroups } from '../public/tools/index.ts'
 import { text } from '../texts/index.ts'
+import { readSettings, type SettingsFaults, settingsView, UNLIMITED } from './key-form.ts'
 
 export const KEY_LIST_PAGES: readonly Page[] = [
   {
@@ -14,7 +15,7 @@ export const KEY_LIST_PAGES: readonly Page[] = [
     path: '/keys',
     authentication: 'session',
     purpose: 'API keys',
-    handle: request => list(request, null),
+    handle: request => list(request),
   },
   { method: 'POST', path: '/keys', authentication: 'session', purpose: 'Makes a key and shows it', handle: create },
 ]
@@ -56,8 +57,15 @@ function stateOf({ state, limitMicroVnd, spentMicroVnd }: OwnKey) {
   return { key: `keys.state.${word}`, tone }
 }
 
-async function list(request: PageRequest, fault: string | null): Promise<Answer> {
-  const { options, language, query, form } = request
+interface Refused {
+  /** At the button: why no key was made. */
+  readonly fault?: string
+  readonly settings?: SettingsFaults
+}
+
+/** With what was typed, unless it was accepted. */
+async function list(request: PageRequest, refused: Refused | null = null): Promise<Answer> {
+  const { options, language, query } = request
   const { accountId } = signedIn(request)
   const [keys, credits] = await Promise.all([
     listOwnKeys(options.sql, accountId),
@@ -70,18 +78,19 @@ async function list(request: PageRequest, fault: string | null): Promise<Answer>
     template: 'keys',
     title: text(language, 'keys.title'),
     section: 'keys',
-    status: fault === null ? 200 : 422,
+    status: refused === null ? 200 : 422,
     data: {
       active: active.map(key => keyView(request, key)),
       revoked: keys.filter(key => key.revokedAt !== null).map(key => keyView(request, key)),
       max: ACTIVE_KEYS_MAX,
       isFull: active.length >= ACTIVE_KEYS_MAX,
       hasMoneyCome: credits.length > 0 || keys.length > 0,
-      label: form.text('label', 100),
+      settings: settingsView(request, UNLIMITED, { faults: refused?.settings, isTyped: refused !== null }),
+      isOpen: refused?.settings !== undefined,
       // Submitted with the form, so that a second click does not create a second key.
       submission: uuidv7(),
       notice: done === null ? null : text(language, `keys.done.${done}`),
-      fault,
+      fault: refused?.fault ?? null,
     },
   }
 }
@@ -91,10 +100,12 @@ async function create(request: PageRequest): Promise<Answer> {
   const { accountId } = signedIn(request)
   const given = form.text('submission')
   const submission = isUuid(given) ? given : null
-  const label = form.text('label', 100)
-  const result = await createOwnKey(options.sql, options.keySecrets, { accountId, label, submission })
+  const read = readSettings(request, UNLIMITED)
+  if ('faults' in read) return list(request, { settings: read.faults })
+  const { label, ...limits } = read.settings
+  const result = await createOwnKey(options.sql, options.keySecrets, { accountId, label, limits, submission })
   if (result.outcome !== 'created') {
-    return list(request, text(language, `keys.fault.${result.outcome}`, { max: ACTIVE_KEYS_MAX }))
+    return list(request, { fault: text(language, `keys.fault.${result.outcome}`, { max: ACTIVE_KEYS_MAX }) })
   }
   return {
     kind: 'page',

@@ -9,6 +9,7 @@ import { announce } from '../../operations/channel.ts'
 import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest, signedIn } from '../page.ts'
 import { throttledAnswer } from '../people/faults.ts'
 import { proofView } from '../people/proof.ts'
+import { toolGroups } from '../public/tools/index.ts'
 import { text } from '../texts/index.ts'
 import { readSettings, type SettingsFaults, settingsView } from './key-form.ts'
 import { keyView } from './key-list.ts'
@@ -71,7 +72,7 @@ function keyPage(request: PageRequest, key: OwnKey, faults: Faults = {}): Answer
     status: Object.keys(faults).length === 0 ? 200 : 422,
     data: {
       key: view,
-      settings: settingsView(request, key, faults.settings ?? {}),
+      settings: settingsView(request, key, { faults: faults.settings, isTyped: faults.settings !== undefined }),
       rotations: key.rotations,
       oldUntil: key.replacedUntil,
       overlaps: OVERLAPS.map(hours => ({
@@ -136,7 +137,13 @@ async function rotate(request: PageRequest): Promise<Answer> {
     title: text(language, 'keys.rotated'),
     section: 'keys',
     secret: true,
-    data: { key: replaced.key, keyId: key.keyId, isRotated: true, oldUntil: replaced.oldUntil },
+    data: {
+      key: replaced.key,
+      keyId: key.keyId,
+      groups: toolGroups(request, replaced.key),
+      isRotated: true,
+      oldUntil: replaced.oldUntil,
+    },
   }
 }
 

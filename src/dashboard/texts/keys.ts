@@ -14,6 +14,11 @@ export const KEY_TEXTS = {
     vi: 'Để bạn nhận ra nó, ví dụ: laptop, máy chủ.',
     en: 'Helps you recognise it, such as laptop or server.',
   },
+  'keys.limits': { vi: 'Đặt giới hạn (không bắt buộc)', en: 'Set limits (optional)' },
+  'keys.limits.hint': {
+    vi: 'Có hiệu lực từ lượt gọi đầu tiên. Bạn có thể thay đổi sau trên trang của khóa API.',
+    en: "In force from the first call. You can change them later on the key's page.",
+  },
   'keys.unnamed': { vi: 'Chưa đặt tên', en: 'Unnamed' },
   'keys.state.active': { vi: 'Đang dùng', en: 'Active' },
   'keys.state.revoked': { vi: 'Đã thu hồi', en: 'Revoked' },
