@@ -275,6 +275,16 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByRole('img', { name: 'Picture drawn from: Hoa sen' }).waitFor()
     await page.getByText('charged 650').waitFor()
+    // A picture that nobody waits for is still made and billed: three of them at 650 each.
+    const isAsked = Promise.withResolvers<void>()
+    await page.route('**/playground/v1/images/**', () => isAsked.resolve())
+    await page.locator('[name=n]').fill('3')
+    await message.fill('Hoa súng')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await isAsked.promise
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('the call is billed; see Usage. It costs 1.950 ₫ at most.').waitFor()
+    await page.unroute('**/playground/v1/images/**')
     await page.locator('select[name=first]').selectOption('req/gpt-4o-mini-tts')
     await message.fill('Xin chào')
     await page.getByRole('button', { name: 'Send' }).click()

@@ -2,7 +2,7 @@
 
 import { Fault, faultNotice, faultOf, faultWords } from './playground-fault.js'
 import { markdownInto } from './playground-markdown.js'
-import { createMeter } from './playground-meter.js'
+import { createMeter, dong } from './playground-meter.js'
 import { eventsOf, picturesOf, READERS } from './playground-reply.js'
 import { PATHS, requestOf } from './playground-request.js'
 
@@ -74,8 +74,7 @@ export function createColumn(root, { models, texts }, onSpent) {
       status.textContent = said.isCut ? texts.cut : texts.done
       return true
     } catch (fault) {
-      // What does not stream is made, and billed, whether somebody waits for it or not.
-      status.textContent = !signal.aborted ? '' : endpoint in READERS ? texts.stopped : texts.stoppedWhole
+      status.textContent = !signal.aborted ? '' : endpoint in READERS ? texts.stopped : stoppedWords(body)
       if (!signal.aborted) answer.append(faultNotice(fault instanceof Fault ? fault.message : texts.errorNetwork))
       return signal.aborted || said.text !== ''
     } finally {
@@ -84,6 +83,13 @@ export function createColumn(root, { models, texts }, onSpent) {
       running = null
       meter.settle(said.requestId, onSpent)
     }
+  }
+
+  /** What does not stream is made, and billed, whether somebody waits for it or not. */
+  function stoppedWords({ n = 1 }) {
+    const { price, per } = models[model]
+    if (per === 'mtok') return texts.stoppedWhole
+    return `${texts.stoppedWhole} ${texts.atMost.replace('{name}', dong(per === 'image' ? price * n : price))}`
   }
 
   async function showSound(response, answer, meter) {

@@ -12,7 +12,7 @@ const encoder = new TextEncoder()
 const bytesOf = text => encoder.encode(text).length
 
 /** `1.234,5 ₫` from µVND, as on all pages; of large amounts no fractions. */
-function dong(micro) {
+export function dong(micro) {
   const vnd = micro / 1_000_000
   const [whole, fraction = ''] = (vnd < 1000 ? vnd.toFixed(2) : String(Math.trunc(vnd))).split('.')
   const cut = fraction.replace(/0+$/, '')

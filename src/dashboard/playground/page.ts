@@ -25,6 +25,7 @@ const SPOKEN: Readonly<Record<string, TextKey>> = {
   done: 'playground.done',
   stopped: 'playground.stopped',
   stoppedWhole: 'playground.stopped_whole',
+  atMost: 'playground.at_most',
   noPicture: 'playground.no_picture',
   cut: 'playground.cut',
   reasoning: 'playground.reasoning',

@@ -61,6 +61,7 @@ export const PLAYGROUND_TEXTS = {
     vi: 'Đã dừng chờ. Nếu mô hình vẫn hoàn thành, cuộc gọi vẫn được tính tiền; xem trang Mức sử dụng.',
     en: 'Stopped waiting. If the model still finishes, the call is billed; see Usage.',
   },
+  'playground.at_most': { vi: 'Phí nhiều nhất là {name}.', en: 'It costs {name} at most.' },
   'playground.reasoning': { vi: 'Suy luận', en: 'Reasoning' },
   'playground.first_byte': { vi: 'phản hồi đầu tiên {seconds} s', en: 'first byte {seconds} s' },
   'playground.tokens': { vi: '{input} token vào, {output} token ra', en: '{input} tokens in, {output} out' },
