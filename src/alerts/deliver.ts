@@ -95,6 +95,7 @@ async function deliver(services: AlertServices, claimed: Claimed): Promise<Tried
     fault,
     String(pauseSeconds ?? 0),
   ])
+  services.counts.tried(claimed.webhook_id === null ? 'mail' : 'webhook', state === 'waiting' ? 'failed' : state)
   if (claimed.webhook_id !== null && claimed.kind !== TEST_KIND)
     await judgeWebhook(services, claimed, { state, outcome })
   return tried
@@ -150,11 +151,13 @@ async function judgeWebhook(
   if (state !== 'given_up') return
   const row = { webhookId: Number(webhookId), accountId: Number(claimed.account_id) }
   const reason = outcome === 'gone' ? 'gone' : 'failures'
-  await sql.begin(async transaction => {
+  const isDisabled = await sql.begin(async transaction => {
     const [webhook] = await transaction.unsafe(LATEST, [webhookId])
-    if (webhook === undefined || (reason === 'failures' && webhook.delivered_at > claimed.at)) return
-    if (!(await disableWebhook(transaction, row, reason))) return
+    if (webhook === undefined || (reason === 'failures' && webhook.delivered_at > claimed.at)) return false
+    if (!(await disableWebhook(transaction, row, reason))) return false
     const host = new URL(claimed.url as string).host
     await recordAlerts({ ...services, sql: transaction }, DISABLED, [webhookId, host])
+    return true
   })
+  if (isDisabled) services.counts.disabled(reason)
 }

@@ -4,6 +4,7 @@ import type { KeySecrets } from '../accounts/key-secret.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Sql } from '../lib/database.ts'
 import type { Mailer } from '../lib/mail.ts'
+import type { DeliveryCounts } from './delivery-counts.ts'
 import type { AlertLimits } from './limits.ts'
 import type { WebhookClient } from './webhook-client.ts'
 
@@ -21,6 +22,7 @@ export interface AlertServices {
   /** Name that signs mails. */
   readonly serviceName: string
   readonly limits: AlertLimits
+  readonly counts: DeliveryCounts
   /** Unix time. */
   readonly nowMs: () => number
   /** A delivery that failed for a reason of ours; contains no address. */

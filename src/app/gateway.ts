@@ -268,6 +268,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       pinger,
       maintenance: () => operations.maintenance,
       mails: () => backOffice.mails(),
+      deliveries: backOffice.alerts.counts,
       unknownModels,
       requests: () => ({
         bodies: server.bodies

@@ -1,5 +1,6 @@
 /** Metrics and traces of one gateway: what is observed while calls run, and where operators find it. */
 
+import type { DeliveryCounts } from '../alerts/delivery-counts.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Readiness } from '../http/readiness.ts'
 import type { RunningLedger } from '../ledger/ledger.ts'
@@ -13,6 +14,7 @@ import type { UnknownModels } from '../operations/unknown-models.ts'
 import type { CallObserver, CallTracer } from '../pipeline/call.ts'
 import { NO_OBSERVER, NO_TRACER } from '../pipeline/observer.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
+import { alertFamilies } from '../telemetry/alerts.ts'
 import { CallMetrics } from '../telemetry/calls.ts'
 import { DatabaseMetrics } from '../telemetry/database.ts'
 import { ledgerFamilies } from '../telemetry/ledger.ts'
@@ -34,6 +36,7 @@ export interface Watched {
   readonly pinger: Pinger
   readonly maintenance: () => Maintenance
   readonly mails: () => MailMetrics
+  readonly deliveries: DeliveryCounts
   readonly unknownModels: Pick<UnknownModels, 'calls' | 'unnamed'>
   readonly requests: () => RequestMetrics
   /** Pools outside the ledger. */
@@ -128,6 +131,7 @@ export class Telemetry {
       const families = [
         ...this.#serviceFamilies(watched),
         ...this.#spanFamilies(),
+        ...alertFamilies(watched.deliveries),
         ...requestFamilies(watched.requests()),
         ...calls.families(),
         ...upstreamFamilies(watched.upstreams.status()),

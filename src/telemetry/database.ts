@@ -1,8 +1,9 @@
 /**
- * Metrics that only the database knows: old holds, unmatched transfers, and the periodic audit. All processes of a
+ * Metrics that only the database knows: old holds, unmatched transfers, late alerts, and the periodic audit. All processes of a
  * database report the same values. A scrape never waits for the database: it gets the last values read.
  */
 
+import { overdueSeconds } from '../alerts/delivery-counts.ts'
 import { audit } from '../audit/audit.ts'
 import { recordAudit } from '../audit/last.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
@@ -35,6 +36,7 @@ interface Snapshot {
   readonly unmatched: { readonly transactions: number; readonly amountVnd: number }
   readonly unreadable: number
   readonly pulls: readonly PullState[]
+  readonly alertsOverdueSeconds: number
 }
 
 interface Audited {
@@ -98,8 +100,10 @@ export class DatabaseMetrics {
       const unmatched = await countUnmatched(services)
       const unreadable = await countUnreadable(services)
       const pulls = await readPulls(services)
+      const alertsOverdueSeconds = await overdueSeconds(services)
       const { holds, oldest_seconds: oldestSeconds } = row!
-      this.#snapshot = { atSeconds: Date.now() / 1000, holds, oldestSeconds, unmatched, unreadable, pulls }
+      const atSeconds = Date.now() / 1000
+      this.#snapshot = { atSeconds, holds, oldestSeconds, unmatched, unreadable, pulls, alertsOverdueSeconds }
       this.#isDown = false
     } catch (cause) {
       if (!this.#isDown && !this.#closed)
@@ -152,7 +156,7 @@ function snapshotFamilies(snapshot: Snapshot | null): readonly Family[] {
   return [
     gauge(
       'gateway_books_read_timestamp_seconds',
-      'When holds and transfers in the database were last counted, in seconds since 1970.',
+      'When holds, transfers and late alerts in the database were last counted, in seconds since 1970.',
       known(({ atSeconds }) => atSeconds),
     ),
     gauge(
@@ -179,6 +183,11 @@ function snapshotFamilies(snapshot: Snapshot | null): readonly Family[] {
       'gateway_notifications_unreadable',
       'Authentic bank notifications that could not be parsed.',
       known(({ unreadable }) => unreadable),
+    ),
+    gauge(
+      'gateway_alerts_overdue_seconds',
+      'How long the oldest mail or webhook about an account has been due; 0: none is.',
+      known(({ alertsOverdueSeconds }) => alertsOverdueSeconds),
     ),
     gauge(
       'gateway_bank_pull_timestamp_seconds',

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server as TcpSe
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deliverAlerts, testWebhook } from '../../src/alerts/deliver.ts'
+import type { DeliveryOutcome } from '../../src/alerts/delivery-counts.ts'
 import { ALL_KINDS } from '../../src/alerts/kinds.ts'
 import { findAlerts } from '../../src/alerts/run.ts'
 import { createWebhookClient } from '../../src/alerts/webhook-client.ts'
@@ -87,6 +88,14 @@ async function emptied(customer: TestCustomer): Promise<void> {
 const skipPause = ({ accountId }: TestCustomer) =>
   sql`update alert_delivery set next_at = now() where account_id = ${accountId} and state = 0`
 
+/** Tries of webhooks by outcome, and webhooks switched off for failing, since the start of this file. */
+function counted() {
+  const tries = (wanted: DeliveryOutcome) =>
+    alerts.counts.tries.find(([{ channel, outcome }]) => channel === 'webhook' && outcome === wanted)?.[1] as number
+  const disabled = alerts.counts.disabledWebhooks.find(([{ reason }]) => reason === 'failures')?.[1] as number
+  return { failed: tries('failed'), given_up: tries('given_up'), delivered: tries('delivered'), disabled }
+}
+
 test('a delivery verifies with the standard library under the secret that was shown once', async () => {
   const customer = await newCustomer(sql)
   const { webhook, secret } = await newWebhook(customer)
@@ -143,6 +152,7 @@ test('failures are tried again under the same id, with growing pauses, and then 
   answer = response => response.writeHead(500).end('no')
   await emptied(customer)
   const pauses: number[] = []
+  const before = counted()
   for (let tries = 0; tries < 10; tries++) {
     await deliverAlerts(alerts)
     const [row] = await sql`select extract(epoch from next_at - now())::integer as pause from alert_delivery
@@ -160,6 +170,9 @@ test('failures are tried again under the same id, with growing pauses, and then 
   expect(received).toHaveLength(10)
   const off = await readWebhook(sql, webhook)
   expect([off?.disabledFor, off?.disabledAt]).toEqual(['failures', expect.any(Date)])
+  const after = counted()
+  const counts = (['failed', 'given_up', 'delivered', 'disabled'] as const).map(name => after[name] - before[name])
+  expect(counts).toEqual([9, 1, 0, 1])
   const [logged] = await listDeliveries(sql, webhook, 10)
   expect(logged).toMatchObject({ state: 'given_up', tries: 10, status: 500, fault: 'status' })
   await deliverAlerts(alerts)

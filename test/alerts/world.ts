@@ -23,7 +23,7 @@ export interface TestAlerts extends AlertServices {
 
 export function testAlerts(
   sql: Sql,
-  change: Partial<Omit<AlertServices, 'limits'>> & { readonly limits?: Partial<AlertLimits> } = {},
+  change: Partial<Omit<AlertServices, 'limits' | 'counts'>> & { readonly limits?: Partial<AlertLimits> } = {},
 ): TestAlerts {
   const mails: MailMessage[] = []
   const services = createAlerts({

@@ -13,6 +13,7 @@ import { DatabaseMetrics } from '../../src/telemetry/database.ts'
 import { chatCall, goodMessage } from '../support/chat.ts'
 import { type ParsedFamily, parseExposition } from '../support/exposition.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { createTestDatabase } from '../support/postgres.ts'
 import { type Answer, json, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { changedTables } from '../support/tables.ts'
 
@@ -197,6 +198,7 @@ describe('the alert rules', () => {
     'GatewayHoldsOld',
     'GatewayDatabaseUnreachable',
     'GatewayEventLoopSlow',
+    'GatewayAlertsStuck',
     'GatewayAuditDifference',
     'GatewayTransfersUnmatched',
     'GatewayRevenueStopped',
@@ -217,6 +219,33 @@ function table(): string {
     })
   return `| name | type | labels | meaning |\n|---|---|---|---|\n${rows.join('')}`
 }
+
+test('the alert for late mails and webhooks goes by the oldest one that is due', async () => {
+  // A database without a gateway that would send what is due.
+  const { sql, url, drop } = await createTestDatabase()
+  const { expr = '' } = rules.find(({ alert }) => alert === 'GatewayAlertsStuck') ?? {}
+  const [, name = '', seconds = ''] = /^max\((\w+)\) > (\d+)$/.exec(expr) ?? []
+  const metrics = new DatabaseMetrics({ url, report: () => {}, auditEveryMs: 0 })
+  const fires = async () => {
+    await metrics.refresh()
+    const [sample] = parseExposition(writeExposition(metrics.families())).get(name)?.samples ?? []
+    return Number(sample?.value) > Number(seconds)
+  }
+  const queue = (state: number, dueSeconds: number) =>
+    sql`insert into alert_delivery (alert_id, account_id, state, next_at)
+        values (uuidv7(), 0, ${String(state)}::text::smallint, now() - make_interval(secs => ${String(dueSeconds)}::text::integer))`
+  try {
+    // Sent long ago, to be tried later, and due for a moment.
+    await queue(1, 86_400)
+    await queue(0, -86_400)
+    expect(await fires()).toBe(false)
+    await queue(0, Number(seconds) + 1)
+    expect(await fires()).toBe(true)
+  } finally {
+    await metrics.close()
+    await drop()
+  }
+})
 
 test('the table of metrics in the documentation is what a gateway exports; UPDATE_EXPECTED=1 writes it', () => {
   const text = read(DOCS)

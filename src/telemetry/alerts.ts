@@ -1,0 +1,19 @@
+/** Metric families of alerts: mails and webhooks to customers. */
+
+import type { DeliveryCounts } from '../alerts/delivery-counts.ts'
+import { counter, type Family } from '../lib/metrics.ts'
+
+export function alertFamilies({ tries, disabledWebhooks }: DeliveryCounts): readonly Family[] {
+  return [
+    counter(
+      'gateway_alert_deliveries_total',
+      'Tries to deliver an alert, by channel and outcome; called_off: nobody is left to tell; given_up: it failed and was the last try.',
+      tries,
+    ),
+    counter(
+      'gateway_webhooks_disabled_total',
+      "Customers' webhooks switched off because every try failed, or because the receiver answered 410.",
+      disabledWebhooks,
+    ),
+  ]
+}
