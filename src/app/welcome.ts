@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { createAccount, findAccountByEmail } from '../accounts/accounts.ts'
 import { candidateHashes } from '../accounts/key-secret.ts'
 import { type ApiKey, createKey, listKeys, revokeKey, showKey } from '../accounts/keys.ts'
+import { catalogue } from '../catalogue/current.ts'
+import { modelsOf } from '../catalogue/models.ts'
 import { TABLES } from '../generated/tables.ts'
 import { credit } from '../ledger/credit.ts'
 import type { Logger } from '../lib/log.ts'
@@ -65,7 +67,7 @@ async function welcome(
   { url, sandboxed: simulated }: { readonly url: string; readonly sandboxed: readonly string[] },
 ): Promise<string> {
   const key = await developerKey(foundation)
-  const { settings, entries } = TABLES
+  const { settings } = catalogue
   const body = JSON.stringify({
     model: settings.fallback,
     max_tokens: 200,
@@ -73,7 +75,7 @@ async function welcome(
   })
   return [
     '',
-    `The gateway serves ${entries.length} models on ${url}`,
+    `The gateway serves ${modelsOf(catalogue).length} models under ${catalogue.items.length} names on ${url}`,
     ...(simulated.length === 0
       ? []
       : [`Replies are simulated for upstreams without credentials: ${simulated.join(', ')}`]),

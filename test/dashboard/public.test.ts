@@ -1,8 +1,12 @@
 /** Pages that everybody may see, and what is true of every page. */
 
+import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createCatalogue } from '../../src/catalogue/catalogue.ts'
+import { modelsOf } from '../../src/catalogue/models.ts'
 import { ERRORS } from '../../src/errors.ts'
+import { TABLES } from '../../src/generated/tables.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { readable, Visitor } from './visitor.ts'
 
@@ -29,11 +33,24 @@ const PUBLIC = [
 test('the front page is HTML for browsers and JSON for programs, at one address', async () => {
   const page = await visitor.get('/')
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
-  expect(readable(page.html)).toContain('One key. 90 AI models. Paid in dong.')
   const program = await fetch(running.url, { headers: { accept: '*/*' } })
   expect(program.headers.get('content-type')).toContain('application/json')
   expect(await program.json()).toMatchObject({ service: 'svc', models: 90 })
   expect([page.headers.get('vary'), program.headers.get('vary')].every(vary => vary?.includes('accept'))).toBe(true)
+})
+
+test('how many models there are is the same figure wherever it is said, and so is the number of ways to call them', async () => {
+  const catalogue = createCatalogue(TABLES)
+  const models = modelsOf(catalogue).length
+  const names = catalogue.items.length
+  const list = await visitor.get('/models')
+  expect(readable((await visitor.get('/')).html)).toContain(`One key. ${models} AI models. Paid in dong.`)
+  expect(readable(list.html)).toContain(`${models} models, ${names} ways to call them.`)
+  expect(list.html).toContain(`content="Prices of ${models} AI models in Vietnamese dong`)
+  const listed = (await visitor.get('/sitemap.xml')).html.matchAll(/<loc>[^<]*(\/models\/[^<?]+)/g)
+  expect(new Set([...listed].map(([, path]) => path)).size).toBe(models)
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  expect(readme).toContain(`any of ${models} models, under ${names} names,`)
 })
 
 test('the receipt of the front page is what the catalogue makes of it', async () => {

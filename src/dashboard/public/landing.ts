@@ -1,6 +1,6 @@
 /** The front page for people. */
 
-import type { CatalogueItem } from '../../catalogue/catalogue.ts'
+import { type CatalogueModel, modelsOf } from '../../catalogue/models.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { costOf, familyViews, lowestPrice } from './model-view.ts'
@@ -20,14 +20,14 @@ function landing({ options, language }: PageRequest): Answer {
   const { catalogue } = options
   const { item } = catalogue.fallback('')
   const { inputTokens, outputTokens } = RECEIPT
-  const listed = catalogue.items.filter(candidate => !catalogue.isRetired(candidate))
+  const models = modelsOf(catalogue)
   return {
     kind: 'page',
     template: 'landing',
     title: text(language, 'landing.title'),
     indexed: { description: text(language, 'landing.lead') },
     data: {
-      count: listed.length,
+      count: models.length,
       receipt: {
         model: item.entry.id,
         inputTokens,
@@ -36,15 +36,16 @@ function landing({ options, language }: PageRequest): Answer {
         cost: costOf(item, { tokens: inputTokens + outputTokens, calls: 1 }),
       },
       families: familyViews(catalogue),
-      images: kindRow(listed, 'image'),
-      speech: kindRow(listed, 'speech'),
+      images: kindRow(models, 'image'),
+      speech: kindRow(models, 'speech'),
     },
   }
 }
 
 /** Models other than chat models, as one table row; null when the catalogue has none. */
-function kindRow(items: readonly CatalogueItem[], kind: 'image' | 'speech') {
-  const found = items.filter(({ entry }) => entry.kind === kind)
-  const callVnd = lowestPrice(found, kind === 'image' ? 'image' : 'request')
+function kindRow(models: readonly CatalogueModel[], kind: 'image' | 'speech') {
+  const found = models.filter(({ main }) => main.entry.kind === kind)
+  const items = found.flatMap(model => model.items)
+  const callVnd = lowestPrice(items, kind === 'image' ? 'image' : 'request')
   return callVnd === null ? null : { count: found.length, callVnd }
 }
