@@ -54,7 +54,7 @@ export interface BackOfficeOptions {
 }
 
 /** No banking app knows this bank, so nobody can transfer money to the sandbox by mistake. */
-export const SANDBOX_BANK: BankAccount = {
+const SANDBOX_BANK: BankAccount = {
   bin: '999999',
   accountNumber: '0000000000',
   accountName: 'SANDBOX',

@@ -91,6 +91,8 @@ const assign: Action = async (foundation, { words, options }) => {
   const { outcome } = await assignTransaction(paymentsOf(foundation), request)
   if (outcome === 'unknown_transaction') throw new UsageError(`There is no transfer ${number}; see: payment unmatched`)
   if (outcome === 'unknown_target') throw new UsageError(`There is no order ${target}`)
+  if (outcome === 'closed_target')
+    throw new UsageError('Its owner has deleted that account: return the money to its sender')
   const text = outcome === 'already' ? 'It is no longer waiting; nothing changed.' : `Credited to ${target}.`
   return { data: { number: request.bankTxnId, outcome }, text }
 }

@@ -12,6 +12,15 @@ const DECIDE = `update bank_txn set state = 1, reason = null, account_id = $2::t
 const PAY = `update topup_order set paid_vnd = paid_vnd + $2::text::bigint, first_paid_at = coalesce(first_paid_at, now())
   where order_code = $1`
 
+const LOCK_WALLET = 'select from wallet where account_id = $1::text::bigint for no key update'
+const CLOSED = 'select deleted_at is not null as closed from account where account_id = $1::text::bigint'
+
+/** Deleted by its owner. Waits for a deletion under way, and holds one off until the transaction ends. */
+export async function isClosed(transaction: TransactionSql, accountId: number): Promise<boolean> {
+  await transaction.unsafe(LOCK_WALLET, [String(accountId)])
+  return (await transaction.unsafe(CLOSED, [String(accountId)]))[0]?.closed === true
+}
+
 /** Requires a transaction that has locked the row and found it uncredited. */
 export async function bookTransaction(
   { bookCredit }: Pick<PaymentServices, 'bookCredit'>,

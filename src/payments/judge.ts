@@ -1,7 +1,7 @@
 /** Decides, once, what happens to a stored transaction. */
 
 import type { TransactionSql } from '../lib/database.ts'
-import { bookTransaction } from './book.ts'
+import { bookTransaction, isClosed } from './book.ts'
 import { findOrderCodes } from './memo.ts'
 import { lockTransaction, REASON_CODES } from './transactions.ts'
 import {
@@ -85,6 +85,9 @@ async function judge(services: PaymentServices, transaction: TransactionSql, ban
   const known = new Set(orders.map(order => order.order_code as string))
   const orderCode = codes.find(code => known.has(code)) as string
   const accountId = Number(orders[0]!.account_id)
+  if (await isClosed(transaction, accountId)) {
+    return decide(transaction, key, { outcome: 'unmatched', reason: 'account_closed' })
+  }
   await bookTransaction(services, transaction, key, { accountId, orderCode, by: AUTOMATIC })
   return { outcome: 'credited', accountId, orderCode }
 }

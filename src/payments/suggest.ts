@@ -26,11 +26,12 @@ const ADDRESS_CHARACTERS_MIN = 8
 const ORDERS = `select o.order_code, o.account_id, o.amount_vnd, a.email,
     o.paid_vnd = 0 and o.cancelled_at is null as waits
   from topup_order o join account a using (account_id)
- where o.created_at > now() - make_interval(days => ${ORDER_DAYS}) order by o.created_at desc limit ${ORDERS_MAX}`
+ where a.deleted_at is null and o.created_at > now() - make_interval(days => ${ORDER_DAYS}) order by o.created_at desc limit ${ORDERS_MAX}`
 /** Banks take `@` and dots out, so both sides are looked at without them. */
 const ADDRESSES = `
 with known as materialized (
-  select account_id, email, upper(regexp_replace(email, '[^A-Za-z0-9]', '', 'g')) as squeezed from account)
+  select account_id, email, upper(regexp_replace(email, '[^A-Za-z0-9]', '', 'g')) as squeezed from account
+   where deleted_at is null)
 select m.nth::integer as nth, k.account_id, k.email
   from unnest($1::text[]) with ordinality as m (memo, nth)
   join known k on length(k.squeezed) >= ${ADDRESS_CHARACTERS_MIN} and position(k.squeezed in m.memo) > 0

@@ -21,6 +21,7 @@ export const REASON_CODES = {
   amount_over_limit: 4,
   other_account: 5,
   repeated_reference: 6,
+  account_closed: 7,
 } as const
 
 export interface Source {

@@ -135,6 +135,8 @@ export type UnmatchedReason =
   | 'other_account'
   /** Its service has reported a transfer with the same bank reference and amount under another id. */
   | 'repeated_reference'
+  /** Its owner has deleted the account: nobody could spend it. */
+  | 'account_closed'
 
 export interface StoredTransaction {
   readonly bankTxnId: number

@@ -1,7 +1,7 @@
 /** Transfers without an owner: operators decide about them, oldest first. */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
-import { bookTransaction } from './book.ts'
+import { bookTransaction, isClosed } from './book.ts'
 import { isOrderCode } from './order-code.ts'
 import { lockTransaction, TRANSACTION_COLUMNS, toTransaction } from './transactions.ts'
 import { type Actor, type PaymentServices, type StoredTransaction, TRANSACTION_STATES } from './types.ts'
@@ -38,8 +38,8 @@ export interface Assignment {
 
 export type Assigned =
   | { readonly outcome: 'credited'; readonly accountId: number }
-  /** No longer unmatched: somebody else was faster. */
-  | { readonly outcome: 'already' | 'unknown_transaction' | 'unknown_target' }
+  /** `already`: no longer unmatched, somebody else was faster. `closed_target`: its owner has deleted the account. */
+  | { readonly outcome: 'already' | 'unknown_transaction' | 'unknown_target' | 'closed_target' }
 
 /** Credits it once, however often it is requested. */
 export async function assignTransaction(services: PaymentServices, given: Assignment): Promise<Assigned> {
@@ -50,6 +50,7 @@ export async function assignTransaction(services: PaymentServices, given: Assign
     if (waiting.state !== 'unmatched') return { outcome: 'already' }
     const accountId = await ownerOf(transaction, to)
     if (accountId === null) return { outcome: 'unknown_target' }
+    if (await isClosed(transaction, accountId)) return { outcome: 'closed_target' }
     const orderCode = 'orderCode' in to ? to.orderCode : null
     await bookTransaction(services, transaction, waiting, { accountId, orderCode, by: by.name })
     const subject = `bank_txn:${bankTxnId} ${waiting.amountVnd} VND`

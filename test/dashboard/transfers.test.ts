@@ -1,5 +1,6 @@
 /** The money desk: whose a transfer may be, giving it to somebody, finding it again. */
 
+import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
@@ -9,7 +10,7 @@ import { suggestOwners } from '../../src/payments/suggest.ts'
 import { listUnmatched } from '../../src/payments/unmatched.ts'
 import { expectCleanAudit } from '../ledger/world.ts'
 import { BANK, testPayments, transfer } from '../payments/world.ts'
-import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { startTestGateway, TEST_BANK, type TestGateway } from '../support/gateway.ts'
 import { readable, Visitor } from './visitor.ts'
 
 let running: TestGateway
@@ -17,23 +18,26 @@ let first: Visitor
 let second: Visitor
 let an: Visitor
 let code = ''
+const SECRET = 'a-secret-shared-with-sepay'
 const EMAIL = 'tran.thi.an@example.com'
 
+/** Beside a real bank no page shows mails. */
+const newVisitor = () => new Visitor(running.url, { dataDir: running.dataDir })
 const accountOf = async (email: string) =>
   Number((await running.database.sql`select account_id from account where email = ${email}`)[0]?.account_id)
 
 beforeAll(async () => {
-  running = await startTestGateway()
+  running = await startTestGateway({ environment: { ...TEST_BANK, SEPAY_WEBHOOK_SECRET: SECRET } })
   const operators: Visitor[] = []
   for (const email of ['one@example.com', 'two@example.com']) {
-    const operator = new Visitor(running.url)
+    const operator = newVisitor()
     const { password } = await operator.signUp(email)
     await setRole(running.database.sql, { accountId: await accountOf(email), role: 'finance', by: COMMAND_LINE })
     await operator.post('/signin', { email, password })
     operators.push(operator)
   }
   ;[first, second] = operators as [Visitor, Visitor]
-  an = new Visitor(running.url)
+  an = newVisitor()
   await an.signUp(EMAIL)
   code = (await an.order('123.000')).replace('/topup/', '')
 })
@@ -128,6 +132,54 @@ test('of two operators at one transfer one wins, and the other is told who did w
   expect(told).toContain(isCredited ? `${EMAIL}, by one@example.com` : 'by two@example.com')
   const credited = isCredited ? 44_000_000_000n : 0n
   expect(await running.balance(await accountOf(EMAIL))).toBe(before + credited)
+})
+
+/** As SePay reports it. */
+async function notify(memo: string, amountVnd: number): Promise<number> {
+  const body = JSON.stringify({
+    id: 20_261_121,
+    transactionDate: '2026-11-21 09:59:58',
+    accountNumber: TEST_BANK.BANK_ACCOUNT,
+    content: memo,
+    transferType: 'in',
+    transferAmount: amountVnd,
+    referenceCode: 'FT26325999',
+  })
+  const seconds = String(Math.floor(Date.now() / 1_000))
+  const signature = createHmac('sha256', SECRET).update(`${seconds}.${body}`).digest('hex')
+  const headers = { 'x-sepay-timestamp': seconds, 'x-sepay-signature': `sha256=${signature}` }
+  return (await fetch(`${running.url}/webhooks/bank/sepay`, { method: 'POST', body, headers })).status
+}
+
+test('what comes for an account that was deleted waits to be returned, and nobody can credit it', async () => {
+  const { sql } = running.database
+  const leaving = newVisitor()
+  await leaving.signUp('leaving@example.com')
+  const accountId = await accountOf('leaving@example.com')
+  const order = (await leaving.order('50.000')).replace('/topup/', '')
+  expect((await leaving.post('/account/delete', { confirm: 'leaving@example.com' })).location).toBe('/account/deleted')
+  expect(await notify(`${order} nap tien`, 50_000)).toBe(200)
+  const [row] = await sql`select bank_txn_id, state, account_id from bank_txn where bank_ref = 'FT26325999'`
+  expect(row).toMatchObject({ state: 2, account_id: null })
+  expect(await running.balance(accountId)).toBe(0n)
+
+  const id = Number(row?.bank_txn_id)
+  const { html } = await first.get('/operator/transfers')
+  const card = html.slice(html.indexOf(`id="transfer-${id}"`)).split('</article>')[0] as string
+  expect(readable(card)).toContain('Account deleted: return it')
+  expect(card).toContain('<details class="more" open>')
+  expect(card).not.toContain('@deleted.invalid')
+  for (const to of [order, String(accountId), `deleted-${accountId}@deleted.invalid`]) {
+    const refused = await first.post(`/operator/transfers/${id}/assign`, { to, reason: 'theirs' })
+    expect([to, refused.status, readable(refused.html).includes('Its owner has deleted this account.')]).toEqual([
+      to,
+      422,
+      true,
+    ])
+  }
+  expect(await running.balance(accountId)).toBe(0n)
+  const returned = await first.post(`/operator/transfers/${id}/settle`, { as: 'returned', reason: 'account deleted' })
+  expect(returned.location).toContain('done=settled')
 })
 
 test('the search finds by reference, memo, payer, amount and owner, in any state, page by page', async () => {

@@ -5,7 +5,7 @@ import { readAmountVnd } from '../../payments/amount.ts'
 import { enterTransfer } from '../../payments/enter.ts'
 import { assignTransaction, settleUnmatched } from '../../payments/unmatched.ts'
 import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
-import { text } from '../texts/index.ts'
+import { type TextKey, text } from '../texts/index.ts'
 import { actorOf, REASON_CHARACTERS_MAX } from './frame.ts'
 import { OWNER_CHARACTERS_MAX, transfersPage } from './transfers.ts'
 
@@ -81,15 +81,15 @@ async function assign(request: PageRequest): Promise<Answer> {
   const reason = form.text('reason', REASON_CHARACTERS_MAX)
   const to = await readOwner(request, typed)
   const unknown = typed.includes('@') ? 'transfer.unknown_email' : 'operator.transfer.unknown_target'
-  const refuse = (isUnknown: boolean) =>
+  const refuse = (fault: TextKey | null) =>
     transfersPage(request, {
       form: bankTxnId,
       faults: {
-        to: isUnknown ? text(language, unknown) : null,
+        to: fault === null ? null : text(language, fault),
         reason: reason === '' ? text(language, 'operator.reason.fault') : null,
       },
     })
-  if (to === null || reason === '') return refuse(to === null)
+  if (to === null || reason === '') return refuse(to === null ? unknown : null)
   const { outcome } = await assignTransaction(options.payments, { bankTxnId, to, by: actorOf(request), reason })
   switch (outcome) {
     case 'credited':
@@ -97,7 +97,9 @@ async function assign(request: PageRequest): Promise<Answer> {
     case 'already':
       return { kind: 'redirect', to: `${PATH}?taken=${bankTxnId}` }
     case 'unknown_target':
-      return refuse(true)
+      return refuse(unknown)
+    case 'closed_target':
+      return refuse('operator.transfer.closed_target')
     case 'unknown_transaction':
       return NOT_FOUND
   }

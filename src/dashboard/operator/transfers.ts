@@ -82,6 +82,7 @@ function transferView(row: StoredTransaction) {
   return {
     ...row,
     stateKey: `operator.transfer.state.${row.state}`,
+    isClosed: row.reason === 'account_closed',
     reasonKey: row.reason === null ? null : `operator.transfer.reason.${row.reason}`,
     tone: row.state === 'credited' ? 'good' : row.state === 'unmatched' ? 'warn' : '',
   }

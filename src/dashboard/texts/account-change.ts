@@ -48,8 +48,8 @@ export const ACCOUNT_CHANGE_TEXTS = {
     en: 'The books, as accounting law requires: top-ups, invoices and the figures of calls, under the account number alone. See [privacy](/privacy).',
   },
   'delete.balance': {
-    vi: 'Muốn nhận lại số dư, hãy [yêu cầu hoàn tiền](/refunds) trước khi xóa. Phần còn lại nằm trong sổ của tài khoản số {account}: không ai dùng được, và sau khi xóa chúng tôi chỉ hoàn về tài khoản ngân hàng đã chuyển, khi bạn cho biết số này và mã của một lần nạp tiền. Đừng chuyển tiền cho các đơn nạp đang chờ.',
-    en: 'To have it back, [ask for a refund](/refunds) before you delete. What is left stays in the books of account number {account}: nobody can spend it, and afterwards we return it only to the bank account that it came from, if you name this number and the code of a top-up. Do not pay orders that are still open.',
+    vi: 'Muốn nhận lại số dư, hãy [yêu cầu hoàn tiền](/refunds) trước khi xóa. Phần còn lại nằm trong sổ của tài khoản số {account}: không ai dùng được, và sau khi xóa chúng tôi chỉ hoàn về tài khoản ngân hàng đã chuyển, khi bạn cho biết số này và mã của một lần nạp tiền. Đừng chuyển tiền cho các đơn nạp đang chờ: khoản đến sau khi xóa không được cộng mà sẽ trả lại người gửi.',
+    en: 'To have it back, [ask for a refund](/refunds) before you delete. What is left stays in the books of account number {account}: nobody can spend it, and afterwards we return it only to the bank account that it came from, if you name this number and the code of a top-up. Do not pay orders that are still open: what arrives after the deletion is not credited but returned to its sender.',
   },
   'delete.confirm': { vi: 'Nhập {email} để xác nhận', en: 'Type {email} to confirm' },
   'delete.confirm.fault': {

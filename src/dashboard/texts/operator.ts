@@ -92,6 +92,7 @@ export const OPERATOR_TEXTS = {
   'operator.transfer.reason.two_owners': { vi: 'Mã của hai chủ', en: 'Codes of two owners' },
   'operator.transfer.reason.other_account': { vi: 'Chuyển vào tài khoản khác', en: 'To another account' },
   'operator.transfer.reason.repeated_reference': { vi: 'Trùng mã của ngân hàng', en: 'Bank reference already used' },
+  'operator.transfer.reason.account_closed': { vi: 'Tài khoản đã xóa: trả lại tiền', en: 'Account deleted: return it' },
   'operator.transfer.reason.amount_over_limit': { vi: 'Vượt hạn mức', en: 'Amount over the limit' },
   'operator.transfer.state.received': { vi: 'Chờ xử lý', en: 'Received' },
   'operator.transfer.state.credited': { vi: 'Đã cộng', en: 'Credited' },
@@ -103,6 +104,10 @@ export const OPERATOR_TEXTS = {
   'operator.transfer.received': { vi: 'Nhận lúc', en: 'Received' },
   'operator.transfer.assign': { vi: 'Cộng tiền', en: 'Credit' },
   'operator.transfer.unknown_target': { vi: 'Không có lệnh hoặc tài khoản này.', en: 'No such order or account.' },
+  'operator.transfer.closed_target': {
+    vi: 'Chủ tài khoản này đã xóa tài khoản. Hãy trả lại tiền cho người gửi.',
+    en: 'Its owner has deleted this account. Return the money to its sender.',
+  },
   'operator.transfer.other': { vi: 'Không cộng tiền', en: 'Do not credit' },
   'operator.transfer.return': { vi: 'Đã trả lại người gửi', en: 'Returned to the sender' },
   'operator.transfer.ignore': { vi: 'Không phải tiền nạp', en: 'Not a top-up' },
