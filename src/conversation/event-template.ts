@@ -3,8 +3,7 @@
  * been parsed, later ones are compared with its bytes instead of being parsed.
  */
 
-import { isUtf8 } from 'node:buffer'
-import { ascii, type ByteText, characters, concat, NO_BYTES, replaceOnce, toBuffer } from '../lib/byte-text.ts'
+import { ascii, type ByteText, characters, joinBytes, NO_BYTES, replaceOnce } from '../lib/byte-text.ts'
 
 const QUOTE = 34
 const BACKSLASH = 92
@@ -38,14 +37,13 @@ export class EventTemplate {
   readonly #textHole: number
   /** The literal that clients get in another form, and that form. */
   readonly #rename: Rename | null
-  /** Offset of the end of the last matched event. */
+  /** Offset of the end of the last run's events. */
   end = 0
-  /** The delta's text in the last matched event, as written in JSON: escaped, without quotes. */
-  text = NO_BYTES
-  /** That text has no bytes above 127. */
-  textIsAscii = true
-  #renamedFrom = 0
-  #renamedTo = 0
+  /** The delta's text in the event just matched. */
+  #text = NO_BYTES
+  /** Where the literal that clients get in another form begins, in the event just matched and in all of the last run. */
+  #renamedAt = 0
+  readonly #renamed: number[] = []
 
   constructor(literals: readonly ByteText[], { text, number }: HoleIndexes, rename: Rename | null) {
     this.#literals = literals
@@ -54,66 +52,58 @@ export class EventTemplate {
     this.#rename = rename
   }
 
-  /** Whether the event at `at` equals this one except in its holes, with a non-empty delta. */
-  match(all: ByteText, at: number): boolean {
+  /**
+   * Matches the events from `at` on that equal this one except in their holes, with non-empty deltas. Returns the deltas
+   * as written in JSON: escaped, without quotes.
+   */
+  run(all: ByteText, at: number): readonly ByteText[] {
+    const texts: ByteText[] = []
+    this.end = at
+    this.#renamed.length = 0
+    for (let end = this.#match(all, at); end > 0; end = this.#match(all, end)) {
+      texts.push(this.#text)
+      if (this.#rename !== null) this.#renamed.push(this.#renamedAt)
+      this.end = end
+    }
+    return texts
+  }
+
+  /** The events of the last run, which began at `at`, in the form for the client. */
+  emit(all: ByteText, at: number): ByteText {
+    if (this.#rename === null) return all.slice(at, this.end)
+    const { literal, emitted } = this.#rename
+    const { length } = this.#literals[literal] as ByteText
+    const kept: ByteText[] = []
+    let from = at
+    for (const renamedAt of this.#renamed) {
+      kept.push(all.slice(from, renamedAt))
+      from = renamedAt + length
+    }
+    kept.push(all.slice(from, this.end))
+    return joinBytes(kept, emitted)
+  }
+
+  /** Offset of the end of the event at `at`; -1 if it does not match. */
+  #match(all: ByteText, at: number): number {
     const literals = this.#literals
     const last = literals.length - 1
     let position = at
     for (let index = 0; ; index++) {
       const literal = literals[index] as ByteText
-      const next = position + literal.length
-      if (all.slice(position, next) !== literal) return false
-      if (index === this.#rename?.literal) {
-        this.#renamedFrom = position
-        this.#renamedTo = next
-      }
-      position = next
+      const start = position
+      position += literal.length
+      if (all.slice(start, position) !== literal) return -1
+      if (index === this.#rename?.literal) this.#renamedAt = start
       if (index === last) break
-      const end =
-        index === this.#numberHole
-          ? endOfDigits(all, position)
-          : this.#endOfString(all, position, index === this.#textHole)
-      if (end < 0) return false
+      const end = index === this.#numberHole ? endOfDigits(all, position) : endOfString(all, position)
+      if (end < 0) return -1
       if (index === this.#textHole) {
-        if (end === position) return false
-        this.text = all.slice(position, end)
+        if (end === position) return -1
+        this.#text = all.slice(position, end)
       }
       position = end
     }
-    this.end = position
-    return true
-  }
-
-  /** The text of the last match is valid UTF-8. */
-  get isSound(): boolean {
-    return this.textIsAscii || isUtf8(toBuffer(this.text))
-  }
-
-  /** The last matched event in the form for the client. */
-  emit(all: ByteText, at: number): ByteText {
-    if (this.#rename === null) return all.slice(at, this.end)
-    const { emitted } = this.#rename
-    return concat(all.slice(at, this.#renamedFrom), emitted, all.slice(this.#renamedTo, this.end))
-  }
-
-  /** Offset of the end of the JSON string that begins at `at`; -1 if it is invalid or incomplete. */
-  #endOfString(all: ByteText, at: number, isText: boolean): number {
-    let isAscii = true
-    for (let position = at; ; position++) {
-      const code = all.charCodeAt(position)
-      if (code === QUOTE) {
-        if (isText) this.textIsAscii = isAscii
-        return position
-      }
-      if (code === BACKSLASH) {
-        position++
-        const escaped = characters(all)[position] ?? ''
-        if (escaped === 'u' && /^[0-9a-fA-F]{4}$/.test(characters(all).slice(position + 1, position + 5))) position += 4
-        else if (escaped === '' || !ESCAPES.includes(escaped)) return -1
-      } else if (code > ASCII_MAX) isAscii = false
-      // Also true at the end of the text, where `code` is NaN.
-      else if (!(code > CONTROL_MAX)) return -1
-    }
+    return position
   }
 }
 
@@ -125,6 +115,39 @@ interface HoleIndexes {
 interface Rename {
   readonly literal: number
   readonly emitted: ByteText
+}
+
+/** Offset of the end of the JSON string that begins at `at`; -1 if it is invalid or incomplete. */
+function endOfString(all: ByteText, at: number): number {
+  for (let position = at; ; position++) {
+    const code = all.charCodeAt(position)
+    if (code === QUOTE) return position
+    if (code > ASCII_MAX) {
+      position = endOfCharacter(all, position)
+      if (position < 0) return -1
+    } else if (code === BACKSLASH) {
+      position++
+      const escaped = characters(all)[position] ?? ''
+      if (escaped === 'u' && /^[0-9a-fA-F]{4}$/.test(characters(all).slice(position + 1, position + 5))) position += 4
+      else if (escaped === '' || !ESCAPES.includes(escaped)) return -1
+    }
+    // Also true at the end of the text, where `code` is NaN.
+    else if (!(code > CONTROL_MAX)) return -1
+  }
+}
+
+/** Offset of the last byte of the character at `at`, which is not ASCII; -1 if it is not UTF-8 (RFC 3629, section 4). */
+function endOfCharacter(all: ByteText, at: number): number {
+  const first = all.charCodeAt(at)
+  const further = first < 0xc2 || first > 0xf4 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3
+  const min = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80
+  const max = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf
+  const second = all.charCodeAt(at + 1)
+  if (further === 0 || !(second >= min && second <= max)) return -1
+  for (let position = at + 2; position <= at + further; position++) {
+    if ((all.charCodeAt(position) & 0xc0) !== 0x80) return -1
+  }
+  return at + further
 }
 
 /** Offset of the end of the digits at `at`; -1 if there are none, or more than an event's number can have. */

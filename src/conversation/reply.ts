@@ -3,6 +3,7 @@
 import type { GatewayError } from '../errors.ts'
 import type { ByteText } from '../lib/byte-text.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { DeltaFrame } from './delta-frame.ts'
 import type { TemplateLearner } from './event-template.ts'
 import type { Seal } from './seal.ts'
 import type { TokenUsage, UsageReport } from './usage.ts'
@@ -78,7 +79,7 @@ export interface ReplyReader {
 export interface Skimmable {
   readonly kind: 'text' | 'reasoning' | 'call'
   readonly learner: TemplateLearner
-  /** Receives each skimmed text, as written in JSON; absent if the reader does not need it. */
+  /** Receives skimmed text, as written in JSON; absent if the reader does not need it. */
   readonly onSkimmed?: (written: ByteText) => void
 }
 
@@ -86,10 +87,13 @@ export interface Skimmable {
 export interface ReplyWriter extends ReplySink {
   /** Returns the text written since the last call. */
   take(): string
-  /** Whether `written` may be called: a part of this kind is open and none of its text is held back. */
-  canWriteRaw(kind: PartKind): boolean
-  /** `delta` and `take` in one, for text as written in JSON. */
-  written(text: ByteText): ByteText
+  /**
+   * Writes text of the open part as written in JSON, past `delta` and `take`; call `framed` with it. Null: the open part is
+   * of another kind, or its next text needs more than an event of its own.
+   */
+  frame(kind: PartKind): DeltaFrame | null
+  /** Takes note of text, as written in JSON, whose events the frame has written. */
+  framed(text: ByteText): void
   /** The events that end the stream. */
   end(stopReason: StopReason, usage: TokenUsage): string
   /** The event that ends a failed stream, in formats that report more than the error. */

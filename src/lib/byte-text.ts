@@ -79,8 +79,11 @@ export function concat(
   )
 }
 
-export function joinBytes(parts: readonly ByteText[], separator: ',' | '' = ''): ByteText {
-  return ofCharacters((parts as unknown as readonly string[]).join(separator))
+export function joinBytes(parts: readonly ByteText[], separator: ByteText | ',' = NO_BYTES): ByteText {
+  const [first = NO_BYTES, second = NO_BYTES] = parts
+  if (parts.length < 2) return first
+  if (parts.length === 2) return concat(first, separator as ByteText, second)
+  return ofCharacters((parts as unknown as readonly string[]).join(separator as unknown as string))
 }
 
 /** Replaces the first `from`, if there is one, with `to`. */

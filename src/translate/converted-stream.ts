@@ -8,7 +8,7 @@ import { gatewayErrorOf } from '../conversation/upstream-error.ts'
 import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
 import type { ReplyFacts } from '../dialect/types.ts'
 import { GatewayError } from '../errors.ts'
-import { type ByteText, concat, NO_BYTES } from '../lib/byte-text.ts'
+import { type ByteText, joinBytes, NO_BYTES } from '../lib/byte-text.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { estimatedUsage } from './estimate.ts'
 import { ReplyPipe } from './reply-pipe.ts'
@@ -67,18 +67,18 @@ export class ConvertedStream implements StreamTranslation {
     if (skimmable === null) return NO_BYTES
     const { kind, learner, onSkimmed } = skimmable
     const template = learner.current
-    if (template === null || !this.#pipe.passes(kind) || !this.#writer.canWriteRaw(kind)) return NO_BYTES
-    let emitted = NO_BYTES
-    while (template.match(all, this.skimmedTo) && template.isSound) {
-      const { text } = template
-      this.outputCharacters += text.length
-      onWritten(text)
-      onSkimmed?.(text)
-      emitted = concat(emitted, this.#writer.written(text))
-      this.skimmedTo = template.end
-    }
-    if (emitted.length > 0) learner.served()
-    return emitted
+    const frame = template === null || !this.#pipe.passes(kind) ? null : this.#writer.frame(kind)
+    if (template === null || frame === null) return NO_BYTES
+    const texts = template.run(all, at)
+    if (texts.length === 0) return NO_BYTES
+    this.skimmedTo = template.end
+    learner.served()
+    const text = joinBytes(texts)
+    this.outputCharacters += text.length
+    onWritten(text)
+    onSkimmed?.(text)
+    this.#writer.framed(text)
+    return frame.written(texts)
   }
 
   end(billed?: TokenUsage): string {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { markPayload } from '../../src/conversation/marks.ts'
 import { writeReply } from '../../src/formats/responses/write-reply.ts'
-import { ascii, decodeText, encodeText } from '../../src/lib/byte-text.ts'
+import { ascii, decodeText, encodeText, joinBytes, NO_BYTES } from '../../src/lib/byte-text.ts'
 import { responseEvents, strictResponse } from './responses-grammar.ts'
 import {
   call,
@@ -133,18 +133,20 @@ describe('a stream', () => {
   test('accepts text as written in JSON between plain text', () => {
     const each = writer()
     tell(each, [open({ kind: 'text' })])
-    expect(each.canWriteRaw('text')).toBe(false)
+    expect(each.frame('text')).toBeNull()
     each.delta('đ"')
     let sse = each.take()
-    expect([each.canWriteRaw('text'), each.canWriteRaw('reasoning')]).toEqual([true, false])
-    const raw = each.written(encodeText('\\u0111\\n→'))
-    sse += decodeText(raw)
+    expect(each.frame('reasoning')).toBeNull()
+    const frame = each.frame('text')
+    const raw = [encodeText('\\u0111'), encodeText('\\n→')]
+    sse += decodeText(frame?.written(raw) ?? NO_BYTES)
+    each.framed(joinBytes(raw))
     each.delta('!')
     each.close()
     tell(each, [open({ kind: 'call', id: 'c', name: 'look_up', signature: null })])
     sse += each.take()
-    expect(each.canWriteRaw('call')).toBe(true)
-    sse += decodeText(each.written(ascii('{\\"a\\":1}')))
+    sse += decodeText(each.frame('call')?.written([ascii('{\\"a\\":1}')]) ?? NO_BYTES)
+    each.framed(ascii('{\\"a\\":1}'))
     each.close()
     sse += each.take() + each.end('end_turn', USAGE)
     expect(outputOf(sse)).toMatchObject([

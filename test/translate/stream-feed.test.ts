@@ -286,9 +286,44 @@ function messagesCalls(said: readonly CallPiece[]): Buffer {
   )
 }
 
+/** Named pieces come after an event that reports the arguments so far as complete. */
+function responsesCalls(said: readonly CallPiece[]): Buffer {
+  let number = 0
+  const event = (type: string, members: object) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number++, ...members })}\n\n`
+  const whole = new Map<number, string>()
+  const item = (call: number, isDone: boolean) => ({
+    output_index: call,
+    item: {
+      id: `fc_${call}`,
+      type: 'function_call',
+      call_id: `call_${call}`,
+      name: `tool_${call}`,
+      arguments: isDone ? whole.get(call) : '',
+    },
+  })
+  const events = said.flatMap(({ call, fragment, hasIndex, isNamed }) => {
+    const known = whole.get(call)
+    const at = { item_id: `fc_${call}`, ...(hasIndex && { output_index: call }) }
+    whole.set(call, (known ?? '') + fragment)
+    return [
+      ...(known === undefined ? [event('response.output_item.added', item(call, false))] : []),
+      ...(known !== undefined && isNamed
+        ? [event('response.function_call_arguments.done', { ...at, arguments: known })]
+        : []),
+      event('response.function_call_arguments.delta', { ...at, delta: fragment, obfuscation: 'x'.repeat(number % 5) }),
+    ]
+  })
+  const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
+  const done = [...whole.keys()].map(call => event('response.output_item.done', item(call, true)))
+  const response = { id: 'resp_1', status: 'completed', output: [], usage }
+  return Buffer.from([...events, ...done, event('response.completed', { response })].join(''))
+}
+
 describe.each([
   ['chat', chatCalls],
   ['messages', messagesCalls],
+  ['responses', responsesCalls],
 ] as const)('calls in a stream of %s', (upstream, bytesOf) => {
   test.each(WIRES.filter(client => client !== upstream))(
     'give %s clients the same arguments on the fast path, however they interleave',

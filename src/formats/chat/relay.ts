@@ -14,6 +14,7 @@ import {
   characters,
   concat,
   encodeText,
+  joinBytes,
   NO_BYTES,
   ofCharacters,
   replaceOnce,
@@ -131,7 +132,7 @@ export class ChatRelay implements ReplyStream {
   #heldBack(): ByteText {
     const { reasoning, text } = this.#undo?.end() ?? { reasoning: '', text: '' }
     const write = (member: 'content' | 'reasoning_content', held: string) =>
-      held === '' ? NO_BYTES : (this.#chunks?.written(member, asciiJson(held).slice(1, -1)) ?? NO_BYTES)
+      held === '' ? NO_BYTES : encodeText(this.#chunks?.frame(member).event(held) ?? '')
     return concat(write('reasoning_content', reasoning), write('content', text))
   }
 
@@ -139,14 +140,12 @@ export class ChatRelay implements ReplyStream {
     this.skimmedTo = at
     const template = this.#template.current
     if (template === null || this.finished) return NO_BYTES
-    let emitted = NO_BYTES
-    while (template.match(all, this.skimmedTo)) {
-      emitted = concat(emitted, template.emit(all, this.skimmedTo))
-      this.#output.addWritten(template.text)
-      this.skimmedTo = template.end
-    }
-    if (emitted.length > 0) this.#template.served()
-    return emitted
+    const texts = template.run(all, at)
+    if (texts.length === 0) return NO_BYTES
+    this.#template.served()
+    this.#output.addWritten(joinBytes(texts))
+    this.skimmedTo = template.end
+    return template.emit(all, at)
   }
 
   end(): ByteText {

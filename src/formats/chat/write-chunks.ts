@@ -1,9 +1,11 @@
 /** Writes the chunks of a chat stream as text. Parts that stay the same throughout a stream are serialized once. */
 
+import { DeltaFrame } from '../../conversation/delta-frame.ts'
 import { DONE } from '../../conversation/stream-event.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
-import { ascii, type ByteText, concat, encodeText, ofCharacters } from '../../lib/byte-text.ts'
+import { ascii, type ByteText, characters, concat, ofCharacters } from '../../lib/byte-text.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { asciiJson } from '../../lib/json-text.ts'
 import { writeUsage } from './usage.ts'
 
 export interface ChunkFacts {
@@ -17,45 +19,32 @@ export function sealedDetail(mark: string): JsonObject {
   return { type: 'reasoning.encrypted', data: mark, index: 0 }
 }
 
-/** The text of a chunk after its delta. */
-const WRITTEN_TAIL = ascii('"},"logprobs":null,"finish_reason":null}]}\n\n')
-const WRITTEN_CALL_TAIL = ascii('"}}]},"logprobs":null,"finish_reason":null}]}\n\n')
+/** A chunk around its delta. */
+const DELTA = {
+  head: ascii('{"index":0,"delta":'),
+  tail: ascii(',"logprobs":null,"finish_reason":null}]}\n\n'),
+} as const
 
 export class ChunkWriter {
-  readonly #head: string
-  readonly #headBytes: ByteText
+  readonly #head: ByteText
 
   constructor({ id, model, createdSeconds }: ChunkFacts) {
-    const head = JSON.stringify({ id, object: 'chat.completion.chunk', created: createdSeconds, model })
-    this.#head = `data: ${head.slice(0, -1)},"choices":[`
-    this.#headBytes = encodeText(this.#head)
+    const head = asciiJson({ id, object: 'chat.completion.chunk', created: createdSeconds, model })
+    this.#head = concat(ascii('data: '), head.slice(0, -1), ascii(',"choices":['))
+  }
+
+  /** Chunks with pieces of text. */
+  frame(member: 'content' | 'reasoning_content' | 'refusal'): DeltaFrame {
+    return this.#frameOf(ofCharacters(`{"${member}":"`), ascii('"}'))
+  }
+
+  /** Chunks with pieces of a call's arguments. */
+  callFrame(index: number): DeltaFrame {
+    return this.#frameOf(ofCharacters(`{"tool_calls":[{"index":${index},"function":{"arguments":"`), ascii('"}}]}'))
   }
 
   role(): string {
     return this.#delta('{"role":"assistant","content":"","refusal":null}')
-  }
-
-  /** Like `content` and `reasoning`, for text as written in JSON. */
-  written(member: 'content' | 'reasoning_content', text: ByteText): ByteText {
-    return concat(this.#headBytes, ascii(`{"index":0,"delta":{"${member}":"`), text, WRITTEN_TAIL)
-  }
-
-  /** Like `callArguments`, for text as written in JSON. */
-  writtenArguments(index: number, text: ByteText): ByteText {
-    const call = concat(ascii('{"index":0,"delta":{"tool_calls":[{"index":'), ofCharacters(String(index)))
-    return concat(this.#headBytes, call, ascii(',"function":{"arguments":"'), text, WRITTEN_CALL_TAIL)
-  }
-
-  content(text: string): string {
-    return this.#delta(`{"content":${JSON.stringify(text)}}`)
-  }
-
-  reasoning(text: string): string {
-    return this.#delta(`{"reasoning_content":${JSON.stringify(text)}}`)
-  }
-
-  refusal(text: string): string {
-    return this.#delta(`{"refusal":${JSON.stringify(text)}}`)
   }
 
   /** Sealed reasoning, for clients that send it back. */
@@ -73,16 +62,12 @@ export class ChunkWriter {
     return this.#delta(`{"tool_calls":[${JSON.stringify(start)}]}`)
   }
 
-  callArguments(index: number, fragment: string): string {
-    return this.#delta(`{"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(fragment)}}}]}`)
-  }
-
   finish(reason: string): string {
-    return `${this.#head}{"index":0,"delta":{},"logprobs":null,"finish_reason":"${reason}"}]}\n\n`
+    return `${characters(this.#head)}{"index":0,"delta":{},"logprobs":null,"finish_reason":"${reason}"}]}\n\n`
   }
 
   usage(usage: TokenUsage): string {
-    return `${this.#head}],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`
+    return `${characters(this.#head)}],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`
   }
 
   /** The finish chunk, the usage chunk for clients that requested it, and the end marker. */
@@ -90,7 +75,11 @@ export class ChunkWriter {
     return `${this.finish(reason)}${usage === null ? '' : this.usage(usage)}data: ${DONE}\n\n`
   }
 
+  #frameOf(before: ByteText, after: ByteText): DeltaFrame {
+    return new DeltaFrame({ head: concat(this.#head, DELTA.head, before), tail: concat(after, DELTA.tail) })
+  }
+
   #delta(delta: string): string {
-    return `${this.#head}{"index":0,"delta":${delta},"logprobs":null,"finish_reason":null}]}\n\n`
+    return `${characters(this.#head)}${characters(DELTA.head)}${delta}${characters(DELTA.tail)}`
   }
 }

@@ -1,5 +1,6 @@
 /** Writes a reply as a chat stream or as a whole chat reply. */
 
+import type { DeltaFrame } from '../../conversation/delta-frame.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
 import { PIECES_APART } from '../../conversation/marks.ts'
 import { ReasoningPieces } from '../../conversation/reasoning-pieces.ts'
@@ -19,6 +20,7 @@ export class ChatReplyWriter implements ReplyWriter {
   readonly #chunks: ChunkWriter
   #text = ''
   #kind: PartKind | null = null
+  #frame: DeltaFrame
   #callIndex = -1
   #hasReasoning = false
   readonly #pieces = new ReasoningPieces()
@@ -31,6 +33,7 @@ export class ChatReplyWriter implements ReplyWriter {
     this.#wantsUsage = wantsUsageChunk
     const { newId, clientModel: model, nowSeconds: createdSeconds } = facts
     this.#chunks = new ChunkWriter({ id: `chatcmpl-${newId()}`, model, createdSeconds })
+    this.#frame = this.#chunks.frame('content')
   }
 
   start(): void {
@@ -40,30 +43,31 @@ export class ChatReplyWriter implements ReplyWriter {
   open(part: PartStart): void {
     this.#kind = part.kind
     this.#answers ||= part.kind !== 'reasoning'
-    if (part.kind === 'reasoning') {
-      this.#pieces.begin({ apart: this.#hasReasoning })
-    } else if (part.kind === 'call') {
-      this.#callIndex++
-      const id = part.id === '' ? `call_${this.#facts.newId()}` : part.id
-      this.#text += this.#chunks.callStart({ index: this.#callIndex, id, name: part.name })
-    } else if (part.kind === 'refusal') this.#refused = true
+    switch (part.kind) {
+      case 'reasoning':
+        this.#pieces.begin({ apart: this.#hasReasoning })
+        this.#frame = this.#chunks.frame('reasoning_content')
+        return
+      case 'call': {
+        this.#callIndex++
+        const id = part.id === '' ? `call_${this.#facts.newId()}` : part.id
+        this.#text += this.#chunks.callStart({ index: this.#callIndex, id, name: part.name })
+        this.#frame = this.#chunks.callFrame(this.#callIndex)
+        return
+      }
+      case 'refusal':
+        this.#refused = true
+        this.#frame = this.#chunks.frame('refusal')
+        return
+      case 'text':
+        this.#frame = this.#chunks.frame('content')
+    }
   }
 
   delta(text: string): void {
-    switch (this.#kind) {
-      case 'reasoning':
-        this.#hasReasoning = true
-        this.#text += this.#chunks.reasoning(this.#pieces.add(text))
-        return
-      case 'call':
-        this.#text += this.#chunks.callArguments(this.#callIndex, text)
-        return
-      case 'refusal':
-        this.#text += this.#chunks.refusal(text)
-        return
-      default:
-        this.#text += this.#chunks.content(text)
-    }
+    const isReasoning = this.#kind === 'reasoning'
+    this.#hasReasoning ||= isReasoning
+    this.#text += this.#frame.event(isReasoning ? this.#pieces.add(text) : text)
   }
 
   divide(): void {
@@ -84,14 +88,12 @@ export class ChatReplyWriter implements ReplyWriter {
     return text
   }
 
-  canWriteRaw(kind: PartKind): boolean {
-    return this.#kind === kind && (kind !== 'reasoning' || this.#pieces.isWithin)
+  frame(kind: PartKind): DeltaFrame | null {
+    return this.#kind === kind && (kind !== 'reasoning' || this.#pieces.isWithin) ? this.#frame : null
   }
 
-  written(text: ByteText): ByteText {
-    if (this.#kind === 'call') return this.#chunks.writtenArguments(this.#callIndex, text)
+  framed(text: ByteText): void {
     if (this.#kind === 'reasoning') this.#pieces.addWritten(text)
-    return this.#chunks.written(this.#kind === 'reasoning' ? 'reasoning_content' : 'content', text)
   }
 
   end(stopReason: StopReason, usage: TokenUsage): string {

@@ -2,6 +2,7 @@
 
 import { argumentsObject } from '../../conversation/arguments.ts'
 import { CallIds } from '../../conversation/call-ids.ts'
+import type { DeltaFrame } from '../../conversation/delta-frame.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
 import { PIECES_APART } from '../../conversation/marks.ts'
 import { ReasoningPieces } from '../../conversation/reasoning-pieces.ts'
@@ -12,17 +13,7 @@ import type { ByteText } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { MessagesEcho } from './read-request.ts'
 import { writeUsage } from './usage.ts'
-import {
-  blockStart,
-  blockStop,
-  inputDelta,
-  messageEnd,
-  messageStart,
-  signatureDelta,
-  textDelta,
-  thinkingDelta,
-  writtenDelta,
-} from './write-events.ts'
+import { blockStart, blockStop, deltaFrame, messageEnd, messageStart, signatureDelta } from './write-events.ts'
 
 export class MessagesReplyWriter implements ReplyWriter {
   readonly #facts: WriterFacts
@@ -30,6 +21,7 @@ export class MessagesReplyWriter implements ReplyWriter {
   #text = ''
   #index = -1
   #kind: PartKind | null = null
+  #frame: DeltaFrame | null = null
   readonly #pieces = new ReasoningPieces()
 
   constructor({ knownIds }: MessagesEcho, facts: WriterFacts) {
@@ -49,19 +41,11 @@ export class MessagesReplyWriter implements ReplyWriter {
     this.#kind = part.kind
     this.#pieces.begin({ apart: false })
     this.#text += blockStart(this.#index, this.#block(part))
+    this.#frame = deltaFrame(part.kind === 'refusal' ? 'text' : part.kind, this.#index)
   }
 
   delta(text: string): void {
-    switch (this.#kind) {
-      case 'reasoning':
-        this.#text += thinkingDelta(this.#index, this.#pieces.add(text))
-        return
-      case 'call':
-        this.#text += inputDelta(this.#index, text)
-        return
-      default:
-        this.#text += textDelta(this.#index, text)
-    }
+    this.#text += this.#frame?.event(this.#kind === 'reasoning' ? this.#pieces.add(text) : text) ?? ''
   }
 
   divide(): void {
@@ -82,13 +66,12 @@ export class MessagesReplyWriter implements ReplyWriter {
     return text
   }
 
-  canWriteRaw(kind: PartKind): boolean {
-    return this.#kind === kind && (kind !== 'reasoning' || this.#pieces.isWithin)
+  frame(kind: PartKind): DeltaFrame | null {
+    return this.#kind === kind && (kind !== 'reasoning' || this.#pieces.isWithin) ? this.#frame : null
   }
 
-  written(text: ByteText): ByteText {
+  framed(text: ByteText): void {
     if (this.#kind === 'reasoning') this.#pieces.addWritten(text)
-    return writtenDelta(this.#kind === 'reasoning' || this.#kind === 'call' ? this.#kind : 'text', this.#index, text)
   }
 
   end(stopReason: StopReason, usage: TokenUsage): string {

@@ -8,7 +8,7 @@ import type { PartQueue, QueuedPart } from './part-queue.ts'
 import { FREE_TEXT_KEY } from './write-items.ts'
 
 export interface ItemReader {
-  /** Takes an event of the item. Returns the part that it extends with text or reasoning, else null. */
+  /** Takes an event of the item. Returns the part that it extends, and that more such events would extend, else null. */
   take(type: string, event: JsonObject): QueuedPart | null
   /** Takes the finished item; an empty object if it was never reported as done. */
   done(item: JsonObject): void
@@ -169,13 +169,13 @@ class FunctionCallReader implements ItemReader {
     this.#begin(item)
   }
 
-  take(type: string, event: JsonObject): null {
+  take(type: string, event: JsonObject): QueuedPart | null {
     const given = argumentsFragment(type.endsWith('.delta') ? event.delta : event.arguments)
     switch (type) {
       case 'response.function_call_arguments.delta':
         if (this.#isComplete) return null
         if (this.#part === null) this.#early += given
-        else this.#part.say(given)
+        else return this.#part.say(given)
         break
       case 'response.function_call_arguments.done':
         if (this.#part === null) this.#early = given === '' ? this.#early : given

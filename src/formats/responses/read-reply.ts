@@ -52,7 +52,8 @@ export class ResponsesReader implements ReplyReader {
   get skimmable(): Skimmable | null {
     const part = this.#learned
     if (part === null || this.finished || this.#queue.live !== part || this.#learner.current === null) return null
-    const kind = part.start.kind === 'text' ? 'text' : 'reasoning'
+    const { kind } = part.start
+    if (kind === 'refusal') return null
     return { kind, learner: this.#learner, onSkimmed: written => part.saidWritten(written) }
   }
 
@@ -115,6 +116,7 @@ export class ResponsesReader implements ReplyReader {
     if (item === null) return
     this.#start()
     const part = item.reader.take(type, data)
+    this.#learned = null
     if (raw === undefined || textOrNull(data.delta) === null || part === null || part !== this.#queue.live) return
     this.#learned = part
     this.#learner.learn(byteText(raw), '"delta":')

@@ -1,12 +1,13 @@
 /** The open item of a responses stream, with the events that fill it. */
 
+import type { DeltaFrame } from '../../conversation/delta-frame.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
 import { GatheredText } from '../../conversation/gathered-text.ts'
 import type { PartKind } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
-import { type ByteText, NO_BYTES } from '../../lib/byte-text.ts'
+import type { ByteText } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { type DeltaFrame, deltaFrame, type EventLog } from './write-events.ts'
+import type { EventLog } from './write-events.ts'
 import {
   begunReasoning,
   type ClientCall,
@@ -32,10 +33,10 @@ export type EndStatus = 'completed' | 'incomplete'
 
 export interface OpenItem {
   readonly kind: PartKind
-  /** `written` may be called. */
-  readonly takesRaw: boolean
+  /** Like that of a reply's writer, with `framed`. */
+  readonly frame: DeltaFrame | null
   delta(text: string): void
-  written(text: ByteText): ByteText
+  framed(text: ByteText): void
   divide(): void
   /** The finished item; null if it never started, because it was empty. */
   close(seal: Seal | null, status: EndStatus): JsonObject | null
@@ -64,8 +65,8 @@ export class MessageItem implements OpenItem {
     this.#place = place
   }
 
-  get takesRaw(): boolean {
-    return this.#frame !== null
+  get frame(): DeltaFrame | null {
+    return this.#frame
   }
 
   delta(text: string): void {
@@ -73,9 +74,8 @@ export class MessageItem implements OpenItem {
     this.#text.add(text)
   }
 
-  written(text: ByteText): ByteText {
+  framed(text: ByteText): void {
     this.#text.addWritten(text)
-    return this.#place.events.written(this.#begin(), text)
   }
 
   divide(): void {}
@@ -98,11 +98,12 @@ export class MessageItem implements OpenItem {
     if (this.#frame !== null) return this.#frame
     this.#id = itemId('message', this.#place.facts)
     addItem(this.#place, messageItem(this.#id, null))
-    this.#place.events.add('response.content_part.added', { ...this.#at, part: this.#content('') })
+    const { events } = this.#place
+    events.add('response.content_part.added', { ...this.#at, part: this.#content('') })
     this.#frame =
       this.kind === 'text'
-        ? deltaFrame('response.output_text.delta', this.#at, { logprobs: [] })
-        : deltaFrame('response.refusal.delta', this.#at)
+        ? events.frame('response.output_text.delta', this.#at, { logprobs: [] })
+        : events.frame('response.refusal.delta', this.#at)
     return this.#frame
   }
 
@@ -125,8 +126,8 @@ export class ReasoningItem implements OpenItem {
     this.#place = place
   }
 
-  get takesRaw(): boolean {
-    return this.#frame !== null
+  get frame(): DeltaFrame | null {
+    return this.#frame
   }
 
   delta(text: string): void {
@@ -134,9 +135,8 @@ export class ReasoningItem implements OpenItem {
     this.#text.add(text)
   }
 
-  written(text: ByteText): ByteText {
+  framed(text: ByteText): void {
     this.#text.addWritten(text)
-    return this.#place.events.written(this.#beginPart(), text)
   }
 
   divide(): void {
@@ -173,8 +173,9 @@ export class ReasoningItem implements OpenItem {
     if (this.#frame !== null) return this.#frame
     this.#begin()
     const at = this.#at
-    this.#place.events.add('response.reasoning_summary_part.added', { ...at, part: summaryPart('') })
-    this.#frame = deltaFrame('response.reasoning_summary_text.delta', at)
+    const { events } = this.#place
+    events.add('response.reasoning_summary_part.added', { ...at, part: summaryPart('') })
+    this.#frame = events.frame('response.reasoning_summary_text.delta', at)
     return this.#frame
   }
 }
@@ -190,7 +191,7 @@ export class CallItem implements OpenItem {
   readonly #id: string
   readonly #at: JsonObject
   /** Null: nothing is sent before the end. */
-  readonly #frame: DeltaFrame | null
+  readonly frame: DeltaFrame | null
   readonly #arguments = new GatheredText()
 
   constructor(call: ClientCall, place: ItemPlace) {
@@ -198,22 +199,18 @@ export class CallItem implements OpenItem {
     this.#call = call
     this.#id = itemId(call.kind, place.facts)
     this.#at = { item_id: this.#id, output_index: place.outputIndex }
-    this.#frame = call.kind === 'function' ? deltaFrame('response.function_call_arguments.delta', this.#at) : null
+    const { events } = place
+    this.frame = call.kind === 'function' ? events.frame('response.function_call_arguments.delta', this.#at) : null
     addItem(place, callItem(this.#id, call, null))
-  }
-
-  get takesRaw(): boolean {
-    return this.#frame !== null
   }
 
   delta(text: string): void {
     this.#arguments.add(text)
-    if (this.#frame !== null) this.#place.events.delta(this.#frame, text)
+    if (this.frame !== null) this.#place.events.delta(this.frame, text)
   }
 
-  written(text: ByteText): ByteText {
+  framed(text: ByteText): void {
     this.#arguments.addWritten(text)
-    return this.#frame === null ? NO_BYTES : this.#place.events.written(this.#frame, text)
   }
 
   divide(): void {}
@@ -222,10 +219,10 @@ export class CallItem implements OpenItem {
     const { events } = this.#place
     const given = this.#arguments.text
     // Clients parse the arguments of every call, so empty ones become `{}`.
-    const json = this.#frame !== null && given === '' ? '{}' : given
+    const json = this.frame !== null && given === '' ? '{}' : given
     const item = callItem(this.#id, this.#call, json)
-    if (this.#frame !== null) {
-      if (given === '') events.delta(this.#frame, json)
+    if (this.frame !== null) {
+      if (given === '') events.delta(this.frame, json)
       events.add('response.function_call_arguments.done', { ...this.#at, arguments: json })
     } else if (typeof item.input === 'string') this.#tellInput(item.input)
     return finishItem(this.#place, item, status)
@@ -233,7 +230,7 @@ export class CallItem implements OpenItem {
 
   #tellInput(input: string): void {
     const { events } = this.#place
-    if (input !== '') events.delta(deltaFrame('response.custom_tool_call_input.delta', this.#at), input)
+    if (input !== '') events.delta(events.frame('response.custom_tool_call_input.delta', this.#at), input)
     events.add('response.custom_tool_call_input.done', { ...this.#at, input })
   }
 }

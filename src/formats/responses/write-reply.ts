@@ -1,11 +1,12 @@
 /** Writes a reply as a responses stream or as a whole response. */
 
+import type { DeltaFrame } from '../../conversation/delta-frame.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
 import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
 import type { GatewayError } from '../../errors.ts'
-import { type ByteText, NO_BYTES } from '../../lib/byte-text.ts'
+import type { ByteText } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { carrierOf, isReferable, ownIdOf } from './carrier.ts'
 import type { ResponsesEcho } from './echo.ts'
@@ -80,12 +81,12 @@ export class ResponsesWriter implements ReplyWriter {
     return this.#events.take()
   }
 
-  canWriteRaw(kind: PartKind): boolean {
-    return this.#open?.kind === kind && this.#open.takesRaw
+  frame(kind: PartKind): DeltaFrame | null {
+    return this.#open?.kind === kind ? this.#open.frame : null
   }
 
-  written(text: ByteText): ByteText {
-    return this.#open?.written(text) ?? NO_BYTES
+  framed(text: ByteText): void {
+    this.#open?.framed(text)
   }
 
   end(stopReason: StopReason, usage: TokenUsage): string {
