@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { INTAKE } from './intake.ts'
 import { declaredBytes } from './read-body.ts'
 
 export interface LingerLimits {
@@ -93,8 +94,12 @@ export class Lingering {
     }
     const drop = (chunk: Buffer): void => {
       bytes += chunk.length
-      if (bytes > lingerBytesMax) end()
-      else idle.refresh()
+      if (bytes > lingerBytesMax) {
+        end()
+        return
+      }
+      idle.refresh()
+      INTAKE.count(request)
     }
     const total = setTimeout(end, this.#stopping ? STOPPING_MS : lingerMs).unref()
     const idle = setTimeout(end, lingerIdleMs).unref()

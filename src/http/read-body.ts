@@ -5,6 +5,7 @@ import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { GatewayError } from '../errors.ts'
 import type { BodyPermit } from './body-permits.ts'
+import { INTAKE } from './intake.ts'
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -153,9 +154,11 @@ class BodyReader {
     }
     if (this.#whole === null) this.#chunks.push(chunk)
     else chunk.copy(this.#whole, this.#bytes - chunk.length)
-    if (this.#bytes <= this.#permit.bytes) return
-    const waiting = this.#permit.growTo(Math.min(bytesMax, Math.max(this.#bytes, this.#permit.bytes * 2)))
-    if (waiting === null) return
+    const waiting = this.#grown()
+    if (waiting === null) {
+      if (this.#bytes !== this.#whole?.length) INTAKE.count(this.#source)
+      return
+    }
     this.#source.pause()
     this.#waiting = true
     waitPresent(this.#request, this.#permit, waiting).then(
@@ -166,6 +169,13 @@ class BodyReader {
       },
       error => this.#fail(error),
     )
+  }
+
+  /** Extends the permit when the body has outgrown it; null when no wait is needed. */
+  #grown(): Promise<void> | null {
+    const { bytes } = this.#permit
+    if (this.#bytes <= bytes) return null
+    return this.#permit.growTo(Math.min(this.#bounds.bytesMax, Math.max(this.#bytes, bytes * 2)))
   }
 
   readonly #onEnd = (): void => {

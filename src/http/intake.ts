@@ -1,0 +1,41 @@
+/**
+ * Bounds how much of long bodies is read in one turn of the event loop, over all connections: each read costs time even
+ * if it is discarded, and hundreds of sockets can be readable at once. What is not read waits in the kernel.
+ */
+
+import type { Readable } from 'node:stream'
+
+/** At most 64 kB each. */
+const READS_PER_TURN = 64
+/** Sources resumed in one turn: each has a buffered read, and the rest of the turn's reads is for what follows. */
+const RESUMED_PER_TURN = 16
+
+export class Intake {
+  #reads = 0
+  #scheduled = false
+  /** First come, first served. */
+  #paused: Readable[] = []
+
+  /** Counts a read after which more is to come. Pauses its source until a later turn when this turn has had its reads. */
+  count(source: Readable): void {
+    if (!this.#scheduled) {
+      this.#scheduled = true
+      setImmediate(this.#nextTurn)
+    }
+    this.#reads++
+    if (this.#reads < READS_PER_TURN) return
+    source.pause()
+    this.#paused.push(source)
+  }
+
+  readonly #nextTurn = (): void => {
+    this.#reads = 0
+    this.#scheduled = this.#paused.length > 0
+    if (!this.#scheduled) return
+    setImmediate(this.#nextTurn)
+    for (const source of this.#paused.splice(0, RESUMED_PER_TURN)) source.resume()
+  }
+}
+
+/** That of this process. */
+export const INTAKE = new Intake()
