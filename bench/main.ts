@@ -1,7 +1,7 @@
 /**
  * All measurements of the gateway under load, in one run. Writes bench/results/<name>.json and <name>.md.
  * Run: make bench [BASE=ref] [NAME=name]; or npm exec node bench/main.ts -- [--base ref] [--name name] [--rounds n] [--slice ms]
- *      [--warm-up ms] [--node-tools]; see README.md
+ *      [--warm-up ms] [--warm-up-calls n] [--node-tools]; see README.md
  */
 
 import { execFileSync } from 'node:child_process'
@@ -14,7 +14,7 @@ import { measureLatency } from './proxy/latency.ts'
 import { measureMemory, measureOpenStreams } from './proxy/memory.ts'
 import type { Row } from './proxy/rows.ts'
 import { CASES } from './proxy/scenarios.ts'
-import type { ProxyRow } from './proxy/slices.ts'
+import { type ProxyRow, WARM_UP_CALLS } from './proxy/slices.ts'
 import { openWorld } from './proxy/world.ts'
 import { measureProxy } from './proxy.ts'
 import { type Results, tableOf } from './results.ts'
@@ -31,6 +31,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '7' },
     slice: { type: 'string', default: '1000' },
     'warm-up': { type: 'string', default: '2500' },
+    'warm-up-calls': { type: 'string', default: String(WARM_UP_CALLS) },
     'node-tools': { type: 'boolean', default: false },
   },
 })
@@ -38,6 +39,7 @@ const rotation = {
   rounds: Number(values.rounds),
   sliceMs: Number(values.slice),
   warmUpMs: Number(values['warm-up']),
+  warmUpCalls: Number(values['warm-up-calls']),
 }
 const baseRef = values.base === undefined || values.base === '' ? null : values.base
 

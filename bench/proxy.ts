@@ -2,15 +2,15 @@
  * CPU of the gateway per call and per stream event, compared with "bare" (only Fastify and undici), the limit of Node
  * and a raw pipe in the same run. Each is a separate process; the contenders' slices rotate, so that a busy machine
  * slows all of them equally; only ratios count. README.md describes the method and every option.
- * Run: npm exec node bench/proxy.ts -- [--base ref] [--rounds n] [--slice ms] [--warm-up ms] [--case start of name]
- *      [--only part of contender's name] [--events n] [--profile folder] [--with 'NAME=value NAME=value'] [--node-tools]
+ * Run: npm exec node bench/proxy.ts -- [--base ref] [--rounds n] [--slice ms] [--warm-up ms]
+ *      [--warm-up-calls n] [--case start of name] [--only part of contender's name] [--events n] [--profile folder] [--with 'NAME=value NAME=value'] [--node-tools]
  */
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs, parseEnv } from 'node:util'
 import { CASES, type Case, type Contender, checkRoads, contendersOf } from './proxy/scenarios.ts'
-import { figuresOf, type ProxyRow, type Rotation, runCase, type Slice } from './proxy/slices.ts'
+import { figuresOf, type ProxyRow, type Rotation, runCase, type Slice, WARM_UP_CALLS, warmUp } from './proxy/slices.ts'
 import { openWorld, type World } from './proxy/world.ts'
 import { PROXY_TABLE_HEAD, proxyTableRow } from './results.ts'
 
@@ -30,6 +30,7 @@ export async function measureProxy(
   const all = contendersOf(world)
   const contenders = all.filter(({ name, isReference }) => isReference || name.includes(only))
   await checkRoads(world, contenders)
+  await warmUp(world, contenders, rotation)
   for (const one of cases) {
     if (profile !== null) await runCase(world, one, contenders, { ...rotation, rounds: 0 })
     if (profile !== null) await world.gateway.role.tell({ profileFile: null })
@@ -73,6 +74,7 @@ if (process.argv[1]?.endsWith('bench/proxy.ts')) {
       rounds: { type: 'string', default: '7' },
       slice: { type: 'string', default: '1000' },
       'warm-up': { type: 'string', default: '2500' },
+      'warm-up-calls': { type: 'string', default: String(WARM_UP_CALLS) },
       case: { type: 'string', default: '' },
       only: { type: 'string', default: '' },
       events: { type: 'string' },
@@ -93,6 +95,7 @@ if (process.argv[1]?.endsWith('bench/proxy.ts')) {
       rounds: Number(values.rounds),
       sliceMs: Number(values.slice),
       warmUpMs: Number(values['warm-up']),
+      warmUpCalls: Number(values['warm-up-calls']),
       cases: CASES.filter(({ name }) => name.startsWith(values.case)).map(one => withEvents(one, values.events)),
       only: values.only,
       profile: values.profile ?? null,

@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const GATEWAY = 'http://gateway.invalid'
 
 /** Node's flags for a gateway of this tree in production. */
-export const FLAGS = ['--min-semi-space-size=16']
+export const FLAGS = flagsOf(ROOT)
 
 export interface GatewayUnderTest {
   readonly role: Role
@@ -105,7 +105,7 @@ export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = f
       const role = await start('gateway', {
         environment,
         root,
-        flags: [...(root === ROOT ? FLAGS : []), '--expose-gc'],
+        flags: [...flagsOf(root), '--expose-gc'],
         logFile: join(folder, `${name}.log`),
         kill: true,
       })
@@ -134,6 +134,12 @@ export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = f
     await stop()
     throw error
   }
+}
+
+/** As in the script that starts it. */
+function flagsOf(root: string): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return scripts.gateway?.match(/(?<=\s)--\S+/g) ?? []
 }
 
 async function meterOfRole(role: Role): Promise<Meter> {
