@@ -18,7 +18,14 @@ export class Canceller implements Cancellation {
   /** Rarely more than one listener. */
   #listeners: Listener[] = []
   aborted = false
-  reason: unknown = undefined
+  #reason: DOMException | undefined
+
+  /** Made when it is asked for: every stream ends with an abort, and few of those are looked at. */
+  get reason(): unknown {
+    if (!this.aborted) return undefined
+    this.#reason ??= new DOMException('This operation was aborted', 'AbortError')
+    return this.#reason
+  }
 
   throwIfAborted(): void {
     if (this.aborted) throw this.reason
@@ -37,7 +44,6 @@ export class Canceller implements Cancellation {
   abort(): void {
     if (this.aborted) return
     this.aborted = true
-    this.reason = new DOMException('This operation was aborted', 'AbortError')
     const listeners = this.#listeners
     this.#listeners = []
     for (const listener of listeners) listener()

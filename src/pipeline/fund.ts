@@ -121,6 +121,6 @@ export function holdOfStream(
     countInputTokens: () => countInputTokens() + namedTokens,
     stream,
     limits: services.limits,
-    spentError: balanceSpent(services.topUpUrl),
+    spentError: () => balanceSpent(services.topUpUrl),
   })
 }

@@ -36,8 +36,8 @@ export interface StreamHoldOptions {
   readonly countInputTokens: () => number
   readonly stream: Pick<ReplyStream, 'usage' | 'estimateOutputTokens' | 'countOutputTokens'>
   readonly limits: Pick<PipelineLimits, 'holdExtendTokens' | 'holdExtendWaitMs'>
-  /** The error for the client when the money is spent. */
-  readonly spentError: GatewayError
+  /** Makes the error for the client when the money is spent. */
+  readonly spentError: () => GatewayError
 }
 
 /** `go`: read on. `wait`: read nothing until `onChange`. `spent`: the wallet is empty; end the stream. */
@@ -69,7 +69,7 @@ export class StreamHold {
   }
 
   get spentError(): GatewayError {
-    return this.#options.spentError
+    return this.#options.spentError()
   }
 
   /** Bytes of the stream that may be read before `passed` must be called. */

@@ -247,7 +247,7 @@ test('money held for tool uses is requested in addition to tokens, and not spent
     countInputTokens: () => 0,
     stream: { usage: NO_USAGE, estimateOutputTokens: () => output, countOutputTokens: () => output },
     limits: { holdExtendTokens: STEP, holdExtendWaitMs: 60_000 },
-    spentError: new GatewayError('insufficient_balance'),
+    spentError: () => new GatewayError('insufficient_balance'),
   })
   const read = async (tokens: number) => {
     output += tokens
