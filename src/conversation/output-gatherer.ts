@@ -28,6 +28,8 @@ export function lengthWritten(written: ByteText): number {
 
 /** Rough number of bytes per token, for ASCII and for other text in UTF-8. */
 const BYTES_PER_TOKEN = { ascii: 4, other: 2.5 } as const
+/** Bytes of a stream in which the estimate grows by a token, at least. */
+export const BYTES_PER_TOKEN_MIN = BYTES_PER_TOKEN.other
 /** UTF-8 bytes of a non-ASCII character per byte beyond its string length: between 2/1 and 3/2. */
 const OTHER_BYTES_PER_EXTRA_BYTE = 1.5
 

@@ -131,7 +131,7 @@ class RelayRun {
         this.#kept.push(at === 0 ? chunk : chunk.subarray(at))
         break
       }
-      const piece = chunk.subarray(at, at + hold.bytesFree)
+      const piece = chunk.subarray(at, pieceEnd(chunk, at, hold.bytesFree))
       this.#feed.push(piece)
       hold.passed(piece.length)
       at += piece.length
@@ -252,6 +252,13 @@ class RelayRun {
     if (this.#watch !== null) this.#relay.pinger.stop(this.#watch)
     this.#relay.client.gone.removeEventListener('abort', this.#abandon)
   }
+}
+
+/** End of a piece of at most `bytesMax` bytes: after an event if one ends there, because the parts of a cut one are parsed. */
+function pieceEnd(chunk: Buffer, at: number, bytesMax: number): number {
+  if (chunk.length - at <= bytesMax) return chunk.length
+  const blank = chunk.subarray(at, at + bytesMax).lastIndexOf('\n\n')
+  return at + (blank < 0 ? bytesMax : blank + 2)
 }
 
 function feedGathered(run: RelayRun): void {

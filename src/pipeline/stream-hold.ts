@@ -7,6 +7,7 @@
  * All figures are tokens, because input and output have one price.
  */
 
+import { BYTES_PER_TOKEN_MIN } from '../conversation/output-gatherer.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { GatewayError } from '../errors.ts'
 import type { ExtendAnswer, Ledger } from '../ledger/types.ts'
@@ -16,6 +17,8 @@ import type { PipelineLimits } from './call.ts'
 
 /** Smallest piece of a stream, in bytes, between two cost checks. */
 const LOOK_BYTES_MIN = 1_024
+/** With fewer bytes left than a usual event has, the next check comes at once. */
+const EVENT_BYTES = 512
 /** An extension is requested when this fraction of a step is left. */
 const AHEAD_PART = 16
 
@@ -55,7 +58,7 @@ export class StreamHold {
   /** The wallet granted only part of the last request. */
   #isScarce = false
   #timer: NodeJS.Timeout | undefined
-  /** Bytes until the next check: no token is shorter than one byte. */
+  /** Bytes until the next check: so few that the estimate cannot have used up what is left. */
   #bytesLeft = 0
   state: HoldState = 'go'
   /** Called when the state changes, because of an answer or because none came. */
@@ -80,7 +83,7 @@ export class StreamHold {
   /** Reports that this many bytes of the stream have been read. */
   passed(bytes: number): void {
     this.#bytesLeft -= bytes
-    if (this.#bytesLeft <= 0 && this.state === 'go') this.#look()
+    if (this.#bytesLeft < EVENT_BYTES && this.state === 'go') this.#look()
   }
 
   /** The stream is over; requests still under way are ignored. */
@@ -104,7 +107,7 @@ export class StreamHold {
   }
 
   #lookAgainIn(tokens: number): void {
-    this.#bytesLeft = Math.max(LOOK_BYTES_MIN, Math.floor(tokens))
+    this.#bytesLeft = Math.max(LOOK_BYTES_MIN, Math.floor(tokens * BYTES_PER_TOKEN_MIN))
   }
 
   #look(): void {

@@ -4,12 +4,16 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
+import { NO_USAGE } from '../../src/conversation/usage.ts'
+import { GatewayError } from '../../src/errors.ts'
 import { MessagesRelay } from '../../src/formats/messages/relay.ts'
 import { type ByteText, decodeText, NO_BYTES } from '../../src/lib/byte-text.ts'
 import { Canceller } from '../../src/lib/cancellation.ts'
+import { microVnd } from '../../src/lib/money.ts'
 import type { ClientChannel } from '../../src/pipeline/call.ts'
 import { Pinger } from '../../src/pipeline/pinger.ts'
-import { relayStream } from '../../src/pipeline/relay-stream.ts'
+import { relayStream, type StreamRelay } from '../../src/pipeline/relay-stream.ts'
+import { StreamHold } from '../../src/pipeline/stream-hold.ts'
 import { resultOf } from '../../src/pipeline/stream-result.ts'
 import { UpstreamFault } from '../../src/upstream/fault.ts'
 import { UpstreamReply } from '../../src/upstream/reply.ts'
@@ -43,7 +47,7 @@ class TestClient implements ClientChannel {
   fail(): void {}
 }
 
-function relay() {
+function relay({ hold = null }: Partial<Pick<StreamRelay, 'hold'>> = {}) {
   const client = new TestClient()
   let paused = false
   const source = {
@@ -63,7 +67,7 @@ function relay() {
     client,
     stream,
     headers: {},
-    hold: null,
+    hold,
     limits: {
       ...({} as Parameters<typeof relayStream>[0]['limits']),
       eventBytesMax: EVENT_BYTES_MAX,
@@ -78,6 +82,7 @@ function relay() {
   return {
     client,
     reply,
+    stream,
     ended,
     settled,
     isPaused: () => paused,
@@ -140,4 +145,35 @@ test('data before a break is delivered, even if both arrive in the same turn', a
   reply.finish(new UpstreamFault('reset', 'the connection was reset'))
   await expect(ended).rejects.toMatchObject({ code: 'upstream_failed' })
   expect(client.text).toBe(START + textDelta('a'))
+})
+
+test('the checks of a hold cut no event of a burst, so that its pieces need no parsing', async () => {
+  let checks = 0
+  const hold = new StreamHold({
+    ledger: { extend: async () => null },
+    callId: '',
+    accountId: 1,
+    priceVnd: 1,
+    heldMicroVnd: microVnd(1_024n),
+    reservedMicroVnd: microVnd(0n),
+    choices: 1,
+    inputTokensEstimate: 0,
+    countInputTokens: () => 0,
+    stream: { usage: NO_USAGE, estimateOutputTokens: () => checks++, countOutputTokens: () => 0 },
+    limits: { holdExtendTokens: 4_096, holdExtendWaitMs: 60_000 },
+    spentError: () => new GatewayError('insufficient_balance'),
+  })
+  const { client, stream, ended, receive } = relay({ hold })
+  const push = stream.push.bind(stream)
+  let parsed = 0
+  stream.push = event => {
+    parsed++
+    return push(event)
+  }
+  const deltas = textDelta('Hà Nội').repeat(100)
+  receive(START + deltas + END)
+  expect(await ended).toBe('complete')
+  expect(client.text).toBe(START + deltas + END)
+  expect(checks).toBeGreaterThan(3)
+  expect(parsed).toBe(MESSAGES_START.length + MESSAGES_END.length)
 })
