@@ -1,20 +1,28 @@
 /**
- * CPU per event of a converted stream, a stream in the same format, and a raw pipe of the same bytes, without sockets.
+ * CPU per event of a converted stream, a stream in the same format, and a raw pipe of the same bytes, without sockets: the
+ * whole relay, with a hold that grows.
  * One process, one thread; slices rotate, so that a busy machine slows all of them equally. Prints a Markdown table.
  * Run: npm exec node bench/stream-conversion.ts [seconds per row]
  */
 
 import type { ReplyStream } from '../src/conversation/reply-stream.ts'
 import { makeSealer } from '../src/conversation/seal.ts'
-import { StreamFeed } from '../src/conversation/stream-feed.ts'
+import { GatewayError } from '../src/errors.ts'
 import { TABLES } from '../src/generated/tables.ts'
 import type { ModelEntry, WireName } from '../src/generated/types.ts'
-import { concat, NO_BYTES, toBuffer } from '../src/lib/byte-text.ts'
+import { type ByteText, concat, NO_BYTES, toBuffer } from '../src/lib/byte-text.ts'
+import { Canceller } from '../src/lib/cancellation.ts'
 import type { JsonObject } from '../src/lib/json.ts'
+import { microVnd } from '../src/lib/money.ts'
 import { SseReader } from '../src/lib/sse.ts'
+import type { ClientChannel, PipelineLimits } from '../src/pipeline/call.ts'
+import { Pinger } from '../src/pipeline/pinger.ts'
 import { prepare } from '../src/pipeline/prepare.ts'
 import { readChatBody } from '../src/pipeline/receive.ts'
+import { relayStream } from '../src/pipeline/relay-stream.ts'
+import { StreamHold } from '../src/pipeline/stream-hold.ts'
 import { onWires, wireOf } from '../src/translate/wired.ts'
+import { UpstreamReply } from '../src/upstream/reply.ts'
 import { chatStreamText, messagesStreamText, responsesStreamText, type StreamShape } from './streams.ts'
 
 const SLICE_MS = 25
@@ -26,7 +34,7 @@ const secondsPerRow = Number(process.argv[2] ?? 3)
 interface Way {
   readonly name: string
   /** Relays the chunks of one stream and returns the bytes that went out. */
-  readonly relay: (chunks: readonly Buffer[]) => number
+  readonly relay: (chunks: readonly Buffer[]) => number | Promise<number>
 }
 
 /** Relaying bytes without understanding them: each chunk is written as received. */
@@ -52,26 +60,91 @@ const PARSE: Way = {
   },
 }
 
+/** A client that takes everything. */
+class Reader implements ClientChannel {
+  readonly gone = new Canceller()
+  readonly firstByteMs = null
+  readonly full = false
+  failureEvent = null
+  started = false
+  bytes = 0
+  #pending = NO_BYTES
+  send(): void {}
+  startStream(): void {
+    this.started = true
+  }
+  write(events: ByteText): boolean {
+    this.#pending = concat(this.#pending, events)
+    return true
+  }
+  /** The end of a turn of the event loop, when everything is written at once. */
+  flush(): void {
+    if (this.#pending.length > 0) this.bytes += toBuffer(this.#pending).length
+    this.#pending = NO_BYTES
+  }
+  onDrain(): void {}
+  endStream(): void {}
+  startBytes(): void {}
+  writeBytes(): boolean {
+    return true
+  }
+  fail(): void {}
+}
+
+const LIMITS = {
+  eventBytesMax: 1_000_000,
+  pingAfterMs: 60_000,
+  holdExtendTokens: 4_096,
+  holdExtendWaitMs: 5_000,
+} as PipelineLimits
+const PINGER = new Pinger({ nowMs: () => 0, everyMs: 60_000 })
+const NO_SOURCE = { pause: () => {}, resume: () => {}, abort: () => {} }
+/** Input and output tokens of a hold at the start of a stream. */
+const HELD_TOKENS = 10n + 1_024n
+
 function throughStream(name: string, open: () => ReplyStream): Way {
   return {
     name,
-    relay(chunks) {
+    async relay(chunks) {
       const stream = open()
-      let bytes = 0
-      let pending = NO_BYTES
-      const feed = new StreamFeed(
+      const client = new Reader()
+      const upstream = new UpstreamReply(NO_SOURCE, 200, {})
+      const hold = new StreamHold({
+        ledger: { extend: async ({ wantMicroVnd }) => ({ heldMicroVnd: wantMicroVnd }) },
+        callId: '',
+        accountId: 1,
+        priceVnd: 1,
+        heldMicroVnd: microVnd(HELD_TOKENS),
+        reservedMicroVnd: microVnd(0n),
+        choices: 1,
+        inputTokensEstimate: 10,
+        countInputTokens: () => 10,
         stream,
-        events => {
-          pending = concat(pending, events)
-        },
-        { eventBytesMax: 1_000_000 },
-      )
-      for (const chunk of chunks) {
-        feed.push(chunk)
-        if (pending.length > 0) bytes += toBuffer(pending).length
-        pending = NO_BYTES
+        limits: LIMITS,
+        spentError: () => new GatewayError('insufficient_balance'),
+      })
+      const settle = async () => {}
+      const relay = {
+        upstream,
+        client,
+        stream,
+        hold,
+        headers: {},
+        limits: LIMITS,
+        pinger: PINGER,
+        ping: NO_BYTES,
+        settle,
       }
-      return bytes + stream.end().length
+      const ended = relayStream(relay)
+      for (const chunk of chunks) {
+        upstream.receive(chunk)
+        await new Promise<void>(resolve => process.nextTick(resolve))
+        client.flush()
+      }
+      upstream.finish(null)
+      await ended
+      client.flush()
+      return client.bytes
     },
   }
 }
@@ -122,7 +195,7 @@ async function openerOf(model: string, format: WireName, wire: WireName): Promis
 }
 
 /** Microseconds per event of each way, over rotating slices. */
-function measure(ways: readonly Way[], chunks: readonly Buffer[], events: number): number[] {
+async function measure(ways: readonly Way[], chunks: readonly Buffer[], events: number): Promise<number[]> {
   const slices: number[][] = ways.map(() => [])
   const until = performance.now() + secondsPerRow * 1000
   for (let round = 0; performance.now() < until; round++) {
@@ -131,7 +204,7 @@ function measure(ways: readonly Way[], chunks: readonly Buffer[], events: number
       const end = performance.now() + SLICE_MS
       let streams = 0
       do {
-        way.relay(chunks)
+        await way.relay(chunks)
         streams++
       } while (performance.now() < end)
       const { user, system } = process.cpuUsage(start)
@@ -159,7 +232,7 @@ const CHAT = { wire: 'chat_completions', text: chatStreamText, model: 'glm-5.1' 
 const MESSAGES = { wire: 'messages', text: messagesStreamText, model: 'claude-opus-5' } as const
 const RESPONSES = {
   wire: 'responses',
-  text: (_shape: StreamShape, deltas: number) => responsesStreamText(deltas),
+  text: responsesStreamText,
   model: 'gpt-5.5',
 } as const
 const SHAPES: readonly StreamShape[] = ['text', 'reasoning', 'tool']
@@ -168,8 +241,8 @@ const DIRECTIONS = [
   { upstream: MESSAGES, format: 'chat_completions', shapes: SHAPES },
   { upstream: CHAT, format: 'responses', shapes: SHAPES },
   { upstream: MESSAGES, format: 'responses', shapes: SHAPES },
-  { upstream: RESPONSES, format: 'messages', shapes: ['text'] },
-  { upstream: RESPONSES, format: 'chat_completions', shapes: ['text'] },
+  { upstream: RESPONSES, format: 'messages', shapes: SHAPES },
+  { upstream: RESPONSES, format: 'chat_completions', shapes: SHAPES },
 ] as const
 
 console.log(
@@ -188,7 +261,7 @@ for (const { upstream, format, shapes } of DIRECTIONS) {
         throughStream('same format', await openerOf(model, wire, wire)),
         throughStream('converted', await openerOf(model, format, wire)),
       ]
-      const [raw = 0, parse = 0, unchanged = 0, converted = 0] = measure(ways, cut(stream, mode), events)
+      const [raw = 0, parse = 0, unchanged = 0, converted = 0] = await measure(ways, cut(stream, mode), events)
       const figures = [raw, parse, unchanged, converted, converted - raw, converted / unchanged].map(figure =>
         figure.toFixed(2),
       )

@@ -94,16 +94,50 @@ export function messagesStreamText(shape: StreamShape, deltas: number): string {
   ].join('')
 }
 
-/** A Responses stream with one message. */
-export function responsesStreamText(deltas: number): string {
+/** How a Responses stream names the pieces of its only item. */
+const RESPONSES_SHAPES = {
+  text: {
+    events: 'output_text',
+    member: 'text',
+    at: { content_index: 0 },
+    rest: { logprobs: [] },
+    parts: 'content_part',
+    part: (text: string) => ({ type: 'output_text', annotations: [], logprobs: [], text }),
+    item: (content: readonly object[]) => ({ type: 'message', role: 'assistant', content }),
+  },
+  reasoning: {
+    events: 'reasoning_summary_text',
+    member: 'text',
+    at: { summary_index: 0 },
+    rest: {},
+    parts: 'reasoning_summary_part',
+    part: (text: string) => ({ type: 'summary_text', text }),
+    item: (summary: readonly object[]) => ({ type: 'reasoning', summary }),
+  },
+  tool: {
+    events: 'function_call_arguments',
+    member: 'arguments',
+    at: {},
+    rest: {},
+    parts: null,
+    part: (text: string) => ({ text }),
+    item: ([written]: readonly { readonly text?: string }[]) => {
+      return { type: 'function_call', call_id: 'call_abc', name: 'write_file', arguments: written?.text ?? '' }
+    },
+  },
+} as const
+
+/** A Responses stream with one item. */
+export function responsesStreamText(shape: StreamShape, deltas: number): string {
+  const { events, member, at: place, rest, parts, part, item: itemOf } = RESPONSES_SHAPES[shape]
   let sequence = 0
   const event = (type: string, data: object) =>
     `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence++, ...data })}\n\n`
-  const words = Array.from({ length: deltas }, (_, index) => word(index))
-  const part = (text: string) => ({ type: 'output_text', annotations: [], logprobs: [], text })
-  const item = (status: string, content: readonly object[]) => {
-    return { id: 'msg_0b2f6d1c9a', type: 'message', status, role: 'assistant', content }
-  }
+  const pieces = Array.from({ length: deltas }, (_, index) =>
+    shape === 'tool' ? argument(index, deltas) : word(index),
+  )
+  const id = 'msg_0b2f6d1c9a'
+  const item = (status: string, content: readonly { readonly text: string }[]) => ({ id, status, ...itemOf(content) })
   const response = (status: string, output: readonly object[], usage: object | null) => ({
     id: 'resp_0b2f6d1c9a',
     object: 'response',
@@ -119,17 +153,17 @@ export function responsesStreamText(deltas: number): string {
     tools: [],
     usage,
   })
-  const at = { item_id: 'msg_0b2f6d1c9a', output_index: 0, content_index: 0 }
-  const whole = part(words.join(''))
-  const done = item('completed', [whole])
+  const at = { item_id: id, output_index: 0, ...place }
+  const whole = pieces.join('')
+  const done = item('completed', [part(whole)])
   return [
     event('response.created', { response: response('in_progress', [], null) }),
     event('response.in_progress', { response: response('in_progress', [], null) }),
     event('response.output_item.added', { output_index: 0, item: item('in_progress', []) }),
-    event('response.content_part.added', { ...at, part: part('') }),
-    ...words.map(delta => event('response.output_text.delta', { ...at, delta, logprobs: [], obfuscation: 'x7Gt2mQ9' })),
-    event('response.output_text.done', { ...at, text: whole.text, logprobs: [] }),
-    event('response.content_part.done', { ...at, part: whole }),
+    ...(parts === null ? [] : [event(`response.${parts}.added`, { ...at, part: part('') })]),
+    ...pieces.map(delta => event(`response.${events}.delta`, { ...at, delta, ...rest, obfuscation: 'x7Gt2mQ9' })),
+    event(`response.${events}.done`, { ...at, [member]: whole, ...rest }),
+    ...(parts === null ? [] : [event(`response.${parts}.done`, { ...at, part: part(whole) })]),
     event('response.output_item.done', { output_index: 0, item: done }),
     event('response.completed', { response: response('completed', [done], RESPONSES_USAGE) }),
   ].join('')

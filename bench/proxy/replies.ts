@@ -75,7 +75,7 @@ function streamOf(format: Format, { events, pauseMs }: Pace): Buffer[] {
   const text = {
     messages: () => messagesStreamText('text', events),
     chat: () => chatStreamText('text', events),
-    responses: () => responsesStreamText(events),
+    responses: () => responsesStreamText('text', events),
   }[format]()
   const frames = text.split(/(?<=\n\n)/).map(httpChunk)
   const head = Buffer.from(

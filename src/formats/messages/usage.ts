@@ -110,19 +110,24 @@ export class StreamUsage {
   /** The latest `message_delta` had an output count. */
   #tellsOutput = false
   #stopped = false
+  /** Null: something has come since. Holds of streams ask often. */
+  #report: UsageReport | null = null
 
   /** Takes the data of a `message_start`. */
   start(event: JsonObject): void {
+    this.#report = null
     this.#merged = mergeUsage(this.#merged, objectOrNull(event.message)?.usage)
   }
 
   /** Takes the data of a `content_block_start`. */
   block(event: JsonObject): void {
+    this.#report = null
     this.#calls.add(event.content_block)
   }
 
   /** Takes the data of a `message_delta`. */
   delta(event: JsonObject): void {
+    this.#report = null
     if (textOrNull(objectOrNull(event.delta)?.stop_reason) !== null) this.#stopped = true
     const usage = objectOrNull(event.usage)
     if (usage === null) return
@@ -132,17 +137,19 @@ export class StreamUsage {
 
   /** Call it on `message_stop`. */
   stop(): void {
+    this.#report = null
     this.#stopped = true
   }
 
   get report(): UsageReport {
     const usage = this.#merged ?? undefined
-    return usageReport(readUsage(usage), {
+    this.#report ??= usageReport(readUsage(usage), {
       // The figures of `message_start` are only running counts.
       final: this.#tellsOutput && this.#stopped,
       hiddenOutputTokens: sumOf(passesOf(usage).hidden).outputTokens,
       zeroIsTrue: this.#calls.only,
     })
+    return this.#report
   }
 }
 
