@@ -44,10 +44,12 @@ const OPEN_BRACKET = 91
 const CLOSE_BRACKET = 93
 const COMMA = 44
 const COLON = 58
+const SPACE = 32
 
 export class JsonScan {
   readonly #text: ByteText
   readonly #valuesMax: number
+  /** Where to go on: the state of a pause. */
   #at = 0
   #depth = 0
   #values = 1
@@ -55,8 +57,9 @@ export class JsonScan {
   #isFresh = false
   /** Opening quote of the current string; -1 outside strings. */
   #textStart = -1
-  #searchFrom = 0
-  #key: { start: number; end: number } | null = null
+  /** The current top-level member: its key, or -1, and the start of its value, or -1. */
+  #keyStart = -1
+  #keyEnd = -1
   #valueStart = -1
   /** One past the last token. */
   #tokenEnd = 0
@@ -73,116 +76,98 @@ export class JsonScan {
     this.#valuesMax = valuesMax
   }
 
-  /** Continues for about this many steps; true at the end. Throws NestingError or JsonSizeError. */
+  /**
+   * Continues for about this many steps; true at the end. Throws NestingError or JsonSizeError. The state is in local
+   * variables meanwhile, which makes it twice as fast.
+   */
   run(steps: number): boolean {
     const text = this.#text
-    let left = steps
-    while (left-- > 0) {
-      if (this.#textStart >= 0) {
-        left -= this.#skipText()
+    const { length } = text
+    let at = this.#at
+    let depth = this.#depth
+    let values = this.#values
+    let isFresh = this.#isFresh
+    let textStart = this.#textStart
+    let valueStart = this.#valueStart
+    let tokenEnd = this.#tokenEnd
+    for (let left = steps; left > 0 && at < length; left--) {
+      if (textStart >= 0) {
+        // Inside a string: up to the next quote, which may be escaped.
+        const quote = text.indexOf('"', at)
+        if (quote < 0) {
+          at = length
+          break
+        }
+        let backslashes = 0
+        while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++
+        left -= ((quote - at) >> 6) + backslashes
+        at = quote + 1
+        if (backslashes % 2 === 1) continue
+        tokenEnd = at
+        if (depth === 1 && this.#keyStart < 0) {
+          this.#keyStart = textStart
+          this.#keyEnd = at
+          valueStart = -1
+        }
+        if (at - textStart > KEY_CHARACTERS_MAX) this.#noteLong(textStart, at)
+        textStart = -1
         continue
       }
-      const code = text.charCodeAt(this.#at)
-      if (code === QUOTE) {
-        this.#token()
-        this.#textStart = this.#at
-        this.#searchFrom = this.#at + 1
-        continue
+      const code = text.charCodeAt(at)
+      if (code === COMMA) {
+        isFresh = false
+        values++
+        if (depth === 1) {
+          this.#endMember(valueStart, tokenEnd)
+          valueStart = -1
+        }
+      } else if (code === COLON) {
+        if (depth === 1) valueStart = -1
+      } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+        if (depth === 1) {
+          this.#endMember(valueStart, tokenEnd)
+          valueStart = -1
+        }
+        isFresh = false
+        depth--
+        tokenEnd = at + 1
+      } else if (code > SPACE) {
+        if (isFresh) values++
+        isFresh = false
+        if (depth === 1 && valueStart < 0) valueStart = at
+        if (code === QUOTE) textStart = at
+        else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+          if (++depth > NESTING_MAX) throw new NestingError(`nested deeper than ${NESTING_MAX} levels`)
+          if (depth === 1) valueStart = -1
+          isFresh = true
+        } else {
+          if (tokenEnd !== at) this.#wordStart = at
+          else if (at - this.#wordStart === EXACT_NUMBER_LENGTH_MIN - 1 && depth > 1) this.#noteLongWord()
+          tokenEnd = at + 1
+        }
       }
-      if (code === OPEN_BRACE || code === OPEN_BRACKET) this.#open()
-      else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) this.#close()
-      else if (code === COMMA) this.#comma()
-      else if (code === COLON) {
-        if (this.#depth === 1) this.#valueStart = -1
-      } else if (Number.isNaN(code)) return true
-      else if (code > 32) {
-        if (this.#tokenEnd !== this.#at) this.#wordStart = this.#at
-        else if (this.#at - this.#wordStart === EXACT_NUMBER_LENGTH_MIN - 1) this.#noteLongWord()
-        this.#token()
-        this.#tokenEnd = this.#at + 1
-      }
-      this.#at++
+      if (values > this.#valuesMax) throw new JsonSizeError(`more than ${this.#valuesMax} values`)
+      at++
     }
-    return this.#at >= text.length
+    this.#at = at
+    this.#depth = depth
+    this.#values = values
+    this.#isFresh = isFresh
+    this.#textStart = textStart
+    this.#valueStart = valueStart
+    this.#tokenEnd = tokenEnd
+    return at >= length
   }
 
   #noteLongWord(): void {
-    if (this.#depth > 1 && this.longNumbers.length < LONG_NUMBERS_MAX) this.longNumbers.push(this.#wordStart)
+    if (this.longNumbers.length < LONG_NUMBERS_MAX) this.longNumbers.push(this.#wordStart)
   }
 
-  #token(): void {
-    if (this.#isFresh) this.#count()
-    this.#isFresh = false
-    if (this.#depth === 1 && this.#valueStart < 0) this.#valueStart = this.#at
-  }
-
-  #open(): void {
-    this.#token()
-    if (++this.#depth > NESTING_MAX) throw new NestingError(`nested deeper than ${NESTING_MAX} levels`)
-    if (this.#depth === 1) this.#valueStart = -1
-    this.#isFresh = true
-  }
-
-  #close(): void {
-    if (this.#depth === 1) this.#endMember()
-    this.#isFresh = false
-    this.#depth--
-    this.#tokenEnd = this.#at + 1
-  }
-
-  #comma(): void {
-    this.#isFresh = false
-    this.#count()
-    if (this.#depth === 1) this.#endMember()
-  }
-
-  #count(): void {
-    if (++this.#values > this.#valuesMax) {
-      throw new JsonSizeError(`more than ${this.#valuesMax} values`)
+  #endMember(valueStart: number, valueEnd: number): void {
+    if (this.#keyStart >= 0 && valueStart >= 0) {
+      this.members.push({ keyStart: this.#keyStart, keyEnd: this.#keyEnd, valueStart, valueEnd })
     }
-  }
-
-  #endMember(): void {
-    const key = this.#key
-    if (key !== null && this.#valueStart >= 0) {
-      this.members.push({
-        keyStart: key.start,
-        keyEnd: key.end,
-        valueStart: this.#valueStart,
-        valueEnd: this.#tokenEnd,
-      })
-    }
-    this.#key = null
-    this.#valueStart = -1
-  }
-
-  /** Searches for the string's end, up to the next quote; returns the steps it took. */
-  #skipText(): number {
-    const text = this.#text
-    const from = this.#searchFrom
-    const quote = text.indexOf('"', from)
-    if (quote < 0) {
-      this.#at = text.length
-      this.#textStart = -1
-      return (text.length - from) >> 6
-    }
-    let backslashes = 0
-    while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++
-    this.#searchFrom = quote + 1
-    if (backslashes % 2 === 0) this.#endText(quote + 1)
-    return ((quote - from) >> 6) + backslashes
-  }
-
-  #endText(end: number): void {
-    const start = this.#textStart
-    this.#textStart = -1
-    this.#at = end
-    this.#tokenEnd = end
-    if (this.#depth === 1 && this.#key === null) {
-      this.#key = { start, end }
-      this.#valueStart = -1
-    }
-    if (end - start > KEY_CHARACTERS_MAX) this.#noteLong(start, end)
+    this.#keyStart = -1
   }
 
   #noteLong(start: number, end: number): void {

@@ -42,14 +42,16 @@ test('counts the values and finds the members of any object, wherever it stops i
   )
 })
 
-test('ends on any text, JSON or not', () => {
-  const text = fc.string({
-    unit: fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', ':', ' ', 'a', '1'),
-    maxLength: 60,
-  })
+test('finds the same in any text, JSON or not, wherever it stops in between', () => {
+  const unit = fc.constantFrom('"', '"', '\\', '{', '}', '[', ']', ',', ':', ' ', 'a', '1', '1234567890123456', '"k":')
+  const text = fc.string({ unit, maxLength: 60 })
+  const found = ({ members, longTexts, longNumbers }: JsonScan) => ({ members, longTexts, longNumbers })
   fc.assert(
     fc.property(text, fc.integer({ min: 1, max: 5 }), (any, steps) => {
-      scanBySteps(encodeText(any), steps)
+      const bytes = encodeText(any)
+      const whole = new JsonScan(bytes, MANY)
+      expect(whole.run(1e9)).toBe(true)
+      expect(found(scanBySteps(bytes, steps))).toEqual(found(whole))
     }),
     { numRuns: 2_000 },
   )
