@@ -464,6 +464,35 @@ create table operator_action (
 CREATE INDEX operator_action_account ON public.operator_action USING btree (account_id, action_id) WHERE (account_id IS NOT NULL);
 CREATE TRIGGER operator_action_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.operator_action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+create table passkey (
+  passkey_id bigint not null generated always as identity,
+  credential_id bytea not null,
+  account_id bigint not null,
+  public_key bytea not null,
+  sign_count bigint not null,
+  transports text not null,
+  name text not null,
+  created_at timestamp with time zone not null default now(),
+  used_at timestamp with time zone,
+  constraint passkey_credential_id_key UNIQUE (credential_id),
+  constraint passkey_pkey PRIMARY KEY (passkey_id),
+  constraint passkey_credential_id_check CHECK (((octet_length(credential_id) >= 1) AND (octet_length(credential_id) <= 1023))),
+  constraint passkey_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 50))),
+  constraint passkey_public_key_check CHECK ((octet_length(public_key) <= 2048)),
+  constraint passkey_transports_check CHECK ((octet_length(transports) <= 200))
+);
+CREATE INDEX passkey_account ON public.passkey USING btree (account_id);
+
+create table passkey_challenge (
+  session_id bigint not null,
+  purpose smallint not null,
+  challenge bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint passkey_challenge_pkey PRIMARY KEY (session_id, purpose),
+  constraint passkey_challenge_challenge_check CHECK ((octet_length(challenge) = 32))
+);
+CREATE INDEX passkey_challenge_expires ON public.passkey_challenge USING btree (expires_at);
+
 create table process_status (
   name text not null,
   seen_at timestamp with time zone not null default now(),

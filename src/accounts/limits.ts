@@ -15,6 +15,10 @@ export interface PeopleLimits {
   readonly factorFreshSeconds: number
   /** Wrong codes for one account, from devices that never gave a right one, before the first wait. */
   readonly factorFailuresMax: number
+  /** For a device to sign, from the moment it is asked. */
+  readonly passkeyChallengeSeconds: number
+  /** Passkeys per account. */
+  readonly passkeysMax: number
   readonly verifySeconds: number
   /** For the way to a provider and back. */
   readonly attemptSeconds: number
@@ -56,6 +60,8 @@ export const PEOPLE_LIMITS: PeopleLimits = {
   passwordFreshSeconds: 300,
   factorFreshSeconds: 600,
   factorFailuresMax: 10,
+  passkeyChallengeSeconds: 300,
+  passkeysMax: 20,
   verifySeconds: 86_400,
   attemptSeconds: 600,
   linkSeconds: 3_600,

@@ -56,6 +56,48 @@ If it was not you, reset your password right away at ${publicUrl}/forgot, then r
   }),
 }
 
+const passkeyAdded: Writer<MailFacts> = {
+  vi: ({ service, publicUrl }) => ({
+    subject: `Đã thêm khóa truy cập vào tài khoản của bạn tại ${service}`,
+    text: `Xin chào,
+
+Một khóa truy cập (passkey) vừa được thêm vào tài khoản của bạn tại ${service}. Từ nay có thể dùng nó để xác thực hai lớp.
+
+Nếu không phải bạn, hãy gỡ nó tại ${publicUrl}/account/second-factor rồi đặt lại mật khẩu tại ${publicUrl}/forgot
+`,
+  }),
+  en: ({ service, publicUrl }) => ({
+    subject: `A passkey was added to your account at ${service}`,
+    text: `Hello,
+
+A passkey has just been added to your account at ${service}. It can now be used as your second factor.
+
+If it was not you, remove it at ${publicUrl}/account/second-factor, then reset your password at ${publicUrl}/forgot
+`,
+  }),
+}
+
+const passkeyRemoved: Writer<MailFacts> = {
+  vi: ({ service, publicUrl }) => ({
+    subject: `Đã gỡ khóa truy cập khỏi tài khoản của bạn tại ${service}`,
+    text: `Xin chào,
+
+Một khóa truy cập (passkey) vừa được gỡ khỏi tài khoản của bạn tại ${service} và không còn dùng được.
+
+Nếu không phải bạn, hãy liên hệ với chúng tôi ngay: ${publicUrl}/contact
+`,
+  }),
+  en: ({ service, publicUrl }) => ({
+    subject: `A passkey was removed from your account at ${service}`,
+    text: `Hello,
+
+A passkey has just been removed from your account at ${service} and no longer works.
+
+If it was not you, contact us right away: ${publicUrl}/contact
+`,
+  }),
+}
+
 const confirmAddress: Writer<MailFacts & { link: string; hours: number }> = {
   vi: ({ service, link, hours }) => ({
     subject: `Xác nhận địa chỉ email mới của bạn tại ${service}`,
@@ -214,6 +256,8 @@ If there was a balance: we return it only to the bank account that it came from,
 export const ACCOUNT_MAILS = {
   factorOn,
   factorOff,
+  passkeyAdded,
+  passkeyRemoved,
   confirmAddress,
   addressTaken,
   emailChanged,

@@ -81,7 +81,8 @@ export function setRole(
 }
 
 const OPERATORS = `select account_id, email, is_operator, operator_role,
-    exists (select from totp t where t.account_id = a.account_id) as has_second_factor
+    exists (select from totp t where t.account_id = a.account_id)
+      or exists (select from passkey p where p.account_id = a.account_id) as has_second_factor
   from account a where is_operator order by coalesce(operator_role, ${roleCode('owner')}), account_id limit ${LIST_MAX}`
 
 export interface Operator {

@@ -1,6 +1,6 @@
-/** The second factor: an authenticator app, and recovery codes for those who lost it. */
+/** The second factor: an authenticator app, passkeys (`passkeys.ts`), and recovery codes for those who lost both. */
 
-import type { Sql, TransactionSql } from '../lib/database.ts'
+import type { AnySql, Sql, TransactionSql } from '../lib/database.ts'
 import {
   openAuthenticator,
   openOffer,
@@ -22,13 +22,17 @@ const READ = 'select encryption_id, encryption_iv, ciphertext from totp where ac
 /** Of two requests with the same code, also one read over a shoulder, only the first is accepted. */
 const TAKE_STEP = `update totp set last_step = $2::text::bigint
   where account_id = $1::text::bigint and last_step < $2::text::bigint returning account_id`
-const ADD = `insert into totp as t (account_id, encryption_id, encryption_iv, ciphertext, last_step)
+const ADD = `insert into totp (account_id, encryption_id, encryption_iv, ciphertext, last_step)
   values ($1::text::bigint, $2::text::smallint, decode($3, 'hex'), decode($4, 'hex'), $5::text::bigint)
   on conflict (account_id) do update set encryption_id = excluded.encryption_id, encryption_iv = excluded.encryption_iv,
-    ciphertext = excluded.ciphertext, last_step = excluded.last_step, created_at = now()
-    where $6::text::boolean
-  returning account_id`
-const DROP = 'delete from totp where account_id = $1::text::bigint returning account_id'
+    ciphertext = excluded.ciphertext, last_step = excluded.last_step, created_at = now()`
+const DROP = `
+with apps as (delete from totp where account_id = $1::text::bigint returning account_id),
+passkeys as (delete from passkey where account_id = $1::text::bigint returning account_id)
+select from apps union all select from passkeys`
+const LOCK = 'select from account where account_id = $1::text::bigint for no key update'
+const COUNT = `select exists (select from totp where account_id = $1::text::bigint) as has_authenticator,
+  (select count(*)::integer from passkey where account_id = $1::text::bigint) as passkeys`
 const PASSED = `update session set second_factor_at = now()
   where session_id = $1::text::bigint and account_id = $2::text::bigint`
 
@@ -56,7 +60,7 @@ export async function readOffer(
 
 export type Enrolment =
   | { readonly outcome: 'enrolled'; readonly recoveryCodes: readonly string[] }
-  /** `exists`: there is one already, and `replace` was not set. */
+  /** `exists`: there is a second factor already, and `replace` was not set. */
   | { readonly outcome: 'wrong_code' | 'bad_offer' | 'exists' }
 
 /** Accepts the offered authenticator when the code is right. Ends the account's other sessions. */
@@ -72,7 +76,7 @@ export async function enrolAuthenticator(
     readonly now: Date
   },
 ): Promise<Enrolment> {
-  const { accountId, sessionId } = session
+  const { accountId } = session
   const secret = openOffer(secrets, accountId, given.offer)
   if (secret === null) return { outcome: 'bad_offer' }
   const step = await stepOfCode(secret, given.code, given.now.getTime())
@@ -80,10 +84,11 @@ export async function enrolAuthenticator(
   const { keyId, iv, ciphertext } = sealAuthenticator(secrets, accountId, secret)
   const row = [String(accountId), String(keyId), iv.toString('hex'), ciphertext.toString('hex'), String(step)]
   const enrolled = await services.sql.begin(async (transaction): Promise<Enrolment> => {
-    const added = await transaction.unsafe(ADD, [...row, String(given.replace)])
-    if (added.length === 0) return { outcome: 'exists' }
+    const { hasAuthenticator, passkeys } = await lockFactors(transaction, accountId)
+    if ((hasAuthenticator || passkeys > 0) && !given.replace) return { outcome: 'exists' }
+    await transaction.unsafe(ADD, row)
     const recoveryCodes = await replaceRecoveryCodes(transaction, accountId)
-    await transaction.unsafe(PASSED, [String(sessionId), String(accountId)])
+    await markPassed(transaction, session)
     await endOtherSessions({ sql: transaction }, session)
     await recordAction(transaction, { by: actingSelf(session), action: 'factor.enrol', accountId })
     return { outcome: 'enrolled', recoveryCodes }
@@ -108,6 +113,17 @@ export async function dropSecondFactor(
   return isDropped
 }
 
+/** What an account has, in a transaction that nobody else changes it beside. */
+export async function lockFactors(
+  transaction: TransactionSql,
+  accountId: number,
+): Promise<{ readonly hasAuthenticator: boolean; readonly passkeys: number }> {
+  await transaction.unsafe(LOCK, [String(accountId)])
+  // A statement of its own, so that it sees what the wait for the lock was for.
+  const row = (await transaction.unsafe(COUNT, [String(accountId)]))[0]!
+  return { hasAuthenticator: row.has_authenticator, passkeys: row.passkeys }
+}
+
 /** False when there was none. */
 export async function dropFactor(transaction: TransactionSql, accountId: number): Promise<boolean> {
   if ((await transaction.unsafe(DROP, [String(accountId)])).length === 0) return false
@@ -119,7 +135,28 @@ export type FactorAnswer =
   | { readonly outcome: 'confirmed' | 'refused' }
   /** A right code that was used before: the next one comes within half a minute. */
   | { readonly outcome: 'used' }
+  /** Of a passkey. `copied`: right, but its device has signed more often than this answer says. */
+  | { readonly outcome: 'refused_passkey' | 'expired' | 'copied' }
   | Throttled
+
+/** The session has given it. */
+export async function markPassed(
+  sql: AnySql,
+  { sessionId, accountId }: Pick<Session, 'sessionId' | 'accountId'>,
+): Promise<void> {
+  await sql.unsafe(PASSED, [String(sessionId), String(accountId)])
+}
+
+/** The same after it was asked for, and the device is known from then on. */
+export async function confirmFactor(
+  { sql }: Pick<PeopleServices, 'sql'>,
+  { visitor, session }: { visitor: Visitor; session: Session },
+): Promise<{ readonly outcome: 'confirmed' }> {
+  await markPassed(sql, session)
+  const device = deviceOf(visitor, session)
+  if (device !== null) await rememberDevice(sql, device)
+  return { outcome: 'confirmed' }
+}
 
 /**
  * Takes a code of the authenticator, or a recovery code. Guesses at six digits count against the account and wait longer
@@ -132,13 +169,9 @@ export async function giveSecondFactor(
   { visitor, session, typed, now }: { visitor: Visitor; session: Session; typed: string; now: Date },
 ): Promise<FactorAnswer> {
   const { sql, limits } = services
-  const { accountId, sessionId } = session
-  const device = isToken(visitor.device) ? factorDevice(visitor.device, session.email) : null
-  const confirm = async () => {
-    await sql.unsafe(PASSED, [String(sessionId), String(accountId)])
-    if (device !== null) await rememberDevice(sql, device)
-    return { outcome: 'confirmed' } as const
-  }
+  const { accountId } = session
+  const device = deviceOf(visitor, session)
+  const confirm = () => confirmFactor(services, { visitor, session })
   if (!isCode(typed)) return (await useRecoveryCode(sql, accountId, typed)) ? confirm() : { outcome: 'refused' }
   const isKnown = device !== null && (await isDeviceKnown(sql, limits, device))
   const count = isKnown
@@ -177,7 +210,7 @@ export function renewRecoveryCodes({ sql }: PeopleServices, session: Session): P
 }
 
 /**
- * For people who lost authenticator and recovery codes: the next sign-in sets up new ones. False when there was none.
+ * For people who lost all factors and recovery codes: the next sign-in sets up new ones. False when there was none.
  */
 export function resetSecondFactor(
   sql: Sql,
@@ -210,6 +243,6 @@ export function isFactorFresh(
  * Addresses contain no space, so a device that knows only the password is not mistaken for one that knows the second
  * factor.
  */
-function factorDevice(device: string, email: string): string {
-  return deviceSubject(device, `second factor of ${email}`)
+function deviceOf({ device }: Pick<Visitor, 'device'>, { email }: Pick<Session, 'email'>): string | null {
+  return isToken(device) ? deviceSubject(device, `second factor of ${email}`) : null
 }

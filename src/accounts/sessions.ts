@@ -13,7 +13,8 @@ const TOUCH_SECONDS = 60
 
 const COLUMNS = `s.session_id, s.account_id, s.created_at, s.seen_at, s.password_checked_at, s.device,
   s.second_factor_at, a.email, a.is_operator, a.operator_role, a.email_verified_at,
-  a.password_phc is not null as has_password, exists (select from totp t where t.account_id = s.account_id) as has_second_factor`
+  a.password_phc is not null as has_password, exists (select from totp t where t.account_id = s.account_id) as has_authenticator,
+  exists (select from passkey p where p.account_id = s.account_id) as has_passkeys`
 /** $2 to $5: idle timeout and lifetime of a session in seconds, for customers and for operators. */
 const ALIVE = `a.blocked_at is null
   and s.seen_at > now() - make_interval(secs => case when a.is_operator then $4 else $2 end::text::integer)
@@ -118,7 +119,8 @@ interface Row {
   readonly is_operator: boolean
   readonly operator_role: number | null
   readonly has_password: boolean
-  readonly has_second_factor: boolean
+  readonly has_authenticator: boolean
+  readonly has_passkeys: boolean
   readonly second_factor_at: Date | null
   readonly email_verified_at: Date | null
   readonly created_at: Date
@@ -139,7 +141,9 @@ function toSession(row: unknown): Session {
     seenAt: from.seen_at,
     passwordCheckedAt: from.password_checked_at,
     hasPassword: from.has_password,
-    hasSecondFactor: from.has_second_factor,
+    hasAuthenticator: from.has_authenticator,
+    hasPasskeys: from.has_passkeys,
+    hasSecondFactor: from.has_authenticator || from.has_passkeys,
     secondFactorAt: from.second_factor_at,
     device: from.device,
   }

@@ -2,6 +2,7 @@
 
 import { countKeys } from './key-count.ts'
 import { sweepMails } from './mail-log.ts'
+import { sweepChallenges } from './passkey-challenges.ts'
 import { sweepReplacedSecrets } from './replace-secret.ts'
 import { sweepAttempts } from './sign-in-attempts.ts'
 import { sweepThrottle } from './throttle.ts'
@@ -15,6 +16,7 @@ export async function sweepPeople({ sql, limits }: PeopleServices): Promise<void
   await sql.unsafe(TOKENS)
   await sql.unsafe(SESSIONS, [String(limits.sessionIdleSeconds), String(limits.sessionSeconds)])
   await sweepAttempts(sql)
+  await sweepChallenges(sql)
   await sweepMails(sql, limits.mailsSeconds)
   await sweepThrottle(sql, limits)
   await sweepReplacedSecrets(sql)

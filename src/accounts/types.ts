@@ -50,7 +50,9 @@ export interface Session {
   /** When its owner last signed in or typed the password in this session; see isPasswordFresh. */
   readonly passwordCheckedAt: Date
   readonly hasPassword: boolean
-  /** The account has an authenticator. */
+  readonly hasAuthenticator: boolean
+  readonly hasPasskeys: boolean
+  /** The account has one of these. */
   readonly hasSecondFactor: boolean
   /** When it was last given in this session; null: never. */
   readonly secondFactorAt: Date | null

@@ -106,7 +106,11 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
       timeoutMs: PEOPLE_LIMITS.providerTimeoutMs,
       replyBytesMax: PEOPLE_LIMITS.providerReplyBytesMax,
     }),
-    limits: { factorFreshSeconds: config.limits.secondFactorFreshMs / 1000 },
+    limits: {
+      factorFreshSeconds: config.limits.secondFactorFreshMs / 1000,
+      passkeyChallengeSeconds: config.limits.passkeyChallengeMs / 1000,
+      passkeysMax: config.limits.passkeysMax,
+    },
     onMailFailed: cause => log.error({ cause }, 'could not send a mail'),
   })
   const { webhookTimeoutMs } = config.limits

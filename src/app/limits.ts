@@ -218,6 +218,13 @@ export const LIMITS = {
     max: 43_200_000,
     what: 'How long operators can move money after entering a second factor before they are asked again; 0 asks every time.',
   },
+  passkeyChallengeMs: {
+    fallback: 300_000,
+    min: 1_000,
+    max: 3_600_000,
+    what: 'How long a device may take to create a passkey or to sign with one.',
+  },
+  passkeysMax: { fallback: 20, min: 1, max: 100, what: 'Passkeys per account.' },
   adjustAskVnd: {
     fallback: 1_000_000,
     min: 0,

@@ -123,6 +123,7 @@ async function render(
     company: options.company,
     person: session === null ? null : { email: session.email, isOperator: session.role !== null },
     wallet,
+    factor: factorView(audience.session),
     may: grantsOf(session?.role ?? null),
     title: isPage ? answer.title : '',
     section: isPage ? (answer.section ?? '') : '',
@@ -130,11 +131,27 @@ async function render(
     here: localUrl(request),
     asset: Object.fromEntries(assets.all.map(({ name }) => [name.replace(/\W/g, '_'), assets.path(name)])),
     scripts: isPage ? (answer.scripts ?? []).map(name => assets.path(name)) : [],
-    modules: isPage ? (answer.modules ?? []).map(name => assets.path(name)) : [],
+    modules: isPage ? modulesOf(audience, answer).map(name => assets.path(name)) : [],
     styles: isPage ? (answer.styles ?? []).map(name => assets.path(name)) : [],
     themeColors: THEME_COLORS,
   }
   return templates.render(answer.template, view, { capabilityKeys: CAPABILITY_KEYS, ...answer.data })
+}
+
+/** What the forms that ask for the second factor of this person show. */
+function factorView(session: Session | null) {
+  const hasPasskeys = session?.hasPasskeys === true
+  const hasAuthenticator = session?.hasAuthenticator === true
+  return {
+    hasPasskeys,
+    codeKey: hasAuthenticator ? 'factor.code' : 'factor.code.recovery',
+    leadKey: !hasPasskeys ? 'factor.lead' : hasAuthenticator ? 'factor.lead.passkey' : 'factor.lead.passkey_only',
+  }
+}
+
+/** Any form may ask for the second factor. */
+function modulesOf({ session }: Audience, { modules = [] }: PageAnswer): readonly string[] {
+  return [...new Set(session?.hasPasskeys ? [...modules, 'passkey.js'] : modules)]
 }
 
 /** Its one address per language, as absolute links. */

@@ -28,6 +28,7 @@ import { ALERT_PAGES } from './people/alerts.ts'
 import { DELETE_PAGES } from './people/delete-account.ts'
 import { EMAIL_PAGES } from './people/email.ts'
 import { INVOICE_PAGES } from './people/invoice.ts'
+import { PASSKEY_PAGES } from './people/passkeys.ts'
 import { PROVIDER_PAGES } from './people/providers.ts'
 import { REGISTER_PAGES } from './people/register.ts'
 import { RESET_PAGES } from './people/reset.ts'
@@ -60,6 +61,7 @@ export const PAGES: readonly Page[] = [
   ...ACCOUNT_PAGES,
   ...SIGN_INS_PAGES,
   ...SECOND_FACTOR_PAGES,
+  ...PASSKEY_PAGES,
   ...EMAIL_PAGES,
   ...DELETE_PAGES,
   ...INVOICE_PAGES,

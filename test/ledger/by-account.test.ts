@@ -40,6 +40,8 @@ const DIRECTORY_TABLES = [
   'invoice_details',
   'mail_sent',
   'operator_action',
+  'passkey',
+  'passkey_challenge',
   'recovery_code',
   'session',
   'sign_in_attempt',

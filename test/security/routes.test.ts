@@ -56,12 +56,15 @@ beforeAll(async () => {
   await running.gateway.readiness.idle()
   const [called] = await sql`select call_id from usage`
   const [session] = await sql`select session_id from session order by session_id desc limit 1`
+  const [passkey] = await sql`insert into passkey (credential_id, account_id, public_key, sign_count, transports, name)
+    select 'x', account_id, 'x', 0, '', 'own' from session where session_id = ${session?.session_id} returning passkey_id`
   Object.assign(owned, {
     '/topup/:code': order,
     '/keys/:id': key.path,
     '/account/webhooks/:id': /\/account\/webhooks\/\d+/.exec(hook.html)?.[0] as string,
     '/usage/:id': `/usage/${called?.call_id}`,
     '/account/sessions/:id': `/account/sessions/${session?.session_id}`,
+    '/account/second-factor/passkeys/:id': `/account/second-factor/passkeys/${passkey?.passkey_id}`,
   })
 
   const stranger = visitor()

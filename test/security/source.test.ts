@@ -60,6 +60,7 @@ test('no SQL is made of strings: statements are constants, values are parameters
     [
       // Choose between constants.
       'src/accounts/operator.ts: statement',
+      'src/ledger/day-totals.ts: nextStatement',
       'src/ledger/day-totals.ts: statement',
       'src/ledger/reports/business.ts: STATEMENTS[by]',
       'src/ledger/reports/upstream-figures.ts: statement',

@@ -3,15 +3,19 @@
  * the code carries every field and submits them with it.
  */
 
+import { givePasskey } from '../../accounts/passkeys.ts'
 import { giveSecondFactor, isFactorFresh } from '../../accounts/second-factor.ts'
 import { type Answer, type PageRequest, signedIn } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
 import { throttledAnswer } from './faults.ts'
 
-/** Field for the code, beside those of the form that it confirms. */
+/** Fields for the code, or for what a passkey has signed, beside those of the form that they confirm. */
 export const FACTOR_FIELD = 'second_factor'
+const PASSKEY_FIELD = 'second_factor_passkey'
 export const FACTOR_PATH = '/account/second-factor'
-export const CODE_CHARACTERS_MAX = 40
+const CODE_CHARACTERS_MAX = 40
+/** What a passkey signs has some hundred bytes, its signature up to 512. */
+export const PASSKEY_CHARACTERS_MAX = 8_000
 
 /**
  * Null when the second factor was given (`again`: recently) or there is none. `required`: not even those without one
@@ -32,18 +36,23 @@ export async function demandFactor(
     return { kind: 'redirect', to: `${FACTOR_PATH}${next && `?next=${encodeURIComponent(next)}`}` }
   }
   if (!form.has(FACTOR_FIELD)) return confirmPage(request, null)
-  return checkCode(request, form.text(FACTOR_FIELD, CODE_CHARACTERS_MAX), fault => confirmPage(request, fault))
+  return checkFactor(request, FACTOR_FIELD, fault => confirmPage(request, fault))
 }
 
-/** Null for a right code; else the message. */
-export async function checkCode(
+/** Null for a right code in this field, or a right passkey; else the message. */
+export async function checkFactor(
   request: PageRequest,
-  typed: string,
+  codeField: string,
   refuse: (fault: string) => Answer | Promise<Answer>,
 ): Promise<Answer | null> {
-  const { options, visitor, language, now } = request
-  const given = { visitor, session: signedIn(request), typed, now }
-  const answer = await giveSecondFactor(options.people, options.keySecrets, given)
+  const { options, visitor, form, language, now } = request
+  const session = signedIn(request)
+  const signed = form.text(PASSKEY_FIELD, PASSKEY_CHARACTERS_MAX)
+  const typed = form.text(codeField, CODE_CHARACTERS_MAX)
+  const answer =
+    signed === ''
+      ? await giveSecondFactor(options.people, options.keySecrets, { visitor, session, typed, now })
+      : await givePasskey(options.people, { visitor, session, answer: signed })
   switch (answer.outcome) {
     case 'confirmed':
       return null
@@ -57,6 +66,9 @@ export async function checkCode(
 const FAULTS = {
   refused: 'factor.fault.refused',
   used: 'factor.fault.used',
+  refused_passkey: 'passkey.refused',
+  expired: 'passkey.expired',
+  copied: 'passkey.copied',
 } as const satisfies Readonly<Record<string, TextKey>>
 
 function confirmPage(request: PageRequest, fault: string | null): Answer {
@@ -69,7 +81,7 @@ function confirmPage(request: PageRequest, fault: string | null): Answer {
     status: fault === null ? 200 : 422,
     data: {
       action: `${path}${query.with({})}`,
-      fields: form.entries.filter(({ name }) => name !== FACTOR_FIELD),
+      fields: form.entries.filter(({ name }) => name !== FACTOR_FIELD && name !== PASSKEY_FIELD),
       name: FACTOR_FIELD,
       lostKey: lostKey(request),
       fault,

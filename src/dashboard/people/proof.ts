@@ -7,7 +7,7 @@ import { isFactorFresh } from '../../accounts/second-factor.ts'
 import { confirmPassword, isPasswordFresh } from '../../accounts/sign-in.ts'
 import { type Answer, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
-import { CODE_CHARACTERS_MAX, checkCode, FACTOR_FIELD } from './factor-gate.ts'
+import { checkFactor, FACTOR_FIELD } from './factor-gate.ts'
 import { throttledAnswer } from './faults.ts'
 import { offeredProviders } from './providers.ts'
 
@@ -69,7 +69,7 @@ export async function checkProof(request: PageRequest): Promise<Proof> {
   }
   if (!asked.asksCode) return { outcome: 'proven' }
   let codeFault: string | null = null
-  const answer = await checkCode(request, form.text(FACTOR_FIELD, CODE_CHARACTERS_MAX), fault => {
+  const answer = await checkFactor(request, FACTOR_FIELD, fault => {
     codeFault = fault
     return { kind: 'problem', status: 400 }
   })

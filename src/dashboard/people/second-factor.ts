@@ -1,5 +1,6 @@
 /** A person's own second factor: setting it up, giving it after sign-in, replacing it, doing without. */
 
+import { arePasskeysOffered, listPasskeys } from '../../accounts/passkeys.ts'
 import { countRecoveryCodes } from '../../accounts/recovery-codes.ts'
 import {
   awaitsFactor,
@@ -12,10 +13,10 @@ import {
 import type { Authenticator } from '../../accounts/totp.ts'
 import { renderQrSvg } from '../../payments/qr-svg.ts'
 import { type Answer, type Page, type PageAnswer, type PageRequest, signedIn } from '../page.ts'
-import { text } from '../texts/index.ts'
-import { CODE_CHARACTERS_MAX, checkCode, demandFactor, FACTOR_PATH, lostKey } from './factor-gate.ts'
+import { type TextKey, text } from '../texts/index.ts'
+import { checkFactor, demandFactor, FACTOR_PATH, lostKey } from './factor-gate.ts'
 import { landing } from './landing.ts'
-import { checkProof, type ProofView, proofView } from './proof.ts'
+import { checkProof, PROVEN, type ProofView, proofView } from './proof.ts'
 
 const OWN = { authentication: 'session', beforeFactor: true } as const
 
@@ -31,29 +32,51 @@ export const SECOND_FACTOR_PAGES: readonly Page[] = [
 const NEXT_CHARACTERS_MAX = 500
 const OFFER_CHARACTERS_MAX = 300
 
-function nextOf(request: PageRequest): string {
+export function nextOf(request: PageRequest): string {
   const { method, form, query } = request
   return landing((method === 'POST' ? form : query).text('next', NEXT_CHARACTERS_MAX), signedIn(request))
 }
 
 /** Operators may not do without one where it counts. */
-function isRequired(request: PageRequest): boolean {
+export function isRequired(request: PageRequest): boolean {
   return request.options.production && signedIn(request).role !== null
 }
 
 async function show(request: PageRequest): Promise<Answer> {
-  const { options } = request
   const session = signedIn(request)
   if (!session.hasSecondFactor) return offerPage(request)
   if (awaitsFactor(session)) return askPage(request, null)
-  const left = await countRecoveryCodes(options.sql, session.accountId)
-  return factorPage(request, 'second-factor-state', 'factor.title', { left, isRequired: isRequired(request) })
+  return statePage(request, null)
 }
 
-function factorPage(
+const NOTICES = ['added', 'removed'] as const
+
+export async function statePage(request: PageRequest, fault: string | null): Promise<Answer> {
+  const { options, query, language } = request
+  const { accountId, hasAuthenticator } = signedIn(request)
+  const [left, passkeys] = await Promise.all([
+    countRecoveryCodes(options.sql, accountId),
+    listPasskeys(options.sql, accountId),
+  ])
+  const isOffered = arePasskeysOffered(options.people)
+  const done = query.choice('done', NOTICES)
+  const data = {
+    left,
+    passkeys,
+    hasPasskeyPart: isOffered || passkeys.length > 0,
+    isOffered,
+    hasAuthenticator,
+    isRequired: isRequired(request),
+    notice: done === null ? null : text(language, `passkey.done.${done}`),
+    fault,
+  }
+  return factorPage(request, 'second-factor-state', 'factor.title', data, fault === null ? 200 : 422)
+}
+
+export function factorPage(
   { language }: PageRequest,
   template: string,
-  title: 'factor.title' | 'factor.again.title' | 'factor.codes.title',
+  title: TextKey,
   data: Readonly<Record<string, unknown>>,
   status = 200,
 ): PageAnswer {
@@ -65,6 +88,11 @@ function askPage(request: PageRequest, fault: string | null): Answer {
   return factorPage(request, 'second-factor', 'factor.again.title', data, fault === null ? 200 : 422)
 }
 
+/** For another factor: those who have one were asked for it on the way to this form. */
+export function ownerProof(request: PageRequest): ProofView {
+  return signedIn(request).hasSecondFactor ? PROVEN : proofView(request)
+}
+
 interface Offered {
   readonly offer: string
   readonly authenticator: Authenticator
@@ -74,7 +102,7 @@ interface Offered {
 async function offerPage(
   request: PageRequest,
   offered: Offered | null = null,
-  { fault = null, proof = proofView(request) }: { fault?: string | null; proof?: ProofView } = {},
+  { fault = null, proof = ownerProof(request) }: { fault?: string | null; proof?: ProofView } = {},
 ): Promise<Answer> {
   const { options, language } = request
   const session = signedIn(request)
@@ -85,6 +113,8 @@ async function offerPage(
     qr: renderQrSvg(authenticator.uri, text(language, 'factor.enrol.qr')),
     isRequired: isRequired(request),
     next: nextOf(request),
+    nextEncoded: encodeURIComponent(nextOf(request)),
+    offersPasskey: !session.hasSecondFactor && arePasskeysOffered(options.people),
     email: session.email,
     proof,
     fault,
@@ -95,9 +125,7 @@ async function offerPage(
 
 async function give(request: PageRequest): Promise<Answer> {
   if (!signedIn(request).hasSecondFactor) return { kind: 'redirect', to: FACTOR_PATH }
-  const refusal = await checkCode(request, request.form.text('code', CODE_CHARACTERS_MAX), fault =>
-    askPage(request, fault),
-  )
+  const refusal = await checkFactor(request, 'code', fault => askPage(request, fault))
   return refusal ?? { kind: 'redirect', to: nextOf(request) }
 }
 
@@ -119,7 +147,7 @@ async function enrol(request: PageRequest): Promise<Answer> {
     if (proof.outcome === 'throttled') return proof.answer
     if (proof.outcome === 'refused') return offerPage(request, offered, { proof: proof.proof })
   }
-  const code = form.text('code', CODE_CHARACTERS_MAX)
+  const code = form.text('code')
   const given = { offer, code, replace: session.hasSecondFactor, language, now }
   const answer = await enrolAuthenticator(options.people, options.keySecrets, session, given)
   switch (answer.outcome) {
@@ -148,7 +176,7 @@ async function renew(request: PageRequest): Promise<Answer> {
   return codesPage(request, await renewRecoveryCodes(options.people, session))
 }
 
-function codesPage(request: PageRequest, codes: readonly string[]): Answer {
+export function codesPage(request: PageRequest, codes: readonly string[]): Answer {
   const data = { codes, next: nextOf(request) }
   return { ...factorPage(request, 'recovery-codes', 'factor.codes.title', data), secret: true }
 }

@@ -75,6 +75,12 @@ export const CUSTOMER_TEXTS = {
   'operator.action.operator_off': { vi: 'Gỡ vai trò vận hành', en: 'Took the operator’s role away' },
   'operator.action.factor_enrol': { vi: 'Bật xác thực hai lớp', en: 'Set up a second factor' },
   'operator.action.factor_drop': { vi: 'Tắt xác thực hai lớp', en: 'Turned the second factor off' },
+  'operator.action.passkey_add': { vi: 'Thêm khóa truy cập', en: 'Added a passkey' },
+  'operator.action.passkey_remove': { vi: 'Gỡ khóa truy cập', en: 'Removed a passkey' },
+  'operator.action.passkey_copied': {
+    vi: 'Từ chối một khóa truy cập có thể đã bị sao chép',
+    en: 'A passkey that may have been copied was refused',
+  },
   'operator.action.factor_codes': { vi: 'Tạo mã khôi phục mới', en: 'Made new recovery codes' },
   'operator.action.factor_reset': { vi: 'Gỡ xác thực hai lớp', en: 'Reset the second factor' },
   'operator.action.key_limit': { vi: 'Đặt giới hạn mỗi phút của khóa', en: 'Set a key’s calls per minute' },

@@ -14,6 +14,7 @@ import { OPERATOR_BUSINESS_TEXTS } from './operator-business.ts'
 import { OPERATOR_CALL_TEXTS } from './operator-calls.ts'
 import { OPERATOR_HOME_TEXTS } from './operator-home.ts'
 import { OPERATOR_UPSTREAM_TEXTS } from './operator-upstreams.ts'
+import { PASSKEY_TEXTS } from './passkeys.ts'
 import { PLAYGROUND_TEXTS } from './playground.ts'
 import { PUBLIC_TEXTS } from './public.ts'
 import { QUICK_START_TEXTS } from './quick-start.ts'
@@ -42,6 +43,7 @@ export const TEXTS = {
   ...USAGE_CALL_TEXTS,
   ...USAGE_REASON_TEXTS,
   ...OPERATOR_TEXTS,
+  ...PASSKEY_TEXTS,
   ...SECOND_FACTOR_TEXTS,
   ...OPERATOR_HOME_TEXTS,
   ...OPERATOR_CALL_TEXTS,
