@@ -78,7 +78,13 @@ locked_wallets as materialized (
    order by account_id for no key update),
 `
 /** Calls of keys with a limit, and what is left of it for each. */
-const LIMITED_CALLS = `limited_calls as materialized (
+const LIMITED_CALLS = `standings as materialized (
+  select of_key.account_id, of_key.key_id, of_key.standing
+    from (select array_agg(account_id) as accounts, array_agg(key_id) as keys
+            from (select distinct account_id, key_id from known
+                   where limited is not null and refusal is null and (select count(*) from locked_wallets) > 0) limited_keys) given,
+         key_standings(given.accounts, given.keys) of_key),
+limited_calls as materialized (
   select *, case when upto <= room then target
                  when upto - target + want <= room or (upto = target and standing[3] = 0) then greatest(0, room - upto + target)
                  else 0 end as most, room - upto + target as rest
@@ -89,13 +95,15 @@ const LIMITED_CALLS = `limited_calls as materialized (
             from (
               select *, standing[1] - standing[2] - standing[3] as room
                 from (
-                  select *, max(first_standing) over (partition by account_id, key_id) as standing
+                  select n, v, call_id, want, want_max, account_id, key_id, limited,
+                         max(of_key) over (partition by account_id, key_id) as standing
                     from (
-                      select *, case when row_number() over (partition by account_id, key_id order by n) = 1
-                                     then key_standing(account_id, key_id) end as first_standing
-                        from known
-                       where limited is not null and refusal is null and (select count(*) from locked_wallets) > 0) first_calls
-                ) every_call) roomy) aimed) summed),
+                      select n, v, call_id, want, want_max, account_id, key_id, limited, null::bigint[] as of_key
+                        from known where limited is not null and refusal is null
+                      union all
+                      select null, null, null, null, null, account_id, key_id, null, standing from standings
+                    ) calls_and_keys) every_call
+               where n is not null) roomy) aimed) summed),
 `
 const ASKED = `-- Those that their keys may make.
 asked as materialized (
@@ -174,7 +182,8 @@ select array_agg(n)::text as n, array_agg(refusal)::text as refusal, array_agg(a
  * answer again.
  *
  * A key's own limit is divided in the same way, before its wallet is: what its settled calls of the period cost and its
- * calls in flight hold counts against it. `key_standing` is computed once per such key, after the wallet is locked. Most
+ * calls in flight hold counts against it. `key_standings` reads them for all such keys, after the wallets are locked, and its rows reach the calls by a
+ * window function, as those of the wallets do. Most
  * keys have no limit, and the steps for one cost even where they find nothing to do: HOLD goes without them, and answers
  * `limited` for calls that need HOLD_WITHIN_LIMITS.
  *
