@@ -78,10 +78,10 @@ bench: install ## Measure the gateway and its parts, compared with a bare proxy:
 hostile: install ## Measure how the worst bodies affect the event loop, memory and honest calls: [NAME=name]
 	@node bench/hostile.ts $(if $(NAME),--name "$(NAME)")
 
-# Which agents: all, or names separated by commas.
+# Which tools: all, or names separated by commas.
 TOOLS ?= all
-tools: install ## Run the quick start's coding agents with its snippets as they stand (downloads them): [TOOLS=codex,opencode]
-	@TOOLS="$(TOOLS)" vitest run test/sdk/quick-start-agents.test.ts
+tools: install ## Run coding agents, llm and Python with the pages' snippets as they stand (downloads them): [TOOLS=codex,llm]
+	@TOOLS="$(TOOLS)" vitest run test/sdk/quick-start-agents.test.ts test/sdk/quick-start-python.test.ts
 
 pictures: generate ## Take the README's pictures in Chromium (CHROMIUM=path if it is not /usr/bin/chromium)
 	@node bench/pictures.ts

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { unescaped, Visitor } from './visitor.ts'
 
-const MODELS = ['claude-opus-5', 'req/gpt-image-2', 'req/gpt-4o-mini-tts']
+const MODELS = ['claude-opus-5', 'gpt-5.5', 'req/gpt-image-2', 'req/gpt-4o-mini-tts']
 
 let running: TestGateway
 let visitor: Visitor

@@ -3,12 +3,18 @@
  * `make tools` fetches them and `make test` leaves them out.
  */
 
-import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Block, COMMAND_LINE, type QuickStart, startQuickStart } from '../support/quick-start.ts'
+import {
+  type Block,
+  COMMAND_LINE,
+  chosenTools,
+  type QuickStart,
+  runTool,
+  startQuickStart,
+} from '../support/quick-start.ts'
 
 /** Name of the tool: its package, and the words that make it answer once and end. */
 const AGENTS: Readonly<Record<string, readonly [spec: string, command: string, words: readonly string[]]>> = {
@@ -17,7 +23,7 @@ const AGENTS: Readonly<Record<string, readonly [spec: string, command: string, w
   opencode: ['opencode-ai@1.18.33', 'opencode', ['run', 'What is 2+2?']],
   'qwen-code': ['@qwen-code/qwen-code@0.24.4', 'qwen', ['-p', 'What is 2+2?']],
 }
-const chosen = process.env.TOOLS === 'all' ? Object.keys(AGENTS) : (process.env.TOOLS ?? '').split(',').filter(Boolean)
+const chosen = chosenTools(Object.keys(AGENTS))
 
 let start: QuickStart
 let home: string
@@ -36,7 +42,7 @@ describe.skipIf(chosen.length === 0)('coding agents', { timeout: 600_000 }, () =
     const [spec, command, words] = AGENTS[tool] as (typeof AGENTS)[string]
     const [packages, folder] = [join(home, `${tool}-packages`), join(home, tool)]
     for (const made of [packages, join(folder, 'bin')]) mkdirSync(made, { recursive: true })
-    await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', '--prefix', packages, spec], {
+    await runTool('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', '--prefix', packages, spec], {
       folder: packages,
       environment: process.env,
     })
@@ -55,7 +61,7 @@ describe.skipIf(chosen.length === 0)('coding agents', { timeout: 600_000 }, () =
     const { sql } = start.running.database
     const [before] = await sql`select coalesce(max(seq), 0)::text as seq from usage`
     const environment = { HOME: folder, PATH: `${join(folder, 'bin')}:${process.env.PATH}` }
-    const output = await run('sh', ['-c', shell], { folder, environment })
+    const output = await runTool('sh', ['-c', shell], { folder, environment })
     expect([tool, output]).toEqual([tool, expect.stringMatching(/\S/)])
     await start.running.gateway.readiness.idle()
     const calls = await sql`select entry_id, requested_name, status from usage where seq > ${before?.seq}::bigint`
@@ -69,27 +75,4 @@ describe.skipIf(chosen.length === 0)('coding agents', { timeout: 600_000 }, () =
 
 function isFile({ label }: Block): boolean {
   return label !== COMMAND_LINE
-}
-
-/** Rejects unless it ends well; resolves with what it wrote. */
-function run(
-  command: string,
-  words: readonly string[],
-  { folder, environment }: { readonly folder: string; readonly environment: NodeJS.ProcessEnv },
-): Promise<string> {
-  const child = spawn(command, words, { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
-  let [output, errors] = ['', '']
-  child.stdout.on('data', data => {
-    output += data
-  })
-  child.stderr.on('data', data => {
-    errors += data
-  })
-  return new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', code => {
-      if (code === 0) resolve(output)
-      else reject(new Error(`${command} ended with ${code}: ${(output + errors).slice(-2_000)}`))
-    })
-  })
 }

@@ -1,5 +1,6 @@
 /** A gateway at its own address, a customer who has just made a key, and the blocks that the pages then show. */
 
+import { spawn } from 'node:child_process'
 import { Visitor } from '../dashboard/visitor.ts'
 import { startTestGateway, type TestGateway } from './gateway.ts'
 import { freePort } from './program.ts'
@@ -43,5 +44,34 @@ function blocksOf(html: string): Block[] {
     return [...section.matchAll(/<div class="code-head"><span>(.*?)<\/span>.*?<code>(.*?)<\/code><\/pre>/gs)].map(
       ([, label = '', code = '']) => ({ tool, label: decoded(label), code: decoded(code) }),
     )
+  })
+}
+
+/** Those of `make tools` that a file runs; none in a plain run of the tests. */
+export function chosenTools(known: readonly string[]): readonly string[] {
+  const { TOOLS = '' } = process.env
+  return TOOLS === 'all' ? known : TOOLS.split(',').filter(tool => known.includes(tool))
+}
+
+/** Rejects unless it ends well; resolves with what it wrote. */
+export function runTool(
+  command: string,
+  words: readonly string[],
+  { folder, environment }: { readonly folder: string; readonly environment: NodeJS.ProcessEnv },
+): Promise<string> {
+  const child = spawn(command, words, { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [output, errors] = ['', '']
+  child.stdout.on('data', data => {
+    output += data
+  })
+  child.stderr.on('data', data => {
+    errors += data
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', code => {
+      if (code === 0) resolve(output)
+      else reject(new Error(`${command} ended with ${code}: ${(output + errors).slice(-2_000)}`))
+    })
   })
 }
