@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import { createAccount } from '../src/accounts/accounts.ts'
 import { credit } from '../src/ledger/credit.ts'
+import { rollUpAccounts } from '../src/ledger/roll-up-accounts.ts'
 import type { Sql } from '../src/lib/database.ts'
 import { microVnd } from '../src/lib/money.ts'
 import { type SignedIn, whileSignedIn } from './signed-in.ts'
@@ -61,6 +62,9 @@ async function fillMonth(sql: Sql, accountId: number): Promise<void> {
     `insert into usage_daily select account_id, (closed_at at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*), 0,
        sum(input_tokens), sum(output_tokens), 0, sum(cost_micro_vnd), sum(charged_micro_vnd) from usage group by 1, 2, 3, 4`,
   )
+  // The page's sums are counted from here on.
+  await sql`update usage_roll_up set closed_before = now() - interval '31 days'`
+  await rollUpAccounts(sql, { turnsMax: 1_000 })
 }
 
 async function takePictures({ baseUrl, token }: SignedIn): Promise<void> {
