@@ -14,6 +14,8 @@ export const FOREIGN = { responses: ['stop', 'top_k'] }
 
 /** What the Messages format wants when nothing is said. */
 const MESSAGES_TOKENS = 1024
+/** A voice has to be named, too. */
+const VOICE = 'alloy'
 
 /**
  * @param {object} asked
@@ -29,7 +31,8 @@ const MESSAGES_TOKENS = 1024
 export function requestOf(asked) {
   const { kind, model, turns, parameters } = asked
   const last = turns.at(-1) ?? { text: '', pictures: [] }
-  if (kind === 'speech') return { endpoint: 'audio_speech', body: { model, input: last.text, ...parameters } }
+  if (kind === 'speech')
+    return { endpoint: 'audio_speech', body: { model, input: last.text, voice: VOICE, ...parameters } }
   if (kind === 'image') {
     const body = { model, prompt: last.text, ...parameters }
     const [image] = last.pictures
