@@ -77,8 +77,8 @@ export const QUICK_START_TEXTS = {
     en: 'The file belongs in the folder that `dirname "$(llm logs path)"` prints.',
   },
   'quickstart.open_webui': {
-    vi: 'Hoặc thêm kết nối trong Admin Settings → Connections → OpenAI. `TASK_MODEL_EXTERNAL` đặt {cheap} cho tiêu đề và gợi ý; nếu không, mô hình đang trò chuyện làm việc đó.',
-    en: 'Or add a connection in Admin Settings → Connections → OpenAI. `TASK_MODEL_EXTERNAL` gives titles and suggestions to {cheap}; without it the model of the chat writes them.',
+    vi: 'Các biến này chỉ được đọc ở lần khởi động đầu tiên; về sau hãy đổi kết nối trong Admin Settings → Connections. `TASK_MODEL_EXTERNAL` đặt {cheap} cho tiêu đề và gợi ý; nếu không, mô hình đang trò chuyện làm việc đó.',
+    en: 'It reads these at its first start only; later change the connection in Admin Settings → Connections. `TASK_MODEL_EXTERNAL` gives titles and suggestions to {cheap}; without it the model of the chat writes them.',
   },
   'quickstart.n8n': {
     vi: 'Tạo thông tin xác thực OpenAI với địa chỉ này, rồi chọn nó trong nút OpenAI Chat Model.',

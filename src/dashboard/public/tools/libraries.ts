@@ -187,6 +187,7 @@ print(llm.complete("Xin chào"))`,
     ],
   },
   {
+    // llm 0.36, run with these blocks 2026-11-22.
     id: 'llm',
     name: 'llm',
     note: 'quickstart.llm',
