@@ -37,6 +37,12 @@ export function mapList(
   return changed ?? (list as JsonValue[])
 }
 
+/** Maps the elements of a member that is a list; anything else stays. */
+export function withEach(object: JsonObject, key: string, change: (value: JsonValue) => JsonValue): JsonObject {
+  const list = object[key]
+  return Array.isArray(list) ? withMember(object, key, mapList(list, change)) : object
+}
+
 /** Removes what a path names; `*` matches every member. */
 export function without(value: JsonValue | undefined, [step, ...rest]: readonly string[]): JsonValue | undefined {
   if (step === undefined) return undefined

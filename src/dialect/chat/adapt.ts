@@ -1,13 +1,14 @@
 /** The dialect's pass over a chat request. */
 
 import { isObject, type JsonObject, type JsonValue, memberOf } from '../../lib/json.ts'
+import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { withResults } from '../results.ts'
 import { type StructurePlan, undoingOf } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
 import { type Adapt, type DialectFacts, dropsMarks } from '../types.ts'
 import { withoutMarks } from './cache-marks.ts'
-import { CallRewriter, visitCalls, withToolNames } from './calls.ts'
+import { messageFor, visitCalls, withToolNames } from './calls.ts'
 import { contentRules, withContent } from './content.ts'
 import { wantsUsage, withCap, withEndUser, withSampling, withStops, withUsage } from './fields.ts'
 import { withEcho, withoutSeals, withSignature } from './history.ts'
@@ -19,9 +20,10 @@ import { placed, withInstruction, withPrefill } from './turns.ts'
 
 export const adaptChat: Adapt = (given, facts) => {
   const { dialect } = facts
-  const { names, mapsIds } = findCalls(given, facts, visitCalls)
+  const found = findCalls(given, facts, visitCalls)
+  const { names } = found
   const { reasoning, choice, structure } = planChat(given, facts)
-  const rewriter = names === null && !mapsIds ? null : new CallRewriter(names, dialect.tools.callId)
+  const rewriter = rewriterFor(found, dialect.tools.callId)
   let body = given
   if (Array.isArray(body.messages)) {
     const messages = messagesFor(body.messages, { facts, rewriter, instruction: structure?.instruction ?? null })
@@ -61,10 +63,10 @@ function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction
     switch (message.role) {
       case 'assistant':
         changed = withSignature(withEcho(withoutSeals(changed), reasoning), tools.signature)
-        return rewriter === null ? changed : rewriter.message(changed)
+        return rewriter === null ? changed : messageFor(changed, rewriter)
       case 'tool':
       case 'function':
-        return rewriter === null ? changed : rewriter.message(changed)
+        return rewriter === null ? changed : messageFor(changed, rewriter)
       case 'developer':
         return withMember(changed, 'role', system)
       case 'system':

@@ -1,9 +1,9 @@
 /** Visits and rewrites tool names and call ids throughout a chat request. */
 
-import type { IdForm, ToolNames } from '../../conversation/names.ts'
+import type { ToolNames } from '../../conversation/names.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, objectOrNull } from '../../lib/json.ts'
-import { CallIds } from '../call-ids.ts'
-import { mapList, withMember } from '../copy.ts'
+import { type CallRewriter, renamed } from '../call-rewriter.ts'
+import { withEach, withMember } from '../copy.ts'
 import type { VisitCalls } from '../tool-names.ts'
 
 /** Members of a tool, choice or call that contain a name. */
@@ -41,20 +41,8 @@ export const visitCalls: VisitCalls = (body, onName, onId) => {
 
 /** Renames tools outside the history. */
 export function withToolNames(body: JsonObject, names: ToolNames): JsonObject {
-  let changed = body
-  if (Array.isArray(body.tools))
-    changed = withMember(
-      changed,
-      'tools',
-      mapList(body.tools, tool => named(tool, names)),
-    )
-  if (Array.isArray(body.functions)) {
-    changed = withMember(
-      changed,
-      'functions',
-      mapList(body.functions, fn => renamed(fn, names)),
-    )
-  }
+  let changed = withEach(body, 'tools', tool => named(tool, names))
+  changed = withEach(changed, 'functions', fn => (isObject(fn) ? renamed(fn, names) : fn))
   if (isObject(body.tool_choice)) changed = withMember(changed, 'tool_choice', choiceNamed(body.tool_choice, names))
   if (isObject(body.function_call)) changed = withMember(changed, 'function_call', renamed(body.function_call, names))
   return changed
@@ -63,8 +51,11 @@ export function withToolNames(body: JsonObject, names: ToolNames): JsonObject {
 function choiceNamed(choice: JsonObject, names: ToolNames): JsonValue {
   const allowed = objectOrNull(choice.allowed_tools)
   if (allowed === null || !Array.isArray(allowed.tools)) return named(choice, names)
-  const tools = mapList(allowed.tools, tool => named(tool, names))
-  return withMember(choice, 'allowed_tools', withMember(allowed, 'tools', tools))
+  return withMember(
+    choice,
+    'allowed_tools',
+    withEach(allowed, 'tools', tool => named(tool, names)),
+  )
 }
 
 function named(tool: JsonValue, names: ToolNames): JsonValue {
@@ -77,45 +68,19 @@ function named(tool: JsonValue, names: ToolNames): JsonValue {
   return changed
 }
 
-function renamed(value: JsonValue, names: ToolNames): JsonValue {
-  return isObject(value) && typeof value.name === 'string'
-    ? withMember(value, 'name', names.upstream(value.name))
-    : value
+/** Rewrites names and ids in a message. */
+export function messageFor(message: JsonObject, rewriter: CallRewriter): JsonObject {
+  let changed = rewriter.identified(message, 'tool_call_id')
+  changed = withEach(changed, 'tool_calls', call => callFor(call, rewriter))
+  if (isObject(message.function_call)) {
+    changed = withMember(changed, 'function_call', rewriter.named(message.function_call))
+  }
+  const isResult = message.role === 'tool' || message.role === 'function'
+  return isResult ? rewriter.named(changed) : changed
 }
 
-/** Rewrites names and ids in messages. Create one per request. */
-export class CallRewriter {
-  readonly #names: ToolNames | null
-  readonly #ids: CallIds
-
-  constructor(names: ToolNames | null, form: IdForm) {
-    this.#names = names
-    this.#ids = new CallIds(form)
-  }
-
-  message(message: JsonObject): JsonObject {
-    let changed = message
-    if (Array.isArray(message.tool_calls)) {
-      changed = withMember(
-        changed,
-        'tool_calls',
-        mapList(message.tool_calls, call => this.#call(call)),
-      )
-    }
-    if (typeof message.tool_call_id === 'string') {
-      changed = withMember(changed, 'tool_call_id', this.#ids.of(message.tool_call_id))
-    }
-    if (this.#names === null) return changed
-    if (isObject(message.function_call)) {
-      changed = withMember(changed, 'function_call', renamed(message.function_call, this.#names))
-    }
-    const isResult = message.role === 'tool' || message.role === 'function'
-    return isResult ? (renamed(changed, this.#names) as JsonObject) : changed
-  }
-
-  #call(call: JsonValue): JsonValue {
-    if (!isObject(call)) return call
-    const identified = typeof call.id === 'string' ? withMember(call, 'id', this.#ids.of(call.id)) : call
-    return this.#names === null ? identified : named(identified, this.#names)
-  }
+function callFor(call: JsonValue, rewriter: CallRewriter): JsonValue {
+  if (!isObject(call)) return call
+  const identified = rewriter.identified(call, 'id')
+  return rewriter.names === null ? identified : named(identified, rewriter.names)
 }

@@ -1,7 +1,7 @@
 /** Adapts the tools of a chat request, the tool choice, and the tool that stands for a JSON reply. */
 
 import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
-import { mapList, withMember, withoutMembers } from '../copy.ts'
+import { withEach, withMember, withoutMembers } from '../copy.ts'
 import { qualifiesForStrictChat, toolSchema } from '../schemas.ts'
 import { REPLY_TOOL } from '../structure.ts'
 import { goesStrict, schemaFor } from '../tools.ts'
@@ -12,12 +12,7 @@ export function withTools(body: JsonObject, choice: JsonValue | undefined, facts
   const { tools } = facts.dialect
   let changed = tools.parallelFlag ? body : withoutMembers(body, ['parallel_tool_calls'])
   if (choice !== undefined) changed = withMember(changed, 'tool_choice', choice)
-  if (!Array.isArray(body.tools)) return changed
-  return withMember(
-    changed,
-    'tools',
-    mapList(body.tools, tool => toolFor(tool, facts)),
-  )
+  return withEach(changed, 'tools', tool => toolFor(tool, facts))
 }
 
 function toolFor(given: JsonValue, facts: DialectFacts): JsonValue {

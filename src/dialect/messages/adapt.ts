@@ -3,12 +3,13 @@
 import { refuseThread } from '../../formats/messages/threads.ts'
 import { isObject, type JsonObject, type JsonValue, memberOf, objectOrNull } from '../../lib/json.ts'
 import { planBetas } from '../betas.ts'
+import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { type StructurePlan, undoingOf } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
 import { type Adapt, type DialectFacts, dropsMarks } from '../types.ts'
 import { withoutMarks } from './cache-marks.ts'
-import { CallRewriter, visitCalls, withToolNames } from './calls.ts'
+import { contentFor, visitCalls, withToolNames } from './calls.ts'
 import { asksOfContent, withContent, withTitles } from './content.ts'
 import { capFor, withConfig, withEndUser, withReasoning, withSampling, withStops } from './fields.ts'
 import { planMessages } from './plan.ts'
@@ -19,13 +20,14 @@ import { placed, withInstruction } from './turns.ts'
 export const adaptMessages: Adapt = (given, facts) => {
   const { dialect } = facts
   if (!dialect.turns.threads) refuseThread(given)
-  const { names, mapsIds } = findCalls(given, facts, visitCalls)
+  const found = findCalls(given, facts, visitCalls)
+  const { names } = found
   const cap = capFor(given, facts)
   const { reasoning, choice, structure } = planMessages(given, facts, cap ?? 0)
   let body = cap === null ? given : withMember(given, 'max_tokens', cap)
   if (dropsMarks(facts)) body = withoutMarks(body)
   if (Array.isArray(body.messages)) {
-    const rewriter = names === null && !mapsIds ? null : new CallRewriter(names, dialect.tools.callId)
+    const rewriter = rewriterFor(found, dialect.tools.callId)
     body = withMember(body, 'messages', messagesFor(body.messages, facts, rewriter))
   }
   body = withTools(body, choice, facts)
@@ -48,7 +50,7 @@ function messagesFor(given: readonly JsonValue[], facts: DialectFacts, rewriter:
     let content: JsonValue | undefined = message.content
     if (message.role === 'assistant') content = withoutForeignThinking(content)
     if (asks) content = withContent(content, facts.place(index), facts)
-    if (rewriter !== null) content = rewriter.content(content)
+    if (rewriter !== null) content = contentFor(content, rewriter)
     if (facts.road === 'converted') content = withTitles(content)
     return content === undefined ? message : withMember(message, 'content', content)
   })

@@ -1,7 +1,7 @@
 /** Removes cache markers that came from a client of another format. */
 
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { mapList, withMember, withoutMembers } from '../copy.ts'
+import { mapList, withEach, withMember, withoutMembers } from '../copy.ts'
 
 const MARK = ['cache_control']
 
@@ -9,16 +9,11 @@ const MARK = ['cache_control']
 export function withoutMarks(body: JsonObject): JsonObject {
   let changed = body
   if (Array.isArray(body.system)) changed = withMember(changed, 'system', bareContent(body.system, { joins: true }))
-  if (Array.isArray(body.tools)) changed = withMember(changed, 'tools', mapList(body.tools, withoutMark))
-  if (!Array.isArray(body.messages)) return changed
-  return withMember(
-    changed,
-    'messages',
-    mapList(body.messages, message =>
-      isObject(message) && Array.isArray(message.content)
-        ? withMember(message, 'content', bareContent(message.content))
-        : message,
-    ),
+  changed = withEach(changed, 'tools', withoutMark)
+  return withEach(changed, 'messages', message =>
+    isObject(message) && Array.isArray(message.content)
+      ? withMember(message, 'content', bareContent(message.content))
+      : message,
   )
 }
 

@@ -1,7 +1,7 @@
 /** Adapts the tools of a messages request, the tool choice, and the tool that stands for a JSON reply. */
 
 import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
-import { mapList, withMember, withoutMembers } from '../copy.ts'
+import { withEach, withMember, withoutMembers } from '../copy.ts'
 import { qualifiesForStrictMessages, toolSchema } from '../schemas.ts'
 import { REPLY_TOOL } from '../structure.ts'
 import { goesStrict, schemaFor } from '../tools.ts'
@@ -14,12 +14,7 @@ export function withTools(body: JsonObject, choice: JsonObject | null, facts: Di
   const isIdle = facts.road === 'converted' && flagged !== choice && flagged?.type === 'auto'
   const chosen = flagged === null ? body : withMember(body, 'tool_choice', flagged)
   const left = isIdle ? withoutMembers(chosen, ['tool_choice']) : chosen
-  if (!Array.isArray(body.tools)) return left
-  return withMember(
-    left,
-    'tools',
-    mapList(body.tools, tool => toolFor(tool, facts)),
-  )
+  return withEach(left, 'tools', tool => toolFor(tool, facts))
 }
 
 function toolFor(tool: JsonValue, facts: DialectFacts): JsonValue {

@@ -1,12 +1,13 @@
 /** The dialect's pass over a responses request. */
 
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
+import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
 import { withMember, withoutMembers } from '../copy.ts'
 import { withResults } from '../results.ts'
 import { type StructurePlan, undoingOf } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
 import type { Adapt, DialectFacts } from '../types.ts'
-import { CallRewriter, visitCalls, withToolNames } from './calls.ts'
+import { itemsFor, visitCalls, withToolNames } from './calls.ts'
 import { withContents } from './content.ts'
 import { withCap, withEndUser, withSampling } from './fields.ts'
 import { withoutBareIds, withoutMarks } from './marks.ts'
@@ -18,9 +19,10 @@ import { placed, withInstruction, withRoles } from './turns.ts'
 
 export const adaptResponses: Adapt = (given, facts) => {
   const { dialect } = facts
-  const { names, mapsIds } = findCalls(given, facts, visitCalls)
+  const found = findCalls(given, facts, visitCalls)
+  const { names } = found
   const { reasoning, choice, structure } = planResponses(given, facts)
-  const rewriter = names === null && !mapsIds ? null : new CallRewriter(names, dialect.tools.callId)
+  const rewriter = rewriterFor(found, dialect.tools.callId)
   let body = withInput(given, facts, rewriter)
   body = withTools(body, choice, facts)
   if (names !== null) body = withToolNames(body, names)
@@ -42,7 +44,7 @@ function withInput(body: JsonObject, facts: DialectFacts, rewriter: CallRewriter
   items = withRoles(items, turns)
   items = withEcho(items, reasoning, facts.road)
   items = withResults(items, tools.resultImages, RESULTS)
-  if (rewriter !== null) items = rewriter.items(items)
+  if (rewriter !== null) items = itemsFor(items, rewriter)
   return withMember(body, 'input', placed(items, turns))
 }
 

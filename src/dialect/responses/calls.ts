@@ -1,8 +1,8 @@
 /** Visits and rewrites tool names and call ids throughout a responses request. */
 
-import type { IdForm, ToolNames } from '../../conversation/names.ts'
+import type { ToolNames } from '../../conversation/names.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { CallIds } from '../call-ids.ts'
+import type { CallRewriter } from '../call-rewriter.ts'
 import { mapList, withMember } from '../copy.ts'
 import type { VisitCalls } from '../tool-names.ts'
 import { itemOf } from './items.ts'
@@ -47,21 +47,8 @@ function renamed(holders: readonly JsonValue[], names: ToolNames): JsonValue[] {
   })
 }
 
-/** Rewrites names and ids in items. Create one per request. */
-export class CallRewriter {
-  readonly #names: ToolNames | null
-  readonly #ids: CallIds
-
-  constructor(names: ToolNames | null, form: IdForm) {
-    this.#names = names
-    this.#ids = new CallIds(form)
-  }
-
-  items(items: readonly JsonValue[]): JsonValue[] {
-    const named = this.#names === null ? items : renamed(items, this.#names)
-    return mapList(named, item => {
-      if (!isObject(item) || typeof item.call_id !== 'string') return item
-      return withMember(item, 'call_id', this.#ids.of(item.call_id))
-    })
-  }
+/** Rewrites names and ids in items. */
+export function itemsFor(items: readonly JsonValue[], rewriter: CallRewriter): JsonValue[] {
+  const named = rewriter.names === null ? items : renamed(items, rewriter.names)
+  return mapList(named, item => (isObject(item) ? rewriter.identified(item, 'call_id') : item))
 }

@@ -2,7 +2,7 @@
 
 import { isHttpUrl } from '../../conversation/images.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { mapList, withMember } from '../copy.ts'
+import { mapList, withEach } from '../copy.ts'
 import { asksOfMedia, givenFile, textForDocument, textForImage } from '../media.ts'
 import type { DialectFacts } from '../types.ts'
 
@@ -12,10 +12,7 @@ export function withContents(items: readonly JsonValue[], facts: DialectFacts): 
     if (!isObject(item)) return item
     let changed = item
     for (const member of ['content', 'output'] as const) {
-      const parts = item[member]
-      if (!Array.isArray(parts)) continue
-      const written = mapList(parts, part => partFor(part, facts.place(index), facts))
-      changed = withMember(changed, member, written)
+      changed = withEach(changed, member, part => partFor(part, facts.place(index), facts))
     }
     return changed
   })

@@ -1,0 +1,48 @@
+/** Rewrites tool names and call ids that the upstream would reject, throughout one request. */
+
+import { type IdForm, idInForm, type ToolNames } from '../conversation/names.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { withMember } from './copy.ts'
+import type { CallsFound } from './tool-names.ts'
+
+/** Null: names and ids stay. Create one per request. */
+export function rewriterFor({ names, mapsIds }: CallsFound, form: IdForm): CallRewriter | null {
+  return names === null && !mapsIds ? null : new CallRewriter(names, form)
+}
+
+export class CallRewriter {
+  readonly names: ToolNames | null
+  readonly #form: IdForm
+  readonly #mapped = new Map<string, string>()
+  readonly #taken = new Set<string>()
+
+  constructor(names: ToolNames | null, form: IdForm) {
+    this.names = names
+    this.#form = form
+  }
+
+  /** Maps the id in this member. A call and its result get the same id, and different ids stay different. */
+  identified(holder: JsonObject, member: string): JsonObject {
+    const id = holder[member]
+    return typeof id === 'string' ? withMember(holder, member, this.#idOf(id)) : holder
+  }
+
+  /** Renames the holder of a tool's name. */
+  named(holder: JsonObject): JsonObject {
+    return this.names === null ? holder : renamed(holder, this.names)
+  }
+
+  #idOf(id: string): string {
+    const known = this.#mapped.get(id)
+    if (known !== undefined) return known
+    let mapped = idInForm(id, this.#form)
+    for (let attempt = 2; this.#taken.has(mapped); attempt += 1) mapped = idInForm(`${attempt}_${id}`, this.#form)
+    this.#mapped.set(id, mapped)
+    this.#taken.add(mapped)
+    return mapped
+  }
+}
+
+export function renamed(holder: JsonObject, names: ToolNames): JsonObject {
+  return typeof holder.name === 'string' ? withMember(holder, 'name', names.upstream(holder.name)) : holder
+}
