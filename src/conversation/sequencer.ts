@@ -3,8 +3,9 @@
  * is open and streams; text for later ones is held back.
  */
 
-import type { CallArguments } from './call-arguments.ts'
-import type { TemplateLearner } from './event-template.ts'
+import type { ByteText } from '../lib/byte-text.ts'
+import { CallArguments } from './call-arguments.ts'
+import { type OutputMember, TemplateLearner } from './event-template.ts'
 import type { ReplySink, Skimmable } from './reply.ts'
 import type { Seal } from './seal.ts'
 import { failedStream } from './stream-event.ts'
@@ -36,6 +37,13 @@ export interface CallSegment {
 
 export type Segment = SpokenSegment | CallSegment
 
+export function callSegment({ id, name }: { readonly id: string; readonly name: string }): CallSegment {
+  return { kind: 'call', id, name, signature: null, arguments: new CallArguments(), waiting: '', isClosed: false }
+}
+
+/** Text, reasoning, or the arguments of this call. */
+type Extended = 'text' | 'reasoning' | CallSegment
+
 export class Sequencer {
   readonly #sink: ReplySink
   /** Pending segments start at `#head`; those before it are dropped from time to time. */
@@ -43,6 +51,9 @@ export class Sequencer {
   #head = 0
   #isOpen = false
   #waitingCharacters = 0
+  readonly #learner = new TemplateLearner()
+  /** What events of the learned template extend. */
+  #extended: Extended = 'text'
 
   constructor(sink: ReplySink) {
     this.#sink = sink
@@ -72,13 +83,22 @@ export class Sequencer {
     this.#advance()
   }
 
+  /** Learns from an event that only extends this text or call, by the non-empty string of `member`. */
+  learn(event: ByteText, member: OutputMember, extended: Extended): void {
+    this.#extended = extended
+    this.#learner.learn(event, member)
+  }
+
   /**
-   * What more of this text, or of this call's arguments, may skim: it goes straight out, because its segment is the only
+   * What more events like the one learned from may skim: their text goes straight out, because its segment is the only
    * one, open, and has nothing held back. Null: it does not.
    */
-  skimmable(extended: 'text' | 'reasoning' | CallSegment, learner: TemplateLearner): Skimmable | null {
+  get skimmable(): Skimmable | null {
+    const learner = this.#learner
+    const extended = this.#extended
     const head = this.#first
-    if (this.#length !== 1 || head === undefined || head.waiting !== '' || !this.#isOpen) return null
+    if (learner.current === null || this.#length !== 1 || !this.#isOpen) return null
+    if (head === undefined || head.waiting !== '') return null
     if (typeof extended === 'string') return head.kind === extended ? { kind: extended, learner } : null
     if (head !== extended || !extended.arguments.hasBegun) return null
     return { kind: 'call', learner, onSkimmed: written => extended.arguments.pushWritten(written) }

@@ -1,11 +1,9 @@
 /** Reads a chat stream, or a whole chat reply replayed as one. */
 
 import { argumentsFragment } from '../../conversation/arguments.ts'
-import { CallArguments } from '../../conversation/call-arguments.ts'
-import { TemplateLearner } from '../../conversation/event-template.ts'
 import type { ReaderFacts } from '../../conversation/format.ts'
 import type { ReplyReader, ReplySink, StopReason, UpstreamEvent } from '../../conversation/reply.ts'
-import { type CallSegment, Sequencer } from '../../conversation/sequencer.ts'
+import { type CallSegment, callSegment, Sequencer } from '../../conversation/sequencer.ts'
 import { DONE, failedStream, readEvent } from '../../conversation/stream-event.ts'
 import { type TokenUsage, type UsageReport, usageReport } from '../../conversation/usage.ts'
 import { byteText } from '../../lib/byte-text.ts'
@@ -20,9 +18,6 @@ export class ChatReplyReader implements ReplyReader {
   readonly #sink: ReplySink
   readonly #tracker = new CallTracker()
   readonly #sequencer: Sequencer
-  readonly #learner = new TemplateLearner()
-  /** What the template's events extend: text, reasoning, or the arguments of this call. */
-  #extends: 'text' | 'reasoning' | CallSegment = 'text'
   #started = false
   #delivered = false
   #hasCalls = false
@@ -43,8 +38,7 @@ export class ChatReplyReader implements ReplyReader {
   }
 
   get skimmable(): ReplyReader['skimmable'] {
-    if (this.#learner.current === null || this.finished) return null
-    return this.#sequencer.skimmable(this.#extends, this.#learner)
+    return this.finished ? null : this.#sequencer.skimmable
   }
 
   push(event: UpstreamEvent): void {
@@ -79,9 +73,7 @@ export class ChatReplyReader implements ReplyReader {
     const member = deltaMember(choice.delta)
     if (member === null) return
     const extended = member === '"arguments":' ? this.#callOf(choice) : member === '"content":' ? 'text' : 'reasoning'
-    if (extended === null) return
-    this.#extends = extended
-    this.#learner.learn(byteText(raw), member)
+    if (extended !== null) this.#sequencer.learn(byteText(raw), member, extended)
   }
 
   /** The call whose arguments the chunk extends; null if it starts one. */
@@ -122,15 +114,7 @@ export class ChatReplyReader implements ReplyReader {
       this.#sequencer.extendCall(known, fragment)
       return
     }
-    const call: CallSegment = {
-      kind: 'call',
-      id: '',
-      name: '',
-      signature: null,
-      arguments: new CallArguments(),
-      waiting: '',
-      isClosed: false,
-    }
+    const call = callSegment({ id: '', name: '' })
     this.#identify(call, delta)
     this.#tracker.add(delta, call)
     this.#sequencer.begin(call)

@@ -1,9 +1,7 @@
 /** Reads a messages stream, or a whole messages reply replayed as one. */
 
-import { CallArguments } from '../../conversation/call-arguments.ts'
-import { TemplateLearner } from '../../conversation/event-template.ts'
 import type { ReplyReader, ReplySink, StopReason, UpstreamEvent } from '../../conversation/reply.ts'
-import { type CallSegment, Sequencer } from '../../conversation/sequencer.ts'
+import { type CallSegment, callSegment, Sequencer } from '../../conversation/sequencer.ts'
 import { DONE, failedStream, readEvent } from '../../conversation/stream-event.ts'
 import type { UsageReport } from '../../conversation/usage.ts'
 import { byteText } from '../../lib/byte-text.ts'
@@ -22,9 +20,6 @@ export class MessagesReplyReader implements ReplyReader {
   readonly #sequencer: Sequencer
   readonly #blocks = new Map<number, OpenBlock>()
   readonly #usage = new StreamUsage()
-  readonly #learner = new TemplateLearner()
-  /** What the template's events extend: text, reasoning, or the arguments of this call. */
-  #extends: 'text' | 'reasoning' | CallSegment = 'text'
   #started = false
   #hasStart = false
   #delivered = false
@@ -41,8 +36,7 @@ export class MessagesReplyReader implements ReplyReader {
   }
 
   get skimmable(): ReplyReader['skimmable'] {
-    if (this.#learner.current === null || this.finished) return null
-    return this.#sequencer.skimmable(this.#extends, this.#learner)
+    return this.finished ? null : this.#sequencer.skimmable
   }
 
   push(given: UpstreamEvent): void {
@@ -126,15 +120,7 @@ export class MessagesReplyReader implements ReplyReader {
   }
 
   #openCall(index: number, block: JsonObject): void {
-    const call: CallSegment = {
-      kind: 'call',
-      id: textOrNull(block.id) ?? '',
-      name: textOrNull(block.name) ?? '',
-      signature: null,
-      arguments: new CallArguments(),
-      waiting: '',
-      isClosed: false,
-    }
+    const call = callSegment({ id: textOrNull(block.id) ?? '', name: textOrNull(block.name) ?? '' })
     this.#blocks.set(index, { kind: 'call', call, input: objectOrNull(block.input) ?? {}, sawFragment: false })
     this.#delivered = true
     this.#sequencer.begin(call)
@@ -182,9 +168,8 @@ export class MessagesReplyReader implements ReplyReader {
 
   #learn(raw: Buffer | undefined, extended: 'text' | 'reasoning' | CallSegment, text: string): void {
     if (raw === undefined || text === '') return
-    this.#extends = extended
     const member = extended === 'text' ? '"text":' : extended === 'reasoning' ? '"thinking":' : '"partial_json":'
-    this.#learner.learn(byteText(raw), member)
+    this.#sequencer.learn(byteText(raw), member, extended)
   }
 
   #closeBlock(index: number): void {

@@ -17,6 +17,12 @@ export class EventLog {
     this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#numbers.next++},${rest}\n\n`
   }
 
+  /** Adds the event of a finished item that is already serialized. */
+  addDone(outputIndex: number, itemJson: string): void {
+    const type = 'response.output_item.done'
+    this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#numbers.next++},"output_index":${outputIndex},"item":${itemJson}}\n\n`
+  }
+
   /** Adds an event with a response that is already serialized. */
   addResponse(type: string, responseJson: string): void {
     this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#numbers.next++},"response":${responseJson}}\n\n`

@@ -28,9 +28,6 @@ export interface ItemPlace {
   readonly facts: WriterFacts
 }
 
-/** `incomplete`: the reply was cut off within the item. */
-export type EndStatus = 'completed' | 'incomplete'
-
 export interface OpenItem {
   readonly kind: PartKind
   /** Like that of a reply's writer, with `framed`. */
@@ -38,18 +35,12 @@ export interface OpenItem {
   delta(text: string): void
   framed(text: ByteText): void
   divide(): void
-  /** The finished item; null if it never started, because it was empty. */
-  close(seal: Seal | null, status: EndStatus): JsonObject | null
+  /** The finished item, whose last event is left to the caller; null if it never started, because it was empty. */
+  close(seal: Seal | null): JsonObject | null
 }
 
 function addItem({ events, outputIndex }: ItemPlace, item: JsonObject): void {
   events.add('response.output_item.added', { output_index: outputIndex, item })
-}
-
-function finishItem({ events, outputIndex }: ItemPlace, done: JsonObject, status: EndStatus): JsonObject {
-  const item = { ...done, status }
-  events.add('response.output_item.done', { output_index: outputIndex, item })
-  return item
 }
 
 /** A message with a single part: text or a refusal. Starts with its first piece. */
@@ -80,14 +71,14 @@ export class MessageItem implements OpenItem {
 
   divide(): void {}
 
-  close(_seal: Seal | null, status: EndStatus): JsonObject | null {
+  close(): JsonObject | null {
     if (this.#frame === null) return null
     const { events } = this.#place
     const { text } = this.#text
     if (this.kind === 'text') events.add('response.output_text.done', { ...this.#at, text, logprobs: [] })
     else events.add('response.refusal.done', { ...this.#at, refusal: text })
     events.add('response.content_part.done', { ...this.#at, part: this.#content(text) })
-    return finishItem(this.#place, messageItem(this.#id, this.#content(text)), status)
+    return messageItem(this.#id, this.#content(text))
   }
 
   get #at(): JsonObject {
@@ -151,12 +142,12 @@ export class ReasoningItem implements OpenItem {
     this.#frame = null
   }
 
-  close(seal: Seal | null, status: EndStatus): JsonObject | null {
+  close(seal: Seal | null): JsonObject | null {
     this.divide()
     const mark = markOf(seal, this.#place.facts)
     if (this.#texts.length === 0 && mark === null) return null
     this.#begin()
-    return finishItem(this.#place, reasoningItem(this.#id, this.#texts, mark), status)
+    return reasoningItem(this.#id, this.#texts, mark)
   }
 
   get #at(): JsonObject {
@@ -215,7 +206,7 @@ export class CallItem implements OpenItem {
 
   divide(): void {}
 
-  close(_seal: Seal | null, status: EndStatus): JsonObject {
+  close(): JsonObject {
     const { events } = this.#place
     const given = this.#arguments.text
     // Clients parse the arguments of every call, so empty ones become `{}`.
@@ -225,7 +216,7 @@ export class CallItem implements OpenItem {
       if (given === '') events.delta(this.frame, json)
       events.add('response.function_call_arguments.done', { ...this.#at, arguments: json })
     } else if (typeof item.input === 'string') this.#tellInput(item.input)
-    return finishItem(this.#place, item, status)
+    return item
   }
 
   #tellInput(input: string): void {

@@ -22,8 +22,11 @@ import {
   refusalContent,
   textContent,
 } from './write-items.ts'
-import { CallItem, type EndStatus, MessageItem, type OpenItem, ReasoningItem } from './write-parts.ts'
+import { CallItem, MessageItem, type OpenItem, ReasoningItem } from './write-parts.ts'
 import { endState, failedState, ResponseObject, type ResponseState } from './write-response.ts'
+
+/** `incomplete`: the reply was cut off within the item. */
+type EndStatus = 'completed' | 'incomplete'
 
 export class ResponsesWriter implements ReplyWriter {
   readonly #events = new EventLog()
@@ -109,10 +112,11 @@ export class ResponsesWriter implements ReplyWriter {
   }
 
   #finish(status: EndStatus): void {
-    const item = this.#over?.item.close(this.#over.seal, status) ?? null
+    const done = this.#over?.item.close(this.#over.seal) ?? null
     this.#over = null
-    if (item === null) return
-    this.#items.push(JSON.stringify(item))
+    if (done === null) return
+    const item = { ...done, status }
+    this.#addDone(item)
     if (this.#echo.refersToItems && isReferable(item)) this.#referable.push(item)
   }
 
@@ -134,8 +138,13 @@ export class ResponsesWriter implements ReplyWriter {
     if (carrier === null) return
     const output_index = this.#items.length
     this.#events.add('response.output_item.added', { output_index, item: carrier.begun })
-    this.#events.add('response.output_item.done', { output_index, item: carrier.done })
-    this.#items.push(JSON.stringify(carrier.done))
+    this.#addDone(carrier.done)
+  }
+
+  #addDone(item: JsonObject): void {
+    const json = JSON.stringify(item)
+    this.#events.addDone(this.#items.length, json)
+    this.#items.push(json)
   }
 }
 
