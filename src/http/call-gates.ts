@@ -17,12 +17,12 @@ import type { ServerOptions } from './request.ts'
 export function addCallGates(server: FastifyInstance, options: ServerOptions): void {
   const { services, readiness, authenticator, limits, playgroundCaller = refuseAll } = options
   server.addHook('onRequest', (request, reply, done) => {
-    const { pass } = request.state
+    const { pass, route } = request.state
     // From the start, because the client may leave while its key is looked up.
     reply.raw.once('close', () => {
       if (!pass.running) pass.release()
     })
-    if (request.routeOptions.config.endpoint === undefined) return done()
+    if (route.config.endpoint === undefined) return done()
     try {
       readiness.refuseWhenClosed()
       done()
@@ -31,7 +31,7 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
     }
   })
   server.addHook('onRequest', (request, _reply, done) => {
-    const { authentication, endpoint } = request.routeOptions.config
+    const { authentication, endpoint } = request.state.route.config
     if (authentication === 'playground') return awaitCaller(request, done, playgroundCaller(request))
     if (authentication !== 'key') return done()
     // Routes with an endpoint place a hold, which verifies the key again; all others look it up afresh.
@@ -49,9 +49,9 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
   })
   server.addHook('preParsing', (request, reply, payload, done) => {
     try {
-      const { caller } = request.state
-      if (caller?.walletEmpty && request.routeOptions.config.endpoint) throw insufficientBalance(services.topUpUrl)
-      refuseTooLarge(request.raw, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
+      const { caller, route } = request.state
+      if (caller?.walletEmpty && route.config.endpoint) throw insufficientBalance(services.topUpUrl)
+      refuseTooLarge(request.raw, route.bodyLimit ?? limits.bodyBytesMax)
       if (!request.is404) askForBody(request.raw, reply.raw)
       done(null, payload)
     } catch (error) {
@@ -85,8 +85,8 @@ function keyLimits(options: ServerOptions): (request: FastifyRequest) => Promise
     entered()
     return null
   }
-  return ({ state: { caller, pass }, routeOptions }) => {
-    if (caller === null || routeOptions.config.endpoint === undefined) return null
+  return ({ state: { caller, pass, route } }) => {
+    if (caller === null || route.config.endpoint === undefined) return null
     const limit = caller.rateLimitPerMinute ?? rateLimitPerMinute
     if (limit === 0) return enter(caller, pass)
     return rateLimiter.take(caller.keyId, limit).then(() => enter(caller, pass) ?? undefined)

@@ -58,6 +58,8 @@ export interface RequestState {
   readonly requestId: string
   readonly openedAt: Date
   readonly startedMs: number
+  /** Kept, because Fastify builds `routeOptions` anew at each access. */
+  readonly route: FastifyRequest['routeOptions']
   caller: Caller | null
   readonly pass: CallPass
 }
@@ -83,11 +85,13 @@ declare module 'fastify' {
 /** Request ids that a client may choose: safe in a header and in a log line. */
 const CLIENT_REQUEST_ID = /^[A-Za-z0-9._~:/+=@-]{1,128}$/
 
-/** `offered` is the client's `x-request-id`; an unusable one is replaced. */
-export function newState(startedMs: number, offered: string | string[] | undefined): RequestState {
+/** An unusable `x-request-id` of the client is replaced. */
+export function newState({ headers, routeOptions }: FastifyRequest, startedMs: number): RequestState {
   const callId = uuidv7()
+  const offered = headers['x-request-id']
   const requestId = typeof offered === 'string' && CLIENT_REQUEST_ID.test(offered) ? offered : requestIdOf(callId)
-  return { callId, requestId, openedAt: new Date(), startedMs, caller: null, pass: new CallPass() }
+  const openedAt = new Date()
+  return { callId, requestId, openedAt, startedMs, route: routeOptions, caller: null, pass: new CallPass() }
 }
 
 /** A request's call, as the pipeline sees it. */
@@ -128,8 +132,8 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: G
   reply.code(error.status).headers(errorHeaders(error, server.service)).send(bodyOf(request, error))
 }
 
-function bodyOf({ routeOptions, state }: FastifyRequest, error: GatewayError): string {
-  const { endpoint } = routeOptions.config
+function bodyOf({ state }: FastifyRequest, error: GatewayError): string {
+  const { endpoint } = state.route.config
   return errorBody(error, state.requestId, endpoint && endpointOf(endpoint).codeOf?.(error))
 }
 

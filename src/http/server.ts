@@ -82,9 +82,13 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observ
 /** HTTP/1.1 requires exactly one `Host`. */
 function hostFault({ rawHeaders, httpVersion }: IncomingMessage): GatewayError | undefined {
   let hosts = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) if (/^host$/i.test(rawHeaders[index] as string)) hosts++
+  for (let index = 0; index < rawHeaders.length; index += 2) if (isHost(rawHeaders[index] as string)) hosts++
   if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return undefined
   return new GatewayError('invalid_request', { message: 'The request must have exactly one Host header.' })
+}
+
+function isHost(name: string): boolean {
+  return name.length === 4 && name.toLowerCase() === 'host'
 }
 
 function nameRequest({ state }: FastifyRequest, reply: FastifyReply): void {
@@ -127,7 +131,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       connectionsCheckingInterval: Math.ceil(Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 4),
     },
     frameworkErrors: (_error, request, reply) => {
-      request.state ??= newState(services.nowMs(), request.headers['x-request-id'])
+      request.state ??= newState(request, services.nowMs())
       // No hook runs for such a path.
       nameRequest(request, reply)
       const message = 'The path is not valid: a percent sign in it does not begin an escape.'
@@ -150,7 +154,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     return connections.end(idleMs)
   }
   server.addHook('onRequest', (request, reply, done) => {
-    request.state = newState(services.nowMs(), request.headers['x-request-id'])
+    request.state = newState(request, services.nowMs())
     connections.onRequest(request.raw, reply.raw)
     done(hostFault(request.raw))
   })
@@ -169,14 +173,14 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.removeAllContentTypeParsers()
   // The body of a request to an unknown path is never needed.
   server.addContentTypeParser('*', async (request: FastifyRequest) => {
-    return request.is404 ? null : bodies.read(request, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
+    return request.is404 ? null : bodies.read(request, request.state.route.bodyLimit ?? limits.bodyBytesMax)
   })
   server.setErrorHandler<FastifyError>(async (error, request, reply) => {
-    const fault = fromFastify(error, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
+    const fault = fromFastify(error, request.state.route.bodyLimit ?? limits.bodyBytesMax)
     if (fault.code === 'internal') {
       services.log.error({ requestId: request.state.requestId, cause: fault.details.cause }, 'request failed')
     }
-    const { endpoint } = request.routeOptions.config
+    const { endpoint } = request.state.route.config
     if (endpoint && request.state.caller) {
       // Recorded before it is answered, so that a process killed now does not leave a call without its row.
       await readiness.track(recordUnread(services, callOf(request, endpoint, request.state.caller), fault))

@@ -35,7 +35,7 @@ export function isUuid(text: string): boolean {
 
 /** The id that a client sees for its call if it sent none. */
 export function requestIdOf(callId: string): string {
-  return `req_${callId.replaceAll('-', '')}`
+  return `req_${callId.slice(0, 8)}${callId.slice(9, 13)}${callId.slice(14, 18)}${callId.slice(19, 23)}${callId.slice(24)}`
 }
 
 const REQUEST_ID = /^(?:req_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i

@@ -39,7 +39,18 @@ export function packedRows<Row>() {
            from (select string_to_array(line, '${VALUE_END}', '${NULL}') as v, n
                    from unnest(string_to_array(${parameter}::text, '${ROW_END}')) with ordinality as packed(line, n) offset 0) lines`,
       columns: listed,
-      pack: rows => rows.map(row => readers.map(read => written(read(row))).join(VALUE_END)).join(ROW_END),
+      // One string that grows: joining arrays of mixed values takes a third longer.
+      pack(rows) {
+        let packed = ''
+        for (let n = 0; n < rows.length; n++) {
+          const row = rows[n]!
+          for (let index = 0; index < readers.length; index++) {
+            const end = index > 0 ? VALUE_END : n > 0 ? ROW_END : ''
+            packed += `${end}${written(readers[index]!(row))}`
+          }
+        }
+        return packed
+      },
     }
   }
 }

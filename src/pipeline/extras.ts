@@ -11,7 +11,7 @@ import type { Endpoint, Extras, ExtrasVocabulary, ModelEntry, UpstreamTarget } f
 import { type ByteText, byteText, parseUndecoded } from '../lib/byte-text.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Member } from '../lib/json-text.ts'
-import { type MicroVnd, vndToMicro } from '../lib/money.ts'
+import { type MicroVnd, vndToMicro, ZERO_MICRO_VND } from '../lib/money.ts'
 
 export interface ExtrasOptions {
   readonly vocabulary: ExtrasVocabulary
@@ -57,9 +57,15 @@ export class CallExtras {
 
   /** Money for the tool uses that the call may make, whichever target serves it. */
   get holdMicroVnd(): MicroVnd {
-    const plans = [...this.#plans.values()].flatMap(each => [...each.values()])
-    const sums = plans.map(({ sold }) => sold.reduce((sum, { vnd, usesMax }) => sum + vnd * usesMax, 0))
-    return vndToMicro(Math.max(0, ...sums))
+    let most = 0
+    for (const plans of this.#plans.values()) {
+      for (const { sold } of plans.values()) {
+        let sum = 0
+        for (const { vnd, usesMax } of sold) sum += vnd * usesMax
+        if (sum > most) most = sum
+      }
+    }
+    return most === 0 ? ZERO_MICRO_VND : vndToMicro(most)
   }
 
   /**

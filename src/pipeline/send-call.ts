@@ -46,7 +46,7 @@ export async function sendCall<Prepared extends PreparedBody, Received>(
 function markSimulated({ services, headers }: CallScope, target: UpstreamTarget): void {
   const name = `x-${services.catalogue.settings.service}-simulated`
   if (services.upstreams.find(target.via)?.sandbox) headers[name] = 'true'
-  else delete headers[name]
+  else if (name in headers) delete headers[name]
 }
 
 /** Sets the header that names what the current target does not get of the call. */
@@ -54,7 +54,7 @@ function markLeftOut({ services, bill, headers }: CallScope, target: UpstreamTar
   const name = `x-${services.catalogue.settings.service}-left-out`
   const leftOut = bill.extras?.begin(target) ?? []
   if (leftOut.length > 0) headers[name] = leftOut.join(', ')
-  else delete headers[name]
+  else if (name in headers) delete headers[name]
 }
 
 /** Resolves once the stream's first event is a good one. Throws GatewayError `upstream_…` otherwise. */
