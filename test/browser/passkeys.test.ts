@@ -1,0 +1,142 @@
+/** Passkeys in a real browser, with its virtual devices: added, used to sign in and for money, cancelled, without scripts. */
+
+import { createServer } from 'node:net'
+import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { setRole } from '../../src/accounts/operator.ts'
+import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import {
+  collectComplaints,
+  expectAccessible,
+  expectKeyboard,
+  expectLight,
+  missingBrowser,
+  startBrowser,
+} from './browser.ts'
+
+const missing = missingBrowser()
+if (missing !== null) console.warn(`browser tests are skipped: ${missing}`)
+
+const EMAIL = 'operator@example.com'
+const PASSWORD = 'mot cau dai de nho'
+const FACTOR = '/account/second-factor'
+const PHONE = { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true } as const
+
+/** Browsers take `localhost` for a safe place, but the origin has to be known before the gateway starts. */
+function freePort(): Promise<number> {
+  return new Promise(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+describe.skipIf(missing !== null)('in a browser', () => {
+  let running: TestGateway
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  let devices: CDPSession
+  let complaints: string[]
+  let base: string
+  beforeAll(async () => {
+    const port = await freePort()
+    base = `http://localhost:${port}`
+    running = await startTestGateway({ environment: { PORT: String(port), PUBLIC_URL: base } })
+    browser = await startBrowser()
+    context = await browser.newContext({ baseURL: base, locale: 'en-GB' })
+    page = await context.newPage()
+    page.setDefaultTimeout(20_000)
+    complaints = collectComplaints(page, base)
+    devices = await context.newCDPSession(page)
+    await devices.send('WebAuthn.enable')
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await running?.close()
+  })
+
+  async function addDevice(): Promise<void> {
+    const options = { ...PHONE, isUserVerified: true, automaticPresenceSimulation: true }
+    await devices.send('WebAuthn.addVirtualAuthenticator', { options })
+  }
+
+  async function signIn(): Promise<void> {
+    await context.clearCookies()
+    await page.goto('/signin')
+    await page.getByLabel('Email').fill(EMAIL)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL(({ pathname }) => pathname !== '/signin')
+  }
+  async function expectUsable(): Promise<void> {
+    await expectAccessible(page)
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await expectKeyboard(page)
+  }
+  const heading = () => page.getByRole('heading', { level: 1 }).innerText()
+
+  test('a passkey is added with the keyboard, and opens the next session', { timeout: 180_000 }, async () => {
+    await page.goto('/register')
+    await page.getByLabel('Email').fill(EMAIL)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Create the account' }).click()
+    await page.getByRole('link', { name: 'Development outbox' }).last().click()
+    await page.getByRole('link', { name: /\/verify\?token=/ }).click()
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Confirm and sign in' }).click()
+    await expect.poll(heading, { timeout: 20_000 }).toBe('Overview')
+    const [row] = await running.database.sql`select account_id from account where email = ${EMAIL}`
+    await setRole(running.database.sql, { accountId: Number(row?.account_id), role: 'owner', by: COMMAND_LINE })
+    await signIn()
+    await page.goto(FACTOR)
+    await page.getByRole('link', { name: 'Use a passkey instead of an app' }).click()
+    await expectUsable()
+    await addDevice()
+    await page.getByLabel('Name').fill('office laptop')
+    await page.getByLabel('Name').press('Enter')
+    await expect.poll(heading, { timeout: 20_000 }).toBe('Recovery codes')
+    expect(await page.locator('.recovery-codes li').count()).toBe(10)
+    await signIn()
+    await page.goto('/operator')
+    await expect.poll(heading, { timeout: 20_000 }).toBe('Confirm it is you')
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Use a passkey' }).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${base}/operator`)
+  })
+
+  test('pages with passkeys are light, and say when a try was cancelled', { timeout: 180_000 }, async () => {
+    for (const path of [FACTOR, `${FACTOR}/passkeys`]) {
+      await expectLight(page, path)
+      await expectUsable()
+    }
+    await signIn()
+    await page.goto(FACTOR)
+    await page.evaluate(`navigator.credentials.get = async () => { throw new DOMException('', 'NotAllowedError') }`)
+    await page.getByRole('button', { name: 'Use a passkey' }).click()
+    await page.getByText('Cancelled, or it took too long. Try again.').waitFor()
+    await expectAccessible(page)
+    expect(complaints).toEqual([])
+  })
+
+  test('without scripts a code is the way, and the page says so', async () => {
+    const plain = await browser.newContext({ baseURL: base, javaScriptEnabled: false, locale: 'en-GB' })
+    const silent = await plain.newPage()
+    await silent.goto('/signin')
+    await silent.getByLabel('Email').fill(EMAIL)
+    await silent.getByLabel('Password').fill(PASSWORD)
+    await silent.getByRole('button', { name: 'Sign in' }).click()
+    await silent.waitForURL(({ pathname }) => pathname === FACTOR)
+    const hint = silent.locator('noscript p')
+    expect([await hint.isVisible(), await hint.textContent()]).toEqual([
+      true,
+      expect.stringContaining('need JavaScript'),
+    ])
+    expect(await silent.getByRole('button', { name: 'Use a passkey' }).count()).toBe(0)
+    await silent.getByLabel('Recovery code').waitFor()
+    await plain.close()
+  })
+})
