@@ -1,7 +1,7 @@
-/** The structure as a test: floors, no circles, file sizes, a README in each folder. */
+/** The structure as a test: floors, no circles, file sizes, a README in each folder, numbers of migrations. */
 
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
@@ -117,4 +117,9 @@ test('each folder of the engine opens with a README', () => {
   const folders = [...new Set(sources.map(dirname))].filter(folder => roomOf(`${folder}/`) !== 'generated')
   const readmes = new Set(globSync('src/**/README.md', { cwd: ROOT }))
   expect(folders.filter(folder => !readmes.has(`${folder}/README.md`))).toEqual([])
+})
+
+test('no two migrations have the same number', () => {
+  const numbers = globSync('src/ledger/migrations/*.sql', { cwd: ROOT }).map(file => basename(file).slice(0, 4))
+  expect(numbers.filter((number, index) => numbers.indexOf(number) !== index)).toEqual([])
 })

@@ -9,7 +9,7 @@ import { keyedHash, type SecretSet } from '../lib/secrets.ts'
 import type { KeySecrets } from './key-secret.ts'
 import { readSecretsInUse } from './rotate.ts'
 
-/** In the table `secret_fingerprint`; never reused. */
+/** Numbers stored in the table `secret_fingerprint`; never reuse one. */
 const PURPOSES = { KEY_PEPPERS: 1, KEY_ENCRYPTION_KEYS: 2 } as const
 type Variable = keyof typeof PURPOSES
 

@@ -1,4 +1,4 @@
-/** Whose an unmatched transfer may be: guesses for an operator, who decides. The strongest first. */
+/** Guesses whose an unmatched transfer is, strongest first; an operator decides. */
 
 import type { AnySql } from '../lib/database.ts'
 import { plainMemo, squeezeMemo } from './memo.ts'

@@ -83,7 +83,7 @@ test('a password alone opens nothing: the code is asked for, then the way goes o
     const refused = await other.post(FACTOR, { code, next: next as string })
     expect([code, refused.status, fieldsOf(refused, FACTOR).next]).toEqual([code, 422, next])
   }
-  // The code that set it up was used; this one is nobody's yet.
+  // The code of the set-up is spent; the next one is not.
   const given = await other.post(FACTOR, { code: codeOf(secret, { stepsLater: 1 }), next: next as string })
   expect(given.location).toBe('/operator/log?q=a')
   expect((await other.get('/operator')).status).toBe(200)

@@ -89,7 +89,7 @@ test('a sibling settles the spool of a process that died beside it, and then fre
   await database.sql.begin(async transaction => {
     await transaction.unsafe('lock table usage in access exclusive mode')
     await runAndKill(customer, 'dead/1', spoolDir)
-    // What the dead process sent dies too, so that the spool alone knows of its 40 calls.
+    // Statements that the dead process sent die with it, so only the spool knows of its 40 calls.
     await transaction.unsafe(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
       where datname = current_database() and application_name = 'gateway settles' and state <> 'idle'`)
   })
