@@ -5,17 +5,19 @@
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { faultCode, type Sql, type TransactionSql } from '../lib/database.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { faultCode, type Sql } from '../lib/database.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 /** Advisory lock (7, 0); the numbers from 1 belong to the gateway instances. */
 const LOCK = 'select pg_advisory_xact_lock(7, 0)'
-
-/** A change waiting for a lock blocks every call behind it, so it gives up after this time. */
-const LOCK_TIMEOUT = "set local lock_timeout = '5s'"
+const TABLE = `create table if not exists migration (
+  number integer primary key, name text not null, digest text not null, applied_at timestamptz not null default now())`
+const APPLIED = 'select number, digest from migration'
+const ADD = 'insert into migration (number, name, digest) values ($1::text::integer, $2, $3)'
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** Another transaction is in the way; nothing was changed. */
+/** Another transaction was in the way for too long; the migrations before this one are applied. */
 export class MigrationBusyError extends Error {}
 
 interface Migration {
@@ -25,47 +27,80 @@ interface Migration {
   readonly digest: string
 }
 
+export interface MigrateOptions {
+  /** Stops behind the migration of this number. */
+  readonly upTo?: number
+  /** A change that waits for a lock blocks every call behind it, so it lets them pass after this time, in ms. */
+  readonly lockTimeoutMs?: number
+  /** Pause before it tries again, in ms. */
+  readonly pauseMs?: number
+  readonly triesMax?: number
+}
+
 /**
- * Applies missing migrations, all or nothing, and returns their names. Several processes may call it at once: the
- * others wait and then find nothing to do. Throws when an applied file has been edited, and MigrationBusyError.
+ * Applies missing migrations in order and returns the names of those that this process applied. Each is a transaction of
+ * its own, so that its locks pass before the next one begins. Several processes may call it at once; it returns when
+ * none is missing. Throws when an applied file has been edited, and MigrationBusyError.
  */
-export async function migrate(sql: Sql): Promise<readonly string[]> {
-  const files = readMigrations()
+export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<readonly string[]> {
+  const { upTo = Number.POSITIVE_INFINITY } = options
+  const files = readMigrations().filter(({ number }) => number <= upTo)
+  const applied: string[] = []
+  for (;;) {
+    const name = await applyPatiently(sql, files, options)
+    if (name === null) return applied
+    applied.push(name)
+  }
+}
+
+async function applyPatiently(
+  sql: Sql,
+  files: readonly Migration[],
+  { lockTimeoutMs = 1_000, pauseMs = 1_000, triesMax = 10 }: MigrateOptions,
+): Promise<string | null> {
+  for (let tries = 1; ; tries++) {
+    const blocked = await applyNext(sql, files, lockTimeoutMs).catch((error: unknown) => {
+      if (error instanceof BlockedError) return error
+      throw error
+    })
+    if (!(blocked instanceof BlockedError)) return blocked
+    if (tries >= triesMax) {
+      throw new MigrationBusyError(
+        `migration ${blocked.message} gave up waiting for a long transaction on the database; start again when that has ended`,
+        { cause: blocked.cause },
+      )
+    }
+    await sleep(pauseMs)
+  }
+}
+
+/** A lock was not to be had in time; its message is the migration's name. */
+class BlockedError extends Error {}
+
+/** The name of the migration that it applied; null: none is missing. */
+async function applyNext(sql: Sql, files: readonly Migration[], lockTimeoutMs: number): Promise<string | null> {
   return sql.begin(async transaction => {
     await transaction.unsafe(LOCK)
-    await transaction.unsafe(LOCK_TIMEOUT)
-    await transaction.unsafe(`create table if not exists migration (
-      number integer primary key, name text not null, digest text not null, applied_at timestamptz not null default now())`)
+    await transaction.unsafe(TABLE)
     const applied = new Map<number, string>()
-    for (const row of await transaction.unsafe('select number, digest from migration')) {
-      applied.set(row.number, row.digest)
-    }
-    const missing = files.filter(file => !applied.has(file.number))
+    for (const row of await transaction.unsafe(APPLIED)) applied.set(row.number, row.digest)
     const edited = files.find(file => applied.has(file.number) && applied.get(file.number) !== file.digest)
     if (edited !== undefined) {
       throw new Error(
         `migration ${edited.name} was edited after it was applied to this database; restore it and add a new file`,
       )
     }
-    for (const file of missing) {
-      await apply(transaction, file)
-      const row = [String(file.number), file.name, file.digest]
-      await transaction.unsafe('insert into migration (number, name, digest) values ($1::text::integer, $2, $3)', row)
+    const next = files.find(file => !applied.has(file.number))
+    if (next === undefined) return null
+    await transaction.unsafe(`set local lock_timeout = ${lockTimeoutMs}`)
+    try {
+      await transaction.unsafe(next.text)
+    } catch (cause) {
+      throw faultCode(cause) === LOCK_NOT_AVAILABLE ? new BlockedError(next.name, { cause }) : cause
     }
-    return missing.map(file => file.name)
+    await transaction.unsafe(ADD, [String(next.number), next.name, next.digest])
+    return next.name
   })
-}
-
-async function apply(sql: TransactionSql, { name, text }: Migration): Promise<void> {
-  try {
-    await sql.unsafe(text)
-  } catch (error) {
-    if (faultCode(error) !== LOCK_NOT_AVAILABLE) throw error
-    throw new MigrationBusyError(
-      `migration ${name} gave up waiting for a long transaction on the database; start again when that has ended`,
-      { cause: error },
-    )
-  }
 }
 
 function readMigrations(): readonly Migration[] {
