@@ -3,6 +3,25 @@
 import { sumDays } from '../src/ledger/day-totals.ts'
 import { rollUpCalls } from '../src/ledger/roll-up.ts'
 import type { Sql } from '../src/lib/database.ts'
+import { insertUsage, SUM_DAYS, type UsageValues } from './usage-rows.ts'
+
+/** Of calls with their `status`, `upstream` and `cost`: every hundredth failed over. */
+export const TRIED: UsageValues = {
+  requested_name: `case when n % 4 = 0 then 'vendor/model-' || n % 10 end`,
+  status: 'status',
+  cost_micro_vnd: 'cost',
+  charged_micro_vnd: 'cost',
+  first_byte_ms: '400 + n % 900',
+  latency_ms: 'case when n % 1000 = 7 then 61000 else 900 + n % 5000 end',
+  cache_write_tokens: '0',
+  upstream_cost_micro_vnd: 'cost / 2',
+  attempts: `case when n % 100 = 0
+      then '[{"credential":"first#1","model":"m","startedMs":1,"endedMs":300,"outcome":"upstream_failed","status":503}]'::jsonb
+      else '[]'::jsonb end
+    || jsonb_build_array(jsonb_build_object('credential', upstream || '#1', 'model', 'model-' || n % 10, 'startedMs', 1,
+         'endedMs', 900, 'outcome', case when status < 400 then 'ok' else 'upstream_failed' end))`,
+  error_code: `case when status >= 400 then 'upstream_failed' end`,
+}
 
 /**
  * Fills 90 days with calls of this many accounts, with one key each; one account makes a tenth of the calls. Ten
@@ -21,35 +40,17 @@ export async function fillDesk(sql: Sql, { calls, accounts }: { calls: number; a
        from account where not exists (select from api_key k where k.account_id = account.account_id)`,
   )
   await sql.unsafe('alter table usage disable trigger all')
-  await sql.unsafe(
-    `insert into usage (account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
-       cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
-       balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at, cache_write_tokens,
-       upstream_cost_micro_vnd, attempts, error_code)
-     select owner, n, uuidv7(age), owner, 'model-' || n % 10, case when n % 4 = 0 then 'vendor/model-' || n % 10 end, 1,
-            status, 1000, 120, 0, 0, 0, 1500, 1, cost, cost, 0, 400 + n % 900,
-            case when n % 1000 = 7 then 61000 else 900 + n % 5000 end, true, false, now() + age, now() + age, 0, cost / 2,
-            case when n % 100 = 0
-              then '[{"credential":"first#1","model":"m","startedMs":1,"endedMs":300,"outcome":"upstream_failed","status":503}]'::jsonb
-              else '[]'::jsonb end
-            || jsonb_build_array(jsonb_build_object('credential', upstream || '#1', 'model', 'model-' || n % 10, 'startedMs', 1,
-                 'endedMs', 900, 'outcome', case when status < 400 then 'ok' else 'upstream_failed' end)),
-            case when status >= 400 then 'upstream_failed' end
-       from generate_series(1, $1::text::integer) n
-      cross join lateral (select interval '90 days' * (n / $1::text::double precision - 1) as age,
-        case when n % 10 = 0 then 1 else 1 + (n::bigint * 7919) % $2::text::integer end as owner,
-        case when n % 20 = 3 then 502 else 200 end as status,
-        case when n between $1::text::integer / 2 and $1::text::integer / 2 + 49 then 'rare'
-             else (array['first', 'second', 'third'])[n % 3 + 1] end as upstream) facts
-      cross join lateral (select case when status < 400 then 1680000 else 0 end as cost) money`,
-    [String(calls), String(accounts)],
-  )
+  const rows = `(
+    select owner as account_id, n, age, status, upstream, case when status < 400 then 1680000 else 0 end as cost
+      from generate_series(1, $1::text::integer) n
+     cross join lateral (select interval '90 days' * (n / $1::text::double precision - 1) as age,
+       case when n % 10 = 0 then 1 else 1 + (n::bigint * 7919) % $2::text::integer end as owner,
+       case when n % 20 = 3 then 502 else 200 end as status,
+       case when n between $1::text::integer / 2 and $1::text::integer / 2 + 49 then 'rare'
+            else (array['first', 'second', 'third'])[n % 3 + 1] end as upstream) facts) calls`
+  await sql.unsafe(insertUsage(rows, TRIED), [String(calls), String(accounts)])
   await sql.unsafe('alter table usage enable trigger all')
-  await sql.unsafe(
-    `insert into usage_daily select account_id, (closed_at at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*),
-       count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), 0, sum(cost_micro_vnd),
-       sum(charged_micro_vnd), sum(upstream_cost_micro_vnd), count(upstream_cost_micro_vnd) from usage group by 1, 2, 3, 4`,
-  )
+  await sql.unsafe(SUM_DAYS)
   await sql.unsafe(
     'update wallet w set seq = (select coalesce(max(seq), 0) from usage u where u.account_id = w.account_id)',
   )

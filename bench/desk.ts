@@ -4,9 +4,8 @@
  */
 
 import { createAccount } from '../src/accounts/accounts.ts'
-import { BUSINESS_SPLITS } from '../src/ledger/reports/business.ts'
-import { addDays, dayOf } from '../src/ledger/reports/days.ts'
 import { fillDesk } from './desk-rows.ts'
+import { businessPages, logPages } from './page-lists.ts'
 import { timesOf, whileSignedIn } from './signed-in.ts'
 
 const ACCOUNTS = 1_000
@@ -36,26 +35,3 @@ await whileSignedIn(
     }
   },
 )
-
-/** Revenue, cost and margin of 30 and of 90 days, each way to split them. */
-function businessPages(): string[] {
-  const from = addDays(dayOf(new Date()), -89)
-  return BUSINESS_SPLITS.flatMap(by => [`/operator/business?by=${by}`, `/operator/business?by=${by}&from=${from}`])
-}
-
-/** The log of calls, filtered in the ways that operators do. */
-function logPages(callInTheMiddle: string): string[] {
-  const days = `from=${addDays(dayOf(new Date()), -89)}`
-  const queries = [
-    ...['', days, `${days}&before=${callInTheMiddle}`],
-    ...[
-      'account=customer-77@example.com',
-      'account=customer-1@example.com',
-      `${days}&account=customer-1@example.com&status=502`,
-    ],
-    ...['key=77', 'asked=vendor/model-4', 'model=model-4', 'model=model-z', 'upstream=first', `${days}&upstream=rare`],
-    ...['status=error', 'status=502', 'status=418', 'slow=60', `${days}&slow=61`, 'slow=600', `${days}&asked=nothing`],
-    ...[`${days}&status=error&upstream=second&model=model-3`, `${days}&status=502&upstream=rare`],
-  ]
-  return queries.map(query => `/operator/calls?${query}`)
-}

@@ -15,14 +15,13 @@ import { createKey } from '../src/accounts/keys.ts'
 import { startEmbeddedPostgres } from '../src/app/embedded-postgres.ts'
 import { audit } from '../src/ledger/audit.ts'
 import { credit } from '../src/ledger/credit.ts'
-import { createLedger, type RunningLedger } from '../src/ledger/ledger.ts'
+import type { RunningLedger } from '../src/ledger/ledger.ts'
 import { migrate } from '../src/ledger/migrate.ts'
 import type { LedgerLimits } from '../src/ledger/options.ts'
-import type { Settlement } from '../src/ledger/types.ts'
 import { openDatabase } from '../src/lib/database.ts'
-import { uuidv7 } from '../src/lib/ids.ts'
-import { microVnd, vndToMicro } from '../src/lib/money.ts'
+import { vndToMicro } from '../src/lib/money.ts'
 import { generateSecretSet, parseSecretSet } from '../src/lib/secrets.ts'
+import { type Customer, drive, openBenchLedger, pair, quantile, type Times } from './ledger-load.ts'
 
 const WALLETS = 1_000
 const CALLERS = 1_000
@@ -30,34 +29,10 @@ const asJson = process.argv.includes('--json')
 const rate = process.argv.includes('--rate') ? Number(process.argv[process.argv.indexOf('--rate') + 1]) : null
 const seconds = Number(process.argv[2] ?? 4)
 
-interface Customer {
-  readonly accountId: number
-  readonly keyHash: Uint8Array
-}
-
 interface Figures {
   readonly pairsPerSecond: number
   readonly holdMs: { p50: number; p99: number }
   readonly cpuMicrosecondsPerPair: number
-}
-
-const SETTLEMENT: Omit<
-  Settlement,
-  'callId' | 'entryId' | 'requestedName' | 'endpoint' | 'accountId' | 'keyId' | 'openedAt'
-> = {
-  costMicroVnd: microVnd(1_680_000n),
-  inputTokens: 1_000,
-  outputTokens: 120,
-  cachedInputTokens: 0,
-  reasoningTokens: 0,
-  images: 0,
-  priceVnd: 1_500,
-  pricePer: 'mtok',
-  firstByteMs: 300,
-  latencyMs: 900,
-  status: 200,
-  streamed: true,
-  estimated: false,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
@@ -114,42 +89,23 @@ async function pace(customers: readonly Customer[], perSecond: number): Promise<
   await ledger.close()
 }
 
-function quantile(times: readonly number[], share: number): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Number.NaN
-}
-
 function quantiles(times: readonly number[]): string {
   return `p50 ${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms`
 }
 
 function openLedger(limits: Partial<LedgerLimits>): Promise<RunningLedger> {
-  return createLedger({
-    url: postgres.url,
-    instanceName: 'bench',
-    spoolDir: join(folder, 'spool'),
-    report: event => event.level === 'info' || console.error(event),
-    // Single statements queue for longer than a gateway would let a call wait.
-    limits: { spoolRetentionMs: 0, holdRetryMs: 120_000, statementTimeoutMs: 60_000, settleWaitMs: 120_000, ...limits },
-  })
+  return openBenchLedger({ url: postgres.url, folder, limits })
 }
 
 async function run(name: string, customers: readonly Customer[], limits: Partial<LedgerLimits>): Promise<Figures> {
   const ledger = await openLedger(limits)
-  const times: Times = { hold: [], settle: [] }
-  let pairs = 0
-  let until = performance.now() + 1_000
-  await Promise.all(Array.from({ length: CALLERS }, (_, index) => caller(index)))
-  pairs = 0
-  times.hold.length = 0
+  await drive(ledger, customers, { seconds: 1, callers: CALLERS })
   const cpu = process.cpuUsage()
-  const start = performance.now()
-  until = start + seconds * 1_000
-  await Promise.all(Array.from({ length: CALLERS }, (_, index) => caller(index)))
-  const elapsed = (performance.now() - start) / 1_000
+  const { pairs, pairsPerSecond, times } = await drive(ledger, customers, { seconds, callers: CALLERS })
   const { user, system } = process.cpuUsage(cpu)
   await ledger.close()
   const figures = {
-    pairsPerSecond: pairs / elapsed,
+    pairsPerSecond,
     holdMs: { p50: quantile(times.hold, 0.5), p99: quantile(times.hold, 0.99) },
     cpuMicrosecondsPerPair: (user + system) / pairs,
   }
@@ -159,40 +115,6 @@ async function run(name: string, customers: readonly Customer[], limits: Partial
       `p99 ${figures.holdMs.p99.toFixed(1)} ms, ${figures.cpuMicrosecondsPerPair.toFixed(1)} µs of this process a pair`,
   )
   return figures
-
-  async function caller(index: number): Promise<void> {
-    const signal = new AbortController().signal
-    for (let turn = index; performance.now() < until; turn += CALLERS) {
-      await pair(ledger, customers[turn % customers.length]!, signal, times)
-      pairs++
-    }
-  }
-}
-
-/** In milliseconds. */
-interface Times {
-  readonly hold: number[]
-  readonly settle: number[]
-}
-
-async function pair(ledger: RunningLedger, customer: Customer, signal: AbortSignal, times: Times): Promise<void> {
-  const start = performance.now()
-  const callId = uuidv7()
-  const price = { priceVnd: SETTLEMENT.priceVnd, pricePer: SETTLEMENT.pricePer }
-  const call = { callId, entryId: 'bench-model', requestedName: null, endpoint: 1, family: 'bench', ...price } as const
-  const { keyHash } = customer
-  const answer = await ledger.admit({ ...call, keyHash, wantMicroVnd: microVnd(3_360_000n) }, { signal })
-  const held = performance.now()
-  times.hold.push(held - start)
-  if (answer.outcome !== 'admitted') throw new Error(`not admitted: ${answer.outcome}`)
-  await ledger.settle({
-    ...call,
-    ...SETTLEMENT,
-    accountId: answer.accountId,
-    keyId: answer.keyId,
-    openedAt: new Date(),
-  })
-  times.settle.push(performance.now() - held)
 }
 
 async function makeCustomers(): Promise<Customer[]> {

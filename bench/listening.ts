@@ -6,12 +6,14 @@ import { createInterface } from 'node:readline'
 /** Resolves when the log says that the gateway is ready; later lines are dropped. */
 export async function listening({ stderr }: ChildProcess): Promise<string> {
   if (stderr === null) throw new Error('the gateway has no log')
+  let last = ''
   for await (const line of createInterface(stderr)) {
+    last = line
     const url = line.startsWith('{') ? JSON.parse(line).url : undefined
     if (typeof url === 'string') {
       stderr.resume()
       return url
     }
   }
-  throw new Error('the gateway did not start')
+  throw new Error(`the gateway did not start: ${last}`)
 }

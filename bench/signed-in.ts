@@ -1,6 +1,6 @@
 /** A gateway in its own process on a fresh embedded Postgres, and a person signed in to its pages. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,17 +35,37 @@ export async function whileSignedIn(
   const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
   const postgres = await startEmbeddedPostgres({ dataDir: folder, durable: false })
   const sql = openDatabase({ url: postgres.url, name: 'bench', connectionsMax: 1, statementTimeoutMs: 3_600_000 })
-  let gateway: ChildProcess | undefined
   try {
     await migrate(sql)
-    const accountId = await fill(sql)
-    const visitor = { ipAddress: '127.0.0.1', userAgent: 'bench', language: 'en' } as const
-    const { token } = await openSession(sql, PEOPLE_LIMITS, { accountId, visitor })
-    const own = { DATABASE_URL: postgres.url, DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'info' }
-    gateway = spawn(process.execPath, ['src/start.js', 'serve'], {
-      env: { ...process.env, ...own, ...environment },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
+    await withGateway({ sql, url: postgres.url, folder, accountId: await fill(sql), environment }, work)
+  } finally {
+    await sql.end({ timeout: 5 })
+    await postgres.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Runs `work` beside a gateway of its own on a database that is there, which keeps its files below `folder`. */
+export async function withGateway(
+  given: {
+    readonly sql: Sql
+    readonly url: string
+    readonly folder: string
+    /** The account that signs in. */
+    readonly accountId: number
+    readonly environment?: Readonly<Record<string, string>>
+  },
+  work: (signedIn: SignedIn) => Promise<void>,
+): Promise<void> {
+  const { sql, url, folder, accountId, environment } = given
+  const visitor = { ipAddress: '127.0.0.1', userAgent: 'bench', language: 'en' } as const
+  const { token } = await openSession(sql, PEOPLE_LIMITS, { accountId, visitor })
+  const own = { DATABASE_URL: url, DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'info' }
+  const gateway = spawn(process.execPath, ['src/start.js', 'serve'], {
+    env: { ...process.env, ...own, ...environment },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  try {
     const baseUrl = await listening(gateway)
     const headers = { cookie: `session=${token}`, accept: 'text/html', 'accept-encoding': 'br' }
     const load = async (path: string): Promise<void> => {
@@ -57,19 +77,16 @@ export async function whileSignedIn(
     await load('/openapi.json')
     await work({ sql, baseUrl, token, headers, gatewayProcessId: gateway.pid as number, load })
   } finally {
-    gateway?.kill('SIGTERM')
-    if (gateway?.exitCode === null) await once(gateway, 'exit')
-    await sql.end({ timeout: 5 })
-    await postgres.stop()
-    rmSync(folder, { recursive: true, force: true })
+    gateway.kill('SIGTERM')
+    if (gateway.exitCode === null) await once(gateway, 'exit')
   }
 }
 
-/** Loads a page several times; the first and the median time as text. */
+/** Loads a page several times; the first and the median time, in ms and as text. */
 export async function timesOf(
-  { load }: SignedIn,
+  { load }: Pick<SignedIn, 'load'>,
   path: string,
-): Promise<{ readonly text: string; readonly turns: number }> {
+): Promise<{ readonly text: string; readonly turns: number; readonly first: number; readonly median: number }> {
   const times: number[] = []
   for (let turn = 0; turn < TURNS; turn++) {
     const started = performance.now()
@@ -78,5 +95,5 @@ export async function timesOf(
   }
   const [first = 0] = times
   const median = times.toSorted((left, right) => left - right)[(TURNS - 1) / 2] ?? 0
-  return { text: `first ${first.toFixed(0)} ms, median ${median.toFixed(0)} ms`, turns: TURNS }
+  return { text: `first ${first.toFixed(0)} ms, median ${median.toFixed(0)} ms`, turns: TURNS, first, median }
 }

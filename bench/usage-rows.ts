@@ -1,6 +1,48 @@
-/** A journal of many calls of one account, for benches of reports. */
+/** Journals of many calls, for benches. */
 
 import type { Sql } from '../src/lib/database.ts'
+
+/** Values of a row in SQL, over the columns of the query below: `account_id`, `n`, and `age`, an interval below 0. */
+const USUAL = {
+  account_id: 'account_id',
+  seq: 'n',
+  call_id: 'uuidv7(age)',
+  key_id: 'account_id',
+  entry_id: `'model-' || n % 10`,
+  endpoint: '1',
+  status: '200',
+  input_tokens: '1000',
+  output_tokens: '120',
+  cached_input_tokens: '0',
+  reasoning_tokens: '0',
+  images: '0',
+  price_vnd: '1500',
+  price_per: '1',
+  cost_micro_vnd: '1680000',
+  charged_micro_vnd: '1680000',
+  balance_after_micro_vnd: '0',
+  latency_ms: '34',
+  streamed: 'true',
+  estimated: 'false',
+  opened_at: 'now() + age',
+  closed_at: 'now() + age',
+}
+
+/** Columns with other values than usual, in SQL. */
+export type UsageValues = Readonly<Record<string, string>>
+
+/** A statement that writes a call for each row of `from`. */
+export function insertUsage(from: string, values: UsageValues): string {
+  const all = { ...USUAL, ...values }
+  return `insert into usage (${Object.keys(all).join(', ')}) select ${Object.values(all).join(', ')} from ${from}`
+}
+
+/** The sums of days, of the calls that are there. */
+export const SUM_DAYS = `
+  insert into usage_daily select account_id, (closed_at at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*),
+     count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), sum(images), sum(cost_micro_vnd),
+     sum(charged_micro_vnd), coalesce(sum(upstream_cost_micro_vnd), 0), count(upstream_cost_micro_vnd)
+    from usage group by 1, 2, 3, 4`
 
 /**
  * Fills 90 days with calls: ten models, two keys and a third one used once, ten tags and another one used once. The account must
@@ -13,21 +55,16 @@ export async function fillUsage(sql: Sql, { accountId, calls }: { accountId: num
     from generate_series(1, 3) n`,
     [account],
   )
-  await sql.unsafe(
-    `insert into usage (account_id, seq, call_id, key_id, entry_id, endpoint, status, input_tokens, output_tokens,
-       cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
-       balance_after_micro_vnd, latency_ms, streamed, estimated, opened_at, closed_at, tag)
-     select $1::text::bigint, n, gen_random_uuid(), case when n = $2::text::integer / 3 then 3 else n % 2 + 1 end,
-            'model-' || n % 10, 1, 200, 1000, 120, 0, 0, 0, 1500, 1, 1680000, 1680000, 0, 34, true, false, t, t,
-            case when n = $2::text::integer / 3 then 'rare' when n % 3 = 0 then 'team-' || n % 10 end
-       from generate_series(1, $2::text::integer) n
-      cross join lateral (select now() - interval '90 days' * (1 - n / $2::text::double precision)) as x(t)`,
-    [account, String(calls)],
-  )
-  await sql.unsafe(
-    `insert into usage_daily select account_id, (closed_at at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*), 0,
-       sum(input_tokens), sum(output_tokens), 0, sum(cost_micro_vnd), sum(charged_micro_vnd) from usage group by 1, 2, 3, 4`,
-  )
+  const rows = `(
+    select $1::text::bigint as account_id, n, n = $2::text::integer / 3 as is_rare,
+           interval '90 days' * (n / $2::text::double precision - 1) as age
+      from generate_series(1, $2::text::integer) n) calls`
+  const values = {
+    key_id: 'case when is_rare then 3 else n % 2 + 1 end',
+    tag: `case when is_rare then 'rare' when n % 3 = 0 then 'team-' || n % 10 end`,
+  }
+  await sql.unsafe(insertUsage(rows, values), [account, String(calls)])
+  await sql.unsafe(SUM_DAYS)
   await sql.unsafe('update wallet set seq = $1::text::bigint', [String(calls)])
   await sql.unsafe('analyze')
 }

@@ -1,0 +1,107 @@
+/** Callers that hold and settle as fast as a ledger lets them. */
+
+import { join } from 'node:path'
+import { createLedger, type RunningLedger } from '../src/ledger/ledger.ts'
+import type { LedgerLimits } from '../src/ledger/options.ts'
+import type { Settlement } from '../src/ledger/types.ts'
+import { uuidv7 } from '../src/lib/ids.ts'
+import { microVnd } from '../src/lib/money.ts'
+
+export interface Customer {
+  readonly accountId: number
+  readonly keyHash: Uint8Array
+}
+
+const SETTLEMENT: Omit<
+  Settlement,
+  'callId' | 'entryId' | 'requestedName' | 'endpoint' | 'accountId' | 'keyId' | 'openedAt'
+> = {
+  costMicroVnd: microVnd(1_680_000n),
+  inputTokens: 1_000,
+  outputTokens: 120,
+  cachedInputTokens: 0,
+  reasoningTokens: 0,
+  images: 0,
+  priceVnd: 1_500,
+  pricePer: 'mtok',
+  firstByteMs: 300,
+  latencyMs: 900,
+  status: 200,
+  streamed: true,
+  estimated: false,
+}
+
+/** The ledger of one process; its spool is below `folder`. */
+export function openBenchLedger({
+  url,
+  folder,
+  limits = {},
+}: {
+  url: string
+  folder: string
+  limits?: Partial<LedgerLimits>
+}): Promise<RunningLedger> {
+  return createLedger({
+    url,
+    instanceName: 'bench',
+    spoolDir: join(folder, 'spool'),
+    report: event => event.level === 'info' || console.error(event),
+    // Single statements queue for longer than a gateway would let a call wait.
+    limits: { spoolRetentionMs: 0, holdRetryMs: 120_000, statementTimeoutMs: 60_000, settleWaitMs: 120_000, ...limits },
+  })
+}
+
+/** Each caller takes its turn of the customers, one call after the other. */
+export async function drive(
+  ledger: RunningLedger,
+  customers: readonly Customer[],
+  { seconds, callers }: { seconds: number; callers: number },
+): Promise<{ readonly pairs: number; readonly pairsPerSecond: number; readonly times: Times }> {
+  const times: Times = { hold: [], settle: [] }
+  const start = performance.now()
+  const until = start + seconds * 1_000
+  const caller = async (index: number): Promise<void> => {
+    const signal = new AbortController().signal
+    for (let turn = index; performance.now() < until; turn += callers) {
+      await pair(ledger, customers[turn % customers.length]!, signal, times)
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, (_, index) => caller(index)))
+  const pairs = times.settle.length
+  return { pairs, pairsPerSecond: (pairs * 1_000) / (performance.now() - start), times }
+}
+
+/** In milliseconds. */
+export interface Times {
+  readonly hold: number[]
+  readonly settle: number[]
+}
+
+export async function pair(
+  ledger: RunningLedger,
+  customer: Customer,
+  signal: AbortSignal,
+  times: Times,
+): Promise<void> {
+  const start = performance.now()
+  const callId = uuidv7()
+  const price = { priceVnd: SETTLEMENT.priceVnd, pricePer: SETTLEMENT.pricePer }
+  const call = { callId, entryId: 'bench-model', requestedName: null, endpoint: 1, family: 'bench', ...price } as const
+  const { keyHash } = customer
+  const answer = await ledger.admit({ ...call, keyHash, wantMicroVnd: microVnd(3_360_000n) }, { signal })
+  const held = performance.now()
+  times.hold.push(held - start)
+  if (answer.outcome !== 'admitted') throw new Error(`not admitted: ${answer.outcome}`)
+  await ledger.settle({
+    ...call,
+    ...SETTLEMENT,
+    accountId: answer.accountId,
+    keyId: answer.keyId,
+    openedAt: new Date(),
+  })
+  times.settle.push(performance.now() - held)
+}
+
+export function quantile(times: readonly number[], share: number): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Number.NaN
+}

@@ -1,0 +1,40 @@
+/** The pages that benches measure, with the filters that people set. */
+
+import { BUSINESS_SPLITS } from '../src/ledger/reports/business.ts'
+import { addDays, dayOf } from '../src/ledger/reports/days.ts'
+
+/** First of the last 90 days. */
+export const LONG_AGO = addDays(dayOf(new Date()), -89)
+
+/** What customers see of their account, whose calls have numbers around `middleSeq`. */
+export function customerPages(middleSeq: number): string[] {
+  return [
+    ...['/', '/models', '/overview', '/keys', '/keys/1', '/topup', '/usage', '/usage?by=key&measure=tokens'],
+    `/usage?from=${LONG_AGO}`,
+    `/usage?from=${LONG_AGO}&before=${middleSeq}`,
+    `/usage?from=${LONG_AGO}&key=3`,
+    `/usage?from=${LONG_AGO}&status=error`,
+  ]
+}
+
+/** Revenue, cost and margin of 30 and of 90 days, each way to split them. */
+export function businessPages(): string[] {
+  return BUSINESS_SPLITS.flatMap(by => [`/operator/business?by=${by}`, `/operator/business?by=${by}&from=${LONG_AGO}`])
+}
+
+/** The log of calls, filtered in the ways that operators do. */
+export function logPages(callInTheMiddle: string): string[] {
+  const days = `from=${LONG_AGO}`
+  const queries = [
+    ...['', days, `${days}&before=${callInTheMiddle}`],
+    ...[
+      'account=customer-77@example.com',
+      'account=customer-1@example.com',
+      `${days}&account=customer-1@example.com&status=502`,
+    ],
+    ...['key=77', 'asked=vendor/model-4', 'model=model-4', 'model=model-z', 'upstream=first', `${days}&upstream=rare`],
+    ...['status=error', 'status=502', 'status=418', 'slow=60', `${days}&slow=61`, 'slow=600', `${days}&asked=nothing`],
+    ...[`${days}&status=error&upstream=second&model=model-3`, `${days}&status=502&upstream=rare`],
+  ]
+  return queries.map(query => `/operator/calls?${query}`)
+}

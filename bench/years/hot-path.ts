@@ -1,0 +1,110 @@
+/** Holds, settlements and starts on both databases, in turns. */
+
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { type Customer, drive, openBenchLedger, quantile, type Times } from '../ledger-load.ts'
+import { listening } from '../listening.ts'
+import { meterOf, treeOf } from '../proxy/cpu.ts'
+import { keyOf } from './rows.ts'
+import { type Database, median, WALLETS, type World } from './world.ts'
+
+const CALLERS = 200
+const SLICE_SECONDS = 2
+const ROUNDS = 6
+const STARTS = 5
+
+export interface HotPath {
+  readonly pairsPerSecond: number
+  /** Of the process and of Postgres, per pair. */
+  readonly cpuMicroseconds: number
+  readonly postgresMicroseconds: number
+  readonly holdMs: number
+  readonly settleMs: number
+}
+
+/** One wallet that is hot, or a thousand; in the database of a year from the account with most calls to those with none. */
+export async function measureHotPath(world: World, wallets: number): Promise<Record<'empty' | 'year', HotPath>> {
+  const both = [world.empty, world.year] as const
+  const ledgers = await Promise.all(both.map(({ url, folder }) => openBenchLedger({ url, folder })))
+  const slices = both.map((): HotPath[] => [])
+  try {
+    for (let round = 0; round <= ROUNDS; round++) {
+      for (const [index, database] of both.entries()) {
+        const slice = await measureSlice(world, ledgers[index]!, customersOf(database, wallets))
+        // The first one warms up.
+        if (round > 0) slices[index]!.push(slice)
+      }
+    }
+  } finally {
+    await Promise.all(ledgers.map(ledger => ledger.close()))
+  }
+  const [empty, year] = slices.map(all => {
+    const of = (figure: keyof HotPath): number => median(all.map(slice => slice[figure]))
+    return {
+      pairsPerSecond: of('pairsPerSecond'),
+      cpuMicroseconds: of('cpuMicroseconds'),
+      postgresMicroseconds: of('postgresMicroseconds'),
+      holdMs: of('holdMs'),
+      settleMs: of('settleMs'),
+    }
+  }) as [HotPath, HotPath]
+  return { empty, year }
+}
+
+async function measureSlice(
+  world: World,
+  ledger: Awaited<ReturnType<typeof openBenchLedger>>,
+  customers: readonly Customer[],
+): Promise<HotPath> {
+  const postgres = meterOf(() => treeOf(world.postmasterPid()))
+  const cpu = process.cpuUsage()
+  const { pairs, pairsPerSecond, times } = await drive(ledger, customers, { seconds: SLICE_SECONDS, callers: CALLERS })
+  const { user, system } = process.cpuUsage(cpu)
+  const middle = (of: keyof Times): number => quantile(times[of], 0.5)
+  return {
+    pairsPerSecond,
+    cpuMicroseconds: (user + system) / pairs,
+    postgresMicroseconds: (await postgres()).run / pairs,
+    holdMs: middle('hold'),
+    settleMs: middle('settle'),
+  }
+}
+
+/** Evenly over the database's accounts. */
+function customersOf({ size }: Database, wallets: number): Customer[] {
+  const step = Math.floor(size.accounts / WALLETS)
+  return Array.from({ length: wallets }, (_, index) => {
+    const accountId = 1 + index * step
+    return {
+      accountId,
+      keyHash: createHash('sha256')
+        .update(String(keyOf(accountId, size)))
+        .digest(),
+    }
+  })
+}
+
+/** Seconds from the start of a gateway's process until it takes calls. */
+export async function measureStarts({ empty, year }: World): Promise<Record<'empty' | 'year', number>> {
+  const seconds = { empty: [] as number[], year: [] as number[] }
+  for (let turn = 0; turn <= STARTS; turn++) {
+    for (const [name, database] of [
+      ['empty', empty],
+      ['year', year],
+    ] as const) {
+      const started = performance.now()
+      const environment = { DATABASE_URL: database.url, DATA_DIR: database.folder, PORT: '0', LOG_LEVEL: 'info' }
+      const gateway = spawn(process.execPath, ['src/start.js', 'serve'], {
+        env: { ...process.env, ...environment },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      await listening(gateway)
+      // The first start compiles.
+      if (turn > 0) seconds[name].push((performance.now() - started) / 1_000)
+      gateway.kill('SIGTERM')
+      await once(gateway, 'exit')
+    }
+  }
+  return { empty: median(seconds.empty), year: median(seconds.year) }
+}

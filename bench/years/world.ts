@@ -1,0 +1,108 @@
+/** One Postgres with a database of a year and an almost empty one, and everything that measures them both. */
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/app/embedded-postgres.ts'
+import { migrate } from '../../src/ledger/migrate.ts'
+import { openDatabase, type Sql } from '../../src/lib/database.ts'
+import { fillYear, type Size, sumYear } from './rows.ts'
+
+export interface Database {
+  readonly name: string
+  readonly url: string
+  readonly sql: Sql
+  /** Of its gateways: secrets and spools. */
+  readonly folder: string
+  readonly size: Size
+}
+
+export interface World {
+  readonly empty: Database
+  readonly year: Database
+  readonly folder: string
+  postmasterPid(): number
+  /** Another database on the same server, empty. */
+  add(name: string): Promise<Database>
+}
+
+/** A server as an operator would set it up for this machine; the project's own defaults are for development. */
+const SETTINGS = { shared_buffers: '2GB', max_wal_size: '4GB', effective_cache_size: '8GB', max_connections: '200' }
+const STATEMENT_TIMEOUT_MS = 3 * 3_600_000
+/** Wallets of the empty database, which the calls are spread over. */
+export const WALLETS = 1_000
+
+/** Fills, runs `work` on durable databases, then removes everything. */
+export async function withWorld(size: Size, work: (world: World) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
+  let postgres: EmbeddedPostgres | null = null
+  const opened: Sql[] = []
+  const databaseOf = (name: string, of: Size): Database => {
+    const own = join(folder, name)
+    mkdirSync(own, { recursive: true })
+    const url = (postgres as EmbeddedPostgres).url.replace(/\/[^/]*$/, `/${name}`)
+    const sql = openDatabase({ url, name: 'bench', connectionsMax: 2, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
+    opened.push(sql)
+    return { name, url, sql, folder: own, size: of }
+  }
+  const close = async (): Promise<void> => {
+    await Promise.all(opened.splice(0).map(sql => sql.end({ timeout: 5 })))
+    await postgres?.stop()
+  }
+  const create = async (name: string): Promise<void> => {
+    const { url } = postgres as EmbeddedPostgres
+    const admin = openDatabase({ url, name: 'bench', connectionsMax: 1 })
+    await admin.unsafe(`create database ${name}`)
+    await admin.end()
+  }
+  const none = { accounts: WALLETS, keys: WALLETS, calls: 0 }
+  try {
+    postgres = await startEmbeddedPostgres({ dataDir: folder, durable: false, settings: SETTINGS })
+    for (const [name, of] of [
+      ['empty', none],
+      ['year', size],
+    ] as const) {
+      await create(name)
+      await fill(databaseOf(name, of))
+    }
+    await close()
+    postgres = await startEmbeddedPostgres({ dataDir: folder, durable: true, settings: SETTINGS })
+    await work({
+      empty: databaseOf('empty', none),
+      year: databaseOf('year', size),
+      folder,
+      postmasterPid: () => Number(readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0]),
+      async add(name) {
+        await create(name)
+        return databaseOf(name, size)
+      },
+    })
+  } finally {
+    await close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function fill({ name, url, sql, size }: Database): Promise<void> {
+  await migrate(sql)
+  const filling = openDatabase({ url, name: 'bench', connectionsMax: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
+  const started = performance.now()
+  const seconds = (): string => ((performance.now() - started) / 1_000).toFixed(0)
+  await fillYear(filling, size)
+  const filled = seconds()
+  await sumYear(filling, size)
+  await filling.unsafe('update account set is_operator = true where account_id = 1')
+  await filling.end()
+  console.log(`${name}: ${JSON.stringify(size)}, filled in ${filled} s, summed in ${seconds()} s`)
+}
+
+/** Runs what is measured, in seconds. */
+export async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return (performance.now() - started) / 1_000
+}
+
+export function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[values.length >> 1] ?? Number.NaN
+}
