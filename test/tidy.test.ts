@@ -7,6 +7,8 @@ import { expect, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const LINES_MAX = 350
+/** One file, one world: a second one would cost a start each time. */
+const TEST_LINES_MAX = 700
 
 const FLOORS: Readonly<Record<string, number>> = {
   start: 8,
@@ -105,11 +107,11 @@ test('no file imports itself in a circle', () => {
   expect(circles).toEqual([])
 })
 
-test(`no file has more than ${LINES_MAX} lines`, () => {
+test(`no file has more than ${LINES_MAX} lines, and no file of tests more than ${TEST_LINES_MAX}`, () => {
   const long = files
-    .filter(file => !file.startsWith('test/') && roomOf(file) !== 'generated')
+    .filter(file => roomOf(file) !== 'generated')
     .map(file => [file, read(file).split('\n').length - 1] as const)
-    .filter(([, lines]) => lines > LINES_MAX)
+    .filter(([file, lines]) => lines > (file.endsWith('.test.ts') ? TEST_LINES_MAX : LINES_MAX))
   expect(long).toEqual([])
 })
 

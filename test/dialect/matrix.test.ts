@@ -19,7 +19,8 @@ import { convertRequest } from '../../src/translate/convert.ts'
 import { planSameFormat } from '../../src/translate/same-format.ts'
 import type { ChatFormat } from '../../src/translate/translator.ts'
 import { contextOf, dialectOf } from '../translate/support.ts'
-import { ROWS, type Row, type Seen } from './rows.ts'
+import type { Row, Seen } from './row-parts.ts'
+import { ROWS } from './rows.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -1,6 +1,47 @@
 /** A storm's results as a table, and whether every promise was kept. */
 
-import type { StormReport } from './storm.ts'
+import type { Verdict } from './support/check.ts'
+import type { GatewayProcess, Life } from './support/gateways.ts'
+import type { Outage } from './support/missing.ts'
+
+export interface StormReport {
+  readonly seed: number
+  readonly seconds: number
+  readonly calls: number
+  /** Replies by status; 0: the connection broke. */
+  readonly statuses: Readonly<Record<string, number>>
+  readonly complete: number
+  readonly left: number
+  readonly gatewayKills: number
+  readonly databaseKills: number
+  /** Pauses of Postgres. */
+  readonly brownOuts: number
+  /** Streams meant to outgrow their hold. */
+  readonly longStreams: number
+  /** Gateway starts with garbage in the spool. */
+  readonly spoolsLittered: number
+  /** Starts that exited at once because Postgres was away, as they should. */
+  readonly startsRefused: number
+  readonly notifications: number
+  readonly transfers: number
+  readonly acknowledged: number
+  readonly verdict: Verdict
+  /** Processes that exited without a signal from the storm. */
+  readonly exits: readonly string[]
+  /** Files that contain a prompt, a key or a secret. */
+  readonly leaks: readonly string[]
+  /** Calls without a reply after 40 s. */
+  readonly hung: number
+  /** Times in ms: from Postgres ready to the first good reply, and from a gateway's start to its first readiness. */
+  readonly databaseRecoveryMs: readonly number[]
+  readonly bootMs: readonly number[]
+  /** Time from the last request that a gateway answered to its kill, in ms. */
+  readonly silencesMs: readonly number[]
+  /** Time from the moment when all gateways were ready again until no hold was left, in ms. */
+  readonly sweptMs: number
+  /** The lowest balance ever read, in µVND. */
+  readonly lowestBalance: bigint
+}
 
 /** Findings that must be empty. */
 export function faultsOf(report: StormReport): Readonly<Record<string, readonly string[]>> {
@@ -75,4 +116,29 @@ function spread(values: readonly number[]): string {
   const sorted = values.toSorted((left, right) => left - right)
   const at = (share: number) => Math.round(sorted[Math.floor((sorted.length - 1) * share)] as number)
   return `median ${at(0.5)}, worst ${at(1)} (of ${sorted.length})`
+}
+
+export function countBy(values: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    [...Map.groupBy(values, value => value)].sort().map(([value, same]) => [value, same.length]),
+  )
+}
+
+/** Lives of gateways that exited at once because Postgres was away. */
+export function refusedStarts(gateways: readonly GatewayProcess[], away: readonly Outage[]): readonly Life[] {
+  const wasAway = ({ startedAt, endedAt }: Life) =>
+    away.some(({ from, to }) => startedAt < to && (endedAt ?? Date.now()) > from)
+  return gateways
+    .flatMap(gateway => gateway.lives)
+    .filter(life => !life.wanted && life.endedAt !== null && life.readyAt === null && wasAway(life))
+}
+
+/** Every other exit without a signal from the storm. */
+export function exitsOf(gateways: readonly GatewayProcess[], away: readonly Outage[]): string[] {
+  const refused = new Set(refusedStarts(gateways, away))
+  return gateways.flatMap(({ name, lives }) =>
+    lives
+      .filter(life => !life.wanted && life.endedAt !== null && !refused.has(life))
+      .map(({ ended, lastWords }) => `${name}: code ${ended?.code}, signal ${ended?.signal}: ${lastWords}`),
+  )
 }

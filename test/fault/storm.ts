@@ -7,7 +7,8 @@ import { appendFileSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Random, seededRandom } from '../support/random.ts'
-import { judge, lookAtJournal, type Verdict } from './support/check.ts'
+import { countBy, exitsOf, refusedStarts, type StormReport } from './report.ts'
+import { judge, lookAtJournal } from './support/check.ts'
 import type { ClientCall } from './support/client.ts'
 import { type Customer, type Transfer, VND } from './support/customers.ts'
 import type { GatewayProcess } from './support/gateways.ts'
@@ -25,45 +26,6 @@ export interface StormOptions {
   readonly gatewayKillMs: readonly [from: number, to: number]
   readonly databaseKillMs: readonly [from: number, to: number]
   readonly onProgress?: (line: string) => void
-}
-
-export interface StormReport {
-  readonly seed: number
-  readonly seconds: number
-  readonly calls: number
-  /** Replies by status; 0: the connection broke. */
-  readonly statuses: Readonly<Record<string, number>>
-  readonly complete: number
-  readonly left: number
-  readonly gatewayKills: number
-  readonly databaseKills: number
-  /** Pauses of Postgres. */
-  readonly brownOuts: number
-  /** Streams meant to outgrow their hold. */
-  readonly longStreams: number
-  /** Gateway starts with garbage in the spool. */
-  readonly spoolsLittered: number
-  /** Starts that exited at once because Postgres was away, as they should. */
-  readonly startsRefused: number
-  readonly notifications: number
-  readonly transfers: number
-  readonly acknowledged: number
-  readonly verdict: Verdict
-  /** Processes that exited without a signal from the storm. */
-  readonly exits: readonly string[]
-  /** Files that contain a prompt, a key or a secret. */
-  readonly leaks: readonly string[]
-  /** Calls without a reply after 40 s. */
-  readonly hung: number
-  /** Times in ms: from Postgres ready to the first good reply, and from a gateway's start to its first readiness. */
-  readonly databaseRecoveryMs: readonly number[]
-  readonly bootMs: readonly number[]
-  /** Time from the last request that a gateway answered to its kill, in ms. */
-  readonly silencesMs: readonly number[]
-  /** Time from the moment when all gateways were ready again until no hold was left, in ms. */
-  readonly sweptMs: number
-  /** The lowest balance ever read, in µVND. */
-  readonly lowestBalance: bigint
 }
 
 const ENTRIES = ['gpt-5.5', 'req/gpt-5.5', 'gpt-5.4-mini', 'claude-opus-5', 'claude-sonnet-5'] as const
@@ -341,12 +303,12 @@ class Storm {
       brownOuts: this.#brownOuts,
       longStreams: this.#longStreams,
       spoolsLittered: this.#spoolsLittered,
-      startsRefused: this.#refusedStarts().length,
+      startsRefused: refusedStarts(gateways, this.#databaseAway).length,
       notifications: this.#notifications,
       transfers: this.#transfers.length,
       acknowledged: this.#transfers.filter(transfer => transfer.acknowledged).length,
       verdict,
-      exits: this.#exits(),
+      exits: exitsOf(gateways, this.#databaseAway),
       leaks: this.#leaks(),
       hung: calls.filter(call => call.fault === 'TimeoutError').length,
       databaseRecoveryMs: this.#databaseRecoveryMs,
@@ -363,34 +325,10 @@ class Storm {
     }
   }
 
-  #refusedStarts() {
-    const lives = this.world.gateways.flatMap(gateway => gateway.lives)
-    return lives.filter(life => !life.wanted && life.endedAt !== null && life.readyAt === null && this.#wasAway(life))
-  }
-
-  #wasAway({ startedAt, endedAt }: { startedAt: number; endedAt: number | null }): boolean {
-    return this.#databaseAway.some(({ from, to }) => startedAt < to && (endedAt ?? Date.now()) > from)
-  }
-
-  #exits(): string[] {
-    const refused = new Set(this.#refusedStarts())
-    return this.world.gateways.flatMap(({ name, lives }) =>
-      lives
-        .filter(life => !life.wanted && life.endedAt !== null && !refused.has(life))
-        .map(({ ended, lastWords }) => `${name}: code ${ended?.code}, signal ${ended?.signal}: ${lastWords}`),
-    )
-  }
-
   #leaks(): string[] {
     const keys = this.#customers.map(({ customer }) => customer.apiKey)
     return [this.world.secret, 'upstream-secret', ...keys].flatMap(text => this.world.filesWith(text))
   }
-}
-
-function countBy(values: readonly string[]): Record<string, number> {
-  return Object.fromEntries(
-    [...Map.groupBy(values, value => value)].sort().map(([value, same]) => [value, same.length]),
-  )
 }
 
 /** Runs a storm and passes the world, as the storm left it, to `then` before tearing it down. */
