@@ -46,7 +46,7 @@ async function fillMonth(sql: Sql, accountId: number): Promise<void> {
     `insert into usage (account_id, seq, call_id, key_id, entry_id, endpoint, status, input_tokens, output_tokens,
        cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
        balance_after_micro_vnd, latency_ms, streamed, estimated, opened_at, closed_at)
-     select $1::text::bigint, (select seq from wallet) + n, gen_random_uuid(), k.key_id, model, 1, 200, input, output, 0, 0, 0,
+     select $1::text::bigint, (select seq from wallet) + n, uuidv7(t - now()), k.key_id, model, 1, 200, input, output, 0, 0, 0,
             price, 1, price * (input + output), price * (input + output), $3::text::bigint, 900 + n % 700, true, false, t, t
        from generate_series(1, $2::text::integer) n
       cross join lateral (select now() - interval '30 days' * (1 - n / $2::text::double precision)) as x(t)
