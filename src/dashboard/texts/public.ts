@@ -61,10 +61,10 @@ export const PUBLIC_TEXTS = {
     vi: 'Chúng tôi chỉ ghi thời gian, mô hình, số token, chi phí và mã trạng thái.',
     en: 'We record the time, model, token counts, cost and status: nothing of your prompts or replies.',
   },
-  'landing.why4.title': { vi: 'Hai định dạng, mọi mô hình', en: 'Two formats, every model' },
+  'landing.why4.title': { vi: 'Ba định dạng, mọi mô hình', en: 'Three formats, every model' },
   'landing.why4.text': {
-    vi: 'Messages hay Chat Completions đều gọi được mọi mô hình trò chuyện, kể cả gọi công cụ và streaming.',
-    en: 'Messages or Chat Completions: either reaches every chat model, including tools and streaming.',
+    vi: 'Messages, Chat Completions hay Responses đều gọi được mọi mô hình trò chuyện, kể cả gọi công cụ và streaming.',
+    en: 'Messages, Chat Completions or Responses: each reaches every chat model, including tools and streaming.',
   },
   'reference.title': { vi: 'Tài liệu API', en: 'API reference' },
   'reference.description': {
