@@ -16,7 +16,7 @@ import { type SignedIn, whileSignedIn } from './signed-in.ts'
 
 const FOLDER = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
 const PAGES = { usage: '/usage', models: '/models' } as const
-const SIZE = { width: 1200, height: 820 }
+const SIZE = { width: 1200, height: 1040 }
 const CALLS = 900
 const BALANCE_MICRO_VND = 412_350_000_000n
 
