@@ -73,7 +73,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       await goOnWith(label)
       await page.waitForURL(`${url}/overview`)
       await page.goto('/account')
-      await page.getByText('new@gmail.com').first().waitFor()
+      await page.locator('main').getByText('new@gmail.com').first().waitFor()
     }
     expect(ownComplaints()).toEqual([])
   })
