@@ -2,7 +2,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
-import { type Again, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
+import { type Again, backoffMs, createBatcher, NOTHING_AGAIN, type QueueLoad, queueLoad } from '../lib/batcher.ts'
 import { classifyFault, openStatementPool, type PoolLoad, plainArray, type StatementPool } from '../lib/database.ts'
 
 export interface FoundKey {
@@ -41,6 +41,7 @@ export interface KeyFinder {
    */
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
   readonly load: PoolLoad
+  readonly queue: QueueLoad
   close(): Promise<void>
 }
 
@@ -128,6 +129,9 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
     },
     get load() {
       return pool.load
+    },
+    get queue() {
+      return queueLoad('keys', batcher, waitingMax)
     },
     close: () => pool.close(),
   }

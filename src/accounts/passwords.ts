@@ -1,6 +1,7 @@
 /** Passwords as argon2id PHC strings, with a cap on concurrent hashes. */
 
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { QueueLoad } from '../lib/batcher.ts'
 
 /** OWASP's minimum for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
 const MEMORY_KIB = 19_456
@@ -17,6 +18,7 @@ export interface Passwords {
    * password, and unknown accounts, cannot be told from a wrong password. Throws PasswordsBusyError when too many wait.
    */
   verify(phc: string | null, password: string): Promise<boolean>
+  readonly queue: QueueLoad
 }
 
 export interface PasswordsOptions {
@@ -50,6 +52,9 @@ export function createPasswords({ parallelMax = 3, waitingMax = 200 }: Passwords
   }
 
   return {
+    get queue() {
+      return { name: 'passwords', items: waiting.length, itemsMax: waitingMax, batchMs: null }
+    },
     hash: password => limited(() => hashPassword(password)),
     verify: (phc, password) => limited(() => verifyPassword(phc, password)),
   }

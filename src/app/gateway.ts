@@ -271,13 +271,29 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       deliveries: backOffice.alerts.counts,
       unknownModels,
       requests: () => ({
-        bodies: server.bodies
-          .byKind()
-          .map(({ kind, permits: { bytes, waiting, refused } }) => ({ kind, bytes, waiting, refused })),
+        bodies: server.bodies.byKind().map(({ kind, permits: { bytes, bytesMax, waiting, refused } }) => ({
+          kind,
+          bytes,
+          bytesMax,
+          waiting,
+          refused,
+        })),
         lingering: server.lingering.size,
         refusedInFlight: flightLimiter.refused,
       }),
       pools: () => [keyFinder.load, rateLimiter.load, flightLimiter.load],
+      queues: () => [
+        keyFinder.queue,
+        rateLimiter.queue,
+        flightLimiter.queue,
+        unknownModels.queue,
+        images.queue,
+        backOffice.people.passwords.queue,
+        { name: 'mails', items: backOffice.mails().waiting, itemsMax: null, batchMs: null },
+        ...server.bodies.byKind().map(({ kind, permits: { waiting: items, waitingMax: itemsMax } }) => {
+          return { name: `bodies of ${kind}`, items, itemsMax, batchMs: null }
+        }),
+      ],
     })
     const url = await server.listen({ host: config.host, port: config.port })
     const { drainNoticeMs, drainIdleMs, drainMs: graceMs, keepAliveTimeoutMs } = config.limits

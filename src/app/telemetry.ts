@@ -5,6 +5,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Readiness } from '../http/readiness.ts'
 import type { RunningLedger } from '../ledger/ledger.ts'
 import { LEDGER_EVENTS, type LedgerEvent } from '../ledger/options.ts'
+import type { QueueLoad } from '../lib/batcher.ts'
 import type { PoolLoad } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
 import type { MailMetrics } from '../lib/mail.ts'
@@ -20,6 +21,7 @@ import { DatabaseMetrics } from '../telemetry/database.ts'
 import { ledgerFamilies } from '../telemetry/ledger.ts'
 import { startMetricsServer } from '../telemetry/metrics-server.ts'
 import { ProcessMetrics } from '../telemetry/process.ts'
+import { queueFamilies } from '../telemetry/queues.ts'
 import { type RequestMetrics, requestFamilies } from '../telemetry/requests.ts'
 import type { SpanSink } from '../telemetry/spans.ts'
 import { Traces } from '../telemetry/traces.ts'
@@ -39,8 +41,9 @@ export interface Watched {
   readonly deliveries: DeliveryCounts
   readonly unknownModels: Pick<UnknownModels, 'calls' | 'unnamed'>
   readonly requests: () => RequestMetrics
-  /** Pools outside the ledger. */
+  /** Pools and queues outside the ledger. */
   readonly pools: () => readonly PoolLoad[]
+  readonly queues: () => readonly QueueLoad[]
 }
 
 export interface Metrics {
@@ -121,8 +124,9 @@ export class Telemetry {
     )
     const labels: Labels = config.worker === null ? {} : { worker: String(config.worker) }
     const text = async () => {
+      const state = watched.ledger.metrics()
       const ledger = await ledgerFamilies({
-        state: watched.ledger.metrics(),
+        state,
         available: watched.ledger.available,
         events: this.#ledgerEvents,
         pools: watched.pools(),
@@ -132,6 +136,7 @@ export class Telemetry {
         ...this.#serviceFamilies(watched),
         ...this.#spanFamilies(),
         ...alertFamilies(watched.deliveries),
+        ...queueFamilies([...state.queues, ...watched.queues(), this.#spanQueue()]),
         ...requestFamilies(watched.requests()),
         ...calls.families(),
         ...upstreamFamilies(watched.upstreams.status()),
@@ -150,6 +155,11 @@ export class Telemetry {
   async close(): Promise<void> {
     await this.#spans?.close()
     for (const close of this.#closers.splice(0)) await close()
+  }
+
+  #spanQueue(): QueueLoad {
+    const { spansWaitingMax } = this.#options.config.limits
+    return { name: 'spans', items: this.#spans?.metrics().waiting ?? 0, itemsMax: spansWaitingMax, batchMs: null }
   }
 
   #spanFamilies(): readonly Family[] {

@@ -82,8 +82,16 @@ export class BodyPermits {
     return this.#all.bytes
   }
 
+  get bytesMax(): number {
+    return this.#limits.bodiesBytesMax
+  }
+
   get waiting(): number {
     return this.#waiters.length
+  }
+
+  get waitingMax(): number {
+    return this.#limits.bodiesWaitingMax
   }
 
   /** Bodies refused since the start for lack of a permit. */

@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { GatewayError } from '../errors.ts'
+import type { QueueLoad } from '../lib/batcher.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { ZERO_MICRO_VND } from '../lib/money.ts'
 import { checkHold, cleanName } from './check.ts'
@@ -84,6 +85,10 @@ export class Admission {
 
   get waiting(): number {
     return this.#waiting
+  }
+
+  get queue(): QueueLoad {
+    return { name: 'funds', items: this.#waiting, itemsMax: this.#limits.waitersMax, batchMs: null }
   }
 
   close(): void {

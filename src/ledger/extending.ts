@@ -1,7 +1,15 @@
 /** Extends the holds of running calls: batched, and retried while Postgres fails. */
 
 import { GatewayError } from '../errors.ts'
-import { type Again, type Batcher, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
+import {
+  type Again,
+  type Batcher,
+  backoffMs,
+  createBatcher,
+  NOTHING_AGAIN,
+  type QueueLoad,
+  queueLoad,
+} from '../lib/batcher.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -48,6 +56,10 @@ export class Extending {
     return new Promise((resolve, reject) => {
       this.#batcher.push({ request: { ...request, wantMicroVnd }, signal, resolve, reject })
     })
+  }
+
+  get queue(): QueueLoad {
+    return queueLoad('extensions', this.#batcher, null)
   }
 
   /** Requests without an answer are dropped. */

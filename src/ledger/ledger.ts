@@ -209,6 +209,7 @@ async function start(given: {
     },
     metrics: () => ({
       waiting: admission.waiting,
+      queues: [placing.queue, extending.queue, settling.queue, admission.queue],
       open: open.size,
       oldestOpenedMs: oldestOf(open),
       owed: settling.size,

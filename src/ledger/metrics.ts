@@ -1,5 +1,6 @@
 /** Counters of one process's ledger, for metrics. */
 
+import type { QueueLoad } from '../lib/batcher.ts'
 import type { PoolLoad } from '../lib/database.ts'
 import { timeOf } from '../lib/ids.ts'
 import { Histogram } from '../lib/metrics.ts'
@@ -72,6 +73,7 @@ export class LedgerMetrics {
 export interface LedgerState {
   /** Calls that wait for money. */
   readonly waiting: number
+  readonly queues: readonly QueueLoad[]
   /** Calls between asking for a hold and settling it durably. */
   readonly open: number
   /** When the oldest of them began, in milliseconds since 1970; null: there is none. */

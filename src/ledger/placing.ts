@@ -1,7 +1,15 @@
 /** Places holds: batched, and retried with the same call id while Postgres fails. */
 
 import { GatewayError } from '../errors.ts'
-import { type Again, type Batcher, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
+import {
+  type Again,
+  type Batcher,
+  backoffMs,
+  createBatcher,
+  NOTHING_AGAIN,
+  type QueueLoad,
+  queueLoad,
+} from '../lib/batcher.ts'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { type HoldResult, type HoldRow, placeHolds } from './hold.ts'
@@ -95,6 +103,10 @@ export class Placing {
       queueOf: ({ accountId, row }) => accountId ?? Number.parseInt(row.keyHashHex.slice(0, 8), 16),
       run: batch => this.#run(batch),
     })
+  }
+
+  get queue(): QueueLoad {
+    return queueLoad('holds', this.#batcher, this.#options.limits.holdsMax)
   }
 
   /**

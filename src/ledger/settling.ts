@@ -1,7 +1,15 @@
 /** Settles calls: spooled, batched, retried until durable, answered once. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Again, type Batcher, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
+import {
+  type Again,
+  type Batcher,
+  backoffMs,
+  createBatcher,
+  NOTHING_AGAIN,
+  type QueueLoad,
+  queueLoad,
+} from '../lib/batcher.ts'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { checkSettlement, cleanName } from './check.ts'
@@ -121,6 +129,10 @@ export class Settling {
 
   get size(): number {
     return this.#pending.size + this.#spooledOnly
+  }
+
+  get queue(): QueueLoad {
+    return queueLoad('settlements', this.#batcher, this.#options.limits.settlementsMax)
   }
 
   /** Waits for pending settlements, at most `timeoutMs`; the spool keeps the rest. */

@@ -29,18 +29,40 @@ export interface Batcher<Item> {
   push(item: Item): void
   /** Items waiting or in progress. */
   readonly size: number
+  /** Since when the oldest batch in progress has been running, in ms; 0: none is. */
+  readonly batchMs: number
   /** Resolves when nothing is waiting or in progress. */
   drained(): Promise<void>
 }
 
+/** A queue's depth and limit, for metrics. */
+export interface QueueLoad {
+  readonly name: string
+  /** Items waiting or in progress. */
+  readonly items: number
+  /** Further ones are refused or dropped; null: what bounds it is measured elsewhere. */
+  readonly itemsMax: number | null
+  /** How long its oldest statement has been under way, in ms; null: it runs none. */
+  readonly batchMs: number | null
+}
+
+export function queueLoad<Item>(
+  name: string,
+  { size, batchMs }: Pick<Batcher<Item>, 'size' | 'batchMs'>,
+  itemsMax: number | null,
+): QueueLoad {
+  return { name, items: size, itemsMax, batchMs }
+}
+
 export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item> {
-  const queues = Array.from({ length: options.concurrency }, () => ({ items: [] as Item[], busy: false }))
+  const queues = Array.from({ length: options.concurrency }, () => ({ items: [] as Item[], busy: false, sinceMs: 0 }))
   let size = 0
   let waiting: (() => void)[] = []
 
-  async function work(queue: { items: Item[]; busy: boolean }): Promise<void> {
+  async function work(queue: (typeof queues)[number]): Promise<void> {
     while (queue.items.length > 0) {
       const batch = queue.items.splice(0, options.batchMax)
+      queue.sinceMs = performance.now()
       const again = await options.run(batch)
       size -= batch.length - again.items.length
       if (again.items.length > 0) {
@@ -64,11 +86,16 @@ export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item
       size++
       if (queue.busy) return
       queue.busy = true
+      queue.sinceMs = performance.now()
       // After the events of this turn, so that items arriving together are sent together.
       setImmediate(work, queue)
     },
     get size() {
       return size
+    },
+    get batchMs() {
+      const nowMs = performance.now()
+      return queues.reduce((most, { busy, sinceMs }) => (busy ? Math.max(most, nowMs - sinceMs) : most), 0)
     },
     drained() {
       return size === 0 ? Promise.resolve() : new Promise(resolve => waiting.push(resolve))

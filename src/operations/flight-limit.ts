@@ -5,7 +5,7 @@
  */
 
 import { GatewayError } from '../errors.ts'
-import { createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
+import { createBatcher, NOTHING_AGAIN, type QueueLoad, queueLoad } from '../lib/batcher.ts'
 import { openStatementPool, type PoolLoad, plainArray } from '../lib/database.ts'
 
 export interface FlightLimiterOptions {
@@ -32,6 +32,7 @@ export interface FlightLimiter {
   /** Number of serving processes, this one included. */
   setProcesses(count: number): void
   readonly load: PoolLoad
+  readonly queue: QueueLoad
   close(): Promise<void>
 }
 
@@ -218,6 +219,9 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
     },
     get load() {
       return pool.load
+    },
+    get queue() {
+      return queueLoad('calls in flight', batcher, waitingMax)
     },
     async close() {
       clearInterval(renewal)

@@ -5,7 +5,7 @@
  */
 
 import { GatewayError } from '../errors.ts'
-import { createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
+import { createBatcher, NOTHING_AGAIN, type QueueLoad, queueLoad } from '../lib/batcher.ts'
 import { openStatementPool, type PoolLoad, plainArray } from '../lib/database.ts'
 
 export interface RateLimiterOptions {
@@ -26,6 +26,7 @@ export interface RateLimiter {
   /** Limits have changed: clears the cache. */
   forget(): void
   readonly load: PoolLoad
+  readonly queue: QueueLoad
   close(): Promise<void>
 }
 
@@ -138,6 +139,9 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     forget: () => usedUp.clear(),
     get load() {
       return pool.load
+    },
+    get queue() {
+      return queueLoad('rate limits', batcher, waitingMax)
     },
     async close() {
       await batcher.drained()

@@ -4,6 +4,7 @@
  */
 
 import { maskSecrets } from '../conversation/mask.ts'
+import type { QueueLoad } from '../lib/batcher.ts'
 import { type AnySql, plainArray, textArray } from '../lib/database.ts'
 
 /** `fell_back`: the fallback served the call. `refused`: the endpoint has none. */
@@ -27,6 +28,7 @@ export interface UnknownModels {
   readonly calls: Readonly<Record<UnknownOutcome, number>>
   /** Calls since the start whose names did not fit into memory. */
   readonly unnamed: number
+  readonly queue: QueueLoad
   /** Writes the counts in memory. Never rejects: what could not be written is retried next time. */
   write(): Promise<void>
   close(): Promise<void>
@@ -120,6 +122,9 @@ export function countUnknownModels(options: UnknownModelsOptions): UnknownModels
     calls,
     get unnamed() {
       return unnamed
+    },
+    get queue() {
+      return { name: 'unknown models', items: waiting.size, itemsMax: namesMax, batchMs: null }
     },
     write,
     async close() {

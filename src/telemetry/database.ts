@@ -12,6 +12,7 @@ import { type Family, gauge } from '../lib/metrics.ts'
 import { countUnreadable } from '../payments/notification.ts'
 import { type PullState, readPulls } from '../payments/pull.ts'
 import { countUnmatched } from '../payments/unmatched.ts'
+import { readServer, type ServerState, serverFamilies } from './server.ts'
 
 export interface DatabaseMetricsOptions {
   readonly url: string
@@ -37,6 +38,7 @@ interface Snapshot {
   readonly unreadable: number
   readonly pulls: readonly PullState[]
   readonly alertsOverdueSeconds: number
+  readonly server: ServerState
 }
 
 interface Audited {
@@ -70,7 +72,8 @@ export class DatabaseMetrics {
   families(): readonly Family[] {
     const { everyMs = 15_000 } = this.#options
     if (this.#snapshot === null || Date.now() - this.#snapshot.atSeconds * 1000 >= everyMs) void this.refresh()
-    return [...snapshotFamilies(this.#snapshot), ...auditFamilies(this.#audited)]
+    const server = serverFamilies(this.#snapshot?.server ?? null)
+    return [...snapshotFamilies(this.#snapshot), ...server, ...auditFamilies(this.#audited)]
   }
 
   /** Reads the database now, or joins the read under way. */
@@ -101,9 +104,10 @@ export class DatabaseMetrics {
       const unreadable = await countUnreadable(services)
       const pulls = await readPulls(services)
       const alertsOverdueSeconds = await overdueSeconds(services)
+      const server = await readServer(this.#sql)
       const { holds, oldest_seconds: oldestSeconds } = row!
       const atSeconds = Date.now() / 1000
-      this.#snapshot = { atSeconds, holds, oldestSeconds, unmatched, unreadable, pulls, alertsOverdueSeconds }
+      this.#snapshot = { atSeconds, holds, oldestSeconds, unmatched, unreadable, pulls, alertsOverdueSeconds, server }
       this.#isDown = false
     } catch (cause) {
       if (!this.#isDown && !this.#closed)

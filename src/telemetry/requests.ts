@@ -14,6 +14,7 @@ export interface RequestMetrics {
 export interface BodyMetrics {
   readonly kind: 'keys' | 'strangers'
   readonly bytes: number
+  readonly bytesMax: number
   readonly waiting: number
   readonly refused: number
 }
@@ -26,6 +27,11 @@ export function requestFamilies({ bodies, lingering, refusedInFlight }: RequestM
       'gateway_bodies_bytes',
       'Bytes of request bodies in memory: of keys, and of notifications and forms (strangers).',
       each(({ bytes }) => bytes),
+    ),
+    gauge(
+      'gateway_bodies_bytes_max',
+      'Bytes of request bodies that may be in memory; see gateway_bodies_bytes.',
+      each(({ bytesMax }) => bytesMax),
     ),
     gauge(
       'gateway_bodies_waiting',

@@ -5,6 +5,7 @@
 
 import { Agent, type Dispatcher, request } from 'undici'
 import { GatewayError } from '../errors.ts'
+import type { QueueLoad } from '../lib/batcher.ts'
 import { type PictureType, pictureType } from '../lib/picture.ts'
 import { AddressGuard } from './address-guard.ts'
 
@@ -42,6 +43,7 @@ export interface ImageFetcher {
    * `request_too_large`; messages reveal nothing about the internal network.
    */
   fetch(url: string, call: ImageCall): Promise<FetchedImage>
+  readonly queue: QueueLoad
   close(): Promise<void>
 }
 
@@ -92,6 +94,9 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
       } finally {
         running--
       }
+    },
+    get queue() {
+      return { name: 'image fetches', items: running, itemsMax: options.parallelMax, batchMs: null }
     },
     close: () => agent.destroy(),
   }

@@ -15,7 +15,11 @@ export interface TestPeople extends PeopleServices {
   readonly failures: unknown[]
 }
 
-export function testPeople(sql: Sql, limits: Partial<PeopleLimits> = {}, passwords?: Passwords): TestPeople {
+export function testPeople(
+  sql: Sql,
+  limits: Partial<PeopleLimits> = {},
+  passwords?: Omit<Passwords, 'queue'>,
+): TestPeople {
   const mails: MailMessage[] = []
   const failures: unknown[] = []
   const people = createPeople({
@@ -28,7 +32,7 @@ export function testPeople(sql: Sql, limits: Partial<PeopleLimits> = {}, passwor
     serviceName: 'SVC',
     onMailFailed: error => failures.push(error),
     limits,
-    passwords: passwords ?? createPasswords(),
+    passwords: { ...createPasswords(), ...passwords },
   })
   return { ...people, mails, failures }
 }

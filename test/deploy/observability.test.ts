@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { gatherMetrics } from '../../src/app/workers/metrics.ts'
 import { mergeExpositions, writeExposition } from '../../src/lib/metrics.ts'
 import { DatabaseMetrics } from '../../src/telemetry/database.ts'
 import { chatCall, goodMessage } from '../support/chat.ts'
@@ -81,7 +82,14 @@ beforeAll(async () => {
   await databaseMetrics.audit()
   const text = await (await fetch(running.gateway.metrics?.url ?? '')).text()
   families = parseExposition(
-    mergeExpositions([text, writeExposition(databaseMetrics.families(), { worker: 'database' })]),
+    mergeExpositions([
+      text,
+      writeExposition(databaseMetrics.families(), { worker: 'database' }),
+      await gatherMetrics({
+        working: [],
+        metrics: () => ({ wanted: 2, starting: 0, serving: 2, leaving: 0, lost: 0, failedStarts: 0 }),
+      }),
+    ]),
   )
   await databaseMetrics.close()
 })
@@ -186,7 +194,7 @@ describe('the alert rules', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
     for (const { alert, labels, annotations } of rules) {
       expect([alert, labels.severity]).toEqual([alert, expect.stringMatching(/^(page|ticket)$/)])
-      expect([alert, Object.keys(annotations).sort()]).toEqual([alert, ['description', 'summary']])
+      expect([alert, Object.keys(annotations).sort()]).toEqual([alert, ['description', 'runbook_url', 'summary']])
     }
   })
 

@@ -1,6 +1,8 @@
 /** The figures of several workers on one port. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { childrenOf, sendSignal } from '../fault/support/child.ts'
+import { eventually } from '../fault/support/wait.ts'
 import { chatCall } from '../support/chat.ts'
 import { scrape } from '../support/exposition.ts'
 import { LOAD_MODEL, startLoadProvider } from '../support/load.ts'
@@ -49,6 +51,15 @@ test('the supervisor serves the figures of all its workers, each under its numbe
   expect(workers?.toSorted()).toEqual(['1', '2'])
   expect(figures.sum('gateway_calls_total', { entry: LOAD_MODEL, status: '2xx' })).toBe(CALLS)
   expect(figures.families.get('gateway_calls_total')?.help).toContain('usage row')
+  expect(figures.sum('gateway_workers', { state: 'serving' })).toBe(2)
+  expect(figures.sum('gateway_workers_wanted')).toBe(2)
+  expect(figures.sum('gateway_workers_lost_total')).toBe(0)
+  sendSignal(childrenOf(program.child.pid as number)[0] as number, 'SIGKILL')
+  await program.logged(/a worker ended unexpectedly/)
+  await eventually(
+    () => scrape(metrics),
+    found => found.sum('gateway_workers_lost_total') === 1 && found.sum('gateway_workers', { state: 'serving' }) === 2,
+  )
   program.signal('SIGHUP')
   await program.logged(/workers are replaced"/)
   expect(await call()).toBe(200)

@@ -1,17 +1,40 @@
-/** Merges the metrics of all workers for the supervisor's port, each with its number in the label `worker`. */
+/** The supervisor's own metrics, and those of all workers, each with its number in the label `worker`. */
 
 import type { Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { mergeExpositions } from '../../lib/metrics.ts'
+import { counter, type Family, gauge, mergeExpositions, writeExposition } from '../../lib/metrics.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
+import type { PoolMetrics, WorkerPool } from './pool.ts'
 
 /** Longest wait for a worker, in ms; a busy one is left out of this scrape. */
 const ANSWER_MS = 2_000
 
+/** Once: a value that differed from scrape to scrape would look like restarts. */
+const STARTED_SECONDS = Date.now() / 1000 - process.uptime()
+
 let questions = 0
 
-export async function gatherMetrics(workers: readonly Worker[]): Promise<string> {
-  return mergeExpositions(await Promise.all(workers.map(ask)))
+export async function gatherMetrics(pool: Pick<WorkerPool, 'working' | 'metrics'>): Promise<string> {
+  const texts = await Promise.all(pool.working.map(ask))
+  return mergeExpositions([writeExposition(poolFamilies(pool.metrics())), ...texts])
+}
+
+function poolFamilies({ wanted, starting, serving, leaving, lost, failedStarts }: PoolMetrics): readonly Family[] {
+  return [
+    gauge('gateway_workers_wanted', 'Workers that the supervisor should keep serving.', wanted),
+    gauge('gateway_workers', 'Workers of the supervisor, by state.', [
+      [{ state: 'starting' }, starting],
+      [{ state: 'serving' }, serving],
+      [{ state: 'leaving' }, leaving],
+    ]),
+    counter('gateway_workers_lost_total', 'Workers that ended without being asked to.', lost),
+    counter('gateway_worker_starts_failed_total', 'Workers that ended before they took calls.', failedStarts),
+    gauge(
+      'gateway_supervisor_start_time_seconds',
+      'When the supervisor started, in seconds since 1970.',
+      STARTED_SECONDS,
+    ),
+  ]
 }
 
 async function ask(worker: Worker): Promise<string> {

@@ -22,6 +22,18 @@ export interface WorkerPoolOptions {
   readonly onHopeless: (error: Error) => void
 }
 
+export interface PoolMetrics {
+  /** Workers that should serve. */
+  readonly wanted: number
+  readonly starting: number
+  readonly serving: number
+  /** Finishing their calls. */
+  readonly leaving: number
+  /** Workers that ended unasked, and starts that failed, since the supervisor started. */
+  readonly lost: number
+  readonly failedStarts: number
+}
+
 export type Ready = Extract<FromWorker, { kind: 'ready' }>
 
 /** A worker ended before it was ready. */
@@ -56,6 +68,8 @@ export class WorkerPool {
   #stopping = false
   #filling = false
   #failures = 0
+  #lostCount = 0
+  #failedStarts = 0
   #replacing: Promise<void> | null = null
   #replaceAgain = false
 
@@ -66,6 +80,19 @@ export class WorkerPool {
 
   get serving(): number {
     return this.#serving().length
+  }
+
+  metrics(): PoolMetrics {
+    const states = [...this.#members.values()].map(({ state }) => state)
+    const count = (wanted: Member['state']) => states.filter(state => state === wanted).length
+    return {
+      wanted: this.#options.size,
+      starting: count('starting'),
+      serving: count('serving'),
+      leaving: count('leaving'),
+      lost: this.#lostCount,
+      failedStarts: this.#failedStarts,
+    }
   }
 
   /** Workers taking calls, and workers finishing theirs. */
@@ -185,6 +212,7 @@ export class WorkerPool {
     worker.once('exit', (code, signal) => {
       clearTimeout(timer)
       this.#members.delete(seat)
+      if (member.state === 'starting') this.#failedStarts++
       reject(new WorkerStartError(reason ?? `it ended with ${signal ?? `status ${code}`}`, isEnvironment))
       if (member.state === 'serving') this.#lost(member, signal ?? `status ${code}`)
     })
@@ -194,6 +222,7 @@ export class WorkerPool {
   #lost(member: Member, how: string): void {
     const { log, limits } = this.#options
     const servedMs = performance.now() - member.servingSinceMs
+    this.#lostCount++
     this.#failures = servedMs < limits.workerPauseMs ? this.#failures + 1 : 0
     log.error({ worker: member.seat, how }, 'a worker ended unexpectedly; starting another')
     void this.#fill()

@@ -42,7 +42,7 @@ export async function supervise(config: Config, write: (text: string) => void): 
     if (config.metrics !== null) {
       metrics = await startMetricsServer({
         ...config.metrics,
-        text: () => gatherMetrics(pool.working),
+        text: () => gatherMetrics(pool),
         report: ({ level, message, cause }) => log[level]({ cause }, message),
       })
     }
