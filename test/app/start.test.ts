@@ -21,7 +21,6 @@ import Handlebars from 'handlebars'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { freePort, killPrograms, type Program, startProgram } from '../support/program.ts'
-import { copyProject } from '../support/project-copy.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const START = join(ROOT, 'src/start.js')
@@ -147,32 +146,6 @@ test('help leaves nothing where no gateway ever ran, by either name of the progr
     expect(said).toContain('Usage:')
   }
   expect(existsSync(join(dataDir, 'none'))).toBe(false)
-})
-
-test('pages are all of the program that was started, whatever is on disk a moment later', async () => {
-  const project = copyProject()
-  try {
-    const program = await startProgram(
-      {
-        PORT: String(await freePort()),
-        DATABASE_URL: database.url,
-        DATA_DIR: dataDir,
-        KEY_PEPPERS: SECRETS,
-        KEY_ENCRYPTION_KEYS: SECRETS,
-        LOG_LEVEL: 'debug',
-      },
-      project.main,
-    )
-    await program.logged(/pages are loaded/)
-    for (const name of ['signin', 'partials/layout']) {
-      project.edit(`src/dashboard/templates/${name}.hbs`, '<', '{{#if}} of a newer program <')
-    }
-    const page = await fetch(`${program.url}/signin`, { headers: { accept: 'text/html' } })
-    expect([page.status, await page.text()]).toEqual([200, expect.not.stringContaining('newer program')])
-    await stop(program)
-  } finally {
-    project.remove()
-  }
 })
 
 /** Packages and parts of Node that a file needs, and those that the files it imports need; without `import()`. */

@@ -13,7 +13,11 @@ const PRICES = { before: 2400, after: 2500 }
 /** More than the calls at one time: each connection has been used again since. */
 const CALLS = 60
 const CALLERS = 12
+/** What a page of another program would show. */
+const NEWER = '{{#if}} of a newer program <'
 
+/** The supervisor of two workers that the first tests change one after the other. */
+let program: Program
 let database: TestDatabase
 let provider: Awaited<ReturnType<typeof startLoadProvider>>
 let project: ProjectCopy
@@ -21,8 +25,10 @@ const folder = newFolder()
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  provider = await startLoadProvider()
+  // Slow calls, so that many are always in flight and few leave more of the machine for starts.
+  provider = await startLoadProvider({ streamMs: 800, wholeMs: 100 })
   project = copyProject()
+  program = await start({ WORKERS: '2' })
 })
 afterAll(async () => {
   await killPrograms()
@@ -66,6 +72,14 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 20))
 }
 
+/** Resolves when all workers are new. */
+async function replaceWorkers(): Promise<void> {
+  const replacements = () => program.log.split('workers are replaced"').length
+  const before = replacements()
+  program.signal('SIGHUP')
+  await until(() => replacements() > before)
+}
+
 async function more(load: { calls(): number }, calls: number): Promise<void> {
   const wanted = load.calls() + calls
   await until(() => load.calls() >= wanted)
@@ -73,13 +87,11 @@ async function more(load: { calls(): number }, calls: number): Promise<void> {
 
 test('a change of price goes through all workers under load: no call fails, and each is billed by the catalogue that admitted it', async () => {
   const customer = await newCustomer(database.sql, 1_000_000)
-  const program = await start({ WORKERS: '2' })
   const before = await catalogueAt(program.url)
   const load = calls({ url: program.url, apiKey: customer.apiKey, callers: CALLERS })
   await more(load, CALLS)
   project.reprice(LOAD_MODEL, PRICES.after)
-  program.signal('SIGHUP')
-  await program.logged(/workers are replaced"/)
+  await replaceWorkers()
   await more(load, CALLS)
   // A connection of before may lead to an old worker for its last call.
   await until(async () => (await catalogueAt(program.url)) !== before)
@@ -87,8 +99,7 @@ test('a change of price goes through all workers under load: no call fails, and 
   const result = await load.stop()
   expect(result.failures).toEqual([])
   expect(result.streams).toBeGreaterThan(CALLS / 2)
-  program.signal('SIGTERM')
-  expect(await program.ended).toBe(0)
+  await until(async () => (await audit(database.sql)).openHolds === 0)
   const rows = await rowsOf(customer.accountId)
   expect(rows).toEqual([
     { digest: before, status: 200, price: PRICES.before, cost: PRICES.before * LOAD_TOKENS, calls: expect.any(Number) },
@@ -100,7 +111,8 @@ test('a change of price goes through all workers under load: no call fails, and 
 
 test('code that cannot start leaves the workers as they are, and the log says why', async () => {
   const customer = await newCustomer(database.sql, 1_000_000)
-  const program = await start({ WORKERS: '2' })
+  // Those of before may still have calls.
+  await until(() => workersOf(program).length === 2)
   const workers = workersOf(program)
   const load = calls({ url: program.url, apiKey: customer.apiKey, callers: CALLERS })
   await more(load, CALLERS)
@@ -112,19 +124,16 @@ test('code that cannot start leaves the workers as they are, and the log says wh
   await more(load, CALLS)
   expect(workersOf(program)).toEqual(workers)
   project.edit(file, "throw new Error('not today')\n", '')
-  program.signal('SIGHUP')
-  await program.logged(/workers are replaced"/)
+  await replaceWorkers()
   await more(load, CALLS)
   expect((await load.stop()).failures).toEqual([])
-  program.signal('SIGTERM')
-  expect(await program.ended).toBe(0)
 })
 
 test('a worker that is killed is replaced, and its calls are settled or freed by those beside it', async () => {
   const customer = await newCustomer(database.sql, 1_000_000)
-  const program = await start({ WORKERS: '2' })
   const load = calls({ url: program.url, apiKey: customer.apiKey, callers: CALLERS })
   await more(load, CALLERS)
+  await until(() => workersOf(program).length === 2)
   const [victim] = workersOf(program) as [number]
   process.kill(victim, 'SIGKILL')
   await program.logged(/a worker ended unexpectedly; starting another/)
@@ -132,6 +141,7 @@ test('a worker that is killed is replaced, and its calls are settled or freed by
   await more(load, CALLS)
   const finished = (await load.stop()).calls
   await until(async () => (await audit(database.sql)).openHolds === 0)
+  // After all that, the supervisor and its workers end as they should.
   program.signal('SIGTERM')
   expect(await program.ended).toBe(0)
   const rows = await rowsOf(customer.accountId)
@@ -140,6 +150,19 @@ test('a worker that is killed is replaced, and its calls are settled or freed by
   expect(served).toBeGreaterThanOrEqual(finished)
   for (const row of rows) expect(row.cost).toBe(row.status === 200 ? row.price * LOAD_TOKENS : 0)
   expect(await audit(database.sql)).toMatchObject({ clean: true, openHolds: 0 })
+})
+
+test('pages are all of the program that was started, whatever is on disk a moment later', async () => {
+  const started = await start({ LOG_LEVEL: 'debug' })
+  await started.logged(/pages are loaded/)
+  for (const name of ['signin', 'partials/layout']) {
+    project.edit(`src/dashboard/templates/${name}.hbs`, '<', NEWER)
+    onTestFinished(() => project.edit(`src/dashboard/templates/${name}.hbs`, NEWER, '<'))
+  }
+  const page = await fetch(`${started.url}/signin`, { headers: { accept: 'text/html' } })
+  expect([page.status, await page.text()]).toEqual([200, expect.not.stringContaining('newer program')])
+  started.signal('SIGINT')
+  expect(await started.ended).toBe(0)
 })
 
 test('SIGTERM: not ready first, calls still taken, streams finished, exit 0, and no client loses a call to it', async () => {
