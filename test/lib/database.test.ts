@@ -188,3 +188,19 @@ describe('a connection that ends under a transaction', () => {
     proxy.close()
   })
 })
+
+test('a copy that ends while its reader is full leaves the connection usable', async () => {
+  const sql = openDatabase({ url: database.url, name: 'copy', connectionsMax: 1 })
+  // A reader that begins late gets the end of the copy together with more than its stream wants to hold.
+  for (let kilobytes = 56; kilobytes <= 136; kilobytes += 8) {
+    const copy = `copy (select repeat('x', 1023) from generate_series(1, ${kilobytes})) to stdout`
+    const rows = await sql.unsafe(copy).readable()
+    rows.read(0)
+    await new Promise(resolve => setTimeout(resolve, 20))
+    let bytes = 0
+    for await (const chunk of rows) bytes += (chunk as Buffer).length
+    expect(bytes).toBe(kilobytes * 1_024)
+    expect(await sql.unsafe('select 1 as one')).toEqual([{ one: 1 }])
+  }
+  await sql.end({ timeout: 1 })
+})
