@@ -1,6 +1,6 @@
 /** The frame of every route that runs a model: caller, then body, then the pipeline on a hijacked reply. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { FreeEndpoint, ModelEndpoint } from '../endpoints/endpoint.ts'
 import { FREE_ENDPOINTS, MODEL_ENDPOINTS } from '../endpoints/index.ts'
 import type { RouteFacts } from '../lib/route.ts'
@@ -28,40 +28,29 @@ function addCallRoute(
   endpoint: ModelEndpoint,
   { path, authentication }: Pick<RouteFacts, 'path' | 'authentication'>,
 ): void {
-  const { services, pinger, readiness, limits } = options
+  const { services, pinger, readiness } = options
   const { name, kind, namedEvents, codeOf } = endpoint
-  const run = (request: FastifyRequest, reply: FastifyReply): void => {
-    reply.hijack()
-    const { state } = request
-    const client = new ResponseChannel({
-      response: reply.raw,
-      requestId: state.requestId,
-      service: services.catalogue.settings.service,
-      startedMs: state.startedMs,
-      nowMs: services.nowMs,
-      namedEvents,
-      codeOf,
-      errorSent: code => services.observer.errorSent(code),
-    })
-    const call = callOf(request, name, state.caller as Caller)
-    state.pass.running = true
-    void readiness.track(runCall(services, call, client, { kind, pinger })).finally(() => state.pass.release())
-  }
   server.route({
     method: endpoint.method,
     url: path,
     config: { endpoint: name, authentication },
-    // The call runs from here: Fastify's body parsers would parse the content type and open an async scope per call.
-    preParsing: (request, reply, _payload, done) => {
-      const reading = server.bodies.read(request, request.state.route.bodyLimit ?? limits.bodyBytesMax)
-      reading
-        .then(body => {
-          request.body = body
-          run(request, reply)
-        })
-        .catch(done)
+    handler: (request, reply) => {
+      reply.hijack()
+      const { state } = request
+      const client = new ResponseChannel({
+        response: reply.raw,
+        requestId: state.requestId,
+        service: services.catalogue.settings.service,
+        startedMs: state.startedMs,
+        nowMs: services.nowMs,
+        namedEvents,
+        codeOf,
+        errorSent: code => services.observer.errorSent(code),
+      })
+      const call = callOf(request, name, state.caller as Caller)
+      state.pass.running = true
+      void readiness.track(runCall(services, call, client, { kind, pinger })).finally(() => state.pass.release())
     },
-    handler: run,
   })
 }
 

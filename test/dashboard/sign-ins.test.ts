@@ -81,6 +81,8 @@ describe('whoever comes for the first time', () => {
     const account = await accountOf(person.email)
     expect(account).toMatchObject({ has_password: false, verified: true })
     expect(readable((await first.get('/account/sign-ins')).html)).toContain(`Google On ${person.email}`)
+    const { html: page } = await first.get('/account')
+    expect([page.includes('name="current"'), page.includes('href="/forgot"')]).toEqual([false, true])
     google.person = { ...person, email: 'renamed@example.com' }
     const second = visitor()
     expect((await signIn(second, 'google')).location).toBe('/overview')

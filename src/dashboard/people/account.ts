@@ -55,6 +55,7 @@ async function accountPage(
         isWaiting: awaitsFactor(other),
       })),
       hasOthers: sessions.length > 1,
+      hasPassword: session.hasPassword,
       hasFactor: session.hasSecondFactor,
       faults,
       ...passwordBounds(options.people),
