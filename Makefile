@@ -5,7 +5,7 @@ SHELL := /bin/sh
 # The pinned runtime and tools in node_modules take precedence.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: bench hostile tools faults soak fuzz fuzz-spools help pictures install run generate check test e2e price-diff price-diff-comment
+.PHONY: bench hostile tools faults soak drill fuzz fuzz-spools help pictures install run generate check test e2e price-diff price-diff-comment
 
 # With its compiled code kept, it starts in half the time.
 CODEGEN := NODE_COMPILE_CACHE="$(CURDIR)/node_modules/.cache/compiled" node codegen/main.ts
@@ -58,6 +58,9 @@ faults: install ## Kill gateways and Postgres under load, then check every dong:
 
 soak: install ## Load, faults, redeploys and rotations for hours; nothing may grow: [HOURS=2] [RATE=10] [SEED=n] [NAME=name]
 	@HOURS="$(HOURS)" RATE="$(RATE)" SEED="$(SEED)" NAME="$(NAME)" node test/soak/run.ts
+
+drill: install ## Lose Postgres' disk under load and bring everything back: [STEP=20]
+	@STEP="$(STEP)" node test/drill/run.ts
 
 # Number of bodies. Without SEED, one is chosen and printed.
 FUZZ ?= 10000

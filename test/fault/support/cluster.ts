@@ -2,7 +2,7 @@
  * A private Postgres for a test, as durable as in production, that can be killed, paused, filled, copied and promoted.
  */
 
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import {
   chownSync,
   closeSync,
@@ -57,7 +57,7 @@ process.once('exit', () => {
 export class Cluster {
   readonly folder: string
   readonly port: number
-  readonly #password: string
+  #password: string
   readonly #settings: Readonly<Record<string, string>>
   readonly #run: Runner
 
@@ -90,12 +90,52 @@ export class Cluster {
   async copyAsStandby(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
     mkdirSync(folder, { recursive: true })
     cpSync(join(this.folder, 'postgres'), join(folder, 'postgres'), { recursive: true, verbatimSymlinks: true })
-    const signal = join(folder, 'postgres', 'data', 'standby.signal')
-    writeFileSync(signal, '')
-    giveAway(join(folder, 'postgres'), statSync(join(this.folder, 'postgres')))
     const follow = `host=127.0.0.1 port=${this.port} user=postgres password=${this.#password} application_name=standby`
-    const all = { ...this.#settings, synchronous_standby_names: '', primary_conninfo: follow, ...settings }
+    return this.#copy(folder, 'standby', { synchronous_standby_names: '', primary_conninfo: follow, ...settings })
+  }
+
+  /** Copies its files while it runs. With the log that it archives, they can be recovered from. */
+  async baseBackup(folder: string): Promise<void> {
+    const target = join(folder, 'postgres', 'data')
+    mkdirSync(target, { recursive: true, mode: 0o700 })
+    // Start and stop belong to one session.
+    const sql = this.open(1)
+    try {
+      await sql.unsafe(`select pg_backup_start('base', true)`)
+      copyLiveFiles(this.data, target)
+      const [stopped] = await sql.unsafe('select labelfile from pg_backup_stop(true)')
+      writeFileSync(join(target, 'backup_label'), stopped?.labelfile)
+    } finally {
+      await sql.end({ timeout: 1 })
+    }
+  }
+
+  /**
+   * A base backup of this cluster as one of its own: its start replays the archived log, up to its end or to
+   * `recovery_target_time`; until then it can only be read. `settings` have the `restore_command`.
+   */
+  recoverFrom(folder: string, settings: Readonly<Record<string, string>>): Promise<Cluster> {
+    return this.#copy(folder, 'recovery', { recovery_target_action: 'promote', ...settings })
+  }
+
+  async #copy(folder: string, signal: 'standby' | 'recovery', settings: Readonly<Record<string, string>>) {
+    writeFileSync(join(folder, 'postgres', 'data', `${signal}.signal`), '')
+    this.give(join(folder, 'postgres'))
+    const all = { ...this.#settings, ...settings }
     return new Cluster({ folder, port: await lowPort(), password: this.#password, settings: all })
+  }
+
+  /** Takes another cluster's password, so that programs with its address can be led here. */
+  async takePasswordOf(other: Cluster): Promise<void> {
+    const sql = this.open(1)
+    await sql.unsafe(`alter role postgres password '${other.#password}'`)
+    await sql.end({ timeout: 1 })
+    this.#password = other.#password
+  }
+
+  /** Gives a folder to the user that Postgres runs as. */
+  give(folder: string): void {
+    giveAway(folder, statSync(join(this.folder, 'postgres')))
   }
 
   get data(): string {
@@ -224,6 +264,21 @@ function tied(run: Runner): Runner {
       ? plain
       : { ...plain, file: program, args: [...words, '--', plain.file, ...plain.args] }
   }
+}
+
+/** Without the log and what belongs to the running server. Files may change or vanish meanwhile: the log corrects that. */
+function copyLiveFiles(from: string, to: string): void {
+  const left = [
+    './postmaster.pid',
+    './postmaster.opts',
+    './pg_wal/*',
+    './pg_replslot/*',
+    './pg_dynshmem/*',
+    './pg_stat_tmp/*',
+  ]
+  const excluded = left.map(path => `--exclude=${path}`).join(' ')
+  const command = `tar -C '${from}' ${excluded} --warning=no-file-changed --warning=no-file-removed -cf - . | tar -C '${to}' -xf -`
+  execFileSync('sh', ['-c', command], { stdio: ['ignore', 'ignore', 'pipe'] })
 }
 
 /** Gives everything below `folder` to the owner of another folder. */

@@ -1,0 +1,74 @@
+/** A drill's results as a table, and what was lost. */
+
+import type { Findings } from '../fault/support/check.ts'
+
+/** One loss of the disk and the way back. Calls are those whose clients had their whole reply. */
+export interface Recovery {
+  readonly how: string
+  readonly calls: number
+  /** Calls without their charge before any spool was replayed, and afterwards. */
+  readonly withoutCharge: number
+  readonly lost: number
+  /** Top-ups that were acknowledged and gone, and after the bank repeated its notifications. */
+  readonly creditsGone: number
+  readonly creditsLost: number
+  /** From the loss until Postgres took writes again; from then until the first call was served; until all was charged. */
+  readonly restoredMs: number
+  readonly servedMs: number
+  readonly chargedMs: number
+  readonly findings: Findings
+}
+
+export interface DrillReport {
+  readonly seconds: number
+  readonly backupMs: number
+  readonly baseBackupMs: number
+  readonly recoveries: readonly Recovery[]
+  /** Of a recovery to a moment in the middle: calls up to it that are missing, calls after it that are there. */
+  readonly moment: {
+    readonly missing: number
+    readonly beyond: number
+    readonly differences: number
+    readonly ms: number
+  }
+}
+
+/** Empty if nothing was lost. */
+export function findingsOf({ recoveries, moment }: DrillReport): string[] {
+  return [
+    ...recoveries.flatMap(({ how, lost, creditsLost, findings }) => [
+      ...(lost > 0 ? [`${how}: ${lost} whole replies without a charge`] : []),
+      ...(creditsLost > 0 ? [`${how}: ${creditsLost} acknowledged top-ups lost`] : []),
+      ...Object.entries(findings).flatMap(([name, list]) =>
+        (list as readonly string[]).map(line => `${how}: ${name}: ${line}`),
+      ),
+    ]),
+    ...(moment.missing > 0 ? [`${moment.missing} calls up to the moment are missing`] : []),
+    ...(moment.beyond > 0 ? [`${moment.beyond} calls after the moment are there`] : []),
+    ...(moment.differences > 0 ? [`the audit at the moment finds ${moment.differences} differences`] : []),
+  ]
+}
+
+export function tableOf({ seconds, backupMs, baseBackupMs, recoveries, moment }: DrillReport): string {
+  const row = (what: string, pick: (recovery: Recovery) => string | number) =>
+    `| ${what} | ${recoveries.map(pick).join(' | ')} |`
+  return [
+    `${seconds.toFixed(0)} s; backup to a file ${inSeconds(backupMs)}, base backup ${inSeconds(baseBackupMs)}, both under load.`,
+    `Recovery to a moment: ${inSeconds(moment.ms)}, ${moment.missing} calls missing, ${moment.beyond} too many.`,
+    '',
+    `| After the loss of the disk | ${recoveries.map(({ how }) => how).join(' | ')} |`,
+    `|---|${'--:|'.repeat(recoveries.length)}`,
+    row('Calls with a whole reply before it', ({ calls }) => calls),
+    row('Of them not in what was restored', ({ withoutCharge }) => withoutCharge),
+    row('**Of them not charged after the spools were replayed**', ({ lost }) => lost),
+    row('Acknowledged top-ups not in what was restored', ({ creditsGone }) => creditsGone),
+    row('**Not credited after the bank repeated its notifications**', ({ creditsLost }) => creditsLost),
+    row('Loss → Postgres takes writes', ({ restoredMs }) => inSeconds(restoredMs)),
+    row('→ first call served', ({ servedMs }) => inSeconds(servedMs)),
+    row('→ everything charged', ({ chargedMs }) => inSeconds(chargedMs)),
+  ].join('\n')
+}
+
+function inSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
+}
