@@ -24,12 +24,13 @@ export const SQL_TODAY = `today as (select (now() at time zone 'Asia/Ho_Chi_Minh
 
 /**
  * The end of every finder: a finder is a list of common table expressions whose last one, `found`, has the columns account_id,
- * kind, reference and data. $1 and $2 are taken.
+ * kind, reference and data. $1 and $2 are taken. The lock makes an alert wait for a deletion under way, which erases it or
+ * leaves it no account to be for.
  */
 export const SQL_RECORD = `,
 recorded as (
   insert into alert (account_id, kind, reference, data)
-  select account_id, kind, reference, data from found join account using (account_id) where account.deleted_at is null
+  select account_id, kind, reference, data from found join account using (account_id) where account.deleted_at is null for share of account
   on conflict (account_id, kind, reference) do nothing
   returning alert_id, account_id, kind),
 mailed as (

@@ -11,6 +11,7 @@ import { faultCode, type Sql } from '../lib/database.ts'
 const FOLDER = new URL('./migrations/', import.meta.url)
 /** Advisory lock (7, 0); the numbers from 1 belong to the gateway instances. */
 const LOCK = 'select pg_advisory_xact_lock(7, 0)'
+const PATIENCE = `select set_config('lock_timeout', $1, true)`
 const TABLE = `create table if not exists migration (
   number integer primary key, name text not null, digest text not null, applied_at timestamptz not null default now())`
 const APPLIED = 'select number, digest from migration'
@@ -92,7 +93,7 @@ async function applyNext(sql: Sql, files: readonly Migration[], lockTimeoutMs: n
     }
     const next = files.find(file => !applied.has(file.number))
     if (next === undefined) return null
-    await transaction.unsafe(`set local lock_timeout = ${lockTimeoutMs}`)
+    await transaction.unsafe(PATIENCE, [String(lockTimeoutMs)])
     try {
       await transaction.unsafe(next.text)
     } catch (cause) {

@@ -77,6 +77,7 @@ beforeAll(async () => {
   await fetch(`${running.url}/webhooks/bank/signed`, { method: 'POST', body: '{}' })
   await running.gateway.readiness.idle()
   await running.database.sql`insert into bank_pull (source, finished_at) values ('test', now())`
+  await running.database.sql`insert into housekeeping (task, ran_at) values ('test', now())`
   const databaseMetrics = new DatabaseMetrics({ url: running.database.url, report: () => {}, auditEveryMs: 0 })
   await databaseMetrics.refresh()
   await databaseMetrics.audit()
