@@ -62,6 +62,22 @@ test('a balance that becomes low, and then empty, is told once each, and again a
   expect(await told(customer)).toEqual(['Your SVC balance is used up'])
 })
 
+test('nothing is written for an account whose deletion commits while a finder runs', async () => {
+  const customer = await newCustomer(sql)
+  await topUp(sql, customer, 500_000)
+  await spend(sql, customer, 499_000)
+  let finding: Promise<unknown> | undefined
+  await sql.begin(async transaction => {
+    await transaction`update account set deleted_at = now() where account_id = ${customer.accountId}`
+    finding = findAlerts(alerts)
+    const waiting = () =>
+      sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await expect.poll(waiting, { timeout: 30_000 }).toHaveLength(1)
+  })
+  await finding
+  expect(await sql`select kind from alert where account_id = ${customer.accountId}`).toEqual([])
+})
+
 test('a small top-up counts as low when a fifth of it is left, not at its first call', async () => {
   const customer = await newCustomer(sql)
   await topUp(sql, customer, 50_000)
