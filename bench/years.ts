@@ -13,6 +13,11 @@ import { type Database, WALLETS, type World, withWorld } from './years/world.ts'
 
 const [accounts = 1_000_000, keys = 2 * accounts, calls = 20 * accounts] = process.argv.slice(2).map(Number)
 
+const SIZES = `select relname as name, reltuples::bigint::text as rows, pg_total_relation_size(oid)::text as bytes,
+    pg_indexes_size(oid)::text as indexes
+  from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r' and reltuples > 1000
+ order by pg_total_relation_size(oid) desc limit 20`
+
 await withWorld({ accounts, keys, calls }, async world => {
   const { empty, year } = world
   for (const [name, wallets] of [
@@ -74,22 +79,30 @@ async function pages({ empty, year }: World): Promise<void> {
   const [largest] = await year.sql.unsafe(
     'select seq::integer as seq, call_id from usage where account_id = 1 order by seq desc limit 1',
   )
-  const last = Math.floor(accounts * 0.99)
+  const last = Math.floor(year.size.accounts * 0.99)
   const common = [...customerPages(Math.floor((largest?.seq ?? 0) / 2)), ...businessPages(), ...operatorPages(last)]
   const ofCalls = [...logPages(middle?.call_id), `/usage/${largest?.call_id}`, `/operator/calls/${largest?.call_id}`]
-  const times = [new Map<string, number>(), new Map<string, number>()]
+  const before = new Map<string, string>()
   await signedInTo(empty, async signedIn => {
-    for (const path of common) times[0]!.set(path, (await timesOf(signedIn, path)).median)
+    for (const path of common) before.set(path, await medianOf(signedIn, path))
   })
   await signedInTo(year, async signedIn => {
-    for (const path of [...common, ...ofCalls]) times[1]!.set(path, (await timesOf(signedIn, path)).median)
     console.log('\n| page, median ms | empty | a year |\n|---|--:|--:|')
-    for (const [path, ms] of times[1]!)
-      console.log(`| ${path} | ${times[0]!.get(path)?.toFixed(0) ?? ''} | ${ms.toFixed(0)} |`)
+    for (const path of [...common, ...ofCalls])
+      console.log(`| ${path} | ${before.get(path) ?? ''} | ${await medianOf(signedIn, path)} |`)
     console.log(
       `\nCSV of the largest account: ${describeExport(await exportCsv(signedIn, '/usage.csv?format=raw', 0))}`,
     )
   })
+}
+
+/** In ms, or why the page did not come. */
+async function medianOf(signedIn: SignedIn, path: string): Promise<string> {
+  try {
+    return (await timesOf(signedIn, path)).median.toFixed(0)
+  } catch (error) {
+    return String(error)
+  }
 }
 
 /** Lists at their beginning, in the middle, and what searches find late or never. */
@@ -114,8 +127,3 @@ async function sizes({ sql }: Database): Promise<void> {
     console.log(`| ${name} | ${count} | ${(Number(bytes) / 2 ** 20).toFixed(0)} | ${each(bytes)} | ${each(indexes)} |`)
   }
 }
-
-const SIZES = `select relname as name, reltuples::bigint::text as rows, pg_total_relation_size(oid)::text as bytes,
-    pg_indexes_size(oid)::text as indexes
-  from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r' and reltuples > 1000
- order by pg_total_relation_size(oid) desc limit 20`

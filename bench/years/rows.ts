@@ -1,11 +1,9 @@
 /** A year of a whole service: accounts, keys, orders, transfers and calls, most of them of a few accounts. The books balance. */
 
-import { sumDays } from '../../src/ledger/day-totals.ts'
-import { rollUpCalls } from '../../src/ledger/roll-up.ts'
-import { HOURS_DAYS } from '../../src/ledger/roll-up-accounts.ts'
-import type { Sql } from '../../src/lib/database.ts'
+import { openDatabase, type Sql } from '../../src/lib/database.ts'
 import { TRIED } from '../desk-rows.ts'
-import { insertUsage, SUM_DAYS } from '../usage-rows.ts'
+import { insertUsage } from '../usage-rows.ts'
+import { withoutIndexes } from './indexes.ts'
 
 export interface Size {
   readonly accounts: number
@@ -16,8 +14,9 @@ export interface Size {
 
 /** An account's share of the calls falls with its number: the first one has a tenth of them, half of a million have none. */
 const SKEW = 1.05
-/** The year is written in so many parts, each in the order of time, as calls come in. */
-const PARTS = 52
+/** The year is written in so many parts, each in the order of time, as calls come in; by so many connections. */
+const PARTS = 24
+const WRITERS = 2
 const PAID_VND = 100_000_000
 const CALL_MICRO_VND = 1_680_000
 /** Every twentieth call of an account is an error: how many of the first n are. */
@@ -58,32 +57,40 @@ const KEYS = `insert into api_key (account_id, key_id, key_hash, pepper_id, last
 const SHARES = [
   'create unlogged table bench_account (account_id bigint primary key, calls bigint, phase double precision)',
   `insert into bench_account
-    select n, floor($2::text::double precision * weight / sum(weight) over ()), mod(n * 0.618, 1)
-      from (select n, power(n, -${SKEW}) as weight from generate_series(1, $1::text::integer) n) weights`,
+    select n, floor($2::text::double precision * weight / sum(weight) over ()), n * golden - floor(n * golden)
+      from (select n, power(n::double precision, -${SKEW}::double precision) as weight, 0.618::double precision as golden
+              from generate_series(1, $1::text::integer) n) weights`,
 ]
 
 /** Calls from share $1 to share $2 of the year. */
 const CALLS = `(
-  select account_id, n,
-         case when n % 20 = 3 then 502 else 200 end as status,
-         (array['first', 'second', 'third'])[1 + n % 3] as upstream,
-         case when n % 20 = 3 then 0 else ${CALL_MICRO_VND} end as cost,
-         -interval '365 days' * (1 - (n - 1 + phase) / calls) - interval '1 hour' as age
-    from bench_account
-   cross join lateral generate_series(ceil($1::text::double precision * calls - phase)::bigint + 1,
-                                      ceil($2::text::double precision * calls - phase)::bigint) n
-   order by age) calls`
+  select account_id, n, at, case when n % 20 = 3 then 502 else 200 end as status,
+         case when n % 20 = 3 then 0 else ${CALL_MICRO_VND} end as cost
+    from (
+      select account_id, n, now() - make_interval(secs => 3600 + 31536000 * (1 - (n - 1 + phase) / calls)) as at
+        from bench_account
+       cross join lateral generate_series(ceil($1::text::double precision * calls - phase)::bigint + 1,
+                                          ceil($2::text::double precision * calls - phase)::bigint) n
+       where calls > 0) drawn
+   order by at) calls`
 
-const BUILT_AFTERWARDS = [
-  'create index usage_time on usage (account_id, closed_at)',
-  'create unique index usage_call on usage (call_id, account_id)',
-  'alter table usage add primary key (account_id, seq)',
-]
+/** What is dear to make for each row: everything that depends on the number of the call alone. */
+const ATTEMPTS = `(select array_agg(
+    case when n % 100 = 0
+      then '[{"credential":"first#1","model":"m","startedMs":1,"endedMs":300,"outcome":"upstream_failed","status":503}]'::jsonb
+      else '[]'::jsonb end
+    || jsonb_build_array(jsonb_build_object('credential', (array['first', 'second', 'third'])[1 + n % 3] || '#1',
+         'model', 'model-' || n % 10, 'startedMs', 1, 'endedMs', 900,
+         'outcome', case when n % 20 = 3 then 'upstream_failed' else 'ok' end)) order by n)
+  from generate_series(0, 299) n)`
+/** As uuidv7 makes them, without its random numbers: those took as long as the rest of the row. */
+const CALL_ID = `(lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7'
+    || lpad(to_hex(n % 4096), 3, '0') || '8' || lpad(to_hex(account_id), 7, '0') || lpad(to_hex(n), 8, '0'))::uuid`
 
-/** Fills a migrated database, whichever migrations it has so far; sums that its version knows are made as by its gateway. */
-export async function fillYear(sql: Sql, size: Size): Promise<void> {
+/** Fills a migrated database, whichever migrations it has so far. */
+export async function fillYear(sql: Sql, size: Size, url: string): Promise<void> {
   const [accounts, keys] = [String(size.accounts), String(size.keys)]
-  await sql.unsafe(`set work_mem = '512MB'; set maintenance_work_mem = '1GB'; set synchronous_commit = off`)
+  await sql.unsafe(SESSION)
   await sql.unsafe(SHARES[0] as string)
   await sql.unsafe(SHARES[1] as string, [accounts, String(size.calls)])
   await sql.unsafe(ACCOUNTS[0] as string, [accounts])
@@ -91,54 +98,46 @@ export async function fillYear(sql: Sql, size: Size): Promise<void> {
   await sql.unsafe(KEYS, [keys, accounts])
   await sql.unsafe(`select setval(pg_get_serial_sequence('api_key', 'key_id'), $1::text::bigint)`, [keys])
   await sql.unsafe('alter table usage disable trigger all')
-  await sql.unsafe('drop index usage_time, usage_call; alter table usage drop constraint usage_pkey')
-  const columns = await columnsOf(sql, 'usage')
-  const values = {
-    ...Object.fromEntries(Object.entries(TRIED).filter(([name]) => columns.has(name))),
-    seq: 'n + 1',
-    key_id: size.keys > size.accounts ? `account_id + ${size.accounts}` : 'account_id',
-    balance_after_micro_vnd: `${PAID_VND}::bigint * 1000000 - ${CALL_MICRO_VND}::bigint * (n - ${errorsOf('n')})`,
-    ...(columns.has('tag') && { tag: `case when n % 3 = 0 then 'team-' || n % 10 end` }),
-  }
-  for (let part = 0; part < PARTS; part++) {
-    await sql.unsafe(insertUsage(CALLS, values), [String(part / PARTS), String((part + 1) / PARTS)])
-  }
-  for (const statement of BUILT_AFTERWARDS) await sql.unsafe(statement)
+  await withoutIndexes(sql, 'usage', () => writeCalls(url, size))
   await sql.unsafe('alter table usage enable trigger all')
   await sql.unsafe('drop table bench_account')
 }
 
-/** Of a roll-up. */
-const CALLS_IN_A_TURN = 100_000
-const YEAR_SECONDS = 366 * 86_400
+const SESSION = `set work_mem = '1GB'; set maintenance_work_mem = '1GB'; set synchronous_commit = off`
 
-/** What the housekeeping of a year has made of the calls. */
-export async function sumYear(sql: Sql, { calls }: Size): Promise<void> {
-  await sql.unsafe(SUM_DAYS)
-  await sql.unsafe('vacuum analyze')
-  await sql.unsafe(`update call_roll_up set closed_before = now() - interval '366 days'`)
-  const seconds = Math.max(86_400, Math.floor((YEAR_SECONDS * CALLS_IN_A_TURN) / Math.max(CALLS_IN_A_TURN, calls)))
-  while (!(await rollUpCalls(sql, { secondsMin: seconds, secondsMax: seconds })).done);
-  await sql.unsafe(SUM_HOURS)
-  await sql.unsafe('update usage_roll_up set closed_before = now()')
-  await sumDays(sql)
-  await sql.unsafe(COUNTED)
-  await sql.unsafe('vacuum analyze')
+async function writeCalls(url: string, size: Size): Promise<void> {
+  const writers = openDatabase({
+    url,
+    name: 'bench',
+    connectionsMax: WRITERS,
+    statementTimeoutMs: 3_600_000,
+    connectTimeoutMs: 60_000,
+  })
+  const columns = await columnsOf(writers, 'usage')
+  const values = {
+    ...Object.fromEntries(Object.entries(TRIED).filter(([name]) => columns.has(name))),
+    seq: 'n + 1',
+    call_id: CALL_ID,
+    opened_at: 'at',
+    closed_at: 'at',
+    key_id: size.keys > size.accounts ? `account_id + ${size.accounts}` : 'account_id',
+    balance_after_micro_vnd: `${PAID_VND}::bigint * 1000000 - ${CALL_MICRO_VND}::bigint * (n - ${errorsOf('n')})`,
+    ...(columns.has('attempts') && { attempts: `(${ATTEMPTS})[1 + n % 300]` }),
+    ...(columns.has('tag') && { tag: `case when n % 3 = 0 then 'team-' || n % 10 end` }),
+  }
+  let part = 0
+  const write = async (): Promise<void> => {
+    while (part < PARTS) {
+      const share = part++
+      await writers.begin(async transaction => {
+        await transaction.unsafe(`set local work_mem = '512MB'; set local synchronous_commit = off`)
+        await transaction.unsafe(insertUsage(CALLS, values), [String(share / PARTS), String((share + 1) / PARTS)])
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: WRITERS }, write))
+  await writers.end()
 }
-
-/** Hours of the last weeks, days before. */
-const SUM_HOURS = `insert into usage_hourly
-  select account_id, case when closed_at < now() - interval '${HOURS_DAYS} days'
-           then date_trunc('day', closed_at at time zone 'Asia/Ho_Chi_Minh') at time zone 'Asia/Ho_Chi_Minh'
-           else date_trunc('hour', closed_at, 'UTC') end,
-         key_id, entry_id, status, coalesce(tag, ''), count(*), sum(input_tokens), sum(cached_input_tokens), sum(output_tokens),
-         sum(reasoning_tokens), sum(images), sum(charged_micro_vnd)
-    from usage group by 1, 2, 3, 4, 5, 6`
-/** All but the last day that is over. */
-const COUNTED = `update api_key k set counted_before = day, counted_micro_vnd = coalesce((
-    select sum(charged_micro_vnd) from usage_daily daily
-     where daily.account_id = k.account_id and daily.key_id = k.key_id and daily.day < today.day), 0)
-  from (select (now() at time zone 'Asia/Ho_Chi_Minh')::date - 2 as day) today`
 
 async function columnsOf(sql: Sql, table: string): Promise<ReadonlySet<string>> {
   const rows = await sql.unsafe(

@@ -84,8 +84,14 @@ export interface Migrated {
 export async function migrateOld(world: World): Promise<Migrated> {
   const old = await world.add('old')
   await migrate(old.sql, { upTo: FIRST_SCHEMA })
-  const filling = openDatabase({ url: old.url, name: 'bench', connectionsMax: 1, statementTimeoutMs: AUDIT_TIMEOUT_MS })
-  await fillYear(filling, old.size)
+  const filling = openDatabase({
+    url: old.url,
+    name: 'bench',
+    connectionsMax: 1,
+    statementTimeoutMs: AUDIT_TIMEOUT_MS,
+    connectTimeoutMs: 60_000,
+  })
+  await fillYear(filling, old.size, old.url)
   await filling.unsafe('vacuum analyze')
   await filling.end()
   const calls = openDatabase({ url: old.url, name: 'bench', connectionsMax: 4 })

@@ -1,12 +1,13 @@
 /** One Postgres with a database of a year and an almost empty one, and everything that measures them both. */
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/app/embedded-postgres.ts'
 import { migrate } from '../../src/ledger/migrate.ts'
 import { openDatabase, type Sql } from '../../src/lib/database.ts'
-import { fillYear, type Size, sumYear } from './rows.ts'
+import { fillYear, type Size } from './rows.ts'
+import { sumYear } from './sums.ts'
 
 export interface Database {
   readonly name: string
@@ -32,16 +33,29 @@ const STATEMENT_TIMEOUT_MS = 3 * 3_600_000
 /** Wallets of the empty database, which the calls are spread over. */
 export const WALLETS = 1_000
 
-/** Fills, runs `work` on durable databases, then removes everything. */
-export async function withWorld(size: Size, work: (world: World) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
+/**
+ * Fills, runs `work` on durable databases, then removes everything. A folder in `BENCH_YEARS_FOLDER` is kept instead, and filled
+ * only once.
+ */
+export async function withWorld(asked: Size, work: (world: World) => Promise<void>): Promise<void> {
+  const kept = process.env.BENCH_YEARS_FOLDER
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'gateway-bench-'))
+  const note = join(folder, 'filled.json')
+  const isFilled = existsSync(note)
+  const size = isFilled ? (JSON.parse(readFileSync(note, 'utf8')) as Size) : asked
   let postgres: EmbeddedPostgres | null = null
   const opened: Sql[] = []
   const databaseOf = (name: string, of: Size): Database => {
     const own = join(folder, name)
     mkdirSync(own, { recursive: true })
     const url = (postgres as EmbeddedPostgres).url.replace(/\/[^/]*$/, `/${name}`)
-    const sql = openDatabase({ url, name: 'bench', connectionsMax: 2, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
+    const sql = openDatabase({
+      url,
+      name: 'bench',
+      connectionsMax: 2,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      connectTimeoutMs: 60_000,
+    })
     opened.push(sql)
     return { name, url, sql, folder: own, size: of }
   }
@@ -51,25 +65,37 @@ export async function withWorld(size: Size, work: (world: World) => Promise<void
   }
   const create = async (name: string): Promise<void> => {
     const { url } = postgres as EmbeddedPostgres
-    const admin = openDatabase({ url, name: 'bench', connectionsMax: 1 })
+    const admin = openDatabase({
+      url,
+      name: 'bench',
+      connectionsMax: 1,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      connectTimeoutMs: 60_000,
+    })
+    await admin.unsafe(`drop database if exists ${name} with (force)`)
     await admin.unsafe(`create database ${name}`)
     await admin.end()
   }
   const none = { accounts: WALLETS, keys: WALLETS, calls: 0 }
   try {
-    postgres = await startEmbeddedPostgres({ dataDir: folder, durable: false, settings: SETTINGS })
-    for (const [name, of] of [
-      ['empty', none],
-      ['year', size],
-    ] as const) {
-      await create(name)
-      await fill(databaseOf(name, of))
+    if (!isFilled) {
+      postgres = await startEmbeddedPostgres({ dataDir: folder, durable: false, settings: SETTINGS })
+      for (const [name, of] of [
+        ['empty', none],
+        ['year', size],
+      ] as const) {
+        await create(name)
+        await fill(databaseOf(name, of))
+      }
+      await close()
+      writeFileSync(note, JSON.stringify(size))
     }
-    await close()
     postgres = await startEmbeddedPostgres({ dataDir: folder, durable: true, settings: SETTINGS })
+    const [empty, year] = [databaseOf('empty', none), databaseOf('year', size)]
+    await Promise.all([migrate(empty.sql), migrate(year.sql)])
     await work({
-      empty: databaseOf('empty', none),
-      year: databaseOf('year', size),
+      empty,
+      year,
       folder,
       postmasterPid: () => Number(readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0]),
       async add(name) {
@@ -79,18 +105,24 @@ export async function withWorld(size: Size, work: (world: World) => Promise<void
     })
   } finally {
     await close()
-    rmSync(folder, { recursive: true, force: true })
+    if (kept === undefined) rmSync(folder, { recursive: true, force: true })
   }
 }
 
 async function fill({ name, url, sql, size }: Database): Promise<void> {
   await migrate(sql)
-  const filling = openDatabase({ url, name: 'bench', connectionsMax: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
+  const filling = openDatabase({
+    url,
+    name: 'bench',
+    connectionsMax: 1,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    connectTimeoutMs: 60_000,
+  })
   const started = performance.now()
   const seconds = (): string => ((performance.now() - started) / 1_000).toFixed(0)
-  await fillYear(filling, size)
+  await fillYear(filling, size, url)
   const filled = seconds()
-  await sumYear(filling, size)
+  await sumYear(filling)
   await filling.unsafe('update account set is_operator = true where account_id = 1')
   await filling.end()
   console.log(`${name}: ${JSON.stringify(size)}, filled in ${filled} s, summed in ${seconds()} s`)

@@ -1,0 +1,63 @@
+/** The sums that housekeeping has made of a year of calls. */
+
+import { sumDays } from '../../src/ledger/day-totals.ts'
+import { rollUpCalls } from '../../src/ledger/roll-up.ts'
+import { HOURS_DAYS } from '../../src/ledger/roll-up-accounts.ts'
+import type { Sql } from '../../src/lib/database.ts'
+import { SUM_DAYS } from '../usage-rows.ts'
+import { withoutIndexes } from './indexes.ts'
+
+/** The last hours are left to the housekeeping itself. */
+const UNTIL = `date_trunc('hour', now()) - interval '6 hours'`
+
+/** First or last id that a call of that time may have. */
+const boundOf = (time: string, digit: string): string =>
+  `(lpad(to_hex(floor(extract(epoch from ${time}) * 1000)::bigint), 12, '0') || repeat('${digit}', 20))::uuid`
+
+/** Hours of all accounts; the upstream follows from the number of the call. */
+const CALL_HOURS = `insert into call_hourly (hour, entry_id, upstream_id, status, calls, input_tokens, cached_input_tokens, output_tokens,
+    images, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls, latency_ms_max, first_call_id, last_call_id)
+  select date_trunc('hour', closed_at, 'UTC'), entry_id, (array['first', 'second', 'third'])[1 + (seq - 1) % 3], status, count(*),
+         sum(input_tokens), sum(cached_input_tokens), sum(output_tokens), sum(images), sum(charged_micro_vnd),
+         sum(upstream_cost_micro_vnd), count(upstream_cost_micro_vnd), max(latency_ms),
+         ${boundOf('min(opened_at)', '0')}, ${boundOf('max(opened_at)', 'f')}
+    from usage where closed_at < ${UNTIL} group by 1, 2, 3, 4`
+/** As many rows as five weeks have, by the hours above. */
+const STEPS = [
+  `insert into attempt_hourly (hour, upstream_id, outcome, status, first_byte_step, attempts)
+    select hour, upstream_id, case when status < 400 then 'ok' else 'upstream_failed' end, 0, step, sum(calls)
+      from call_hourly cross join generate_series(69, 83) step where hour > now() - interval '35 days' group by 1, 2, 3, 5`,
+  `insert into first_byte_hourly (hour, entry_id, first_byte_step, calls)
+    select hour, entry_id, step, sum(calls) from call_hourly cross join generate_series(69, 83) step
+     where hour > now() - interval '35 days' and status < 400 group by 1, 2, 3`,
+]
+
+/** Hours of the last weeks, days before. */
+const ACCOUNT_HOURS = `insert into usage_hourly
+  select account_id, case when closed_at < now() - interval '${HOURS_DAYS} days'
+           then date_trunc('day', closed_at, 'Asia/Ho_Chi_Minh') else date_trunc('hour', closed_at, 'UTC') end,
+         key_id, entry_id, status, coalesce(tag, ''), count(*), sum(input_tokens), sum(cached_input_tokens), sum(output_tokens),
+         sum(reasoning_tokens), sum(images), sum(charged_micro_vnd)
+    from usage where closed_at < ${UNTIL} group by 1, 2, 3, 4, 5, 6`
+/** All but the last day that is over. */
+const COUNTED = `
+with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date - 2 as day),
+sums as (
+  select account_id, key_id, sum(charged_micro_vnd) as charged from usage_daily, today where usage_daily.day < today.day group by 1, 2)
+update api_key set counted_before = today.day, counted_micro_vnd = coalesce(sums.charged, 0)
+  from today, api_key k left join sums using (account_id, key_id)
+ where api_key.account_id = k.account_id and api_key.key_id = k.key_id`
+
+export async function sumYear(sql: Sql): Promise<void> {
+  await withoutIndexes(sql, 'usage_daily', () => sql.unsafe(SUM_DAYS))
+  await withoutIndexes(sql, 'usage_hourly', () => sql.unsafe(ACCOUNT_HOURS))
+  await sql.unsafe(CALL_HOURS)
+  for (const statement of STEPS) await sql.unsafe(statement)
+  await sql.unsafe(`update call_roll_up set closed_before = ${UNTIL}`)
+  await sql.unsafe(`update usage_roll_up set closed_before = ${UNTIL}`)
+  await sql.unsafe(COUNTED)
+  await sql.unsafe('vacuum analyze')
+  await rollUpCalls(sql)
+  await sumDays(sql)
+  await sql.unsafe('analyze')
+}
