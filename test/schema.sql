@@ -149,10 +149,33 @@ create table attempt_hourly (
   constraint attempt_hourly_pkey PRIMARY KEY (hour, upstream_id, outcome, status, first_byte_step)
 );
 
+create table audit_point (
+  account_id bigint not null,
+  seq bigint not null,
+  balance_micro_vnd bigint not null,
+  retired_seq bigint not null,
+  calls bigint not null,
+  uncollected_micro_vnd bigint not null,
+  days_from date not null,
+  day_calls bigint not null,
+  day_errors bigint not null,
+  day_input_tokens bigint not null,
+  day_output_tokens bigint not null,
+  day_images bigint not null,
+  day_cost_micro_vnd bigint not null,
+  day_charged_micro_vnd bigint not null,
+  day_upstream_cost_micro_vnd bigint not null,
+  day_upstream_cost_calls bigint not null,
+  constraint audit_point_pkey PRIMARY KEY (account_id)
+) with (fillfactor=80);
+
 create table audit_result (
   one boolean not null default true,
   audited_at timestamp with time zone not null default now(),
   differences jsonb not null,
+  full_at timestamp with time zone,
+  full_differences jsonb,
+  full_basis jsonb,
   constraint audit_result_pkey PRIMARY KEY (one),
   constraint audit_result_one_check CHECK (one)
 );

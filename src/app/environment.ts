@@ -240,6 +240,11 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
         fallback: '`360`',
         what: 'Pause between two audits for the metrics; `0`: no audits.',
       },
+      {
+        name: 'METRICS_AUDIT_FULL_MINUTES',
+        fallback: '`1440`',
+        what: 'When the last audit of the whole journal is older, the next one reads it all; in between only what is new. `0`: always all; at most a week.',
+      },
       { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', fallback: 'none: no traces', what: 'Base URL for OTLP spans.' },
       {
         name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',

@@ -10,8 +10,10 @@ export interface TelemetryConfig {
 export interface MetricsConfig {
   readonly host: string
   readonly port: number
-  /** Pause between two audits, in ms; 0: no audits. */
+  /** Pause between two audits, in minutes; 0: no audits. */
   readonly auditMinutes: number
+  /** Oldest full audit that the next one goes on from, in minutes; 0: each one reads the whole journal. */
+  readonly auditFullMinutes: number
 }
 
 export interface TracesConfig {
@@ -40,9 +42,11 @@ interface Reader {
   integer(name: string, row: IntegerRow): number
 }
 
-const METRICS = ['METRICS_PORT', 'METRICS_HOST', 'METRICS_AUDIT_MINUTES'] as const
+const METRICS = ['METRICS_PORT', 'METRICS_HOST', 'METRICS_AUDIT_MINUTES', 'METRICS_AUDIT_FULL_MINUTES'] as const
 const PORTS: IntegerRow = { fallback: 0, min: 0, max: 65_535 }
 const AUDIT_MINUTES: IntegerRow = { fallback: 360, min: 0, max: 10_080 }
+/** At most a week, so that what changed behind a proven point is found within it. */
+const AUDIT_FULL_MINUTES: IntegerRow = { fallback: 1_440, min: 0, max: 10_080 }
 const HTTP = ['http:', 'https:']
 
 /** Reports every fault to the reader. `names` are the variables that are set; `port` is the public one. */
@@ -57,11 +61,12 @@ export function readTelemetryConfig(reader: Reader, names: Iterable<string>, por
 function readMetrics(reader: Reader, publicPort: number): MetricsConfig | null {
   const port = reader.integer('METRICS_PORT', PORTS)
   const auditMinutes = reader.integer('METRICS_AUDIT_MINUTES', AUDIT_MINUTES)
+  const auditFullMinutes = reader.integer('METRICS_AUDIT_FULL_MINUTES', AUDIT_FULL_MINUTES)
   if (reader.text('METRICS_PORT') === null) return null
   if (port !== 0 && port === publicPort) {
     reader.faults.push('METRICS_PORT equals PORT; give the metrics their own port, closed to the public')
   }
-  return { host: reader.text('METRICS_HOST') ?? '127.0.0.1', port, auditMinutes }
+  return { host: reader.text('METRICS_HOST') ?? '127.0.0.1', port, auditMinutes, auditFullMinutes }
 }
 
 function readTraces(reader: Reader): TracesConfig | null {

@@ -113,11 +113,16 @@ export class Telemetry {
     const { config, databaseUrl, spoolDir, log } = this.#options
     const calls = this.#calls
     if (config.metrics === null || calls === null) return null
-    const { host, port, auditMinutes } = config.metrics
+    const { host, port, auditMinutes, auditFullMinutes } = config.metrics
     const report = ({ level, message, cause }: { level: 'error' | 'warn'; message: string; cause?: unknown }) =>
       log[level]({ cause }, message)
     const processMetrics = new ProcessMetrics()
-    const databaseMetrics = new DatabaseMetrics({ url: databaseUrl, report, auditEveryMs: auditMinutes * 60_000 })
+    const databaseMetrics = new DatabaseMetrics({
+      url: databaseUrl,
+      report,
+      auditEveryMs: auditMinutes * 60_000,
+      auditFullEveryMs: auditFullMinutes * 60_000,
+    })
     this.#closers.push(
       () => processMetrics.close(),
       () => databaseMetrics.close(),

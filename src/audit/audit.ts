@@ -1,13 +1,30 @@
-/** Everything that must add up, in one consistent snapshot; reads every row of the journal. */
+/**
+ * Everything that must add up, in one consistent snapshot. A full audit reads every row of the journal; an incremental one goes
+ * on from the point up to which each wallet was proven.
+ */
 
+import { createHash } from 'node:crypto'
 import { audit as auditLedger, type AuditReport as LedgerAudit } from '../ledger/audit.ts'
+import { type AuditMode, auditStatement } from '../ledger/audit-statement.ts'
 import { readSetAside, type SetAsideSpool } from '../ledger/set-aside-report.ts'
-import type { Sql } from '../lib/database.ts'
+import type { Sql, TransactionSql } from '../lib/database.ts'
 import { auditPayments, type PaymentAudit } from '../payments/audit.ts'
+import { readLastFull, writeResult } from './last.ts'
+
+/**
+ * Why every row was read: it was asked for; there was no full audit before; this version's rules are others; the database was
+ * restored, or a standby took over; the last full audit is too old.
+ */
+export type FullReason = 'asked' | 'first' | 'rules' | 'database' | 'interval'
 
 export interface AuditReport {
   /** True when every difference is zero. */
   readonly clean: boolean
+  readonly mode: AuditMode
+  /** Null: incremental. */
+  readonly fullBecause: FullReason | null
+  /** When the whole journal was read last. */
+  readonly fullAt: Date
   readonly ledger: LedgerAudit
   readonly payments: PaymentAudit
   readonly spool: {
@@ -25,31 +42,67 @@ export interface AuditReport {
   readonly accounts: readonly number[]
 }
 
-/** Statement timeout for this transaction only. */
-const LIMIT_TIME = `select set_config('statement_timeout', $1, true)`
+export interface AuditOptions {
+  readonly timeoutMs: number
+  /** Incremental: unless a full one is due. Default: full. */
+  readonly mode?: AuditMode
+  /** How old the last full audit may be before an incremental one becomes full. Default: no limit. */
+  readonly fullEveryMs?: number
+}
 
-/** Rejects when it takes longer than `timeoutMs`. */
-export async function audit(sql: Sql, { timeoutMs }: { readonly timeoutMs: number }): Promise<AuditReport> {
-  return sql.begin('isolation level repeatable read read only', async transaction => {
-    await transaction.unsafe(LIMIT_TIME, [String(Math.floor(timeoutMs))])
-    const ledger = await auditLedger(transaction)
-    const payments = await auditPayments(transaction)
-    const spools = await readSetAside(transaction)
-    const spool = {
-      differences: {
-        spool_lines: spools.reduce((sum, { lines }) => sum + lines, 0),
-        spool_files: spools.reduce((sum, { files }) => sum + files, 0),
-      },
-      spools,
+/** What proven points depend on besides the rows: with other rules nothing is proven yet. */
+const RULES = createHash('sha256')
+  .update(auditStatement('full', true))
+  .update(auditStatement('incremental', true))
+  .digest('hex')
+/** Audits take turns. Before the snapshot, so that each one goes on from what the one before proved. */
+const LOCK = 'lock table audit_point in share row exclusive mode'
+
+/** Notes the result for those who did not run it. Rejects when it takes longer than `timeoutMs`. */
+export async function audit(sql: Sql, options: AuditOptions): Promise<AuditReport> {
+  return sql.begin('isolation level repeatable read', async transaction => {
+    await transaction.unsafe(`set local statement_timeout = ${Math.floor(options.timeoutMs)}`)
+    await transaction.unsafe(LOCK)
+    const last = await readLastFull(transaction, RULES)
+    const fullBecause = reasonOf(options, last)
+    const mode = fullBecause === null ? 'incremental' : 'full'
+    const found = await compare(transaction, mode)
+    // Only a full audit sees all of them, so they stay until the next one.
+    const orphan = Math.max(found.ledger.differences.orphan, mode === 'full' ? 0 : last.orphans)
+    const differences = {
+      ...found.ledger.differences,
+      ...found.payments.differences,
+      ...found.spool.differences,
+      orphan,
     }
-    const differences = { ...ledger.differences, ...payments.differences, ...spool.differences }
-    return {
-      clean: Object.values(differences).every(difference => difference === 0),
-      ledger,
-      payments,
-      spool,
-      differences,
-      accounts: [...new Set([...ledger.accounts, ...payments.accounts])].sort((one, other) => one - other),
-    }
+    const fullAt = await writeResult(transaction, { differences, full: mode === 'full' ? last.basis : null })
+    const accounts = [...new Set([...found.ledger.accounts, ...found.payments.accounts])].sort(
+      (one, other) => one - other,
+    )
+    const clean = Object.values(differences).every(difference => difference === 0)
+    return { clean, mode, fullBecause, fullAt, ...found, differences, accounts }
   })
+}
+
+function reasonOf(
+  { mode = 'full', fullEveryMs = Number.POSITIVE_INFINITY }: AuditOptions,
+  last: Awaited<ReturnType<typeof readLastFull>>,
+): FullReason | null {
+  if (mode === 'full') return 'asked'
+  if (last.ageMs === null) return 'first'
+  if (!last.sameRules) return 'rules'
+  if (!last.sameDatabase) return 'database'
+  return last.ageMs >= fullEveryMs ? 'interval' : null
+}
+
+async function compare(
+  sql: TransactionSql,
+  mode: AuditMode,
+): Promise<Pick<AuditReport, 'ledger' | 'payments' | 'spool'>> {
+  const ledger = await auditLedger(sql, { mode, movesPoints: true })
+  const payments = await auditPayments(sql)
+  const spools = await readSetAside(sql)
+  const spool_lines = spools.reduce((sum, { lines }) => sum + lines, 0)
+  const spool_files = spools.reduce((sum, { files }) => sum + files, 0)
+  return { ledger, payments, spool: { differences: { spool_lines, spool_files }, spools } }
 }

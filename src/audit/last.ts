@@ -1,20 +1,65 @@
-/** What the last audit found, for those who did not run it. */
+/** What the last audit found, for those who did not run it, and on what the next one may go on. */
 
 import type { AnySql } from '../lib/database.ts'
-import type { AuditReport } from './audit.ts'
 
 export interface LastAudit {
   readonly at: Date
+  /** When the whole journal was read last; null: by a version that did not note it. */
+  readonly fullAt: Date | null
   /** Rules that were broken, with their counts; empty: it was clean. */
   readonly broken: Readonly<Record<string, number>>
 }
 
-const WRITE = `insert into audit_result (differences) values ($1::text::jsonb)
-  on conflict (one) do update set audited_at = now(), differences = excluded.differences`
-const READ = 'select audited_at, differences::text as differences from audit_result'
+const WRITE = `insert into audit_result as r (differences, full_at, full_differences, full_basis)
+  values ($1::text::jsonb, case when $2::text is not null then now() end, case when $2::text is not null then $1::text::jsonb end,
+          $2::text::jsonb)
+  on conflict (one) do update set audited_at = now(), differences = excluded.differences,
+         full_at = coalesce(excluded.full_at, r.full_at),
+         full_differences = coalesce(excluded.full_differences, r.full_differences),
+         full_basis = coalesce(excluded.full_basis, r.full_basis)
+  returning full_at`
+const READ = 'select audited_at, full_at, differences::text as differences from audit_result'
+/** The timeline changes when a standby takes over and after a recovery, the identity after the restore of a backup. */
+const READ_FULL = `select extract(epoch from now() - full_at)::double precision * 1000 as age_ms,
+       coalesce((full_differences ->> 'orphan')::integer, 0) as orphans,
+       full_basis ->> 'rules' as rules, full_basis ->> 'database' as database,
+       (select database_id from database_identity) || ' ' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as now_database
+  from (select) one left join audit_result on true`
 
-export async function recordAudit(sql: AnySql, { differences }: Pick<AuditReport, 'differences'>): Promise<void> {
-  await sql.unsafe(WRITE, [JSON.stringify(differences)])
+/** What proven points rest on. */
+export interface AuditBasis {
+  readonly rules: string
+  readonly database: string
+}
+
+/** Null: it was not a full audit. Returns when the last full one was. */
+export async function writeResult(
+  sql: AnySql,
+  { differences, full }: { readonly differences: Readonly<Record<string, number>>; readonly full: AuditBasis | null },
+): Promise<Date> {
+  const [row] = await sql.unsafe(WRITE, [JSON.stringify(differences), full === null ? null : JSON.stringify(full)])
+  return row?.full_at
+}
+
+export interface LastFull {
+  /** Null: there was none. */
+  readonly ageMs: number | null
+  readonly sameRules: boolean
+  readonly sameDatabase: boolean
+  readonly orphans: number
+  /** Of a full audit that is made now. */
+  readonly basis: AuditBasis
+}
+
+export async function readLastFull(sql: AnySql, rules: string): Promise<LastFull> {
+  const [row] = await sql.unsafe(READ_FULL)
+  return {
+    ageMs: row?.age_ms ?? null,
+    sameRules: row?.rules === rules,
+    sameDatabase: row?.database === row?.now_database,
+    orphans: row?.orphans ?? 0,
+    basis: { rules, database: row?.now_database },
+  }
 }
 
 /** Null when there was none yet. */
@@ -24,6 +69,7 @@ export async function readLastAudit(sql: AnySql): Promise<LastAudit | null> {
   const differences = JSON.parse(row.differences) as Readonly<Record<string, number>>
   return {
     at: row.audited_at,
+    fullAt: row.full_at,
     broken: Object.fromEntries(Object.entries(differences).filter(([, count]) => count > 0)),
   }
 }

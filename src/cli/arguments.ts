@@ -26,6 +26,7 @@ export interface Verb {
     | 'expires'
     | 'models'
     | 'overlap'
+    | 'mode'
   )[]
 }
 
@@ -139,10 +140,10 @@ export const VERBS: readonly Verb[] = [
   },
   {
     name: 'audit',
-    usage: 'audit',
-    purpose: 'Recompute wallets and payments; differences must be 0',
+    usage: 'audit [--mode full|incremental]',
+    purpose: 'Recompute wallets and payments, all (full) or what is new; differences must be 0',
     words: 0,
-    options: [],
+    options: ['mode'],
   },
   {
     name: 'usage retire',
@@ -283,6 +284,7 @@ function parse(argv: readonly string[]) {
       expires: { type: 'string' },
       models: { type: 'string' },
       overlap: { type: 'string' },
+      mode: { type: 'string' },
     },
   })
 }

@@ -4,7 +4,6 @@ import { type AccountWithWallet, createAccount, findAccountByEmail } from '../ac
 import { createKey, revokeKey } from '../accounts/keys.ts'
 import type { Foundation } from '../app/foundation.ts'
 import { audit } from '../audit/audit.ts'
-import { recordAudit } from '../audit/last.ts'
 import { credit } from '../ledger/credit.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { formatVnd, vndToMicro } from '../lib/money.ts'
@@ -88,15 +87,18 @@ const creditWallet: Action = async (foundation, { words, options }) => {
 
 const AUDIT_TIMEOUT_MS = 3_600_000
 
-export const auditAll: Action = async ({ sql }) => {
-  const report = await audit(sql, { timeoutMs: AUDIT_TIMEOUT_MS })
-  await recordAudit(sql, report)
-  const { clean, accounts, ledger, payments, spool } = report
+export const auditAll: Action = async ({ sql }, { options }) => {
+  const { mode = 'full' } = options
+  if (mode !== 'full' && mode !== 'incremental') throw new UsageError('--mode is full or incremental')
+  const report = await audit(sql, { mode, timeoutMs: AUDIT_TIMEOUT_MS })
+  const { clean, accounts, ledger, payments, spool, fullAt } = report
   const { wallets, calls, openHolds } = ledger
   const { transfers, orders } = payments
   const data = {
     clean,
-    differences: ledger.differences,
+    mode: report.mode,
+    full_at: fullAt.toISOString(),
+    differences: { ...ledger.differences, orphan: report.differences.orphan },
     payments: payments.differences,
     spool: spool.differences,
     accounts,
@@ -117,6 +119,9 @@ export const auditAll: Action = async ({ sql }) => {
     data,
     text: [
       `${wallets} wallets, ${calls} calls, ${openHolds} open holds`,
+      ...(report.mode === 'full'
+        ? []
+        : [`Read what is new; the whole journal was last read at ${fullAt.toISOString()}.`]),
       ...Object.entries(report.differences).map(([name, count]) => `  ${name.padEnd(11)} ${count}`),
       clean ? 'No differences.' : 'DIFFERENCES',
       ...concerned.filter(([, found]) => found.length > 0).map(([what, found]) => `First ${what}: ${found.join(', ')}`),

@@ -5,7 +5,6 @@
 
 import { overdueSeconds } from '../alerts/delivery-counts.ts'
 import { audit } from '../audit/audit.ts'
-import { recordAudit } from '../audit/last.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import { takeLease } from '../lib/lease.ts'
 import { type Family, gauge } from '../lib/metrics.ts'
@@ -21,12 +20,14 @@ export interface DatabaseMetricsOptions {
   readonly everyMs?: number
   /** Pause between two audits, in whichever process, in ms; 0: no audits. */
   readonly auditEveryMs: number
+  /** Oldest full audit that the next one goes on from, in ms. Default 0: each one reads the whole journal. */
+  readonly auditFullEveryMs?: number
 }
 
 const HOLDS = `select count(*)::integer as holds,
   coalesce(extract(epoch from now() - min(opened_at)), 0)::double precision as oldest_seconds from hold`
-/** The audit reads every row of the journal. */
-const AUDIT_TIMEOUT_MS = 600_000
+/** A full audit reads every row of the journal. */
+const AUDIT_TIMEOUT_MS = 3_600_000
 /** How often a process checks whether an audit is due. */
 const AUDIT_CHECK_MS = 60_000
 
@@ -43,6 +44,7 @@ interface Snapshot {
 
 interface Audited {
   readonly atSeconds: number
+  readonly fullAtSeconds: number
   readonly differences: Readonly<Record<string, number>>
 }
 
@@ -121,9 +123,12 @@ export class DatabaseMetrics {
   async #auditSafely(): Promise<void> {
     if (this.#closed) return
     try {
-      const { differences } = await audit(this.#sql, { timeoutMs: AUDIT_TIMEOUT_MS })
-      await recordAudit(this.#sql, { differences })
-      this.#audited = { atSeconds: Date.now() / 1000, differences }
+      const { differences, fullAt } = await audit(this.#sql, {
+        mode: 'incremental',
+        fullEveryMs: this.#options.auditFullEveryMs ?? 0,
+        timeoutMs: AUDIT_TIMEOUT_MS,
+      })
+      this.#audited = { atSeconds: Date.now() / 1000, fullAtSeconds: fullAt.getTime() / 1000, differences }
       const wrong = Object.entries(differences).filter(([, count]) => count > 0)
       if (wrong.length > 0) {
         this.#report(
@@ -207,6 +212,11 @@ function auditFamilies(audited: Audited | null): readonly Family[] {
       'gateway_audit_timestamp_seconds',
       'When this process last audited the ledger, in seconds since 1970.',
       audited === null ? [] : audited.atSeconds,
+    ),
+    gauge(
+      'gateway_audit_full_timestamp_seconds',
+      'When the whole journal was last audited, by anybody, in seconds since 1970; as of this process’s last audit.',
+      audited === null ? [] : audited.fullAtSeconds,
     ),
     gauge(
       'gateway_audit_differences',

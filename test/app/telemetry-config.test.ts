@@ -22,11 +22,20 @@ test('both are off by themselves', () => {
 })
 
 test('metrics listen on this machine only unless they are told otherwise', () => {
-  expect(read({ METRICS_PORT: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464, auditMinutes: 360 })
-  expect(read({ METRICS_PORT: '9464', METRICS_HOST: '::', METRICS_AUDIT_MINUTES: '0' }).metrics).toEqual({
+  expect(read({ METRICS_PORT: '9464' }).metrics).toEqual({
+    host: '127.0.0.1',
+    port: 9464,
+    auditMinutes: 360,
+    auditFullMinutes: 1_440,
+  })
+  expect(
+    read({ METRICS_PORT: '9464', METRICS_HOST: '::', METRICS_AUDIT_MINUTES: '0', METRICS_AUDIT_FULL_MINUTES: '0' })
+      .metrics,
+  ).toEqual({
     host: '::',
     port: 9464,
     auditMinutes: 0,
+    auditFullMinutes: 0,
   })
 })
 
@@ -61,7 +70,7 @@ test('names every fault at once, and repeats no secret', () => {
     OTEL_TRACES_SAMPLER_ARG: '2',
   })
   expect(faults).toEqual([
-    'METRICS_ADDRESS is not read by this gateway; there are METRICS_PORT, METRICS_HOST, METRICS_AUDIT_MINUTES',
+    'METRICS_ADDRESS is not read by this gateway; there are METRICS_PORT, METRICS_HOST, METRICS_AUDIT_MINUTES, METRICS_AUDIT_FULL_MINUTES',
     'METRICS_AUDIT_MINUTES is "often"; write a whole number from 0 to 10080',
     'METRICS_PORT equals PORT; give the metrics their own port, closed to the public',
     'OTEL_EXPORTER_OTLP_HEADERS is not a list of pairs; write e.g. name=value,other=value',

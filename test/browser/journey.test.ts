@@ -428,7 +428,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       await expectVietnamese(path)
     }
     await page.goto('/operator')
-    await page.getByRole('button', { name: 'Run the audit' }).click()
+    await page.getByRole('button', { name: 'Audit what is new' }).click()
     await page.getByText('No differences.').waitFor()
     await expectAccessible(page)
     await context.clearCookies()

@@ -16,6 +16,7 @@ import { createTestDatabase } from '../support/postgres.ts'
 const ACCOUNT_TABLES = [
   'account_daily',
   'api_key',
+  'audit_point',
   'client_request',
   'credit',
   'hold',
@@ -118,7 +119,6 @@ const BACKGROUND = [
   'instance.ts TAKE_ALONG',
   'instance.ts MINE',
   'instance.ts FORGET',
-  'audit.ts AUDIT',
   'retire.ts PAGE',
   'roll-up.ts ENDED',
   'roll-up-accounts.ts INTO',

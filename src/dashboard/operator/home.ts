@@ -3,7 +3,7 @@
 import { recordAction } from '../../accounts/operator-log.ts'
 import { mayDo } from '../../accounts/roles.ts'
 import { audit } from '../../audit/audit.ts'
-import { readLastAudit, recordAudit } from '../../audit/last.ts'
+import { readLastAudit } from '../../audit/last.ts'
 import { addFigures, type BusinessFigure, marginOf, readBusiness, readUntil } from '../../ledger/reports/business.ts'
 import { addDays, dayOf, startOfDay } from '../../ledger/reports/days.ts'
 import { type Arrivals, readArrivals, readOpenHolds } from '../../ledger/reports/desk.ts'
@@ -168,12 +168,12 @@ async function maintain(request: PageRequest): Promise<Answer> {
 }
 
 async function runAudit(request: PageRequest): Promise<Answer> {
-  const { sql } = request.options
-  const report = await audit(sql, { timeoutMs: AUDIT_TIMEOUT_MS })
-  await recordAudit(sql, report)
+  const mode = request.form.text('mode') === 'full' ? 'full' : 'incremental'
+  const report = await audit(request.options.sql, { mode, timeoutMs: AUDIT_TIMEOUT_MS })
   const { transfers, orders } = report.payments
   return operatorPage(request, 'operator-audit', 'home', {
     report,
+    isFull: report.mode === 'full',
     rules: Object.entries(report.differences).map(([rule, found]) => ({ rule, found })),
     transfers: transfers.join(', '),
     orders: orders.join(', '),

@@ -21,6 +21,7 @@ export const OPERATOR_HOME_TEXTS = {
   'operator.home.holds.sum': { vi: 'tổng {amount}', en: '{amount} in total' },
   'operator.home.audit.last': { vi: 'Lần cuối {time}: không có sai lệch.', en: 'Last run {time}: no differences.' },
   'operator.home.audit.dirty': { vi: 'Lần cuối {time}: có sai lệch.', en: 'Last run {time}: there were differences.' },
+  'operator.home.audit.full': { vi: 'Toàn bộ sổ: {time}.', en: 'Whole journal: {time}.' },
   'operator.weekday.0': { vi: 'Chủ nhật', en: 'Sunday' },
   'operator.weekday.1': { vi: 'Thứ hai', en: 'Monday' },
   'operator.weekday.2': { vi: 'Thứ ba', en: 'Tuesday' },

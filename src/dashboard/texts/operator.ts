@@ -29,10 +29,16 @@ export const OPERATOR_TEXTS = {
   'operator.upstream': { vi: 'Nhà cung cấp', en: 'Upstream' },
   'operator.audit': { vi: 'Đối soát sổ cái', en: 'Ledger audit' },
   'operator.audit.text': {
-    vi: 'Tính lại mọi ví từ sổ nhật ký, so tiền vào với ngân hàng, và xem hàng đợi trên đĩa. Có thể mất vài phút.',
-    en: 'Recomputes every wallet from its journal, compares money in with the bank, and checks the spools. May take a few minutes.',
+    vi: 'Tính lại các ví từ sổ nhật ký, so tiền vào với ngân hàng, và xem hàng đợi trên đĩa: từ lần đối soát trước, hoặc toàn bộ (có thể mất vài phút).',
+    en: 'Recomputes wallets from the journal, compares money in with the bank, and checks the spools: since the last audit, or all of it (may take a few minutes).',
   },
-  'operator.audit.run': { vi: 'Chạy đối soát', en: 'Run the audit' },
+  'operator.audit.run': { vi: 'Đối soát phần mới', en: 'Audit what is new' },
+  'operator.audit.run_full': { vi: 'Đối soát toàn bộ', en: 'Audit the whole journal' },
+  'operator.audit.is_full': { vi: 'Đã đọc toàn bộ sổ nhật ký.', en: 'The whole journal was read.' },
+  'operator.audit.is_new': {
+    vi: 'Đã đọc phần mới. Lần đọc toàn bộ gần nhất: {time}.',
+    en: 'What is new was read. The whole journal was last read {time}.',
+  },
   'operator.audit.clean': { vi: 'Không có sai lệch nào.', en: 'No differences.' },
   'operator.audit.dirty': {
     vi: 'Có sai lệch. Hãy dừng nhận lượt gọi và tìm nguyên nhân.',
