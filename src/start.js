@@ -13,6 +13,8 @@ const words = process.argv.slice(2)
 keepCompiled(process.env.DATA_DIR?.trim() || join(import.meta.dirname, '../.data'))
 const { runCommandLine } = await import('./cli/run.ts')
 process.exitCode = await runCommandLine(words, process.env)
+// A worker whose program cannot be loaded ends at once, instead of living on by its channel to the supervisor.
+if (process.exitCode !== 0 && process.connected) process.exit()
 
 /**
  * It is code that will run, so the folder is this user's alone. Nothing here fails a start: where the folder cannot be
