@@ -112,14 +112,16 @@ test.skipIf(database === null)(
           )
         ).complete,
       ).toBe(true)
-      fill(folder, 0)
+      // Room for some calls: tables grow by more than a page at a time.
+      fill(folder, 64 * 1024)
       const statuses = new Set<number>()
-      for (let round = 0; round < 60 && !statuses.has(503); round++) {
+      const isFull = () => readFileSync(world.cluster.logFile, 'utf8').includes('No space left on device')
+      // A busy machine has 503s of its own, before the disk is full.
+      for (let round = 0; round < 60 && !(isFull() && statuses.has(503)); round++) {
         const calls = await Promise.all(Array.from({ length: 50 }, () => call(world, customer)))
         for (const { status } of calls) statuses.add(status)
       }
-      expect([...statuses].sort()).toEqual([200, 503])
-      expect(readFileSync(world.cluster.logFile, 'utf8')).toMatch(/No space left on device/)
+      expect([isFull(), ...[...statuses].sort()]).toEqual([true, 200, 503])
       empty(folder)
       await eventually(
         () => call(world, customer),

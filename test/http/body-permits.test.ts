@@ -8,7 +8,8 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
-const MB = 1024 * 1024
+/** The largest body; the smallest limit of a key is four of them. */
+const BODY_BYTES_MAX = 256 * 1024
 const BODIES = 100
 const CREDIT = 1_000_000n * 1_000_000n
 const BODY = '{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"x"}]}'
@@ -17,9 +18,9 @@ let running: TestGateway
 beforeAll(async () => {
   running = await startTestGateway({
     environment: {
-      LIMIT_BODY_BYTES_MAX: String(MB),
-      LIMIT_KEY_BODIES_BYTES_MAX: String(4 * MB),
-      LIMIT_BODIES_BYTES_MAX: String(6 * MB),
+      LIMIT_BODY_BYTES_MAX: String(BODY_BYTES_MAX),
+      LIMIT_KEY_BODIES_BYTES_MAX: String(4 * BODY_BYTES_MAX),
+      LIMIT_BODIES_BYTES_MAX: String(6 * BODY_BYTES_MAX),
       LIMIT_BODY_WAIT_MS: '120000',
     },
   })
@@ -36,7 +37,7 @@ beforeEach(() => {
 
 /** Whitespace that compresses to a fifth, so that half the bytes sent are half the bytes decoded. */
 function paddedBody(): Buffer {
-  const blanks = Uint8Array.from(randomBytes(0.75 * MB), byte => [32, 9, 10, 13][byte & 3] as number)
+  const blanks = Uint8Array.from(randomBytes(0.75 * BODY_BYTES_MAX), byte => [32, 9, 10, 13][byte & 3] as number)
   return Buffer.concat([Buffer.from(BODY), blanks])
 }
 

@@ -27,8 +27,8 @@ import {
   walletOf,
 } from './world.ts'
 
-const SPOOLS = Number(process.env.SPOOLS ?? 2_000)
-const STARTS = Math.ceil(SPOOLS / 100)
+const SPOOLS = Number(process.env.SPOOLS ?? 400)
+const STARTS = Math.ceil(SPOOLS / 40)
 /** A bound for a busy machine, not an expectation. */
 const TIMEOUT = { timeout: 180_000 + SPOOLS * 100 }
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000_007)

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../../src/app/embedded-postgres.ts'
+import { TEMPLATE_VARIABLE } from '../fault/support/cluster.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -26,6 +27,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   mkdirSync(folder, { recursive: true })
   project.provide('postgresDir', folder)
   // Passed to every worker, and to the programs that tests start.
+  process.env[TEMPLATE_VARIABLE] = join(folder, 'cluster')
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled')
   return () => remove(folder)
 }

@@ -7,10 +7,12 @@ import {
   chownSync,
   closeSync,
   cpSync,
+  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -27,7 +29,9 @@ import {
 } from '../../../src/app/embedded/identity.ts'
 import { findPostmaster, startPostmaster, stopPostmaster } from '../../../src/app/embedded/server.ts'
 import { startEmbeddedPostgres } from '../../../src/app/embedded-postgres.ts'
+import { migrate } from '../../../src/ledger/migrate.ts'
 import { openDatabase, type Sql } from '../../../src/lib/database.ts'
+import { FileLock } from '../../../src/lib/file-lock.ts'
 import { childrenOf, lowPort, sendSignal, TIE } from './child.ts'
 import { eventually } from './wait.ts'
 
@@ -47,6 +51,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
 }
+
+/** Where a run keeps the migrated cluster that its tests copy; without it, each makes its own. */
+export const TEMPLATE_VARIABLE = 'TEST_CLUSTER_TEMPLATE'
 
 /** Clusters that exist when this process exits. */
 const clusters = new Set<Cluster>()
@@ -75,11 +82,26 @@ export class Cluster {
     clusters.add(this)
   }
 
-  /** Created and started. */
+  /** With an empty database, started. */
   static async create(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
-    // Creates the data folder and the database.
     const embedded = await startEmbeddedPostgres({ dataDir: folder })
     await embedded.stop()
+    return await Cluster.#start(folder, settings)
+  }
+
+  /** With a migrated database, started. */
+  static async createMigrated(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
+    const template = process.env[TEMPLATE_VARIABLE]
+    if (template === undefined) await makeMigrated(folder)
+    else await copyMigrated(template, folder)
+    const cluster = await Cluster.#start(folder, settings)
+    const sql = cluster.open(1)
+    await sql.unsafe('update database_identity set database_id = gen_random_uuid()')
+    await sql.end({ timeout: 1 })
+    return cluster
+  }
+
+  static async #start(folder: string, settings: Readonly<Record<string, string>>): Promise<Cluster> {
     const { password } = JSON.parse(readFileSync(join(folder, 'postgres.json'), 'utf8')) as { password: string }
     const cluster = new Cluster({ folder, port: await lowPort(), password, settings })
     await cluster.start()
@@ -243,6 +265,35 @@ export class Cluster {
     clusters.delete(this)
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+async function makeMigrated(folder: string): Promise<void> {
+  const settings = { min_wal_size: '32MB' }
+  const embedded = await startEmbeddedPostgres({ dataDir: folder, durable: false, settings })
+  const sql = openDatabase({ url: embedded.url, name: 'fault test', connectionsMax: 1 })
+  await migrate(sql)
+  await sql.end({ timeout: 1 })
+  await embedded.stop()
+}
+
+/** Copies what the first caller of a run makes. */
+async function copyMigrated(template: string, folder: string): Promise<void> {
+  mkdirSync(template, { recursive: true })
+  const lock = new FileLock(join(template, 'made.lock'))
+  const made = join(template, 'made')
+  await lock.exclusive({ timeoutMs: 120_000 })
+  try {
+    if (!existsSync(made)) {
+      const making = join(template, 'making')
+      rmSync(making, { recursive: true, force: true })
+      await makeMigrated(making)
+      renameSync(making, made)
+    }
+  } finally {
+    lock.release()
+  }
+  cpSync(made, folder, { recursive: true, verbatimSymlinks: true })
+  giveAway(join(folder, 'postgres'), statSync(join(made, 'postgres')))
 }
 
 function runnerFor(home: string): Runner {

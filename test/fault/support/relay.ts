@@ -21,6 +21,8 @@ export class Relay {
   readonly #server: Server
   readonly #pairs = new Set<Pair>()
   readonly #stranded = new Set<Socket>()
+  /** Open ones, also those whose other side is gone. */
+  readonly #sockets = new Set<Socket>()
 
   private constructor(port: number, target: number) {
     this.port = port
@@ -64,8 +66,8 @@ export class Relay {
   }
 
   async close(): Promise<void> {
-    this.#cut()
-    for (const socket of this.#stranded) socket.destroy()
+    // One that is paused would never see its end.
+    for (const socket of this.#sockets) socket.destroy()
     await new Promise(resolve => this.#server.close(resolve))
   }
 
@@ -76,8 +78,14 @@ export class Relay {
     }
   }
 
+  #track(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.on('close', () => this.#sockets.delete(socket))
+  }
+
   #accept(near: Socket): void {
     near.on('error', () => {})
+    this.#track(near)
     if (this.#state === 'reset') return void near.resetAndDestroy()
     if (this.#state === 'silent') {
       this.#stranded.add(near)
@@ -86,6 +94,7 @@ export class Relay {
     }
     near.setNoDelay(true)
     const far = connect({ port: this.#target, host: '127.0.0.1', noDelay: true })
+    this.#track(far)
     const pair = { near, far }
     this.#pairs.add(pair)
     far.on('error', () => near.resetAndDestroy())

@@ -4,7 +4,6 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrate } from '../../../src/ledger/migrate.ts'
 import type { Sql } from '../../../src/lib/database.ts'
 import { seededRandom } from '../../support/random.ts'
 import { Client } from './client.ts'
@@ -51,10 +50,9 @@ export interface World {
 export async function createWorld(options: WorldOptions): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-fault-'))
   const seed = options.seed ?? 1
-  const cluster = await Cluster.create(options.clusterFolder ?? join(folder, 'cluster'), options.settings)
+  const cluster = await Cluster.createMigrated(options.clusterFolder ?? join(folder, 'cluster'), options.settings)
   const relay = options.relayed ? await Relay.start(cluster.port) : null
   const sql = cluster.open(8)
-  await migrate(sql)
   const customers = new Customers()
   const oracle = await Oracle.start({
     random: seededRandom(seed + 1),
