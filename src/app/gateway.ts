@@ -44,6 +44,8 @@ export interface GatewayOptions {
   readonly log: Logger
   /** Stable, and unique among running processes; absent: derived from host and port. */
   readonly instanceName?: string
+  /** Called at a stop with the name of what closes next, once calls have had their time. */
+  readonly onClosing?: (step: string) => void
   /** Replaces the generated tables in tests. */
   readonly tables?: Tables
   /** Replaces the rule for where images may be fetched from, in tests. */
@@ -117,6 +119,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const sql = openWatchedDatabase({ ...shared, name: 'gateway', connectionsMax: 4 })
   const pages = openWatchedDatabase({ ...shared, name: 'gateway pages', connectionsMax: 6 })
   const listener = openDatabase({ url: directUrl, name: 'gateway news', connectionsMax: 1 })
+  const closeDatabases = () => Promise.all([sql, listener, pages].map(pool => pool.end({ timeout: 5 })))
   const instanceName = options.instanceName ?? processName(config)
   const ledger = await createLedger({
     url: directUrl,
@@ -134,6 +137,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       lostAfterMs: config.limits.lostAfterMs,
       restartGraceMs: Math.min(LEDGER_LIMITS.restartGraceMs, config.limits.lostAfterMs),
     },
+  }).catch(async error => {
+    await Promise.all([closeDatabases(), upstreams.close(), telemetry.close()])
+    throw error
   })
   const keyFinder = createKeyFinder({ url: directUrl, retryMs: databaseWaitMs })
   const rateLimiter = createRateLimiter({ url: directUrl, nowMs })
@@ -234,13 +240,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     publicUrl: config.publicUrl,
   })
   const stop = async () => {
+    const closing = options.onClosing ?? (() => {})
     await readiness.drain(config.limits.drainMs)
+    closing('calls and connections of clients')
     server.server.closeAllConnections()
     await readiness.idle()
     await server.close()
+    closing('counts of unknown models')
     await unknownModels.close()
+    closing('mails, alerts and bank notifications')
     await backOffice.close()
+    closing('ledger')
     await ledger.close()
+    closing('connections to Postgres and upstreams')
     await watching.then(
       watch => watch.close(),
       () => {},
@@ -251,10 +263,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       keyFinder.close(),
       rateLimiter.close(),
       flightLimiter.close(),
-      sql.end({ timeout: 5 }),
-      listener.end({ timeout: 5 }),
-      pages.end({ timeout: 5 }),
+      closeDatabases(),
     ])
+    closing('metrics and traces')
     await telemetry.close()
   }
   try {

@@ -186,6 +186,12 @@ export const LIMITS = {
     what: 'How long a process trusts a cached key.',
   },
   drainMs: { fallback: 900_000, min: 0, max: 3_600_000, what: 'Longest wait for calls in flight at a stop.' },
+  closeMs: {
+    fallback: 20_000,
+    min: 100,
+    max: 600_000,
+    what: 'Longest time for closing after the calls at a stop; then the process exits anyway, and logs what it waits for.',
+  },
   spansWaitingMax: {
     fallback: 4096,
     min: 1,

@@ -6,6 +6,7 @@ import type { Tables } from '../generated/types.ts'
 import { createLog, type Logger } from '../lib/log.ts'
 import { warmTokens } from '../lib/tokens.ts'
 import type { Sandbox } from '../sandbox/server.ts'
+import { Closing } from './closing.ts'
 import type { Config } from './config.ts'
 import { type Foundation, layFoundation } from './foundation.ts'
 import { type Gateway, startGateway } from './gateway.ts'
@@ -28,6 +29,7 @@ export async function serve(config: Config, write: ((text: string) => void) | nu
   // The compile cache is saved now, so that it survives however this process ends (see src/start.js); later, calls
   // would wait for the disk.
   flushCompileCache()
+  const closing = new Closing({ log, limitMs: config.limits.closeMs })
   const foundation = await layFoundation(config)
   let sandbox: Sandbox | null = null
   let gateway: Gateway
@@ -41,10 +43,10 @@ export async function serve(config: Config, write: ((text: string) => void) | nu
       keySecrets: secrets,
       sandboxUrl: sandbox?.url ?? null,
       log,
+      onClosing: step => closing.begin(step),
     })
   } catch (error) {
-    await sandbox?.close()
-    await foundation.close()
+    await closeRest(sandbox, foundation, closing)
     throw error
   }
   for (const upstream of gateway.upstreams.unreachable) {
@@ -53,7 +55,8 @@ export async function serve(config: Config, write: ((text: string) => void) | nu
   log.info({ url: gateway.url, catalogue: TABLES.settings.digest, entries: TABLES.entries.length }, 'ready')
   const uncaught = watchUncaught(log)
   const stop = async () => {
-    await stopAll(gateway, sandbox, foundation)
+    await gateway.stop()
+    await closeRest(sandbox, foundation, closing)
     uncaught.stop()
   }
   if (write !== null) await greet(foundation, { url: gateway.url, sandboxed: gateway.upstreams.sandboxed, write, log })
@@ -95,8 +98,10 @@ async function openSandbox(): Promise<Sandbox> {
   return startSandbox(sandboxFacts(TABLES))
 }
 
-async function stopAll(gateway: Gateway, sandbox: Sandbox | null, foundation: Foundation): Promise<void> {
-  await gateway.stop()
+async function closeRest(sandbox: Sandbox | null, foundation: Foundation, closing: Closing): Promise<void> {
+  closing.begin('sandbox')
   await sandbox?.close()
+  closing.begin('database')
   await foundation.close()
+  closing.begin(null)
 }

@@ -204,3 +204,64 @@ test('a copy that ends while its reader is full leaves the connection usable', a
   }
   await sql.end({ timeout: 1 })
 })
+
+describe('a pool that is ended leaves no connection behind', () => {
+  /** A server that takes connections and never reads or answers, or resets them. */
+  async function createBadServer(how: 'silent' | 'resets') {
+    const open = new Set<Socket>()
+    let accepted = 0
+    const server = createServer({ pauseOnConnect: true }, socket => {
+      accepted++
+      open.add(socket.on('error', () => {}).on('close', () => open.delete(socket)))
+      if (how === 'resets') socket.resetAndDestroy()
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const url = `postgres://user:password@127.0.0.1:${port}/none`
+    const sql = openDatabase({ url, name: 'ended', connectionsMax: 1, connectTimeoutMs: 600_000 })
+    const ask = () => sql.unsafe('select 1').catch(error => error.code)
+    async function expectNothingLeft() {
+      // Longer than any pause before a connection is tried again.
+      await new Promise(resolve => setTimeout(resolve, 600))
+      // Nobody reads this: an open connection takes it, a closed one answers with a reset.
+      for (const socket of open) socket.write('?')
+      await new Promise(resolve => setTimeout(resolve, 100))
+      for (const socket of open) socket.write('?')
+      await new Promise(resolve => setTimeout(resolve, 100))
+      const left = open.size
+      for (const socket of open) socket.destroy()
+      server.close()
+      expect(left).toBe(0)
+    }
+    return { server, accepted: () => accepted, sql, ask, expectNothingLeft }
+  }
+
+  test('before it connects', async () => {
+    const { sql, ask, expectNothingLeft } = await createBadServer('silent')
+    const asked = ask()
+    await sql.end({ timeout: 0 })
+    expect(await asked).toBe('CONNECTION_DESTROYED')
+    await expectNothingLeft()
+  })
+
+  test('while it signs in', async () => {
+    const { server, sql, ask, expectNothingLeft } = await createBadServer('silent')
+    const asked = ask()
+    await once(server, 'connection')
+    await sql.end({ timeout: 0 })
+    expect(await asked).toBe('CONNECTION_DESTROYED')
+    await expectNothingLeft()
+  })
+
+  test('in the pause before it connects again', async () => {
+    const { accepted, sql, ask, expectNothingLeft } = await createBadServer('resets')
+    // The pauses grow to a quarter of a second and more.
+    for (let turn = 0; turn < 6; turn++) expect(await ask()).toMatch(/ECONNRESET|CONNECTION_CLOSED/)
+    const before = accepted()
+    const asked = ask()
+    await sql.end({ timeout: 0 })
+    expect(await asked).toBe('CONNECTION_DESTROYED')
+    await expectNothingLeft()
+    expect(accepted()).toBe(before)
+  })
+})

@@ -138,3 +138,7 @@ test('the versions of packages are exact, and those of the HTTP libraries past t
   expect(atLeast('fastify', 5, 8, 3)).toBe(true)
   expect(atLeast('undici', 7, 24, 0)).toBe(true)
 })
+
+test('no connection is reserved: on a pool without an open one the driver would wait for ever', () => {
+  expect(sources.filter(([, text]) => /\.reserve\(/.test(text)).map(([file]) => file)).toEqual([])
+})

@@ -16,7 +16,7 @@ export interface WorkerPoolOptions {
   readonly size: number
   /** Each worker's environment, on top of the supervisor's. */
   readonly environment: Readonly<Record<string, string>>
-  readonly limits: Pick<ConfigLimits, 'drainMs' | 'workerStartMs' | 'workerPauseMs' | 'workerFailuresMax'>
+  readonly limits: Pick<ConfigLimits, 'drainMs' | 'closeMs' | 'workerStartMs' | 'workerPauseMs' | 'workerFailuresMax'>
   readonly log: Logger
   /** No worker serves, and none can be started. */
   readonly onHopeless: (error: Error) => void
@@ -59,8 +59,8 @@ const EVEN_SHARES = { UV_TCP_SINGLE_ACCEPT: '1' }
 const FIRST_PAUSE_MS = 100
 /** Processes that one worker slot may have at a time: the serving one, and earlier ones with long streams. */
 const GENERATIONS_MAX = 3
-/** Time for a worker to close its resources, on top of the time for its calls, in ms. */
-const CLOSING_MS = 60_000
+/** Time beyond the one in which a worker ends itself, in ms. */
+const KILL_AFTER_MS = 5_000
 
 export class WorkerPool {
   readonly #options: WorkerPoolOptions
@@ -124,8 +124,7 @@ export class WorkerPool {
   /** Resolves when the last process is gone. */
   async stop(message: ToWorker): Promise<void> {
     this.#stopping = true
-    const { drainMs } = this.#options.limits
-    await Promise.all([...this.#members.values()].map(member => this.#dismiss(member, message, drainMs + CLOSING_MS)))
+    await Promise.all([...this.#members.values()].map(member => this.#dismiss(member, message)))
   }
 
   hurry(): void {
@@ -144,7 +143,7 @@ export class WorkerPool {
   }
 
   async #replaceOnce(): Promise<void> {
-    const { log, size, limits } = this.#options
+    const { log, size } = this.#options
     log.info({ workers: size }, 'replacing workers one by one')
     for (const old of this.#serving()) {
       await this.#makeRoom()
@@ -161,10 +160,10 @@ export class WorkerPool {
         )
         return
       }
-      void this.#dismiss(old, { kind: 'retire', how: 'replaced' }, limits.drainMs + CLOSING_MS)
+      void this.#dismiss(old, { kind: 'retire', how: 'replaced' })
     }
     for (const surplus of this.#serving().slice(size)) {
-      void this.#dismiss(surplus, { kind: 'retire', how: 'replaced' }, limits.drainMs + CLOSING_MS)
+      void this.#dismiss(surplus, { kind: 'retire', how: 'replaced' })
     }
     if (!this.#stopping) log.info({ workers: this.serving }, 'workers are replaced')
   }
@@ -196,11 +195,12 @@ export class WorkerPool {
       if (message.kind === 'failed') {
         reason = message.reason
         isEnvironment = message.isEnvironment
-        return
+        return void this.#awaitEnd(member, limits.closeMs)
       }
       if (message.kind === 'leaving') {
         if (member.state !== 'serving') return
         member.state = 'leaving'
+        void this.#awaitEnd(member, limits.drainMs + limits.closeMs)
         return this.#lost(member, 'it leaves')
       }
       if (member.state === 'starting') member.state = 'serving'
@@ -248,13 +248,22 @@ export class WorkerPool {
     this.#filling = false
   }
 
-  async #dismiss(member: Member, message: ToWorker, patienceMs: number): Promise<void> {
+  async #dismiss(member: Member, message: ToWorker): Promise<void> {
+    const { drainMs, closeMs } = this.#options.limits
     member.state = 'leaving'
-    const { worker } = member
+    const ended = this.#awaitEnd(member, drainMs + closeMs)
+    tell(member.worker, message)
+    await ended
+  }
+
+  /** A worker ends itself within `limitMs`; one that cannot even do that is killed. */
+  async #awaitEnd({ seat, worker }: Member, limitMs: number): Promise<void> {
     if (worker.isDead()) return
     const exited = once(worker, 'exit')
-    tell(worker, message)
-    const timer = setTimeout(() => worker.process.kill('SIGKILL'), patienceMs)
+    const timer = setTimeout(() => {
+      this.#options.log.error({ worker: seat }, 'a worker did not end in time; killing it')
+      worker.process.kill('SIGKILL')
+    }, limitMs + KILL_AFTER_MS)
     await exited
     clearTimeout(timer)
   }

@@ -2,6 +2,7 @@
 
 import { createLog } from '../../lib/log.ts'
 import { type MetricsServer, startMetricsServer } from '../../telemetry/metrics-server.ts'
+import { Closing } from '../closing.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { type Foundation, layFoundation } from '../foundation.ts'
 import { greet } from '../welcome.ts'
@@ -22,6 +23,7 @@ export interface Supervisor {
 /** Throws ConfigError for faults that the operator can fix. */
 export async function supervise(config: Config, write: (text: string) => void): Promise<Supervisor> {
   const log = createLog(config.logLevel)
+  const closing = new Closing({ log, limitMs: config.limits.closeMs })
   const foundation = await layFoundation(config)
   const { promise: hopeless, reject: despair } = Promise.withResolvers<never>()
   hopeless.catch(() => {})
@@ -35,8 +37,11 @@ export async function supervise(config: Config, write: (text: string) => void): 
   let metrics: MetricsServer | null = null
   const close = async (quick: boolean) => {
     await pool.stop(quick ? { kind: 'stop' } : { kind: 'retire', how: 'leaving' })
+    closing.begin('metrics')
     await metrics?.close()
+    closing.begin('database')
     await foundation.close()
+    closing.begin(null)
   }
   try {
     if (config.metrics !== null) {
