@@ -323,6 +323,12 @@ create table database_identity (
   constraint database_identity_one_check CHECK (one)
 );
 
+create table database_timeline (
+  timeline text not null,
+  begun_at timestamp with time zone not null default now(),
+  constraint database_timeline_pkey PRIMARY KEY (timeline)
+);
+
 create table email_token (
   token_hash bytea not null,
   purpose smallint not null,
@@ -854,6 +860,8 @@ create table webhook_secret (
   constraint webhook_secret_pkey PRIMARY KEY (webhook_id, encryption_iv),
   constraint webhook_secret_encryption_iv_check CHECK ((octet_length(encryption_iv) = 12))
 );
+
+v database_history;
 
 CREATE OR REPLACE FUNCTION public.key_by_hash(bytea)
  RETURNS SETOF api_key

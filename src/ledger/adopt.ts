@@ -25,8 +25,8 @@ export interface Adopter {
   readonly pools: { readonly life: StatementPool }
   readonly settling: Settling
   readonly databaseId: string
-  /** The database's current timeline. */
-  readonly timeline: string | null
+  /** The one of the database; null: not known yet. */
+  readonly history: string | null
   readonly setAside: SetAsideReport
 }
 
@@ -56,21 +56,21 @@ export async function adoptSpools(adopter: Adopter): Promise<boolean> {
 }
 
 async function adopt(adopter: Adopter, folder: string, name: string): Promise<boolean> {
-  const { options, limits, pools, settling, databaseId, timeline, setAside } = adopter
+  const { options, limits, pools, settling, databaseId, history, setAside } = adopter
   const spool = new Spool({ folder, limits, databaseId, report: options.report })
   const left = spool.load()
   const source = { spool, pool: pools.life, settling }
   const sent = await replay(left, source)
   for (const { settlement } of left) spool.done(settlement.callId)
   if (sent > 0) report(options, `settled ${sent} calls left by ${name}`)
-  if (timeline !== null && spool.timeline !== null && spool.timeline !== timeline) {
+  if (history !== null && spool.history !== null && spool.history !== history) {
     for (const settlements of spool.retained()) await replay(settlements, source)
-    spool.timeline = timeline
+    spool.history = history
   }
   await setAside.tell(name, spool.setAside)
   spool.tidy()
   spool.close()
-  const isDead = await fenceNamed(pools.life, name)
+  const isDead = await fenceNamed(pools.life, { name, history })
   // Finished settlements are retained, in case the database fails over to a standby without them.
   const isOld = Date.now() - statSync(folder).mtimeMs >= limits.spoolRetentionMs
   const isClear = spool.setAside.lines + spool.setAside.files === 0

@@ -10,24 +10,31 @@ export const INTERRUPTED_STATUS = 599
 
 const REGISTER = 'insert into gateway_instance (name) values ($1) returning instance_id'
 /** The lock lives as long as this connection, so a free lock means that the process is gone. */
-const BEAT = `update gateway_instance set last_seen = now() where instance_id = $1::text::bigint and ended_at is null
+const BEAT = `update gateway_instance set last_seen = now()
+   where instance_id = $1::text::bigint and name = $2 and ended_at is null
   returning pg_try_advisory_lock(7, instance_id::integer) as locked,
-            substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline,
+            (select history from database_history) as history,
             (select database_id from database_identity) as database_id`
+const BEGIN_HISTORY = `insert into database_timeline (timeline)
+  values (substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)) on conflict do nothing`
+const HISTORY = 'select history from database_history'
 const END = 'update gateway_instance set ended_at = now() where instance_id = $1::text::bigint and ended_at is null'
+/** Silence counts from the beginning of the history: a restore brings back old times, and its processes start again later. */
 const FENCE = `
 with c as materialized (
-  select instance_id, name from gateway_instance
-   where ended_at is null and instance_id <> $1::text::bigint
-     and ((name = $2 and instance_id < $1::text::bigint) or (last_seen < now() - make_interval(secs => $3::text::double precision)
-                        and pg_postmaster_start_time() < now() - make_interval(secs => $4::text::double precision)))
-   for update skip locked)
+  select instance_id, name from gateway_instance, database_history
+   where ended_at is null and instance_id <> $1::text::bigint and history = $5
+     and ((name = $2 and instance_id < $1::text::bigint)
+       or (greatest(last_seen, begun_at) < now() - make_interval(secs => $3::text::double precision)
+           and pg_postmaster_start_time() < now() - make_interval(secs => $4::text::double precision)))
+   for update of gateway_instance skip locked)
 update gateway_instance g set ended_at = now() from c
  where g.instance_id = c.instance_id and pg_try_advisory_xact_lock(7, c.instance_id::integer)
 returning g.name`
 const FENCE_NAMED = `
 with c as materialized (
-  select instance_id from gateway_instance where ended_at is null and name = $1 for update skip locked)
+  select instance_id from gateway_instance, database_history where ended_at is null and name = $1 and history = $2
+   for update of gateway_instance skip locked)
 update gateway_instance g set ended_at = now() from c
  where g.instance_id = c.instance_id and pg_try_advisory_xact_lock(7, c.instance_id::integer)
 returning g.instance_id`
@@ -35,14 +42,20 @@ returning g.instance_id`
 const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested_name, h.endpoint,
   to_char(greatest(h.opened_at, now() - interval '89 days'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened_at,
   least(2147483647, greatest(0, extract(epoch from now() - h.opened_at) * 1000))::integer as age_ms`
+/** Of a process that ended in an earlier history, another spool may know more. */
 const ABANDONED = `select ${HOLD_COLUMNS} from hold h join gateway_instance g using (instance_id)
-  where g.ended_at is not null and h.call_id <> all ($1::uuid[]) limit $2::text::integer`
+  where h.call_id <> all ($1::uuid[]) and exists (
+    select from database_history where history = $3
+       and (g.ended_at >= begun_at
+         or (g.ended_at is not null and begun_at < now() - make_interval(secs => $4::text::double precision))))
+  limit $2::text::integer`
 const TAKE_ALONG = `update hold set instance_id = $2::text::bigint
   where instance_id = $1::text::bigint and call_id = any ($3::uuid[])`
 const FORGET = `delete from gateway_instance g where ended_at < now() - interval '30 days'
   and not exists (select 1 from hold h where h.instance_id = g.instance_id)`
 const MINE = `select ${HOLD_COLUMNS} from hold h where h.instance_id = $1::text::bigint
   and h.opened_at < now() - make_interval(secs => $2::text::double precision) and h.call_id <> all ($3::uuid[])
+  and exists (select from database_history where history = $5)
   limit $4::text::integer`
 
 interface HoldRow {
@@ -61,32 +74,50 @@ export async function registerInstance(pool: StatementPool, name: string): Promi
   return rows[0]!.instance_id
 }
 
-/** Null when another process declared this one dead; it must register again. */
+/** Null when another process declared this one dead, or a restore lost its row; it must register again. */
 export async function beat(
   pool: StatementPool,
-  instanceId: string,
-): Promise<{ timeline: string; databaseId: string } | null> {
-  const rows = await pool.query<{ locked: boolean; timeline: string; database_id: string }>(BEAT, [instanceId])
-  const row = rows[0]
-  return row === undefined ? null : { timeline: row.timeline, databaseId: row.database_id }
+  { instanceId, name }: { readonly instanceId: string; readonly name: string },
+): Promise<{ history: string; databaseId: string } | null> {
+  for (;;) {
+    const rows = await pool.query<{ history: string | null; database_id: string }>(BEAT, [instanceId, name])
+    const row = rows[0]
+    if (row === undefined) return null
+    if (row.history !== null) return { history: row.history, databaseId: row.database_id }
+    await pool.query(BEGIN_HISTORY, [])
+  }
+}
+
+/**
+ * The history that the database is in. Another one than before: settlements of the last minutes may be missing, and their
+ * holds may be back. Null when no process has seen it yet.
+ */
+export async function readHistory(pool: StatementPool): Promise<string | null> {
+  return (await pool.query<{ history: string }>(HISTORY, []))[0]?.history ?? null
 }
 
 export async function endInstance(pool: StatementPool, instanceId: string): Promise<void> {
   await pool.query(END, [instanceId])
 }
 
-/** Marks dead processes as ended: an earlier one of this name, or one that has long been silent. */
+/**
+ * Marks dead processes as ended: an earlier one of this name, or one that has long been silent. Here and below, `history` is
+ * the one that this process has replayed its spool to; in any other, nothing happens.
+ */
 export async function fenceDead(
   pool: StatementPool,
-  self: { instanceId: string; name: string; lostAfterMs: number; restartGraceMs: number },
+  self: { instanceId: string; name: string; lostAfterMs: number; restartGraceMs: number; history: string | null },
 ): Promise<void> {
   const times = [String(self.lostAfterMs / 1000), String(self.restartGraceMs / 1000)]
-  await pool.query(FENCE, [self.instanceId, self.name, ...times])
+  await pool.query(FENCE, [self.instanceId, self.name, ...times, self.history])
 }
 
 /** Marks the dead processes of a name as ended; true when there was one. */
-export async function fenceNamed(pool: StatementPool, name: string): Promise<boolean> {
-  return (await pool.query(FENCE_NAMED, [name])).length > 0
+export async function fenceNamed(
+  pool: StatementPool,
+  { name, history }: { name: string; history: string | null },
+): Promise<boolean> {
+  return (await pool.query(FENCE_NAMED, [name, history])).length > 0
 }
 
 /** Moves the holds of running calls to this process's new number. */
@@ -105,17 +136,20 @@ export async function forgetEnded(pool: StatementPool): Promise<void> {
 /** Settlements that free, uncharged, the holds of ended processes, except for calls in `open`. */
 export async function findAbandoned(
   pool: StatementPool,
-  { open, limit }: { open: Iterable<string>; limit: number },
+  given: { open: Iterable<string>; limit: number; lostAfterMs: number; history: string | null },
 ): Promise<readonly Settlement[]> {
-  return (await pool.query<HoldRow>(ABANDONED, [plainArray(open), String(limit)])).map(interrupted)
+  const { open, limit, lostAfterMs, history } = given
+  const parameters = [plainArray(open), String(limit), history, String(lostAfterMs / 1000)]
+  return (await pool.query<HoldRow>(ABANDONED, parameters)).map(interrupted)
 }
 
 /** Settlements that free, uncharged, the holds of this process that none of its calls owns. */
 export async function findOrphans(
   pool: StatementPool,
-  self: { instanceId: string; olderThanMs: number; open: Iterable<string>; limit: number },
+  self: { instanceId: string; olderThanMs: number; open: Iterable<string>; limit: number; history: string | null },
 ): Promise<readonly Settlement[]> {
-  const parameters = [self.instanceId, String(self.olderThanMs / 1000), plainArray(self.open), String(self.limit)]
+  const { instanceId, olderThanMs, open, limit, history } = self
+  const parameters = [instanceId, String(olderThanMs / 1000), plainArray(open), String(limit), history]
   return (await pool.query<HoldRow>(MINE, parameters)).map(interrupted)
 }
 

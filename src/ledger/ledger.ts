@@ -18,6 +18,7 @@ import {
   findAbandoned,
   findOrphans,
   forgetEnded,
+  readHistory,
   registerInstance,
   takeHoldsAlong,
 } from './instance.ts'
@@ -68,7 +69,8 @@ interface Parts {
   /** The database that this process started with. */
   readonly databaseId: string
   instanceId: string
-  timeline: string | null
+  /** The one of the database that this process's spool has been replayed to. */
+  history: string | null
   available: boolean
 }
 
@@ -167,7 +169,7 @@ async function start(given: {
     setAside: new SetAsideReport(pools.life),
     databaseId: given.databaseId,
     instanceId: given.instanceId,
-    timeline: spool.timeline,
+    history: spool.history,
     available: true,
   }
   const left = spool.load()
@@ -259,39 +261,49 @@ function openPools(options: LedgerOptions, limits: LedgerLimits): Parts['pools']
 /** Keeps this process's row and lock alive, and detects failovers, after which recent settlements are sent again. */
 async function heartbeat(parts: Parts): Promise<void> {
   const { options, pools, spool, settling } = parts
-  spool.tidy()
-  let answer = await beat(pools.life, parts.instanceId)
+  const self = () => ({ instanceId: parts.instanceId, name: options.instanceName })
+  let answer = await beat(pools.life, self())
   if (answer === null) {
     const from = parts.instanceId
     parts.instanceId = await registerInstance(pools.life, options.instanceName)
     await takeHoldsAlong(pools.life, { from, to: parts.instanceId, open: parts.open })
     report(parts, 'fenced', 'another process declared this one dead; registered again')
-    answer = await beat(pools.life, parts.instanceId)
+    answer = await beat(pools.life, self())
   }
   if (answer !== null && answer.databaseId !== parts.databaseId) {
     throw new Error('DATABASE_URL now leads to another database; restart the gateway')
   }
-  if (answer === null || answer.timeline === parts.timeline) return
-  const failedOver = parts.timeline !== null
-  parts.timeline = answer.timeline
-  if (failedOver) {
-    let count = 0
-    for (const settlements of spool.retained()) {
-      count += await replay(settlements, { spool, pool: pools.life, settling })
+  if (answer === null) return
+  if (answer.history !== parts.history) {
+    if (parts.history !== null) {
+      let count = 0
+      for (const settlements of spool.retained()) {
+        count += await replay(settlements, { spool, pool: pools.life, settling })
+      }
+      report(
+        parts,
+        'spool_replayed',
+        `Postgres failed over or was restored; ${count} recent settlements were sent again`,
+      )
     }
-    report(parts, 'spool_replayed', `Postgres failed over; ${count} recent settlements were sent again`)
+    // Only now may holds of this history be freed.
+    parts.history = answer.history
+    spool.history = answer.history
   }
-  spool.timeline = answer.timeline
+  // Not before: while Postgres is away, what it may lack afterwards is kept.
+  spool.tidy()
 }
 
 /** Each process cleans up its own disk and holds; shared work is done by one of them. */
 async function sweep(parts: Parts): Promise<void> {
   const { options, limits, pools, open } = parts
+  if ((await readHistory(pools.life)) !== parts.history) return
   await parts.setAside.tell(options.instanceName, parts.spool.setAside)
   const foundDead = await adoptSpools(parts)
   const turn = { task: 'ledger sweep', everyMs: limits.sweepMs }
   if (foundDead || (await takeLease(pools.life.query, turn))) await sweepDead(parts)
-  const own = { instanceId: parts.instanceId, olderThanMs: limits.orphanMs, open, limit: limits.batchMax }
+  const { instanceId, history } = parts
+  const own = { instanceId, olderThanMs: limits.orphanMs, open, limit: limits.batchMax, history }
   await free(parts, await findOrphans(pools.life, own))
 }
 
@@ -299,9 +311,9 @@ async function sweep(parts: Parts): Promise<void> {
 async function sweepDead(parts: Parts): Promise<void> {
   const { options, limits, pools } = parts
   const { lostAfterMs, restartGraceMs } = limits
-  const self = { instanceId: parts.instanceId, name: options.instanceName, lostAfterMs, restartGraceMs }
-  await fenceDead(pools.life, self)
-  const own = { open: parts.open, limit: limits.batchMax }
+  const { instanceId, history } = parts
+  await fenceDead(pools.life, { instanceId, name: options.instanceName, lostAfterMs, restartGraceMs, history })
+  const own = { open: parts.open, limit: limits.batchMax, lostAfterMs, history }
   for (let round = 0; round < SWEEP_ROUNDS_MAX; round++) {
     const abandoned = await findAbandoned(pools.life, own)
     await free(parts, abandoned)

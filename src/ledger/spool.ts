@@ -112,21 +112,21 @@ export class Spool {
     return this.#segments.length === 0
   }
 
-  /** Timeline of the database that this spool's finished settlements went to; null when it is new. */
-  get timeline(): string | null {
+  /** History of the database that this spool's finished settlements went to; null when it is new. */
+  get history(): string | null {
     try {
-      const [timeline, databaseId] = readFileSync(join(this.#options.folder, 'timeline'), 'latin1')
-        .slice(0, 64)
+      const [history, databaseId] = readFileSync(join(this.#options.folder, 'timeline'), 'latin1')
+        .slice(0, 128)
         .split(' ')
-      return databaseId === undefined || databaseId === this.#options.databaseId ? timeline! : null
+      return databaseId === undefined || databaseId === this.#options.databaseId ? history! : null
     } catch {
       return null
     }
   }
 
-  set timeline(timeline: string) {
+  set history(history: string) {
     try {
-      const text = `${timeline} ${this.#options.databaseId}`
+      const text = `${history} ${this.#options.databaseId}`
       writeFileSync(join(this.#options.folder, 'timeline'), text, { mode: 0o600 })
     } catch (cause) {
       this.#fail('cannot write the spool', cause)
@@ -192,10 +192,11 @@ export class Spool {
     }
   }
 
+  /** Deletes nothing: a database that is away may lack it afterwards. */
   close(): void {
     this.flush()
     this.#retire()
-    this.tidy()
+    for (const segment of this.#segments) if (segment.owed === 0 && !segment.kept) this.#markDone(segment)
   }
 
   #markDone(segment: Segment): void {

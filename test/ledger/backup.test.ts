@@ -17,8 +17,10 @@ import {
   holdRequest,
   patient,
   secrets,
+  settlement,
   startLedger,
   type TestLedger,
+  usageOf,
   walletOf,
 } from './world.ts'
 
@@ -80,6 +82,42 @@ test('a restored database has every row, goes on where the other stood, and is a
     await later.close()
   } finally {
     await target.drop()
+  }
+})
+
+test('a restore frees no hold before the spool of its process has been replayed, whoever starts first and however late', async () => {
+  const database = await createTestDatabase()
+  const target = await createTestDatabase()
+  const spoolDir = mkdtempSync(join(tmpdir(), 'gateway-restored-'))
+  try {
+    const person = await createCustomer(database.sql, 100_000_000n)
+    const kept = { spoolRetentionMs: 0, heartbeatMs: 3_600_000 }
+    const before = await startLedger(database.url, { name: 'charger', spoolDir, limits: kept })
+    const [held, unknown, never] = [holdRequest(person), holdRequest(person), holdRequest(person)]
+    for (const request of [held, never]) await before.admit(request, patient)
+    const file = join(spoolDir, 'backup.gz')
+    await writeBackup(database.sql, file, new Date())
+    await before.admit(unknown, patient)
+    for (const { callId } of [held, unknown]) await before.settle(settlement(person, { callId }))
+    await before.close()
+    await readBackup(target.sql, file)
+    await target.sql.unsafe(`update gateway_instance set last_seen = now() - interval '1 day'`)
+    // Of another host, which has no spool of the process above.
+    const first = await startLedger(target.url, { limits: { restartGraceMs: 0 } })
+    const after = await startLedger(target.url, { name: 'charger', spoolDir, limits: kept })
+    const rows = (await usageOf(target.sql, person)).map(row => [row.call_id, row.status, row.charged_micro_vnd])
+    expect(new Set(rows)).toEqual(
+      new Set([
+        [held.callId, 200, '1680000'],
+        [unknown.callId, 200, '1680000'],
+        [never.callId, 599, '0'],
+      ]),
+    )
+    await expectCleanAudit(target.sql)
+    await Promise.all([first.close(), after.close()])
+  } finally {
+    await Promise.all([database.drop(), target.drop()])
+    rmSync(spoolDir, { recursive: true, force: true })
   }
 })
 

@@ -62,6 +62,7 @@ const LOCAL_TABLES = [
   'call_roll_up',
   'catalogue',
   'database_identity',
+  'database_timeline',
   'entry_daily',
   'first_byte_hourly',
   'gateway_instance',

@@ -202,6 +202,37 @@ test('holds that no call owns are freed by their own process, without a second r
   await ledger.close()
 })
 
+test('a process that a restore brings its holds back charges what it had charged, and frees none of them before', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const limits = { sweepMs: 5, orphanMs: 0, heartbeatMs: 200 }
+  const ledger = await startLedger(database.url, { name: 'restored', limits })
+  const request = holdRequest(customer)
+  await ledger.admit(request, patient)
+  const tables = ['wallet', 'hold', 'usage', 'usage_daily'].map(table => [table, `saved_${table}`] as const)
+  for (const [table, saved] of tables)
+    await database.sql.unsafe(
+      `create table ${saved} as select * from ${table} where account_id = ${customer.accountId}`,
+    )
+  await ledger.settle(settlement(customer, { callId: request.callId }))
+  // As when Postgres comes back without the last seconds: in one moment, for those who are connected.
+  await database.sql.begin(async transaction => {
+    await transaction.unsafe('set local session_replication_role = replica')
+    for (const [table, saved] of tables) {
+      await transaction.unsafe(`delete from ${table} where account_id = ${customer.accountId}`)
+      await transaction.unsafe(`insert into ${table} select * from ${saved}`)
+    }
+    await transaction.unsafe('delete from database_timeline')
+  })
+  const rows = await eventually(
+    async () => usageOf(database.sql, customer),
+    ({ length }) => length > 0,
+  )
+  expect(rows).toMatchObject([{ status: 200, charged_micro_vnd: String(CALL_MICRO_VND) }])
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: 9n * CALL_MICRO_VND, held: 0n })
+  for (const [, saved] of tables) await database.sql.unsafe(`drop table ${saved}`)
+  await ledger.close()
+})
+
 test('the hold of a call whose settlement makes no sense is freed', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const ledger = await startLedger(database.url, { limits: { sweepMs: 10, orphanMs: 0 } })

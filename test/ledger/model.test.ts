@@ -4,7 +4,7 @@ import { createKey, revokeKey } from '../../src/accounts/keys.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { extendHolds } from '../../src/ledger/extend.ts'
 import { placeHolds } from '../../src/ledger/hold.ts'
-import { findAbandoned } from '../../src/ledger/instance.ts'
+import { findAbandoned, readHistory } from '../../src/ledger/instance.ts'
 import { lookUpCalls, releaseHolds, settleCalls } from '../../src/ledger/settle.ts'
 import { openStatementPool } from '../../src/lib/database.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
@@ -217,7 +217,8 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     const take = 'update hold set instance_id = $1::text::bigint where call_id = any ($2::text::uuid[])'
     await database.sql.unsafe(take, [dead!.instance_id, calls])
     const open = holds.filter(() => random(3) === 0).map(([call]) => call)
-    const abandoned = await findAbandoned(pool, { open, limit: 500 })
+    const history = await readHistory(pool)
+    const abandoned = await findAbandoned(pool, { open, limit: 500, lostAfterMs: 60_000, history })
     const expected = holds.filter(([call]) => !open.includes(call))
     expect(abandoned.map(({ callId }) => callId).sort()).toEqual(expected.map(([call]) => call).sort())
     await database.sql.unsafe(`update hold set instance_id = ${LIVING} where instance_id = $1::text::bigint`, [

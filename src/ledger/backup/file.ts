@@ -30,13 +30,13 @@ export interface BackupTrailer {
 export class BackupError extends Error {}
 
 /**
- * Every table worth backing up: not the migrations' own, not those that a crash empties anyway, nothing about disks, and nothing proven.
- * A restored ledger is audited anew.
+ * Every table worth backing up: not the migrations' own, not those that a crash empties anyway, nothing about disks and histories,
+ * and nothing proven. A restored ledger is audited anew.
  */
 const TABLES = `select c.relname as table, array_to_string(array_agg(quote_ident(a.attname) order by a.attnum), ',') as columns
   from pg_class c join pg_attribute a on a.attrelid = c.oid
  where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relpersistence = 'p'
-   and c.relname not in ('migration', 'spool_set_aside', 'audit_point')
+   and c.relname not in ('migration', 'spool_set_aside', 'audit_point', 'database_timeline')
    and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
  group by 1 order by 1`
 

@@ -64,6 +64,8 @@ async function refuseUse(sql: TransactionSql): Promise<void> {
   await sql.unsafe(`lock table ${tables.map(({ table }) => `"${table}"`).join(', ')} in access exclusive mode`)
   if ((await sql.unsafe(RUNNING))[0]?.count > 0)
     throw new BackupError('A gateway runs on this database; stop it first.')
+  // What comes now is another history: gateways send again what it lacks.
+  await sql.unsafe('delete from database_timeline')
   for (const { table } of tables) {
     if (OF_THE_DATABASE.has(table)) await sql.unsafe(`delete from "${table}"`)
     else if ((await sql.unsafe(`select from "${table}" limit 1`)).length > 0) {
