@@ -1,6 +1,5 @@
-/** Deletes what has expired, and counts what keys have cost. */
+/** Deletes what has expired. */
 
-import { countKeys } from './key-count.ts'
 import { sweepMails } from './mail-log.ts'
 import { sweepChallenges } from './passkey-challenges.ts'
 import { sweepReplacedSecrets } from './replace-secret.ts'
@@ -20,5 +19,4 @@ export async function sweepPeople({ sql, limits }: PeopleServices): Promise<void
   await sweepMails(sql, limits.mailsSeconds)
   await sweepThrottle(sql, limits)
   await sweepReplacedSecrets(sql)
-  await countKeys(sql)
 }

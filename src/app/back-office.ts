@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { createIdentityProviders } from '../accounts/identity-providers/index.ts'
+import { countKeys } from '../accounts/key-count.ts'
 import type { KeySecrets } from '../accounts/key-secret.ts'
 import { PEOPLE_LIMITS } from '../accounts/limits.ts'
 import { recordMails } from '../accounts/mail-log.ts'
@@ -61,6 +62,8 @@ const SANDBOX_BANK: BankAccount = {
   bankName: 'Sandbox',
 }
 const SWEEP_MS = 3_600_000
+/** Nothing changes within a day; a pass over all keys takes a while. */
+const COUNT_KEYS_MS = 2 * 3_600_000
 const JUDGE_MS = 60_000
 const ROLL_UP_MS = 15_000
 const ALERT_MS = 15_000
@@ -145,6 +148,7 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
   const stopping = new AbortController()
   const timers = [
     inTurn('expired people data', SWEEP_MS, () => sweepPeople(people)),
+    inTurn('counted keys', COUNT_KEYS_MS, () => countKeys(sql, stopping.signal)),
     inTurn('found alerts', ALERT_MS, () => findAlerts(alerts)),
     inTurn('found daily alerts', SLOW_ALERT_MS, async () => {
       await findSlowAlerts(alerts)

@@ -128,6 +128,7 @@ test('what one process does for all ran once at the start, not once for each', a
   const rows =
     await database.sql`select task, runs::integer as runs from housekeeping where task <> 'ledger sweep' order by task`
   expect(rows.map(row => row.task)).toEqual([
+    'counted keys',
     'expired people data',
     'found alerts',
     'found daily alerts',
