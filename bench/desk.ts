@@ -1,12 +1,13 @@
 /**
  * The operator's pages over HTTP with the calls of a thousand customers, served by a separate gateway process.
- * Prints the first and the median time of each; asserts nothing. Run: npm exec node bench/desk.ts [thousands of calls]
+ * Prints what each costs; asserts nothing. Run: npm exec node bench/desk.ts [thousands of calls]
  */
 
 import { createAccount } from '../src/accounts/accounts.ts'
 import { fillDesk } from './desk-rows.ts'
-import { businessPages, logPages } from './page-lists.ts'
-import { timesOf, whileSignedIn } from './signed-in.ts'
+import { businessPages, deskPages, logPages } from './page-lists.ts'
+import { printPages } from './page-work.ts'
+import { whileSignedIn } from './signed-in.ts'
 
 const ACCOUNTS = 1_000
 
@@ -28,10 +29,12 @@ await whileSignedIn(
     const [middle] = await sql.unsafe(
       `select call_id from usage where call_id >= uuidv7(interval '-45 days') order by call_id limit 1`,
     )
-    const paths = [...logPages(middle?.call_id), `/operator/calls/${one?.call_id}`, '/operator', ...businessPages()]
-    for (const path of [...paths, ...process.argv.slice(3)]) {
-      const { text } = await timesOf(signedIn, path)
-      console.log(`${path}: ${text}`)
-    }
+    const paths = [
+      ...logPages(middle?.call_id),
+      `/operator/calls/${one?.call_id}`,
+      ...deskPages(77),
+      ...businessPages(),
+    ]
+    await printPages(signedIn, [...paths, ...process.argv.slice(3)])
   },
 )

@@ -17,6 +17,23 @@ export function customerPages(middleSeq: number): string[] {
   ]
 }
 
+/** What operators look at besides calls and business: lists at their beginning and in the middle, and what searches find late or never. */
+export function deskPages(customer: number): string[] {
+  const email = `customer-${customer}@example.com`
+  return [
+    '/operator',
+    ...['', `?after=${customer}`, `?q=customer-${customer}`, '?q=nobody-at-all'].map(
+      query => `/operator/accounts${query}`,
+    ),
+    ...['/operator/accounts/1', `/operator/accounts/${customer}`],
+    ...['', '?state=unmatched', '?q=FT777', '?q=150000', '?q=nothing'].map(query => `/operator/transfers${query}`),
+    ...['', '?state=open', `?q=${email}`].map(query => `/operator/orders${query}`),
+    ...['', '?hours=24', '?hours=168', '/anthropic'].map(query => `/operator/upstreams${query}`),
+    ...['', `?account=${customer}`, '?q=nothing'].map(query => `/operator/log${query}`),
+    ...['/operator/models', '/operator/team', '/operator/banner'],
+  ]
+}
+
 /** Revenue, cost and margin of 30 and of 90 days, each way to split them. */
 export function businessPages(): string[] {
   return BUSINESS_SPLITS.flatMap(by => [`/operator/business?by=${by}`, `/operator/business?by=${by}&from=${LONG_AGO}`])

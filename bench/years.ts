@@ -5,7 +5,7 @@
  */
 
 import { describeExport, exportCsv } from './export-csv.ts'
-import { businessPages, customerPages, logPages } from './page-lists.ts'
+import { businessPages, customerPages, deskPages, logPages } from './page-lists.ts'
 import { type SignedIn, timesOf, withGateway } from './signed-in.ts'
 import { measureHotPath, measureStarts } from './years/hot-path.ts'
 import { auditAll, backUpAndRestore, measureUpkeep, migrateOld, retireMonth } from './years/upkeep.ts'
@@ -80,7 +80,7 @@ async function pages({ empty, year }: World): Promise<void> {
     'select seq::integer as seq, call_id from usage where account_id = 1 order by seq desc limit 1',
   )
   const last = Math.floor(year.size.accounts * 0.99)
-  const common = [...customerPages(Math.floor((largest?.seq ?? 0) / 2)), ...businessPages(), ...operatorPages(last)]
+  const common = [...customerPages(Math.floor((largest?.seq ?? 0) / 2)), ...businessPages(), ...deskPages(last)]
   const ofCalls = [...logPages(middle?.call_id), `/usage/${largest?.call_id}`, `/operator/calls/${largest?.call_id}`]
   const before = new Map<string, string>()
   await signedInTo(empty, async signedIn => {
@@ -103,16 +103,6 @@ async function medianOf(signedIn: SignedIn, path: string): Promise<string> {
   } catch (error) {
     return String(error)
   }
-}
-
-/** Lists at their beginning, in the middle, and what searches find late or never. */
-function operatorPages(late: number): string[] {
-  return [
-    '/operator',
-    ...['', `?after=${late}`, `?q=customer-${late}`, '?q=nobody-at-all'].map(query => `/operator/accounts${query}`),
-    ...['/operator/accounts/1', '/operator/orders', '/operator/transfers', '/operator/upstreams', '/operator/models'],
-    ...['/operator/log', '/operator/team', '/operator/banner'],
-  ]
 }
 
 function signedInTo({ sql, url, folder }: Database, work: (signedIn: SignedIn) => Promise<void>): Promise<void> {

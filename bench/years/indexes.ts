@@ -2,6 +2,9 @@
 
 import type { Sql } from '../../src/lib/database.ts'
 
+/** For large fills. */
+export const SESSION = `set work_mem = '1GB'; set maintenance_work_mem = '1GB'; set synchronous_commit = off`
+
 const INDEXES = `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition,
     c.conname as constraint, pg_get_constraintdef(c.oid) as constraint_definition
   from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.contype in ('p', 'u')

@@ -3,7 +3,7 @@
 import { openDatabase, type Sql } from '../../src/lib/database.ts'
 import { TRIED } from '../desk-rows.ts'
 import { insertUsage } from '../usage-rows.ts'
-import { withoutIndexes } from './indexes.ts'
+import { SESSION, withoutIndexes } from './indexes.ts'
 
 export interface Size {
   readonly accounts: number
@@ -102,8 +102,6 @@ export async function fillYear(sql: Sql, size: Size, url: string): Promise<void>
   await sql.unsafe('alter table usage enable trigger all')
   await sql.unsafe('drop table bench_account')
 }
-
-const SESSION = `set work_mem = '1GB'; set maintenance_work_mem = '1GB'; set synchronous_commit = off`
 
 async function writeCalls(url: string, size: Size): Promise<void> {
   const writers = openDatabase({
