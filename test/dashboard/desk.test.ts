@@ -180,6 +180,9 @@ describe('upstreams', () => {
     const bad = readable((await operator.post('/operator/upstreams/anthropic/test')).html)
     isDown = false
     expect(bad).toContain('anthropic#1 Upstream overloaded HTTP 529')
+    const log = readable((await operator.get('/operator/log')).html)
+    expect(log).toContain('anthropic, failed credentials: 0')
+    expect(log).toContain('anthropic, failed credentials: 1')
     expect(await running.usage(customer.accountId)).toHaveLength(3)
   })
 
@@ -251,7 +254,7 @@ describe('the business', () => {
     }
     expect(Number(sums?.cost)).toBeGreaterThan(Number(sums?.revenue))
     const page = readable((await operator.get('/operator/business')).html)
-    expect(page).toMatch(new RegExp(`Sold below cost in 7 days .* ${ENTRY} `))
+    expect(page).toMatch(new RegExp(`Sold below cost in the last 7 days .* ${ENTRY} `))
     expect((await operator.get('/operator/revenue?by=model')).location).toBe('/operator/business?by=model')
   })
 
@@ -311,6 +314,28 @@ describe('the first page', () => {
     await sql`delete from spool_set_aside`
     await operator.post('/operator/audit')
     expect(readable((await operator.get('/operator')).html)).toContain('no differences.')
+  })
+
+  test('counts customers in trouble, names the first and leads to them all', async () => {
+    const { sql } = running.database
+    const troubled = await Promise.all(Array.from({ length: 4 }, () => running.account(0n)))
+    for (const { accountId, keyId } of troubled) {
+      await sql`insert into usage_daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
+          cost_micro_vnd, charged_micro_vnd)
+        values (${accountId}, ${dayOf(new Date())}, ${keyId}, ${ENTRY}, 40, 30, 0, 0, 0, 0, 0)`
+    }
+    const page = readable((await operator.get('/operator')).html)
+    expect(page).toContain('Customers with many failed calls: 4')
+    expect(page).toContain('Customers out of money, still calling: 4')
+    expect(troubled.filter(({ email }) => page.includes(email))).toHaveLength(3)
+    expect(page.split(' and 1 more')).toHaveLength(3)
+    for (const show of ['failing', 'empty']) {
+      const { html } = await operator.get(`/operator/accounts?show=${show}`)
+      const missing = troubled.filter(({ accountId }) => !html.includes(`href="/operator/accounts/${accountId}"`))
+      expect([show, missing]).toEqual([show, []])
+      expect(html).not.toContain(customer.email)
+    }
+    for (const { accountId } of troubled) await sql`delete from usage_daily where account_id = ${accountId}`
   })
 
   test('costs are not for every role', async () => {

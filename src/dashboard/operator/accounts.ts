@@ -1,7 +1,9 @@
 /** Customers' accounts: finding one. What is on its page: `customer.ts`. */
 
 import { searchAccounts } from '../../accounts/operator.ts'
+import { readEmptyAccounts, readFailingAccounts } from '../../ledger/reports/desk.ts'
 import { type Answer, idOf, type Page, type PageRequest } from '../page.ts'
+import { FAILING_CUSTOMER } from './attention.ts'
 import { showCustomer } from './customer.ts'
 import { CUSTOMER_FORMS } from './customer-forms.ts'
 import { operatorPage } from './frame.ts'
@@ -26,15 +28,36 @@ export const OPERATOR_ACCOUNT_PAGES: readonly Page[] = [
   ...CUSTOMER_FORMS,
 ]
 
+/** Customers with trouble today, as the first page counts them. */
+const SHOWN = ['failing', 'empty'] as const
+
 async function search(request: PageRequest): Promise<Answer> {
-  const { options, query } = request
+  const { options, query, now } = request
+  const show = query.choice('show', SHOWN)
   const q = query.text('q', 254)
   const afterId = idOf(query.text('after')) ?? 0
   const limit = options.limits.tableRows
+  const lists = {
+    lists: [null, ...SHOWN].map(each => ({
+      key: `operator.accounts.show.${each ?? 'all'}`,
+      path: `/operator/accounts${each === null ? '' : `?show=${each}`}`,
+      isChosen: each === show,
+    })),
+    q,
+  }
+  if (show !== null) {
+    const given = { now, limit }
+    const { accounts, total } = await (show === 'empty'
+      ? readEmptyAccounts(options.sql, given)
+      : readFailingAccounts(options.sql, { ...given, ...FAILING_CUSTOMER }))
+    const data = { ...lists, troubled: { accounts, more: total - accounts.length }, accounts: [], more: null }
+    return operatorPage(request, 'operator-accounts', 'accounts', data)
+  }
   const accounts = await searchAccounts(options.sql, { text: q, afterId, limit })
   const last = accounts.at(-1)
   return operatorPage(request, 'operator-accounts', 'accounts', {
-    q,
+    ...lists,
+    troubled: null,
     accounts: accounts.map(each => ({ ...each, roleKey: each.role === null ? null : `operator.role.${each.role}` })),
     more:
       accounts.length === limit && last ? `/operator/accounts${query.with({ after: String(last.accountId) })}` : null,

@@ -2,7 +2,7 @@
 
 import { mayDo, type OperatorNeed } from '../../accounts/roles.ts'
 import { readLastAudit } from '../../audit/last.ts'
-import { readEmptyAccounts, readFailingAccounts, type TroubledAccount } from '../../ledger/reports/desk.ts'
+import { readEmptyAccounts, readFailingAccounts, type TroubledAccounts } from '../../ledger/reports/desk.ts'
 import { readSetAside } from '../../ledger/set-aside-report.ts'
 import { microVnd } from '../../lib/money.ts'
 import { readMaintenance } from '../../operations/maintenance.ts'
@@ -12,6 +12,7 @@ import type { PageRequest } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
 import { day as calendarDay, count, dong, dongShort, percent, time } from '../view/format.ts'
 import { JUDGED_DAYS, readLosses } from './business.ts'
+import { callsAsked } from './frame.ts'
 import { isFailing, readUpstreamViews } from './upstream-view.ts'
 
 export interface Attention {
@@ -19,15 +20,24 @@ export interface Attention {
   readonly label: string
   readonly detail: string
   readonly href: string
+  /** The first of those that it is about, and how many more there are. */
+  readonly names: readonly Named[]
+  readonly more: number
+}
+
+interface Named {
+  readonly label: string
+  readonly href: string
+  /** In brackets behind it. */
+  readonly note: string | null
 }
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 /** Of customers and of models, in one look. */
-const NAMED_MAX = 5
-const EMPTY_MAX = 20
-const CUSTOMER_ERRORS_MIN = 20
-const CUSTOMER_ERROR_SHARE = 0.2
+const NAMED_MAX = 3
+/** From how many errors of today on, and from which share of the calls, a customer needs help. */
+export const FAILING_CUSTOMER = { errorsMin: 20, shareMin: 0.2 } as const
 const ENDING_DAYS = 60
 const UNKNOWN_DAYS = 7
 const UNKNOWN_NAMES_MAX = 200
@@ -60,9 +70,12 @@ function item(
   name: string,
   href: string,
   values: Readonly<Record<string, unknown>> = {},
+  names: readonly Named[] = [],
 ): Attention {
   const label = text(language, `operator.attention.${name}` as TextKey, values)
-  return { tone, label, detail: text(language, `operator.attention.${name}.detail` as TextKey, values), href }
+  const detail = text(language, `operator.attention.${name}.detail` as TextKey, values)
+  const shown = names.slice(0, NAMED_MAX)
+  return { tone, label, detail, href, names: shown, more: Number(values.total ?? names.length) - shown.length }
 }
 
 async function maintenance(request: PageRequest): Promise<readonly Attention[]> {
@@ -90,13 +103,15 @@ async function spools(request: PageRequest): Promise<readonly Attention[]> {
 async function upstreams(request: PageRequest): Promise<readonly Attention[]> {
   const views = await readUpstreamViews(request, new Date(request.now.getTime() - HOUR_MS))
   return views.flatMap(view => {
-    const { id, out, figures, stateText } = view
+    const { id, out, figures, openIn, stateText } = view
     const href = `/operator/upstreams/${encodeURIComponent(id)}`
     if (out !== null)
       return [item(request, 'warn', 'upstream_out', href, { id, time: time(out.until), reason: out.reason })]
     if (!isFailing(view)) return []
-    const share = figures === null ? '' : percent(figures.failures / Math.max(1, figures.attempts))
-    return [item(request, 'bad', 'upstream', href, { id, state: stateText, share: share || '–' })]
+    const share = figures === null ? null : percent(figures.failures / Math.max(1, figures.attempts))
+    const failed = share === null ? null : text(request.language, 'operator.attention.upstream.share', { share })
+    const why = [openIn > 0 ? stateText : null, failed].filter(part => part !== null)
+    return [item(request, 'bad', 'upstream', href, { id, why: why.join('; ') })]
   })
 }
 
@@ -110,38 +125,39 @@ async function transfers(request: PageRequest): Promise<readonly Attention[]> {
 async function customers(request: PageRequest): Promise<readonly Attention[]> {
   const { options, now } = request
   const [failing, empty] = await Promise.all([
-    readFailingAccounts(options.sql, {
-      now,
-      errorsMin: CUSTOMER_ERRORS_MIN,
-      shareMin: CUSTOMER_ERROR_SHARE,
-      limit: NAMED_MAX,
-    }),
-    readEmptyAccounts(options.sql, { now, limit: EMPTY_MAX }),
+    readFailingAccounts(options.sql, { now, ...FAILING_CUSTOMER, limit: NAMED_MAX }),
+    readEmptyAccounts(options.sql, { now, limit: NAMED_MAX }),
   ])
-  return [
-    ...failing.map(({ accountId, email, calls, errors }) => {
-      const values = { email, errors: count(errors), calls: count(calls) }
-      return item(request, 'warn', 'failing', `/operator/calls?account=${accountId}&status=error`, values)
-    }),
-    ...(empty.length === 0 ? [] : [emptied(request, empty)]),
-  ]
+  const failed = failing.accounts.map(({ accountId, email, calls, errors }) =>
+    nameOf(email, `/operator/calls?account=${accountId}&status=error`, `${count(errors)}\u00a0/\u00a0${count(calls)}`),
+  )
+  const emptied = empty.accounts.map(({ accountId, email, calls }) =>
+    nameOf(email, `/operator/accounts/${accountId}`, count(calls)),
+  )
+  return [...troubled(request, 'failing', failing, failed), ...troubled(request, 'empty', empty, emptied)]
 }
 
-/** The one there is, or all that there are in one line. */
-function emptied(request: PageRequest, empty: readonly TroubledAccount[]): Attention {
-  const [first] = empty
-  const names = empty.map(({ email, calls }) => `${email} (${count(calls)})`).join(', ')
-  const href = empty.length === 1 ? `/operator/accounts/${first?.accountId}` : '/operator/accounts'
-  return item(request, 'warn', 'empty', href, { count: count(empty.length), names })
+function troubled(
+  request: PageRequest,
+  show: 'failing' | 'empty',
+  { total }: TroubledAccounts,
+  names: readonly Named[],
+): readonly Attention[] {
+  if (total === 0) return []
+  return [item(request, 'warn', show, `/operator/accounts?show=${show}`, { count: count(total), total }, names)]
 }
 
 async function losses(request: PageRequest): Promise<readonly Attention[]> {
   const found = await readLosses(request)
   if (found.length === 0) return []
-  const names = found.slice(0, NAMED_MAX).map(({ series }) => series)
+  const names = found.map(({ series }) => nameOf(series, `/operator/calls?model=${encodeURIComponent(series)}`))
   const lost = found.reduce((sum, { costMicroVnd, revenueMicroVnd }) => sum + costMicroVnd - revenueMicroVnd, 0n)
-  const values = { count: found.length, names: names.join(', '), days: JUDGED_DAYS, amount: dongShort(microVnd(lost)) }
-  return [item(request, 'warn', 'losses', '/operator/business#below-cost', values)]
+  const values = { count: found.length, days: JUDGED_DAYS, amount: dongShort(microVnd(lost)) }
+  return [item(request, 'warn', 'losses', '/operator/business#below-cost', values, names)]
+}
+
+function nameOf(label: string, href: string, note: string | null = null): Named {
+  return { label, href, note }
 }
 
 async function endings(request: PageRequest): Promise<readonly Attention[]> {
@@ -154,9 +170,10 @@ async function endings(request: PageRequest): Promise<readonly Attention[]> {
   })
   if (soon.length === 0) return []
   const sorted = soon.toSorted((one, other) => (one.endsOn < other.endsOn ? -1 : 1))
-  const names = sorted.slice(0, NAMED_MAX).map(({ id, endsOn }) => `${id} (${calendarDay(endsOn)})`)
-  const values = { count: soon.length, names: names.join(', '), days: ENDING_DAYS }
-  return [item(request, 'warn', 'endings', `/models/${sorted[0]?.id}`, values)]
+  const names = sorted.map(({ id, endsOn }) => nameOf(id, `/models/${id}`, calendarDay(endsOn)))
+  return [
+    item(request, 'warn', 'endings', `/models/${sorted[0]?.id}`, { count: soon.length, days: ENDING_DAYS }, names),
+  ]
 }
 
 async function unknownNames(request: PageRequest): Promise<readonly Attention[]> {
@@ -165,7 +182,7 @@ async function unknownNames(request: PageRequest): Promise<readonly Attention[]>
   const open = found.filter(({ name, fellBack }) => fellBack > 0 && catalogue.resolve(name) === null)
   if (open.length === 0) return []
   const calls = open.reduce((sum, { fellBack }) => sum + fellBack, 0)
-  const names = open.slice(0, NAMED_MAX).map(({ name }) => name)
-  const values = { count: open.length, calls: count(calls), names: names.join(', '), days: UNKNOWN_DAYS }
-  return [item(request, 'warn', 'unknown', '/operator/models', values)]
+  const names = open.map(({ name }) => nameOf(name, callsAsked(name)))
+  const values = { count: open.length, calls: count(calls), days: UNKNOWN_DAYS }
+  return [item(request, 'warn', 'unknown', '/operator/models', values, names)]
 }

@@ -67,9 +67,10 @@ async function change(request: PageRequest): Promise<Answer> {
     options.announcements.forget()
     return { kind: 'redirect', to: '/operator/banner' }
   }
+  const line = (name: string) => form.lines(name, BANNER_CHARACTERS_MAX).replaceAll('\n', ' ')
   const typed = {
-    vi: form.text('vi', BANNER_CHARACTERS_MAX),
-    en: form.text('en', BANNER_CHARACTERS_MAX),
+    vi: line('vi'),
+    en: line('en'),
     until: form.text('until', 20),
   }
   const until = readTime(typed.until)

@@ -45,6 +45,7 @@ export function operatorPage(
     template,
     title: text(language, `operator.nav.${tab}`),
     section: 'operator',
+    styles: ['operator.css'],
     status,
     data: {
       tabs: TABS.filter(({ needs }) => mayDo(session?.role ?? null, needs)).map(each => ({
@@ -56,6 +57,11 @@ export function operatorPage(
       ...data,
     },
   }
+}
+
+/** The calls in which a model was asked for by this name. */
+export function callsAsked(name: string): string {
+  return `/operator/calls?asked=${encodeURIComponent(name)}`
 }
 
 export function actorOf(request: PageRequest): Actor {

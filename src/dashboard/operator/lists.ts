@@ -9,7 +9,7 @@ import { csvAnswer } from '../csv.ts'
 import { TONES } from '../money/top-up.ts'
 import { readUsageQuery } from '../money/usage-query.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
-import { operatorPage } from './frame.ts'
+import { callsAsked, operatorPage } from './frame.ts'
 
 export const OPERATOR_LIST_PAGES: readonly Page[] = [
   {
@@ -90,6 +90,10 @@ async function unknownModels(request: PageRequest): Promise<Answer> {
   return operatorPage(request, 'operator-models', 'models', {
     periods: PERIODS_DAYS.map(days => ({ days, isChosen: days === chosen })),
     fallback: options.catalogue.settings.fallback,
-    names: found.map(each => ({ ...each, knownAs: options.catalogue.resolve(each.name)?.entry.id ?? null })),
+    names: found.map(each => ({
+      ...each,
+      href: callsAsked(each.name),
+      knownAs: options.catalogue.resolve(each.name)?.entry.id ?? null,
+    })),
   })
 }

@@ -1,16 +1,17 @@
 /** A line of the operators' log as a person reads it. */
 
 import type { OperatorAction } from '../../accounts/operator-log.ts'
+import { isRole } from '../../accounts/roles.ts'
 import { microVnd } from '../../lib/money.ts'
 import type { PageRequest } from '../page.ts'
 import { isTextKey, text } from '../texts/index.ts'
-import { dongOfMicro } from '../view/format.ts'
+import { dongOfMicro, time } from '../view/format.ts'
 
 export function actionView({ language }: Pick<PageRequest, 'language'>, entry: OperatorAction) {
   return {
     ...entry,
     what: describe(language, entry.action),
-    subject: entry.action === 'note.add' ? '' : amountsInWords(language, entry.subject),
+    subject: subjectInWords(language, entry),
   }
 }
 
@@ -18,6 +19,25 @@ export function actionView({ language }: Pick<PageRequest, 'language'>, entry: O
 export function describe(language: PageRequest['language'], action: string): string {
   const key = `operator.action.${action.replaceAll('.', '_')}`
   return isTextKey(key) ? text(language, key) : action
+}
+
+function subjectInWords(language: PageRequest['language'], { action, subject }: OperatorAction): string {
+  switch (action) {
+    case 'note.add':
+      return ''
+    case 'operator.on':
+      return isRole(subject) ? text(language, `operator.role.${subject}`) : subject
+    case 'session.end':
+      return subject === 'all' ? text(language, 'operator.log.every_session') : subject
+    case 'upstream.test':
+      return subject.replace(/^(.*): (\d+) failed$/, (_, id, count) =>
+        text(language, 'operator.log.tested', { id, count }),
+      )
+    case 'banner.set':
+      return subject.replace(/^([\d-]{10}T[\d:]{5}) (\+07:00)$/, (_, local, zone) => time(new Date(`${local}${zone}`)))
+    default:
+      return amountsInWords(language, subject)
+  }
 }
 
 /** `bank_txn:12 50000 VND` as `transfer 12, 50.000 ₫`. */

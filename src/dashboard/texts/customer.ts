@@ -26,6 +26,12 @@ export const CUSTOMER_TEXTS = {
   'customer.keys.none': { vi: 'Chưa có khóa nào', en: 'No keys' },
   'customer.key.month': { vi: 'Đã dùng / hạn mức', en: 'Spent / limit' },
   'customer.key.change': { vi: 'Giới hạn, thu hồi', en: 'Limits, revoke' },
+  'customer.key.limits': { vi: 'Giới hạn', en: 'Limits' },
+  'customer.key.revoke': { vi: 'Thu hồi', en: 'Revoke' },
+  'customer.key.revoke.text': {
+    vi: 'Có hiệu lực ngay ở lượt gọi tiếp theo và không thể hoàn tác.',
+    en: 'Takes effect at the next call and cannot be undone.',
+  },
   'customer.key.rate': { vi: 'Lượt gọi mỗi phút', en: 'Calls per minute' },
   'customer.key.rate.hint': {
     vi: 'Trống: chủ khóa tự đặt. 0: không giới hạn.',
@@ -63,6 +69,8 @@ export const CUSTOMER_TEXTS = {
   'operator.done.gone': { vi: 'Khóa này đã bị thu hồi trước đó.', en: 'This key was revoked before.' },
   'operator.done.signed_out': { vi: 'Đã kết thúc phiên.', en: 'Signed out.' },
   'operator.log.transfer': { vi: 'chuyển khoản {number}', en: 'transfer {number}' },
+  'operator.log.every_session': { vi: 'mọi phiên', en: 'all sessions' },
+  'operator.log.tested': { vi: '{id}, tài khoản lỗi: {count}', en: '{id}, failed credentials: {count}' },
   'operator.log.account_number': { vi: 'Số tài khoản', en: 'Account number' },
   'operator.log.every_action': { vi: 'Mọi thao tác', en: 'All actions' },
   'operator.log.everybody': { vi: 'Mọi người', en: 'Everybody' },

@@ -35,7 +35,7 @@ export const OPERATOR_CALL_TEXTS = {
   'operator.calls.own_cost': { vi: 'Giá vốn', en: 'Our cost' },
   'operator.calls.charged': { vi: 'Đã trừ', en: 'Charged' },
   'operator.calls.tokens': { vi: 'Token vào / ra', en: 'Tokens in / out' },
-  'operator.calls.failed_over': { vi: 'sau {count} lần lỗi', en: 'after {count} failures' },
+  'operator.calls.failed_over': { vi: 'lần thử lỗi: {count}', en: 'failed attempts: {count}' },
   'operator.calls.refunded': { vi: 'đã hoàn tiền', en: 'refunded' },
   'operator.calls.none': { vi: 'Không có lượt gọi nào khớp', en: 'No calls match' },
   'operator.calls.looked': { vi: 'Đã tìm ngược đến {time}.', en: 'Searched back to {time}.' },

@@ -27,7 +27,7 @@ export const OPERATOR_UPSTREAM_TEXTS = {
   'operator.upstream.simulated': { vi: 'mô phỏng', en: 'simulated' },
   'operator.upstream.in_flight': { vi: 'Đang chạy', en: 'In flight' },
   'operator.upstream.credentials': { vi: 'Tài khoản nhà cung cấp', en: 'Credentials' },
-  'operator.upstream.open_until': { vi: 'Thử lại lúc', en: 'Tried again at' },
+  'operator.upstream.open_until': { vi: 'Thử lại lúc', en: 'Next try at' },
   'operator.upstream.models_aside': { vi: 'Mô hình đang bị giới hạn', en: 'Models limited now' },
   'operator.upstream.outcomes': { vi: 'Kết quả các lần thử', en: 'How attempts ended' },
   'operator.upstream.outcomes.none': {
@@ -36,8 +36,8 @@ export const OPERATOR_UPSTREAM_TEXTS = {
   },
   'operator.upstream.share': { vi: 'Tỷ lệ', en: 'Share' },
   'operator.upstream.calls_of': { vi: 'Lượt gọi qua nhà cung cấp này', en: 'Calls at this upstream' },
-  'operator.upstream.entries': { vi: 'Mô hình chạy qua đây', en: 'Models that go here' },
-  'operator.upstream.alone': { vi: 'không có nơi khác', en: 'nowhere else to go' },
+  'operator.upstream.entries': { vi: 'Mô hình chạy qua đây', en: 'Models served from here' },
+  'operator.upstream.alone': { vi: 'chỉ chạy qua đây', en: 'served nowhere else' },
   'operator.upstream.test': { vi: 'Thử ngay', en: 'Test now' },
   'operator.upstream.test.text': {
     vi: 'Gọi mô hình rẻ nhất với một token, bằng từng tài khoản. Không tính tiền ai.',
@@ -50,7 +50,7 @@ export const OPERATOR_UPSTREAM_TEXTS = {
   },
   'operator.upstream.test.no_model': {
     vi: 'Nhà cung cấp này không có mô hình hội thoại để thử.',
-    en: 'No conversation model goes here, so there is nothing to ask.',
+    en: 'No chat model is served from here, so there is nothing to ask.',
   },
   'operator.upstream.out': { vi: 'Ngừng dùng', en: 'Take out of service' },
   'operator.upstream.out.text': {
@@ -58,8 +58,8 @@ export const OPERATOR_UPSTREAM_TEXTS = {
     en: 'Within seconds no process sends it new calls; they go elsewhere where they can.',
   },
   'operator.upstream.out.alone': {
-    vi: 'Mô hình không có nơi khác, khách sẽ nhận mã 503: {count}.',
-    en: 'Models with nowhere else to go, for which customers will get a 503: {count}.',
+    vi: 'Mô hình chỉ chạy qua đây, khách gọi sẽ nhận mã 503: {count}.',
+    en: 'Models served nowhere else, whose calls will get a 503: {count}.',
   },
   'operator.upstream.out.until': { vi: 'Trong', en: 'For' },
   'operator.upstream.out.hours.1': { vi: '1 giờ', en: '1 hour' },

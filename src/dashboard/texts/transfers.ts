@@ -4,23 +4,26 @@ import type { Texts } from './type.ts'
 
 export const TRANSFER_TEXTS = {
   'transfer.waiting': { vi: '{count} khoản đang chờ, tổng {amount}', en: '{count} waiting, {amount} in total' },
-  'transfer.reference': { vi: 'Mã của ngân hàng', en: 'Bank reference' },
+  'transfer.reference': { vi: 'Mã giao dịch ngân hàng', en: 'Bank reference' },
   'transfer.reference.fault': { vi: 'Hãy nhập mã giao dịch của ngân hàng.', en: 'Enter the bank’s reference.' },
   'transfer.no_account': {
     vi: 'Chưa khai báo tài khoản ngân hàng nhận tiền (BANK_ACCOUNT).',
     en: 'No bank account is configured (BANK_ACCOUNT).',
   },
   'transfer.payer': { vi: 'Người chuyển', en: 'Payer' },
-  'transfer.booked': { vi: 'Ngân hàng ghi lúc', en: 'Booked by the bank' },
+  'transfer.booked': { vi: 'Ngân hàng ghi nhận lúc', en: 'Booked by the bank' },
   'transfer.to': { vi: 'Email, mã lệnh hoặc số tài khoản', en: 'Email, order code or account number' },
   'transfer.unknown_email': {
     vi: 'Không có tài khoản nào với email này.',
     en: 'There is no account with this email.',
   },
   'transfer.suggestions': { vi: 'Có thể là của', en: 'It may belong to' },
-  'transfer.suggest.code': { vi: 'Nội dung gần đúng mã {code}', en: 'The memo has almost the code {code}' },
-  'transfer.suggest.email': { vi: 'Nội dung có địa chỉ {email}', en: 'The memo has the address {email}' },
-  'transfer.suggest.amount': { vi: 'Lệnh {code} đang chờ cùng số tiền', en: 'Order {code} waits for this amount' },
+  'transfer.suggest.code': { vi: 'Nội dung gần giống mã {code}', en: 'The memo nearly matches code {code}' },
+  'transfer.suggest.email': { vi: 'Nội dung có email {email}', en: 'The memo contains {email}' },
+  'transfer.suggest.amount': {
+    vi: 'Lệnh {code} đang chờ đúng số tiền này',
+    en: 'Order {code} is waiting for this amount',
+  },
   'transfer.filled': {
     vi: 'Đã điền theo gợi ý. Hãy xem lại rồi bấm cộng tiền.',
     en: 'Filled in from the suggestion. Check it, then credit it.',

@@ -24,8 +24,14 @@ export interface TroubledAccount {
   readonly errors: number
 }
 
+export interface TroubledAccounts {
+  /** The first of them. */
+  readonly accounts: readonly TroubledAccount[]
+  readonly total: number
+}
+
 const FAILING = `
-select a.account_id, a.email, t.calls::text as calls, t.errors::text as errors
+select a.account_id, a.email, t.calls::text as calls, t.errors::text as errors, count(*) over ()::integer as total
   from (select account_id, sum(calls) as calls, sum(errors) as errors from usage_daily where day = $1::text::date group by 1) t
   join account a using (account_id)
  where t.errors >= $2::text::integer and t.errors >= t.calls * $3::text::double precision
@@ -35,13 +41,13 @@ select a.account_id, a.email, t.calls::text as calls, t.errors::text as errors
 export async function readFailingAccounts(
   sql: AnySql,
   given: { readonly now: Date; readonly errorsMin: number; readonly shareMin: number; readonly limit: number },
-): Promise<readonly TroubledAccount[]> {
+): Promise<TroubledAccounts> {
   const { now, errorsMin, shareMin, limit } = given
-  return (await sql.unsafe(FAILING, [dayOf(now), String(errorsMin), String(shareMin), String(limit)])).map(toTroubled)
+  return toTroubled(await sql.unsafe(FAILING, [dayOf(now), String(errorsMin), String(shareMin), String(limit)]))
 }
 
 const EMPTY = `
-select a.account_id, a.email, t.calls::text as calls, t.errors::text as errors
+select a.account_id, a.email, t.calls::text as calls, t.errors::text as errors, count(*) over ()::integer as total
   from (select account_id, sum(calls) as calls, sum(errors) as errors from usage_daily where day = $1::text::date group by 1) t
   join wallet w using (account_id) join account a using (account_id)
  where w.balance_micro_vnd = 0 order by t.calls desc, a.account_id limit $2::text::integer`
@@ -50,13 +56,18 @@ select a.account_id, a.email, t.calls::text as calls, t.errors::text as errors
 export async function readEmptyAccounts(
   sql: AnySql,
   { now, limit }: { readonly now: Date; readonly limit: number },
-): Promise<readonly TroubledAccount[]> {
-  return (await sql.unsafe(EMPTY, [dayOf(now), String(limit)])).map(toTroubled)
+): Promise<TroubledAccounts> {
+  return toTroubled(await sql.unsafe(EMPTY, [dayOf(now), String(limit)]))
 }
 
-function toTroubled(row: unknown): TroubledAccount {
-  const { account_id: accountId, email, calls, errors } = row as Readonly<Record<string, string>>
-  return { accountId: Number(accountId), email: email ?? '', calls: Number(calls), errors: Number(errors) }
+function toTroubled(rows: readonly Readonly<Record<string, unknown>>[]): TroubledAccounts {
+  const accounts = rows.map(({ account_id: accountId, email, calls, errors }) => ({
+    accountId: Number(accountId),
+    email: String(email),
+    calls: Number(calls),
+    errors: Number(errors),
+  }))
+  return { accounts, total: Number(rows[0]?.total ?? 0) }
 }
 
 const MONEY_IN = `select coalesce(sum(amount_micro_vnd), 0)::text as amount from credit
