@@ -48,7 +48,7 @@ Top up: ${publicUrl}/topup
   'balance.empty': {
     vi: (_, { service, publicUrl }) => ({
       subject: `Số dư tại ${service} đã hết`,
-      text: `Số dư của bạn đã hết, nên các lượt gọi đang bị từ chối. API key vẫn giữ nguyên và hoạt động lại ngay khi tiền đến.
+      text: `Số dư của bạn đã hết, nên các lượt gọi đang bị từ chối. Các khóa API vẫn giữ nguyên và hoạt động lại ngay khi tiền đến.
 
 Nạp thêm: ${publicUrl}/topup
 `,
@@ -63,10 +63,10 @@ Top up: ${publicUrl}/topup
   },
   'key.limit_reached': {
     vi: (data, { publicUrl }) => ({
-      subject: `API key ${keyName(data)} đã dùng ${data.percent}% hạn mức`,
-      text: `API key ${keyName(data)} đã dùng ${dong(data.used)} trên hạn mức ${dong(data.limit)}.${data.percent === 100 ? ' Các lượt gọi bằng key này bị từ chối cho đến kỳ sau hoặc cho đến khi bạn nâng hạn mức.' : ''}
+      subject: `Khóa API ${keyName(data)} đã dùng ${data.percent}% hạn mức`,
+      text: `Khóa API ${keyName(data)} đã dùng ${dong(data.used)} trên hạn mức ${dong(data.limit)}.${data.percent === 100 ? ' Các lượt gọi bằng khóa API này bị từ chối cho đến kỳ sau hoặc cho đến khi bạn nâng hạn mức.' : ''}
 
-Xem key: ${publicUrl}/keys/${data.key_id}
+Xem khóa API: ${publicUrl}/keys/${data.key_id}
 `,
     }),
     en: (data, { publicUrl }) => ({
@@ -101,10 +101,10 @@ ${order_code === null ? `Your top-ups: ${publicUrl}/topup` : `Receipt: ${publicU
   },
   'key.created': {
     vi: (data, { publicUrl }) => ({
-      subject: `Đã tạo API key ${keyName(data)}`,
-      text: `API key ${keyName(data)} vừa được tạo trong tài khoản của bạn.
+      subject: `Đã tạo khóa API ${keyName(data)}`,
+      text: `Khóa API ${keyName(data)} vừa được tạo trong tài khoản của bạn.
 
-Nếu không phải bạn, hãy thu hồi key này rồi đổi mật khẩu: ${publicUrl}/keys/${data.key_id}
+Nếu không phải bạn, hãy thu hồi khóa API này rồi đổi mật khẩu: ${publicUrl}/keys/${data.key_id}
 `,
     }),
     en: (data, { publicUrl }) => ({
@@ -117,10 +117,10 @@ If it was not you, revoke it and change your password: ${publicUrl}/keys/${data.
   },
   'key.revoked': {
     vi: (data, { publicUrl }) => ({
-      subject: `Đã thu hồi API key ${keyName(data)}`,
-      text: `API key ${keyName(data)} vừa bị thu hồi. Mọi lượt gọi bằng key này đều bị từ chối.
+      subject: `Đã thu hồi khóa API ${keyName(data)}`,
+      text: `Khóa API ${keyName(data)} vừa bị thu hồi. Mọi lượt gọi bằng khóa API này đều bị từ chối.
 
-Các key của bạn: ${publicUrl}/keys
+Các khóa API của bạn: ${publicUrl}/keys
 `,
     }),
     en: (data, { publicUrl }) => ({

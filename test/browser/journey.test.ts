@@ -94,7 +94,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await bar.click()
     await page.waitForURL(/from=.*#calls$/)
     const downloading = page.waitForEvent('download')
-    await page.getByRole('link', { name: 'Export CSV (1 rows)' }).click()
+    await page.getByRole('link', { name: 'Export CSV (1 row)' }).click()
     const download = await downloading
     expect(download.suggestedFilename()).toMatch(/^usage-.*\.csv$/)
     const csv = readFileSync(await download.path(), 'utf8')
@@ -264,7 +264,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(await code.innerText()).toMatch(/client\.messages\.create\([\s\S]*"content": "Còn nữa"/)
     await page.getByLabel('Output tokens at most').fill('nhiều')
     await page.getByRole('button', { name: 'Send' }).click()
-    await page.getByText('Enter a number, such as 0.7.').waitFor()
+    await page.getByText('Enter a number.').waitFor()
     await page.getByLabel('Output tokens at most').fill('64')
     await expectAccessible(page)
 

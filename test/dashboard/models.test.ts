@@ -108,7 +108,7 @@ test('a card says from which size on a call at the fixed price is the cheaper on
   const { html } = await visitor.get('/models?q=claude-opus-5')
   const card = html.split('<li class="card').find(each => each.includes('>Claude Opus 5<')) as string
   // 1.500 ₫ a call against 6.500 ₫ per million tokens.
-  expect(readable(card)).toContain('Per call is cheaper from 230.770 tokens a call.')
+  expect(readable(card)).toContain('The price per call is cheaper from 230.770 tokens per call.')
   expect(readable(html.split('<li class="card').find(each => each.includes('>Claude Opus 4.7<')) ?? '')).not.toContain(
     'cheaper',
   )

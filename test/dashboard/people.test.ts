@@ -226,7 +226,7 @@ test('a new address proves itself and the old one is told; other sessions and li
     [{ new_email: next }, 'Incorrect password.'],
     [{ new_email: next, password: 'a guess' }, 'Incorrect password.'],
     [{ new_email: 'no address', password }, 'Enter an email address'],
-    [{ new_email: email.toUpperCase(), password }, 'This is your present address.'],
+    [{ new_email: email.toUpperCase(), password }, 'This is already your address.'],
   ] as const) {
     const refused = await visitor.post('/account/email', form)
     expect([form, refused.status, readable(refused.html).includes(words)]).toEqual([form, 422, true])

@@ -81,8 +81,10 @@ test('the reference has every sentence of the API description in Vietnamese too,
   expect(Object.keys(REFERENCE_IN_VIETNAMESE).sort()).toEqual([...new Set([...shown, ...answers])].sort())
 })
 
-test('a text without one of its values is a fault, not a sentence with a hole', () => {
-  expect(text('en', 'overview.calls', { count: 3 })).toBe('3 calls')
+test('a count agrees with its noun, and a text without one of its values is a fault, not a sentence with a hole', () => {
+  const calls = ['0', 1, 3, '1.000'].map(count => text('en', 'overview.calls', { count }))
+  expect(calls).toEqual(['0 calls', '1 call', '3 calls', '1.000 calls'])
+  expect(text('vi', 'overview.calls', { count: 1 })).toBe('1 lượt gọi')
   expect(() => text('en', 'overview.calls')).toThrow('the text overview.calls needs count')
 })
 

@@ -27,7 +27,7 @@ function landing({ options, language }: PageRequest): Answer {
     title: text(language, 'landing.title'),
     indexed: { description: text(language, 'landing.lead') },
     data: {
-      count: models.length,
+      heading: text(language, 'landing.heading', { count: models.length }).split(/(?<=\.) /),
       receipt: {
         model: item.entry.id,
         inputTokens,

@@ -11,7 +11,7 @@ export const ACCOUNT_CHANGE_TEXTS = {
     en: 'We will email a link to this address. Nothing changes until you open it.',
   },
   'email.submit': { vi: 'Gửi liên kết', en: 'Send the link' },
-  'email.same': { vi: 'Đây là địa chỉ hiện tại của bạn.', en: 'This is your present address.' },
+  'email.same': { vi: 'Đây là địa chỉ hiện tại của bạn.', en: 'This is already your address.' },
   'email.sent': {
     vi: 'Hãy mở liên kết trong thư gửi tới địa chỉ mới, trên thiết bị này. Liên kết có hiệu lực trong {hours} giờ.',
     en: 'Open the link in the email to the new address, on this device. It works for {hours} hours.',
@@ -37,18 +37,18 @@ export const ACCOUNT_CHANGE_TEXTS = {
   'operator.action.account_delete': { vi: 'Xóa tài khoản của mình', en: 'Deleted their account' },
   'operator.account.deleted': { vi: 'Đã xóa ngày {on}', en: 'Deleted on {on}' },
   'delete.title': { vi: 'Xóa tài khoản', en: 'Delete the account' },
-  'delete.goes': { vi: 'Những gì bị xóa', en: 'What goes' },
+  'delete.goes': { vi: 'Những gì bị xóa', en: 'What is deleted' },
   'delete.goes.text': {
     vi: 'Email, mật khẩu, phiên đăng nhập, xác thực hai lớp và thông tin hóa đơn của bạn. Mọi khóa API bị thu hồi ngay và mất tên. Không thể hoàn tác.',
     en: 'Your email address, password, sessions, second factor and invoice details. All API keys are revoked at once and lose their names. This cannot be undone.',
   },
-  'delete.stays': { vi: 'Những gì được giữ lại', en: 'What stays' },
+  'delete.stays': { vi: 'Những gì được giữ lại', en: 'What is kept' },
   'delete.stays.text': {
     vi: 'Sổ sách theo luật kế toán: các lần nạp tiền, hóa đơn và số liệu từng lượt gọi, chỉ kèm số tài khoản. Xem [chính sách quyền riêng tư](/privacy).',
     en: 'The books, as accounting law requires: top-ups, invoices and the figures of calls, under the account number alone. See [privacy](/privacy).',
   },
   'delete.balance': {
-    vi: 'Muốn nhận lại số dư, hãy [yêu cầu hoàn tiền](/refunds) trước khi xóa. Phần còn lại nằm trong sổ của tài khoản số {account}: không ai dùng được, và sau khi xóa chúng tôi chỉ hoàn về tài khoản ngân hàng đã chuyển, khi bạn cho biết số này và mã của một lần nạp tiền. Đừng chuyển tiền cho các đơn nạp đang chờ: khoản đến sau khi xóa không được cộng mà sẽ trả lại người gửi.',
+    vi: 'Muốn nhận lại số dư, hãy [yêu cầu hoàn tiền](/refunds) trước khi xóa. Phần còn lại nằm trong sổ của tài khoản số {account}: không ai dùng được, và sau khi xóa chúng tôi chỉ hoàn về tài khoản ngân hàng đã chuyển, khi bạn cho biết số này và mã của một lần nạp tiền. Đừng chuyển tiền cho các lệnh nạp đang chờ: khoản đến sau khi xóa không được cộng mà sẽ trả lại người gửi.',
     en: 'To have it back, [ask for a refund](/refunds) before you delete. What is left stays in the books of account number {account}: nobody can spend it, and afterwards we return it only to the bank account that it came from, if you name this number and the code of a top-up. Do not pay orders that are still open: what arrives after the deletion is not credited but returned to its sender.',
   },
   'delete.confirm': { vi: 'Nhập {email} để xác nhận', en: 'Type {email} to confirm' },

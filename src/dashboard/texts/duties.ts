@@ -52,13 +52,13 @@ export const DUTY_TEXTS = {
   'invoice.title': { vi: 'Thông tin xuất hóa đơn', en: 'Invoice details' },
   'invoice.lead': {
     vi: 'Dùng cho các khoản nạp từ bây giờ; khoản đã nạp giữ thông tin của lúc đó.',
-    en: 'For top-ups from now on; earlier ones keep the details of their time.',
+    en: 'For top-ups from now on; earlier ones keep the details they had.',
   },
-  'invoice.wanted': { vi: 'Xuất hóa đơn theo thông tin này', en: 'Make out invoices to these details' },
-  'invoice.name': { vi: 'Tên công ty hoặc cá nhân', en: 'Name of the company or person' },
+  'invoice.wanted': { vi: 'Xuất hóa đơn theo thông tin này', en: 'Put these details on my invoices' },
+  'invoice.name': { vi: 'Tên công ty hoặc cá nhân', en: 'Company or person' },
   'invoice.tax_code.hint': {
     vi: '10 chữ số, thêm -001 cho chi nhánh; cá nhân ghi 12 số định danh.',
-    en: 'Ten digits, with -001 for a branch; persons give their twelve digits.',
+    en: 'Ten digits, plus -001 for a branch; individuals enter their twelve-digit ID.',
   },
   'invoice.email': { vi: 'Email nhận hóa đơn', en: 'Email for invoices' },
   'invoice.fault.missing': { vi: 'Hãy điền ô này.', en: 'Fill this in.' },

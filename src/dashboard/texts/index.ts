@@ -60,10 +60,17 @@ export function isTextKey(key: string): key is TextKey {
   return Object.hasOwn(TEXTS, key)
 }
 
-/** A text with its values inserted. Throws RangeError when one is missing. */
+/**
+ * A text with its values inserted: `{count} {count:call|calls}` is `1 call` or `2 calls`. Throws RangeError when a value is
+ * missing.
+ */
 export function text(language: Language, key: TextKey, values: Readonly<Record<string, unknown>> = {}): string {
-  return TEXTS[key][language].replace(/\{(\w+)\}/g, (_, name: string) => {
-    if (!(name in values)) throw new RangeError(`the text ${key} needs ${name}`)
-    return String(values[name])
-  })
+  return TEXTS[key][language].replace(
+    /\{(\w+)(?::([^|}]+)\|([^}]+))?\}/g,
+    (_, name: string, one?: string, many?: string) => {
+      if (!(name in values)) throw new RangeError(`the text ${key} needs ${name}`)
+      const value = String(values[name])
+      return (value === '1' ? one : many) ?? value
+    },
+  )
 }

@@ -79,7 +79,7 @@ export const MODEL_TEXTS = {
   },
   'model.break_even': {
     vi: 'Mỗi lượt từ {tokens} token trở lên thì gọi theo lượt rẻ hơn.',
-    en: 'Per call is cheaper from {tokens} tokens a call.',
+    en: 'The price per call is cheaper from {tokens} tokens per call.',
   },
   'model.break_even.never': {
     vi: 'Trong ngữ cảnh này, giá theo token luôn rẻ hơn.',
@@ -91,7 +91,7 @@ export const MODEL_TEXTS = {
   },
   'model.prices': { vi: 'Giá và các cách gọi', en: 'Prices and variants' },
   'model.served': { vi: 'Thành công', en: 'Success rate' },
-  'model.first_byte': { vi: 'Byte đầu tiên', en: 'First byte' },
+  'model.first_byte': { vi: 'Byte đầu tiên (TTFB)', en: 'Time to first byte' },
   'model.figures': {
     vi: 'Tỷ lệ thành công và trung vị thời gian đến byte đầu tiên khi streaming: 7 ngày qua, mọi khách hàng; để trống khi còn ít lượt gọi.',
     en: 'Success rate and median time to the first byte of streams: last 7 days, all customers; blank where there were few calls.',
@@ -113,8 +113,8 @@ export const MODEL_TEXTS = {
   'calculator.images': { vi: 'Số ảnh', en: 'Images' },
   'calculator.calculate': { vi: 'Tính', en: 'Calculate' },
   'calculator.fault': { vi: 'Nhập số từ {min} đến {max}.', en: 'Enter a number from {min} to {max}.' },
-  'calculator.each': { vi: 'Mỗi lần', en: 'Each' },
-  'calculator.total': { vi: 'Tổng {calls} lần', en: 'All {calls}' },
+  'calculator.each': { vi: 'Mỗi lượt', en: 'Per call' },
+  'calculator.total': { vi: 'Tổng {calls} lượt', en: 'Total for {calls}' },
   'calculator.cheapest': { vi: 'rẻ nhất', en: 'cheapest' },
   'calculator.too_long': {
     vi: 'Một lượt {tokens} token dài hơn ngữ cảnh của {names}.',

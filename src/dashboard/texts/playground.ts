@@ -6,7 +6,7 @@ export const PLAYGROUND_TEXTS = {
   'playground.title': { vi: 'Dùng thử mô hình', en: 'Playground' },
   'playground.lead': {
     vi: 'Hỏi một hoặc hai mô hình cạnh nhau, xem giá ngay khi chúng trả lời, rồi lấy chính yêu cầu đó dưới dạng mã.',
-    en: 'Ask one model or two side by side, watch the cost while they answer, then take the very request as code.',
+    en: 'Ask one model or two side by side, watch the cost while they answer, then get the exact request as code.',
   },
   'playground.noscript': {
     vi: 'Trang này cần JavaScript. Không có JavaScript, bạn vẫn gọi được mọi mô hình theo [hướng dẫn bắt đầu nhanh](/quickstart).',
@@ -38,13 +38,13 @@ export const PLAYGROUND_TEXTS = {
   'playground.spent': { vi: 'Đã dùng hôm nay:', en: 'Spent here today:' },
   'playground.stored': {
     vi: 'Chúng tôi không lưu những gì bạn nhập và câu trả lời: rời trang là mất.',
-    en: 'What you type and what is answered is not stored: it is gone when you leave the page.',
+    en: 'Neither prompts nor replies are stored: they are gone when you leave the page.',
   },
   'playground.code': { vi: 'Xem mã', en: 'View code' },
   'playground.language': { vi: 'Ngôn ngữ', en: 'Language' },
   'playground.code.hint': {
     vi: 'Đây là chính yêu cầu mà trang này gửi. Thay `$KEY` bằng khóa API của bạn.',
-    en: 'This is the very request that this page sends. Put your API key in place of `$KEY`.',
+    en: 'This is the exact request that this page sends. Replace `$KEY` with your API key.',
   },
   'playground.you': { vi: 'Bạn', en: 'You' },
   'playground.writing': { vi: 'Đang trả lời…', en: 'Answering…' },
@@ -74,7 +74,7 @@ export const PLAYGROUND_TEXTS = {
   'playground.spoken': { vi: 'Giọng đọc của {name}', en: 'Speech by {name}' },
   'playground.no_picture': { vi: 'Câu trả lời không có ảnh.', en: 'The reply holds no picture.' },
   'playground.fault.prompt': { vi: 'Hãy viết tin nhắn.', en: 'Write a message first.' },
-  'playground.fault.number': { vi: 'Hãy nhập một số, ví dụ 0,7.', en: 'Enter a number, such as 0.7.' },
+  'playground.fault.number': { vi: 'Hãy nhập một con số.', en: 'Enter a number.' },
   'playground.fault.picture': {
     vi: 'Chỉ nhận ảnh PNG, JPEG, WebP hoặc GIF.',
     en: 'Only PNG, JPEG, WebP and GIF pictures are taken.',

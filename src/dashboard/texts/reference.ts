@@ -29,7 +29,7 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'A slash in the id may be written as it is or as `%2F`.':
     'Dấu gạch chéo trong mã có thể viết nguyên hoặc viết thành `%2F`.',
   'An id of the price list or one of its aliases, in any case; `vendor/id` is the same model.':
-    'Một mã trong bảng giá hoặc bí danh của nó, không phân biệt hoa thường; `vendor/id` là cùng một model.',
+    'Một mã trong bảng giá hoặc bí danh của nó, không phân biệt hoa thường; `vendor/id` là cùng một mô hình.',
   'Most output tokens.': 'Số token ra tối đa.',
   'Most output tokens; `max_tokens` works too.': 'Số token ra tối đa; `max_tokens` cũng được.',
   'The conversation, oldest turn first.': 'Cuộc trò chuyện, lượt cũ nhất trước.',

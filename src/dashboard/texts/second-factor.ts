@@ -3,7 +3,7 @@
 import type { Texts } from './type.ts'
 
 export const SECOND_FACTOR_TEXTS = {
-  'factor.title': { vi: 'Xác thực hai lớp', en: 'Second factor' },
+  'factor.title': { vi: 'Xác thực hai lớp', en: 'Two-factor authentication' },
   'factor.code': { vi: 'Mã sáu chữ số, hoặc mã khôi phục', en: 'Six-digit code, or a recovery code' },
   'factor.submit': { vi: 'Tiếp tục', en: 'Continue' },
   'factor.lead': {
@@ -42,12 +42,12 @@ export const SECOND_FACTOR_TEXTS = {
   },
   'factor.enrol.why': {
     vi: 'Người biết mật khẩu của bạn vẫn không đăng nhập được nếu không có điện thoại của bạn.',
-    en: 'Somebody who knows your password still cannot sign in without your phone.',
+    en: 'Someone who knows your password still cannot sign in without your phone.',
   },
   'factor.enrol.qr': { vi: 'Mã QR cho ứng dụng xác thực', en: 'QR code for the authenticator app' },
-  'factor.enrol.secret': { vi: 'Hoặc nhập khóa này bằng tay', en: 'Or enter this key by hand' },
+  'factor.enrol.secret': { vi: 'Hoặc nhập mã này bằng tay', en: 'Or enter this key by hand' },
   'factor.enrol.code': { vi: 'Mã sáu chữ số mà ứng dụng hiện', en: 'Six-digit code that the app shows' },
-  'factor.enrol.submit': { vi: 'Bật xác thực hai lớp', en: 'Turn it on' },
+  'factor.enrol.submit': { vi: 'Bật xác thực hai lớp', en: 'Turn on' },
   'factor.enrol.fault': {
     vi: 'Mã không khớp. Hãy kiểm tra đồng hồ của điện thoại và nhập mã đang hiện.',
     en: "Incorrect code. Check your phone's clock and enter the code it shows now.",
@@ -59,7 +59,7 @@ export const SECOND_FACTOR_TEXTS = {
   },
   'factor.codes.done': { vi: 'Tôi đã cất các mã', en: 'I have saved the codes' },
   'factor.state.on': { vi: 'Đang bật', en: 'On' },
-  'factor.state.left': { vi: 'Còn {count} mã khôi phục chưa dùng.', en: '{count} recovery codes left.' },
+  'factor.state.left': { vi: 'Còn {count} mã khôi phục chưa dùng.', en: '{count} recovery {count:code|codes} left.' },
   'factor.state.codes': { vi: 'Tạo mã khôi phục mới', en: 'Create new recovery codes' },
   'factor.state.codes.text': {
     vi: 'Các mã cũ không còn dùng được.',

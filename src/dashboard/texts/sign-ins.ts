@@ -54,7 +54,7 @@ export const SIGN_INS_TEXTS = {
   'sign_ins.title': { vi: 'Cách đăng nhập', en: 'Ways to sign in' },
   'sign_ins.lead': {
     vi: 'Mỗi cách đều mở được tài khoản của bạn. Đặt lại mật khẩu qua email sẽ gỡ những liên kết không thuộc chính hộp thư đó.',
-    en: 'Each of them opens your account. A password reset by email removes those that do not run that very mailbox.',
+    en: 'Each of them opens your account. Resetting your password by email unlinks those that do not run that mailbox.',
   },
   'sign_ins.no_password': { vi: 'Chưa có. [Đặt mật khẩu](/forgot)', en: 'None. [Set one](/forgot)' },
   'sign_ins.link': { vi: 'Liên kết {provider}', en: 'Link {provider}' },

@@ -104,13 +104,13 @@ export const TOP_UP_TEXTS = {
   'overview.held': { vi: '{amount} đang giữ cho các lượt gọi đang chạy', en: '{amount} on hold for calls in progress' },
   'overview.days_left': {
     vi: 'Còn khoảng {days} ngày với mức dùng hiện tại',
-    en: 'About {days} days left at this pace',
+    en: 'About {days} {days:day|days} left at this pace',
   },
   'overview.day_left': { vi: 'Chưa đến một ngày với mức dùng hiện tại', en: 'Less than a day left at this pace' },
   'overview.no_use': { vi: 'Chưa có chi tiêu để ước tính', en: 'No spending yet to estimate from' },
   'overview.today': { vi: 'Hôm nay', en: 'Today' },
   'overview.days30': { vi: '30 ngày qua', en: 'Last 30 days' },
-  'overview.calls': { vi: '{count} lượt gọi', en: '{count} calls' },
+  'overview.calls': { vi: '{count} lượt gọi', en: '{count} {count:call|calls}' },
   'overview.recent': { vi: 'Lượt gọi gần đây', en: 'Recent calls' },
   'overview.all': { vi: 'Xem tất cả', en: 'View all' },
   'overview.empty': {

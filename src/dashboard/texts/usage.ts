@@ -79,7 +79,7 @@ export const USAGE_TEXTS = {
     vi: 'Không có gì trong khoảng này. Hãy đổi bộ lọc, hoặc gọi thử một mô hình.',
     en: 'Nothing in this period. Change the filters, or call a model.',
   },
-  'usage.csv': { vi: 'Tải CSV ({count} dòng)', en: 'Export CSV ({count} rows)' },
+  'usage.csv': { vi: 'Tải CSV ({count} dòng)', en: 'Export CSV ({count} {count:row|rows})' },
   'usage.csv.raw': { vi: 'CSV cho chương trình', en: 'CSV for programs' },
   'usage.csv.progress': { vi: 'Đang tải', en: 'Exporting' },
   'usage.csv.failed': { vi: 'Quá trình tải bị gián đoạn. Hãy thử lại.', en: 'The export was interrupted. Try again.' },
