@@ -5,7 +5,7 @@ SHELL := /bin/sh
 # The pinned runtime and tools in node_modules take precedence.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: bench hostile tools faults soak drill fuzz fuzz-spools help pictures install run generate check test e2e price-diff price-diff-comment
+.PHONY: bench hostile tools faults soak drill hosts fuzz fuzz-spools help pictures install run generate check test e2e price-diff price-diff-comment
 
 # With its compiled code kept, it starts in half the time.
 CODEGEN := NODE_COMPILE_CACHE="$(CURDIR)/node_modules/.cache/compiled" node codegen/main.ts
@@ -61,6 +61,9 @@ soak: install ## Load, faults, redeploys and rotations for hours; nothing may gr
 
 drill: install ## Lose Postgres' disk under load and bring everything back: [STEP=20]
 	@STEP="$(STEP)" node test/drill/run.ts
+
+hosts: install ## Cut links, kill hosts, fail over, roll a release between network namespaces (root, Linux): [RATE=8] [ONLY=standby]
+	@RATE="$(RATE)" ONLY="$(ONLY)" node test/hosts/run.ts
 
 # Number of bodies. Without SEED, one is chosen and printed.
 FUZZ ?= 10000

@@ -30,7 +30,8 @@ interface Row {
   readonly cost: string
 }
 
-const PRICES = `select c.digest, count(distinct u.price_vnd)::integer as prices from usage u join catalogue c using (catalogue_id)
+/** Catalogues under which an entry has more than one price. */
+export const PRICES = `select c.digest, count(distinct u.price_vnd)::integer as prices from usage u join catalogue c using (catalogue_id)
   where u.entry_id = $1 group by 1 having count(distinct u.price_vnd) > 1`
 
 export async function checkBooks(sql: Sql, repriced: string, books: Books): Promise<BookFindings> {

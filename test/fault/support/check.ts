@@ -23,6 +23,8 @@ export interface Witnesses {
   readonly lives: ReadonlyMap<string, readonly Life[]>
   /** Outages of Postgres: streams may wait for it, and be killed while waiting. */
   readonly databaseAway?: readonly Outage[]
+  /** By entry: prices in whole dong that later catalogues had. */
+  readonly laterPricesVnd?: ReadonlyMap<string, readonly number[]>
   /** Journal rows as read during the storm, by call id. */
   readonly seen?: ReadonlyMap<string, string>
 }
@@ -199,14 +201,16 @@ function findDoubled(rows: readonly UsageRow[]): string[] {
   ]
 }
 
-function priceOf(row: UsageRow): bigint {
+/** By the price of this catalogue, and by later ones. */
+function pricesOf(row: UsageRow, { laterPricesVnd }: Witnesses): bigint[] {
   const { price } = ENTRIES.get(row.entry_id) as ModelEntry
-  const vnd = BigInt(price.vnd)
-  return price.per === 'mtok' ? vnd * BigInt(row.input + row.output) : vnd * 1_000_000n
+  const units = price.per === 'mtok' ? BigInt(row.input + row.output) : 1_000_000n
+  return [price.vnd, ...(laterPricesVnd?.get(row.entry_id) ?? [])].map(vnd => BigInt(vnd) * units)
 }
 
 /** Checks I4, I6 and I8: the exact amount, the account, the model, what the client was told, what was read before. */
-function findWrong({ replies, calls, seen }: Witnesses, rows: readonly UsageRow[]): string[] {
+function findWrong(witnesses: Witnesses, rows: readonly UsageRow[]): string[] {
+  const { replies, calls, seen } = witnesses
   const bySerial = new Map(replies.map(reply => [reply.serial, reply]))
   const byCall = new Map(rows.map(row => [row.call_id, row]))
   const wrong: string[] = []
@@ -214,7 +218,8 @@ function findWrong({ replies, calls, seen }: Witnesses, rows: readonly UsageRow[
     const name = `call ${row.call_id}`
     if (row.charged !== row.cost && row.after !== '0') wrong.push(`${name}: uncollected at a balance of ${row.after}`)
     if (row.cost === '0') continue
-    if (BigInt(row.cost) !== priceOf(row)) wrong.push(`${name}: cost ${row.cost}, not ${priceOf(row)}`)
+    const prices = pricesOf(row, witnesses)
+    if (!prices.includes(BigInt(row.cost))) wrong.push(`${name}: cost ${row.cost}, not ${prices.join(' or ')}`)
     const reply = row.estimated ? undefined : bySerial.get(row.input)
     if (reply === undefined) continue
     if (row.entry_id !== reply.entryId || Number(row.account_id) !== reply.accountId)

@@ -7,6 +7,15 @@ import { spawn, spawnSync } from 'node:child_process'
 import { appendFileSync, closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
+/** Where a process runs and is reached: this machine, or a network namespace of it. */
+export interface Host {
+  readonly address: string
+  /** Command prefix that enters it; needs root. */
+  readonly enter: readonly string[]
+}
+
+export const HERE: Host = { address: '127.0.0.1', enter: [] }
+
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -27,6 +36,7 @@ export interface ChildOptions {
   readonly env: NodeJS.ProcessEnv
   /** Standard error goes here, and standard output too. */
   readonly logFile: string
+  readonly host?: Host
   readonly onOutput?: (text: string) => void
 }
 
@@ -42,9 +52,9 @@ process.once('exit', () => {
   for (const pid of running) killGroup(pid)
 })
 
-export function startChild({ file, args, env, logFile, onOutput }: ChildOptions): Child {
+export function startChild({ file, args, env, logFile, host = HERE, onOutput }: ChildOptions): Child {
   const log = openSync(logFile, 'a', 0o600)
-  const [program, ...rest] = [...TIE, file, ...args] as [string, ...string[]]
+  const [program, ...rest] = [...TIE, ...host.enter, file, ...args] as [string, ...string[]]
   const child = spawn(program, rest, { env: { ...env }, stdio: ['ignore', 'pipe', log], detached: true })
   closeSync(log)
   const { pid } = child

@@ -47,8 +47,14 @@ export class Client {
   readonly #agent: Agent
   readonly #timeoutMs: number
 
-  constructor({ connections, timeoutMs }: { connections: number; timeoutMs: number }) {
-    this.#agent = new Agent({ connections, pipelining: 1, keepAliveTimeout: 60_000 })
+  /** `certificate`: of the server, when it signed that itself. */
+  constructor({
+    connections,
+    timeoutMs,
+    certificate,
+  }: { connections: number; timeoutMs: number; certificate?: string }) {
+    const connect = certificate === undefined ? {} : { ca: certificate }
+    this.#agent = new Agent({ connections, pipelining: 1, keepAliveTimeout: 60_000, connect })
     this.#timeoutMs = timeoutMs
   }
 

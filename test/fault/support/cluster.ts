@@ -4,6 +4,7 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import {
+  appendFileSync,
   chownSync,
   closeSync,
   cpSync,
@@ -19,24 +20,17 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { locateNativeDirectory } from '../../../src/app/embedded/binaries.ts'
-import {
-  canRun,
-  chooseIdentity,
-  type Runner,
-  runAs,
-  runAsSelf,
-  runWithReadAccess,
-} from '../../../src/app/embedded/identity.ts'
+import type { Runner } from '../../../src/app/embedded/identity.ts'
 import { findPostmaster, startPostmaster, stopPostmaster } from '../../../src/app/embedded/server.ts'
 import { startEmbeddedPostgres } from '../../../src/app/embedded-postgres.ts'
 import { migrate } from '../../../src/ledger/migrate.ts'
 import { openDatabase, type Sql } from '../../../src/lib/database.ts'
 import { FileLock } from '../../../src/lib/file-lock.ts'
-import { childrenOf, lowPort, sendSignal, TIE } from './child.ts'
+import { childrenOf, HERE, type Host, lowPort, sendSignal } from './child.ts'
+import { runnerOn } from './postgres-runner.ts'
 import { eventually } from './wait.ts'
 
 const SETTINGS: Readonly<Record<string, string>> = {
-  listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '64MB',
@@ -54,6 +48,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 /** Where a run keeps the migrated cluster that its tests copy; without it, each makes its own. */
 export const TEMPLATE_VARIABLE = 'TEST_CLUSTER_TEMPLATE'
+/** For a host of its own: whoever has an address in its networks may log in with the password. */
+const NEIGHBOURS = 'host all all samenet scram-sha-256\nhost replication all samenet scram-sha-256\n'
 
 /** Clusters that exist when this process exits. */
 const clusters = new Set<Cluster>()
@@ -63,6 +59,7 @@ process.once('exit', () => {
 
 export class Cluster {
   readonly folder: string
+  readonly host: Host
   readonly port: number
   #password: string
   readonly #settings: Readonly<Record<string, string>>
@@ -70,15 +67,17 @@ export class Cluster {
 
   private constructor(given: {
     folder: string
+    host: Host
     port: number
     password: string
     settings: Readonly<Record<string, string>>
   }) {
     this.folder = given.folder
+    this.host = given.host
     this.port = given.port
     this.#password = given.password
-    this.#settings = { ...SETTINGS, ...given.settings }
-    this.#run = tied(runnerFor(join(given.folder, 'postgres')))
+    this.#settings = { ...SETTINGS, listen_addresses: given.host === HERE ? HERE.address : '*', ...given.settings }
+    this.#run = runnerOn(given.host, join(given.folder, 'postgres'))
     clusters.add(this)
   }
 
@@ -90,20 +89,25 @@ export class Cluster {
   }
 
   /** With a migrated database, started. */
-  static async createMigrated(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
+  static async createMigrated(
+    folder: string,
+    settings: Readonly<Record<string, string>> = {},
+    host = HERE,
+  ): Promise<Cluster> {
     const template = process.env[TEMPLATE_VARIABLE]
     if (template === undefined) await makeMigrated(folder)
     else await copyMigrated(template, folder)
-    const cluster = await Cluster.#start(folder, settings)
+    const cluster = await Cluster.#start(folder, settings, host)
     const sql = cluster.open(1)
     await sql.unsafe('update database_identity set database_id = gen_random_uuid()')
     await sql.end({ timeout: 1 })
     return cluster
   }
 
-  static async #start(folder: string, settings: Readonly<Record<string, string>>): Promise<Cluster> {
+  static async #start(folder: string, settings: Readonly<Record<string, string>>, host = HERE): Promise<Cluster> {
     const { password } = JSON.parse(readFileSync(join(folder, 'postgres.json'), 'utf8')) as { password: string }
-    const cluster = new Cluster({ folder, port: await lowPort(), password, settings })
+    const cluster = new Cluster({ folder, host, port: await portOn(host), password, settings })
+    if (host !== HERE) appendFileSync(join(cluster.data, 'pg_hba.conf'), NEIGHBOURS)
     await cluster.start()
     return cluster
   }
@@ -112,8 +116,18 @@ export class Cluster {
   async copyAsStandby(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
     mkdirSync(folder, { recursive: true })
     cpSync(join(this.folder, 'postgres'), join(folder, 'postgres'), { recursive: true, verbatimSymlinks: true })
-    const follow = `host=127.0.0.1 port=${this.port} user=postgres password=${this.#password} application_name=standby`
-    return this.#copy(folder, 'standby', { synchronous_standby_names: '', primary_conninfo: follow, ...settings })
+    const follow = { synchronous_standby_names: '', primary_conninfo: this.#follow }
+    return this.#copy(folder, 'standby', { ...follow, ...settings })
+  }
+
+  /** A new standby, copied from this cluster while it runs. Its log must keep what is written meanwhile. */
+  async standbyFromBackup(folder: string, host: Host): Promise<Cluster> {
+    await this.baseBackup(folder)
+    return this.#copy(folder, 'standby', { primary_conninfo: this.#follow }, host)
+  }
+
+  get #follow(): string {
+    return `host=${this.host.address} port=${this.port} user=postgres password=${this.#password} application_name=standby`
   }
 
   /** Copies its files while it runs. With the log that it archives, they can be recovered from. */
@@ -140,11 +154,16 @@ export class Cluster {
     return this.#copy(folder, 'recovery', { recovery_target_action: 'promote', ...settings })
   }
 
-  async #copy(folder: string, signal: 'standby' | 'recovery', settings: Readonly<Record<string, string>>) {
+  async #copy(
+    folder: string,
+    signal: 'standby' | 'recovery',
+    settings: Readonly<Record<string, string>>,
+    host = this.host,
+  ) {
     writeFileSync(join(folder, 'postgres', 'data', `${signal}.signal`), '')
     this.give(join(folder, 'postgres'))
     const all = { ...this.#settings, ...settings }
-    return new Cluster({ folder, port: await lowPort(), password: this.#password, settings: all })
+    return new Cluster({ folder, host, port: await portOn(host), password: this.#password, settings: all })
   }
 
   /** Takes another cluster's password, so that programs with its address can be led here. */
@@ -168,8 +187,8 @@ export class Cluster {
     return join(this.folder, 'postgres', 'server.log')
   }
 
-  urlAt(port: number): string {
-    return `postgres://postgres:${this.#password}@127.0.0.1:${port}/gateway`
+  urlAt(port: number, address = this.host.address): string {
+    return `postgres://postgres:${this.#password}@${address}:${port}/gateway`
   }
 
   get url(): string {
@@ -296,25 +315,9 @@ async function copyMigrated(template: string, folder: string): Promise<void> {
   giveAway(join(folder, 'postgres'), statSync(join(made, 'postgres')))
 }
 
-function runnerFor(home: string): Runner {
-  const identity = chooseIdentity(home)
-  if (identity === null) return runAsSelf
-  const program = { postgres: join(locateNativeDirectory(), 'bin', 'postgres'), folder: home }
-  const runners = [runAs(identity), runWithReadAccess(identity, 'setpriv')]
-  const found = runners.find(runner => canRun(runner, program))
-  if (found === undefined) throw new Error('Postgres cannot be run here as another user than root')
-  return found
-}
-
-/** The server dies with this process, where the system supports that. */
-function tied(run: Runner): Runner {
-  return (file, args) => {
-    const plain = run(file, args)
-    const [program, ...words] = TIE
-    return program === undefined
-      ? plain
-      : { ...plain, file: program, args: [...words, '--', plain.file, ...plain.args] }
-  }
+/** A host of its own has all ports. */
+async function portOn(host: Host): Promise<number> {
+  return host === HERE ? lowPort() : 5_432
 }
 
 /** Without the log and what belongs to the running server. Files may change or vanish meanwhile: the log corrects that. */

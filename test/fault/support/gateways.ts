@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { programEnvironment } from '../../support/program.ts'
-import { type Child, type Ended, lowPort, startChild } from './child.ts'
+import { type Child, type Ended, HERE, type Host, lowPort, startChild } from './child.ts'
 
 const LAST_WORDS = 1_500
 const MAIN = fileURLToPath(new URL('../../../src/start.js', import.meta.url))
@@ -34,6 +34,7 @@ export interface GatewayOptions {
   readonly environment: Readonly<Record<string, string>>
   /** Entry point of a copy of the project; absent: this one. */
   readonly main?: string
+  readonly host?: Host
 }
 
 export class GatewayProcess {
@@ -44,17 +45,20 @@ export class GatewayProcess {
   readonly port: number
   /** Added to the environment at the next start. */
   extra: Readonly<Record<string, string>> = {}
+  /** Entry point of the next start. */
+  main: string
   readonly #environment: Readonly<Record<string, string>>
-  readonly #main: string
+  readonly #host: Host
   #child: Child | null = null
 
-  private constructor({ name, folder, environment, main = MAIN }: GatewayOptions, port: number) {
+  private constructor({ name, folder, environment, main = MAIN, host = HERE }: GatewayOptions, port: number) {
     this.name = name
     this.dataDir = join(folder, name)
     this.logFile = join(folder, `${name}.log`)
     this.port = port
     this.#environment = environment
-    this.#main = main
+    this.main = main
+    this.#host = host
     mkdirSync(this.dataDir, { recursive: true })
   }
 
@@ -63,7 +67,7 @@ export class GatewayProcess {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`
+    return `http://${this.#host.address}:${this.port}`
   }
 
   get life(): Life | undefined {
@@ -99,7 +103,7 @@ export class GatewayProcess {
     return new Promise(resolve => {
       const child = startChild({
         file: process.execPath,
-        args: [this.#main, 'serve', '--json'],
+        args: [this.main, 'serve', '--json'],
         env: {
           ...programEnvironment(),
           NODE_ENV: 'production',
@@ -107,6 +111,7 @@ export class GatewayProcess {
           COMPANY_ADDRESS: 'Hà Nội',
           COMPANY_TAX_CODE: '0302712571',
           SUPPORT_EMAIL: 'help@example.com',
+          HOST: this.#host.address,
           PORT: String(this.port),
           PUBLIC_URL: this.url,
           DATA_DIR: this.dataDir,
@@ -115,6 +120,7 @@ export class GatewayProcess {
           ...this.extra,
         },
         logFile: this.logFile,
+        host: this.#host,
         onOutput(text) {
           if (!text.includes('"ready":true')) return
           life.readyAt = Date.now()

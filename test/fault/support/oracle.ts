@@ -68,9 +68,9 @@ export class Oracle {
     })
   }
 
-  static async start(options: OracleOptions): Promise<Oracle> {
+  static async start(options: OracleOptions, address = '127.0.0.1'): Promise<Oracle> {
     const oracle = new Oracle(options)
-    await new Promise<void>(resolve => oracle.#server.listen(0, '127.0.0.1', resolve))
+    await new Promise<void>(resolve => oracle.#server.listen(0, address, resolve))
     return oracle
   }
 
@@ -81,7 +81,8 @@ export class Oracle {
 
   /** Environment of a gateway for which this is the only provider. */
   environment(gateway: string): Record<string, string> {
-    const url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/${gateway}`
+    const { address, port } = this.#server.address() as AddressInfo
+    const url = `http://${address}:${port}/${gateway}`
     return {
       UPSTREAM_OPENAI_BASE_URL: url,
       UPSTREAM_OPENAI_API_KEY: 'upstream-secret-openai',

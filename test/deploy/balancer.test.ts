@@ -1,0 +1,61 @@
+/** The configuration of HAProxy is one that it takes, and fits what gateways promise to load balancers. */
+
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
+import { expect, test } from 'vitest'
+import { environmentConfig } from '../../src/app/foundation.ts'
+import { generateSecretSet } from '../../src/lib/secrets.ts'
+
+const FILE = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url))
+const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8')
+const text = read('../../deploy/haproxy/haproxy.cfg')
+const missing = ['haproxy', 'openssl'].find(program => spawnSync(program, ['version']).error !== undefined)
+
+/** Milliseconds of a word and the time after it. */
+function timeOf(word: string): number {
+  const [, number, unit] = new RegExp(`${word} (\\d+)(s|m)\\b`).exec(text) ?? []
+  return Number(number) * (unit === 'm' ? 60_000 : 1_000)
+}
+
+test.skipIf(missing !== undefined)(
+  `HAProxy takes its configuration${missing ? ` (${missing} is missing)` : ''}`,
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'balancer-'))
+    try {
+      const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=balancer -keyout - -out -'
+      const CERTIFICATE = join(folder, 'certificate.pem')
+      writeFileSync(CERTIFICATE, execFileSync('openssl', request.split(' '), { stdio: 'pipe' }))
+      const env = { PATH: process.env.PATH, CERTIFICATE, GATEWAY_1: '10.0.0.11:8080', GATEWAY_2: '10.0.0.12:8080' }
+      const { status, stdout, stderr } = spawnSync('haproxy', ['-c', '-f', FILE], { env, encoding: 'utf8' })
+      expect({ status, stdout: stdout.trim(), stderr }).toEqual({
+        status: 0,
+        stdout: 'Configuration file is valid',
+        stderr: '',
+      })
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  },
+)
+
+test('its probes notice a stopping gateway while that still takes calls, and its waits are longer than any call', () => {
+  const gateway = parseEnv(read('../../deploy/gateway.env.example')) as Record<string, string>
+  const filled = Object.entries(gateway).map(([name, value]) => [
+    name,
+    value === '1:change-me' ? generateSecretSet() : value,
+  ])
+  const { limits } = environmentConfig({ ...Object.fromEntries(filled), NODE_ENV: 'production' })
+  const falls = Number(/ fall (\d+) /.exec(text)?.[1])
+  expect(timeOf('inter') + (falls - 1) * timeOf('fastinter')).toBeLessThan(limits.drainNoticeMs - 1_000)
+  for (const wait of ['timeout client', 'timeout server']) expect(timeOf(wait)).toBeGreaterThan(limits.drainMs + 60_000)
+})
+
+test('it never sends a call twice, nor logs a query', () => {
+  expect(text).toMatch(/^ {2}retry-on conn-failure$/m)
+  expect(text).toMatch(/^ {2}log-format "(?!.*(%HU|%HQ|%r|%\{))[^"]+ %HP"$/m)
+  expect(text).not.toMatch(/httplog|http-reuse always/)
+})

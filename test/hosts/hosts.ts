@@ -1,0 +1,284 @@
+/** Cuts links and kills hosts under load, mends each as docs/operations.md says, and checks every dong at the end. */
+
+import { type Findings, judge } from '../fault/support/check.ts'
+import type { ClientCall } from '../fault/support/client.ts'
+import { type Customer, type Transfer, VND } from '../fault/support/customers.ts'
+import { eventually, sleep } from '../fault/support/wait.ts'
+import { settled } from '../fault/support/world.ts'
+import { PRICES } from '../soak/books.ts'
+import { LATE_MS, Load, REPRICED_MODEL } from './load.ts'
+import type { HostsReport, StepReport } from './report.ts'
+import { BALANCER_HOST, createWorld, GATEWAY_HOSTS, killGateway, startGateway, type World } from './world.ts'
+
+export interface HostsOptions {
+  readonly ratePerSecond: number
+  /** Only the steps whose names match. */
+  readonly only: RegExp
+  readonly onProgress: (line: string) => void
+}
+
+interface Step {
+  readonly what: string
+  /** Limit for the time until calls are served again, after the fault or the operator's first command. */
+  readonly withinS: number
+  /** Calls that may fail; absent: any. */
+  readonly failedMax?: number
+  /** `mending` is called before the operator's first command. */
+  readonly happen: (mending: () => void) => Promise<void>
+  /** What the next step needs, after calls are served again. */
+  readonly after?: () => Promise<void>
+}
+
+type Sent = Transfer & { acknowledged: boolean }
+
+const CUSTOMERS = 6
+/** For how long a link is cut. */
+const CUT_MS = 12_000
+/** Until the operator begins. */
+const REACTION_MS = 5_000
+const NEW_PRICE_VND = 2_401
+
+class Hosts {
+  readonly #world: World
+  readonly #options: HostsOptions
+  readonly #transfers: Sent[] = []
+  readonly #customers: Customer[] = []
+
+  constructor(world: World, options: HostsOptions) {
+    this.#world = world
+    this.#options = options
+  }
+
+  async run(): Promise<HostsReport> {
+    const { customers, pair, client } = this.#world
+    for (let index = 0; index < CUSTOMERS; index++)
+      this.#customers.push(await customers.create(pair.sql, 1_000_000_000n * VND))
+    const plan = this.#steps().filter(({ what }) => this.#options.only.test(what))
+    for (const [index] of plan.entries()) {
+      const { accountId } = this.#customers[index % CUSTOMERS] as Customer
+      this.#transfers.push({ ...(await customers.transfer(pair.sql, accountId, 50_000)), acknowledged: false })
+    }
+    const load = new Load(this.#world, this.#customers)
+    const loading = load.run(this.#options.ratePerSecond)
+    const startedAt = Date.now()
+    const steps: StepReport[] = []
+    try {
+      await load.calm(startedAt)
+      for (const step of plan) steps.push(await this.#play(step, load))
+    } finally {
+      load.stop()
+      await loading
+    }
+    const seconds = (Date.now() - startedAt) / 1_000
+    return { seconds, calls: client.calls.length, steps, ...(await this.#check()) }
+  }
+
+  #steps(): readonly Step[] {
+    const { network, pair, gateways, releases } = this.#world
+    const [gateway] = gateways
+    const [host] = GATEWAY_HOSTS
+    const cut = async (...link: readonly [string, string]) => {
+      network.cut(...link)
+      await sleep(CUT_MS)
+      network.mend(...link)
+    }
+    const failOver = async (mending: () => void) => {
+      await sleep(REACTION_MS)
+      mending()
+      await pair.failOver()
+    }
+    return [
+      { what: 'link balancer – gateway 1 cut', withinS: 12, happen: () => cut(BALANCER_HOST, host) },
+      { what: 'link gateway 1 – primary cut', withinS: 12, happen: () => cut(host, pair.primaryHost) },
+      {
+        what: 'link primary – standby cut; the primary goes on alone',
+        withinS: 15,
+        happen: async mending => {
+          network.cut(pair.primaryHost, pair.standbyHost)
+          await sleep(CUT_MS)
+          if ((await pair.waiting()) === 0) throw new Error('no settlement waits for the standby')
+          mending()
+          await pair.require(false)
+        },
+        after: async () => {
+          network.mend(pair.primaryHost, pair.standbyHost)
+          await pair.require(true)
+        },
+      },
+      {
+        what: 'link primary – standby cut and mended',
+        withinS: 15,
+        happen: async mending => {
+          network.cut(pair.primaryHost, pair.standbyHost)
+          await sleep(CUT_MS)
+          mending()
+          network.mend(pair.primaryHost, pair.standbyHost)
+        },
+      },
+      {
+        what: 'host of gateway 1 lost',
+        withinS: 12,
+        happen: async () => {
+          const gone = killGateway(gateway)
+          network.unplug(host)
+          await gone
+        },
+        after: async () => {
+          network.plug(host)
+          await startGateway(gateway)
+        },
+      },
+      {
+        what: 'host of the primary lost; standby promoted',
+        withinS: 15,
+        happen: async mending => {
+          pair.killPrimary()
+          network.unplug(pair.primaryHost)
+          await failOver(mending)
+        },
+        after: () => this.#rejoin(),
+      },
+      {
+        what: 'primary cut off but alive; shut off, standby promoted',
+        withinS: 15,
+        happen: async mending => {
+          network.unplug(pair.primaryHost)
+          await failOver(mending)
+        },
+        after: () => this.#rejoin(),
+      },
+      {
+        what: 'a release rolled over both hosts',
+        withinS: 0,
+        failedMax: 0,
+        happen: async () => {
+          for (const each of gateways) {
+            each.main = releases[1].main
+            const ended = await each.signal('SIGTERM')
+            if (ended?.code !== 0) throw new Error(`${each.name} ended with ${JSON.stringify(ended)}`)
+            await startGateway(each)
+            await this.#bothServe()
+          }
+        },
+      },
+      {
+        what: 'a price changed on both hosts',
+        withinS: 0,
+        failedMax: 0,
+        happen: async () => {
+          releases[1].reprice(REPRICED_MODEL, NEW_PRICE_VND)
+          for (const each of gateways) {
+            each.poke('SIGHUP')
+            await sleep(CUT_MS)
+          }
+        },
+      },
+    ]
+  }
+
+  async #play({ what, withinS, failedMax, happen, after }: Step, load: Load): Promise<StepReport> {
+    this.#options.onProgress(what)
+    const faultAt = Date.now()
+    let mendedAt = faultAt
+    const top = this.#topUp()
+    await happen(() => {
+      mendedAt = Date.now()
+    })
+    const calls = await load.calm(faultAt)
+    await top
+    await after?.()
+    await this.#bothServe()
+    const failed = calls.filter(call => call.endedAt > 0 && !call.complete)
+    const last = Math.max(mendedAt, ...failed.map(({ startedAt }) => startedAt))
+    const servedS = (last - mendedAt) / 1_000
+    const report = {
+      ...{ what, withinS, failedMax: failedMax ?? null, servedS },
+      ...{ calls: calls.length, failed: failed.length, statuses: countStatuses(failed) },
+      operatorAfterS: (mendedAt - faultAt) / 1_000,
+    }
+    this.#options.onProgress(
+      `  ${calls.length} calls, served again after ${servedS} s; failed: ${describe(failed, faultAt)}`,
+    )
+    return report
+  }
+
+  /** The old primary's host comes back as the standby of the new one. */
+  async #rejoin(): Promise<void> {
+    const { network, pair } = this.#world
+    network.plug(pair.standbyHost)
+    await pair.addStandby()
+  }
+
+  async #bothServe(): Promise<void> {
+    const { replies } = this.#world.oracle
+    const from = replies.length
+    await eventually(
+      () => new Set(replies.slice(from).map(({ gateway }) => gateway)).size,
+      count => count === GATEWAY_HOSTS.length,
+      { timeoutMs: LATE_MS },
+    ).catch(async error => {
+      const states = this.#world.gateways.map(async ({ url }) => (await fetch(`${url}/readyz`)).text())
+      throw new Error(`not both gateways serve: ${(await Promise.all(states)).join(' ')}`, { cause: error })
+    })
+  }
+
+  /** A bank's notification in the middle of what happens; what the gateway did not accept is repeated afterwards. */
+  async #topUp(): Promise<void> {
+    const { customers, gateways } = this.#world
+    const index = this.#transfers.findIndex(({ acknowledged }) => !acknowledged)
+    const transfer = this.#transfers[index] as Sent
+    const { url } = gateways[index % 2] as World['gateways'][number]
+    await eventually(
+      () => customers.notify(url, transfer),
+      status => status === 200,
+      { timeoutMs: LATE_MS, pauseMs: 1_000 },
+    )
+    transfer.acknowledged = true
+  }
+
+  async #check(): Promise<Pick<HostsReport, 'findings' | 'prices'>> {
+    const { pair, oracle, client, gateways } = this.#world
+    const { sql } = pair
+    await settled({ sql })
+    const look = () =>
+      judge({
+        ...{ sql, replies: oracle.replies, calls: client.calls, transfers: this.#transfers },
+        lives: new Map(gateways.map(({ name, lives }) => [name, lives])),
+        laterPricesVnd: new Map([[REPRICED_MODEL, [NEW_PRICE_VND]]]),
+      })
+    const { findings } = await eventually(look, ({ clean }) => clean, { timeoutMs: 30_000 }).catch(look)
+    const mixed = await sql.unsafe(PRICES, [REPRICED_MODEL])
+    const [row] = await sql.unsafe('select count(distinct price_vnd)::integer as n from usage where entry_id = $1', [
+      REPRICED_MODEL,
+    ])
+    const wrong = mixed.map(({ digest, prices }) => `catalogue ${digest} has ${prices} prices`)
+    const all: Findings = { ...findings, wrong: [...findings.wrong, ...wrong] }
+    return { findings: all, prices: row?.n }
+  }
+}
+
+/** Each with the seconds from the fault to its start and end. */
+function describe(calls: readonly ClientCall[], faultAt: number): string {
+  const seconds = (at: number) => ((at - faultAt) / 1_000).toFixed(1)
+  return calls
+    .map(
+      ({ status, fault, startedAt, endedAt }) => `${status} ${fault ?? ''} ${seconds(startedAt)}–${seconds(endedAt)}`,
+    )
+    .join(', ')
+}
+
+function countStatuses(calls: readonly ClientCall[]): Readonly<Record<string, number>> {
+  const groups = Map.groupBy(calls, ({ status, fault }) =>
+    status === 200 || status === 0 ? `${fault}` : String(status),
+  )
+  return Object.fromEntries([...groups].sort().map(([name, same]) => [name, same.length]))
+}
+
+export async function runHosts(options: HostsOptions): Promise<HostsReport> {
+  const world = await createWorld()
+  try {
+    return await new Hosts(world, options).run()
+  } finally {
+    await world.close()
+  }
+}

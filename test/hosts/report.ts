@@ -1,0 +1,57 @@
+/** A run's results as a table, and what was lost or late. */
+
+import type { Findings } from '../fault/support/check.ts'
+
+export interface StepReport {
+  readonly what: string
+  /** Calls that were open or began between the fault and the time they were served again. */
+  readonly calls: number
+  readonly failed: number
+  /** Of those that failed: HTTP status, or how their connection broke. */
+  readonly statuses: Readonly<Record<string, number>>
+  /** From the fault until the operator's first command; 0 if there is none. */
+  readonly operatorAfterS: number
+  /** From then, until the last call that failed began. */
+  readonly servedS: number
+  readonly withinS: number
+  readonly failedMax: number | null
+}
+
+export interface HostsReport {
+  readonly seconds: number
+  readonly calls: number
+  readonly steps: readonly StepReport[]
+  readonly findings: Findings
+  /** Different prices of the model whose price changed. */
+  readonly prices: number
+}
+
+/** Empty if all was as promised. */
+export function findingsOf({ steps, findings, prices }: HostsReport): string[] {
+  return [
+    ...Object.entries(findings).flatMap(([name, list]) => (list as readonly string[]).map(line => `${name}: ${line}`)),
+    ...steps.flatMap(({ what, servedS, withinS, failed, failedMax }) => [
+      ...(servedS > withinS ? [`${what}: served again after ${servedS} s`] : []),
+      ...(failedMax !== null && failed > failedMax ? [`${what}: ${failed} calls failed`] : []),
+    ]),
+    ...(prices <= 2 ? [] : [`${prices} prices, not 2`]),
+  ]
+}
+
+export function tableOf({ seconds, calls, steps, findings }: HostsReport): string {
+  const { lost, doubled, wrong } = findings
+  return [
+    `${seconds.toFixed(0)} s, ${calls} calls: ${lost.length} lost, ${doubled.length} doubled, ${wrong.length} wrong.`,
+    '',
+    '| | calls | failed | operator after | served again after | at most |',
+    '|---|--:|---|--:|--:|--:|',
+    ...steps.map(rowOf),
+  ].join('\n')
+}
+
+function rowOf({ what, calls, failed, statuses, operatorAfterS, servedS, withinS }: StepReport): string {
+  const how = Object.entries(statuses).map(([status, count]) => `${status}: ${count}`)
+  const failures = failed === 0 ? '0' : `${failed} (${how.join(', ')})`
+  const operator = operatorAfterS === 0 ? '–' : `${operatorAfterS.toFixed(0)} s`
+  return `| ${what} | ${calls} | ${failures} | ${operator} | ${servedS.toFixed(1)} s | ${withinS} s |`
+}
