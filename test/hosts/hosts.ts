@@ -225,11 +225,10 @@ class Hosts {
   /** A bank's notification in the middle of what happens; what the gateway did not accept is repeated afterwards. */
   async #topUp(): Promise<void> {
     const { customers, gateways } = this.#world
-    const index = this.#transfers.findIndex(({ acknowledged }) => !acknowledged)
-    const transfer = this.#transfers[index] as Sent
-    const { url } = gateways[index % 2] as World['gateways'][number]
+    const transfer = this.#transfers.find(({ acknowledged }) => !acknowledged) as Sent
+    let turn = 0
     await eventually(
-      () => customers.notify(url, transfer),
+      () => customers.notify((gateways[turn++ % 2] as World['gateways'][number]).url, transfer),
       status => status === 200,
       { timeoutMs: LATE_MS, pauseMs: 1_000 },
     )
