@@ -66,6 +66,8 @@ export async function createWorld(): Promise<World> {
       PUBLIC_URL: `https://${balancer.address}`,
       TRUSTED_PROXIES: balancer.address,
       WORKERS: '1',
+      // A busy machine compiles a new release for long.
+      LIMIT_WORKER_START_MS: '300000',
       ...customers.environment,
     }
     const gateways = (await Promise.all(
