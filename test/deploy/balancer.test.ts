@@ -59,3 +59,12 @@ test('it never sends a call twice, nor logs a query', () => {
   expect(text).toMatch(/^ {2}log-format "(?!.*(%HU|%HQ|%r|%\{))[^"]+ %HP"$/m)
   expect(text).not.toMatch(/httplog|http-reuse always/)
 })
+
+test('a host that vanished breaks its calls within 6 s', () => {
+  const servers = [...text.matchAll(/^ {2}server .*$/gm)].map(([line]) => line)
+  expect(servers).toHaveLength(4)
+  // Version 2.6 does not take it over from `default-server`.
+  for (const line of servers) expect(line).toMatch(/ tcp-ut 6s$/)
+  const tries = Number(/srvtcpka-cnt (\d+)/.exec(text)?.[1])
+  expect(timeOf('srvtcpka-idle') + tries * timeOf('srvtcpka-intvl')).toBeLessThanOrEqual(6_000)
+})

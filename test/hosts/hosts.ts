@@ -149,7 +149,7 @@ class Hosts {
       },
       {
         what: 'a release rolled over both hosts',
-        withinS: 0,
+        withinS: 5,
         failedMax: 0,
         happen: async () => {
           for (const each of gateways) {
@@ -163,7 +163,7 @@ class Hosts {
       },
       {
         what: 'a price changed on both hosts',
-        withinS: 0,
+        withinS: 5,
         failedMax: 0,
         happen: async () => {
           releases[1].reprice(REPRICED_MODEL, NEW_PRICE_VND)
@@ -189,7 +189,8 @@ class Hosts {
     await after?.()
     await this.#bothServe()
     const failed = calls.filter(call => call.endedAt > 0 && !call.complete)
-    const last = Math.max(mendedAt, ...failed.map(({ startedAt }) => startedAt))
+    const served = calls.filter(call => call.complete && call.endedAt > mendedAt).map(({ endedAt }) => endedAt)
+    const last = Math.max(mendedAt, Math.min(...served), ...failed.map(({ startedAt }) => startedAt))
     const servedS = (last - mendedAt) / 1_000
     const report = {
       ...{ what, withinS, failedMax: failedMax ?? null, servedS },

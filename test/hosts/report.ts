@@ -11,7 +11,7 @@ export interface StepReport {
   readonly statuses: Readonly<Record<string, number>>
   /** From the fault until the operator's first command; 0 if there is none. */
   readonly operatorAfterS: number
-  /** From then, until the last call that failed began. */
+  /** From then, until a whole reply arrived and no call that failed began any more. */
   readonly servedS: number
   readonly withinS: number
   readonly failedMax: number | null
