@@ -62,6 +62,9 @@ const SANDBOX_BANK: BankAccount = {
   bankName: 'Sandbox',
 }
 const SWEEP_MS = 3_600_000
+/** A roll-up rests so many times as long as it took, and at most so long, in ms: it grows with the accounts of a day. */
+const REST_TIMES = 19
+const REST_MS_MAX = 120_000
 /** Nothing changes within a day; a pass over all keys takes a while. */
 const COUNT_KEYS_MS = 2 * 3_600_000
 const JUDGE_MS = 60_000
@@ -145,6 +148,16 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
     }
     return every(everyMs, attempt, log)
   }
+  const rollUpInTurn = (task: string, run: () => Promise<unknown>) => {
+    let restsUntilMs = 0
+    return inTurn(task, ROLL_UP_MS, async () => {
+      const startedMs = performance.now()
+      if (startedMs < restsUntilMs) return
+      await run()
+      const endedMs = performance.now()
+      restsUntilMs = endedMs + Math.min(REST_MS_MAX, REST_TIMES * (endedMs - startedMs))
+    })
+  }
   const stopping = new AbortController()
   const timers = [
     inTurn('expired people data', SWEEP_MS, () => sweepPeople(people)),
@@ -155,9 +168,9 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
       await sweepAlerts(alerts)
     }),
     inTurn('sent alerts', DELIVER_MS, () => deliverAlerts(alerts)),
-    inTurn('rolled up calls', ROLL_UP_MS, () => rollUpCalls(sql, { signal: stopping.signal })),
+    rollUpInTurn('rolled up calls', () => rollUpCalls(sql, { signal: stopping.signal })),
     inTurn('summed days', ROLL_UP_MS, () => sumDays(sql, { signal: stopping.signal })),
-    inTurn('rolled up accounts', ROLL_UP_MS, () => rollUpAccounts(sql, { signal: stopping.signal })),
+    rollUpInTurn('rolled up accounts', () => rollUpAccounts(sql, { signal: stopping.signal })),
     inTurn('undecided transfers', JUDGE_MS, () => judgeUndecided(payments)),
     ...sources.map(source =>
       inTurn(`transfers listed by ${source.name}`, payments.limits.pullPauseSeconds * 1000, () =>

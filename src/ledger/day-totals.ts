@@ -5,6 +5,7 @@
  */
 
 import type { Sql } from '../lib/database.ts'
+import { patiently } from './roll-up.ts'
 
 export interface DayTotalsOptions {
   /** How long a day must be over, in seconds; longer than any settlement takes to commit. Not asked by upstream. */
@@ -67,7 +68,7 @@ async function sumEach(
   { next: [nextStatement, given], sum }: { next: readonly [string, string[]]; sum: readonly string[] },
 ): Promise<number> {
   for (let days = 0; days < daysMax && !signal?.aborted; days++) {
-    const isSummed = await sql.begin(async transaction => {
+    const isSummed = await patiently(sql, async transaction => {
       await transaction.unsafe(LOCK)
       const [next] = await transaction.unsafe(nextStatement, given)
       if (!next?.day) return false

@@ -3,7 +3,7 @@
  * Each call is counted once: the mark up to which all are counted moves in the transaction that counts them.
  */
 
-import type { Sql } from '../lib/database.ts'
+import type { Sql, TransactionSql } from '../lib/database.ts'
 
 export interface RollUpOptions {
   /** Turns at most; each is a transaction of its own. */
@@ -45,6 +45,20 @@ export const markOf = (table: string): string => `select closed_before::text as 
     closed_before + make_interval(secs => $1::text::integer) >= now() - make_interval(secs => $2::text::integer) as is_last,
     closed_before >= now() - make_interval(secs => $2::text::integer) as is_done
   from ${table} for no key update`
+
+/** A turn looks up each account of its days: with a million of them that takes longer than a statement of a page may. */
+const PATIENCE = `set local statement_timeout = '60s'`
+
+/** A transaction whose statements may take a minute each. */
+export async function patiently<Result>(
+  sql: Sql,
+  work: (transaction: TransactionSql) => Promise<Result>,
+): Promise<Awaited<Result>> {
+  return sql.begin(async transaction => {
+    await transaction.unsafe(PATIENCE)
+    return await work(transaction)
+  }) as Promise<Awaited<Result>>
+}
 
 const dayOf = (time: string): string => `(${time}::text::timestamptz at time zone 'Asia/Ho_Chi_Minh')::date`
 
@@ -129,14 +143,14 @@ export async function rollUp(
   let calls = 0
   let seconds = secondsMin
   for (let turn = 0; turn < turnsMax && !signal?.aborted; turn++) {
-    const counted = await sql.begin(async transaction => {
+    const counted = await patiently(sql, async transaction => {
       const [mark] = await transaction.unsafe(markStatement, [String(seconds), String(lagSeconds)])
       if (mark === undefined || mark.is_done) return null
       const [row] = await transaction.unsafe(countStatement, [mark.since, mark.until])
       return { calls: Number(row?.calls), isLast: Boolean(mark.is_last) }
     })
     if (counted === null || counted.isLast) {
-      for (const statement of tidy) await sql.unsafe(statement)
+      for (const statement of tidy) await patiently(sql, transaction => transaction.unsafe(statement))
       return { calls: calls + (counted?.calls ?? 0), done: true }
     }
     calls += counted.calls

@@ -10,6 +10,7 @@ import { exportCallsCsv } from '../../src/ledger/reports/operator-calls-csv.ts'
 import { retireUsage } from '../../src/ledger/retire.ts'
 import { rollUpCalls } from '../../src/ledger/roll-up.ts'
 import type { SettledAttempt, Settlement } from '../../src/ledger/types.ts'
+import { openDatabase } from '../../src/lib/database.ts'
 import { requestIdOf, uuidv7 } from '../../src/lib/ids.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
@@ -295,4 +296,18 @@ test('what is retired takes the ids of its clients along, and its refunds go on 
   expect(await retireUsage(sql, { olderThanDays: 99 })).toMatchObject({ rows: CALLS })
   expect(await sql`select from client_request`).toHaveLength(0)
   await expectCleanAudit(sql)
+})
+
+test('a turn may take longer than a statement of a page: figures do not stop on a busy day', async () => {
+  const pages = openDatabase({ url: database.url, name: 'test pages', connectionsMax: 1, statementTimeoutMs: 1_000 })
+  await sql.unsafe(
+    `create function dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(1.5); return new; end'`,
+  )
+  await sql.unsafe('create trigger dawdle before update on call_roll_up for each row execute function dawdle()')
+  try {
+    expect(await rollUpCalls(pages, { lagSeconds: 0, turnsMax: 1, secondsMin: 86_400 })).toMatchObject({ done: true })
+  } finally {
+    await sql.unsafe('drop trigger dawdle on call_roll_up')
+    await pages.end({ timeout: 1 })
+  }
 })
