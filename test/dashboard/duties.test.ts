@@ -109,7 +109,7 @@ test('"contact us" leads to the contact page', async () => {
 
 test('a banner is on every page until its time, in the language of the page, and is written down', async () => {
   const soon = new Date(Date.now() + 7 * 3_600_000 + 3_600_000).toISOString().slice(0, 16)
-  const form = { vi: 'Bảo trì tối nay <b>', en: 'Maintenance tonight <b>', until: soon }
+  const form = { vi: 'Bảo trì tối nay <b>', en: 'Maintenance\r\ntonight <b>', until: soon }
   for (const wrong of [
     { ...form, vi: '' },
     { ...form, en: '' },
@@ -120,7 +120,7 @@ test('a banner is on every page until its time, in the language of the page, and
   ]) {
     const refused = await owner.post('/operator/banner', wrong)
     expect([wrong, refused.status]).toEqual([wrong, 422])
-    if (wrong.en !== '') expect(refused.html).toContain('value="Maintenance tonight &lt;b&gt;"')
+    if (wrong.en !== '') expect(refused.html).toContain('>Maintenance tonight &lt;b&gt;</textarea>')
   }
   expect((await owner.post('/operator/banner', form)).location).toBe('/operator/banner?done=banner')
   expect(readable((await stranger().get('/')).html)).toContain('Maintenance tonight &lt;b&gt;')

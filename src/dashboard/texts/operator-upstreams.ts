@@ -8,6 +8,11 @@ export const OPERATOR_UPSTREAM_TEXTS = {
     vi: 'Mọi tiến trình gộp lại. Số liệu chậm khoảng một phút.',
     en: 'All processes together. Figures are about a minute behind.',
   },
+  'operator.upstreams.none': { vi: 'Chưa có nhà cung cấp nào', en: 'No upstreams yet' },
+  'operator.upstreams.none.text': {
+    vi: 'Hãy đặt UPSTREAM_<TÊN>_API_KEY rồi khởi động lại.',
+    en: 'Set UPSTREAM_<ID>_API_KEY and restart.',
+  },
   'operator.upstreams.hours.1': { vi: 'Giờ vừa qua', en: 'Last hour' },
   'operator.upstreams.hours.24': { vi: '24 giờ', en: '24 hours' },
   'operator.upstreams.hours.168': { vi: '7 ngày', en: '7 days' },

@@ -125,7 +125,7 @@ export const OPERATOR_TEXTS = {
   'operator.transfer.return': { vi: 'Đã trả lại người gửi', en: 'Returned to the sender' },
   'operator.transfer.ignore': { vi: 'Không phải tiền nạp', en: 'Not a top-up' },
   'operator.enter': { vi: 'Nhập tay một chuyển khoản', en: 'Enter a transfer by hand' },
-  'operator.enter.reference': { vi: 'Mã giao dịch của ngân hàng', en: 'Bank reference' },
+  'operator.enter.reference': { vi: 'Mã giao dịch ngân hàng', en: 'Bank reference' },
   'operator.enter.submit': { vi: 'Nhập', en: 'Enter' },
   'operator.orders.search': { vi: 'Mã lệnh hoặc email', en: 'Order code or email' },
   'operator.orders.none': { vi: 'Không có lệnh nào', en: 'No orders' },
