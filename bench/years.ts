@@ -8,15 +8,25 @@ import { describeExport, exportCsv } from './export-csv.ts'
 import { businessPages, customerPages, deskPages, logPages } from './page-lists.ts'
 import { type SignedIn, timesOf, withGateway } from './signed-in.ts'
 import { measureHotPath, measureStarts } from './years/hot-path.ts'
-import { auditAll, backUpAndRestore, measureUpkeep, migrateOld, retireMonth } from './years/upkeep.ts'
-import { type Database, WALLETS, type World, withWorld } from './years/world.ts'
+import { auditBooks, backUpAndRestore, measureUpkeep, migrateOld, retireMonth } from './years/upkeep.ts'
+import { type Database, describe, measure, type Took, WALLETS, type World, withWorld } from './years/world.ts'
 
 const [accounts = 1_000_000, keys = 2 * accounts, calls = 20 * accounts] = process.argv.slice(2).map(Number)
+
+const PAGE_TURNS = 5
 
 const SIZES = `select relname as name, reltuples::bigint::text as rows, pg_total_relation_size(oid)::text as bytes,
     pg_indexes_size(oid)::text as indexes
   from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r' and reltuples > 1000
  order by pg_total_relation_size(oid) desc limit 20`
+/** What a day's top-ups do to the journal: something new in a thousand accounts. */
+const CALL_A_THOUSAND = `with lucky as (
+  update wallet set seq = seq + 1, balance_micro_vnd = balance_micro_vnd + 1000000
+   where account_id in (select account_id from wallet order by account_id limit 1000) returning account_id, seq, balance_micro_vnd),
+gifts as (
+  insert into credit (account_id, seq, amount_micro_vnd, kind, reference, balance_after_micro_vnd)
+  select account_id, seq, 1000000, 2, 'bench ' || seq, balance_micro_vnd from lucky)
+select count(*)::integer as count from lucky`
 
 await withWorld({ accounts, keys, calls }, async world => {
   const { empty, year } = world
@@ -34,27 +44,29 @@ await withWorld({ accounts, keys, calls }, async world => {
   const starts = await measureStarts(world)
   table('start', ['s'], [[starts.empty], [starts.year]])
   await pages(world)
-  const upkeep = [await measureUpkeep(empty), await measureUpkeep(year)]
-  table(
-    'housekeeping, s',
-    [...upkeep[0]!.keys()],
-    upkeep.map(seconds => [...seconds.values()]),
-  )
-  table('audit, s', ['whole'], [[await auditAll(empty)], [await auditAll(year)]])
+  const upkeep = [await measureUpkeep(empty, world), await measureUpkeep(year, world)] as const
+  printTook('housekeeping', upkeep)
+  const audits = async (database: Database): Promise<ReadonlyMap<string, Took>> => {
+    const full = await auditBooks(database, world, 'full')
+    const [proven] = await database.sql.unsafe(CALL_A_THOUSAND)
+    return new Map([
+      ['full', full],
+      [`incremental, after ${proven?.count} accounts had a credit`, await auditBooks(database, world, 'incremental')],
+    ])
+  }
+  printTook('audit', [await audits(empty), await audits(year)])
   await sizes(year)
-  const { backupSeconds, megabytes, restoreSeconds } = await backUpAndRestore(year, world)
+  const retired = await retireMonth(year, world)
   console.log(
-    `\nbackup ${backupSeconds.toFixed(0)} s, ${megabytes.toFixed(0)} MB; restore ${restoreSeconds.toFixed(0)} s`,
+    `\nretirement of a month: ${retired.rows} rows in ${describe(retired.took)}, ${retired.logMegabytes.toFixed(0)} MB of log; ` +
+      `vacuum ${describe(retired.vacuum)}; table ${retired.sizeBefore.toFixed(0)} MB before, ${retired.sizeAfter.toFixed(0)} MB after it`,
   )
-  const retired = await retireMonth(year)
+  await auditBooks(year, world, 'full')
+  const { backup, megabytes, restore } = await backUpAndRestore(year, world)
+  console.log(`\nbackup ${describe(backup)}, ${megabytes.toFixed(0)} MB; restore ${describe(restore)}`)
+  const migrated = await migrateOld(world)
   console.log(
-    `\nretirement of a month: ${retired.rows} rows in ${retired.seconds.toFixed(1)} s, ${retired.logMegabytes.toFixed(0)} MB of log; ` +
-      `table ${retired.sizeBefore.toFixed(0)} MB before, ${retired.sizeAfter.toFixed(0)} MB after a vacuum`,
-  )
-  await auditAll(year)
-  const { migrations, seconds, waitMs } = await migrateOld(world)
-  console.log(
-    `\n${migrations} migrations in ${seconds.toFixed(1)} s; a statement waited ${waitMs.toFixed(0)} ms at most`,
+    `\n${migrated.migrations} migrations of ${migrated.calls} calls in ${describe(migrated.took)}; a statement waited ${migrated.waitMs.toFixed(0)} ms at most`,
   )
 })
 
@@ -72,7 +84,21 @@ function table(title: string, names: readonly string[], [empty, year]: readonly 
   }
 }
 
-async function pages({ empty, year }: World): Promise<void> {
+/** The same for what was measured once. */
+function printTook(
+  title: string,
+  [empty, year]: readonly [ReadonlyMap<string, Took>, ReadonlyMap<string, Took>],
+): void {
+  console.log(`\n| ${title} | empty, s | CPU s | a year, s | CPU s |\n|---|--:|--:|--:|--:|`)
+  for (const [name, after] of year) {
+    const [before] = [empty.get(name)]
+    const figures = [before?.seconds, before?.cpuSeconds, after.seconds, after.cpuSeconds]
+    console.log(`| ${name} | ${figures.map(figure => figure?.toFixed(2) ?? '').join(' | ')} |`)
+  }
+}
+
+async function pages(world: World): Promise<void> {
+  const { empty, year } = world
   const [middle] = await year.sql.unsafe(
     `select call_id from usage where call_id >= uuidv7(interval '-45 days') order by call_id limit 1`,
   )
@@ -83,25 +109,34 @@ async function pages({ empty, year }: World): Promise<void> {
   const common = [...customerPages(Math.floor((largest?.seq ?? 0) / 2)), ...businessPages(), ...deskPages(last)]
   const ofCalls = [...logPages(middle?.call_id), `/usage/${largest?.call_id}`, `/operator/calls/${largest?.call_id}`]
   const before = new Map<string, string>()
+  const times = (signedIn: SignedIn, path: string): Promise<string> => pageTimes(world, signedIn, path)
   await signedInTo(empty, async signedIn => {
-    for (const path of common) before.set(path, await medianOf(signedIn, path))
+    for (const path of common) before.set(path, await times(signedIn, path))
   })
   await signedInTo(year, async signedIn => {
-    console.log('\n| page, median ms | empty | a year |\n|---|--:|--:|')
+    console.log('\n| page, ms | empty, median | CPU | a year, median | CPU |\n|---|--:|--:|--:|--:|')
     for (const path of [...common, ...ofCalls])
-      console.log(`| ${path} | ${before.get(path) ?? ''} | ${await medianOf(signedIn, path)} |`)
+      console.log(`| ${path} | ${before.get(path) ?? '| '} | ${await times(signedIn, path)} |`)
     console.log(
       `\nCSV of the largest account: ${describeExport(await exportCsv(signedIn, '/usage.csv?format=raw', 0))}`,
     )
   })
 }
 
-/** In ms, or why the page did not come. */
-async function medianOf(signedIn: SignedIn, path: string): Promise<string> {
+/** Median of the waits and mean processor time of gateway and Postgres, both in ms, or why the page did not come. */
+async function pageTimes(world: World, signedIn: SignedIn, path: string): Promise<string> {
   try {
-    return (await timesOf(signedIn, path)).median.toFixed(0)
+    let median = 0
+    const { cpuSeconds } = await measure(
+      world,
+      async () => {
+        median = (await timesOf(signedIn, path, PAGE_TURNS)).median
+      },
+      signedIn.gatewayProcessId,
+    )
+    return `${median.toFixed(0)} | ${((cpuSeconds * 1_000) / PAGE_TURNS).toFixed(0)}`
   } catch (error) {
-    return String(error)
+    return `${String(error)} | `
   }
 }
 

@@ -48,6 +48,21 @@ update api_key set counted_before = today.day, counted_micro_vnd = coalesce(sums
   from today, api_key k left join sums using (account_id, key_id)
  where api_key.account_id = k.account_id and api_key.key_id = k.key_id`
 
+const SUMS = `sum(calls), sum(errors), sum(input_tokens), sum(output_tokens)`
+/** Of all days but the last. */
+const DAYS = [
+  ...['entry', 'account'].map(
+    by => `insert into ${by}_daily select day, ${by}_id, ${SUMS}, sum(images), sum(cost_micro_vnd), sum(charged_micro_vnd),
+      sum(upstream_cost_micro_vnd), sum(upstream_cost_calls)
+    from usage_daily where day < current_date - 1 group by 1, 2`,
+  ),
+  `insert into upstream_daily select (hour at time zone 'Asia/Ho_Chi_Minh')::date, upstream_id, sum(calls),
+      coalesce(sum(calls) filter (where status >= 400), 0), sum(input_tokens), sum(output_tokens), sum(charged_micro_vnd),
+      sum(upstream_cost_micro_vnd), sum(upstream_cost_calls)
+    from call_hourly where (hour at time zone 'Asia/Ho_Chi_Minh')::date < current_date - 1 group by 1, 2`,
+  `update call_roll_up set days_summed_before = current_date - 1, upstreams_summed_before = current_date - 1`,
+]
+
 export async function sumYear(sql: Sql): Promise<void> {
   await withoutIndexes(sql, 'usage_daily', () => sql.unsafe(SUM_DAYS))
   await withoutIndexes(sql, 'usage_hourly', () => sql.unsafe(ACCOUNT_HOURS))
@@ -55,6 +70,8 @@ export async function sumYear(sql: Sql): Promise<void> {
   for (const statement of STEPS) await sql.unsafe(statement)
   await sql.unsafe(`update call_roll_up set closed_before = ${UNTIL}`)
   await sql.unsafe(`update usage_roll_up set closed_before = ${UNTIL}`)
+  for (const statement of DAYS) await sql.unsafe(statement)
+  await sql.unsafe('analyze usage_daily')
   await sql.unsafe(COUNTED)
   await sql.unsafe('vacuum analyze')
   await rollUpCalls(sql)

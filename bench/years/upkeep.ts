@@ -11,6 +11,7 @@ import { findAlerts, findSlowAlerts, sweepAlerts } from '../../src/alerts/run.ts
 import { createAlerts } from '../../src/alerts/services.ts'
 import type { AlertServices } from '../../src/alerts/types.ts'
 import { audit } from '../../src/audit/audit.ts'
+import type { AuditMode } from '../../src/ledger/audit-statement.ts'
 import { readBackup } from '../../src/ledger/backup/read.ts'
 import { writeBackup } from '../../src/ledger/backup/write.ts'
 import { sumDays } from '../../src/ledger/day-totals.ts'
@@ -20,18 +21,16 @@ import { rollUpCalls } from '../../src/ledger/roll-up.ts'
 import { rollUpAccounts } from '../../src/ledger/roll-up-accounts.ts'
 import { openDatabase, type Sql } from '../../src/lib/database.ts'
 import { fillYear } from './rows.ts'
-import { type Database, secondsOf, type World } from './world.ts'
+import { type Database, measure, type Took, type World } from './world.ts'
 
 const AUDIT_TIMEOUT_MS = 3 * 3_600_000
 
-/** Each task once more after it has caught up, as every some seconds or every hour; in seconds. */
-export async function measureUpkeep({ sql }: Database): Promise<ReadonlyMap<string, number>> {
+/** Each task once more after it has caught up, as every some seconds or every hour. */
+export async function measureUpkeep({ sql }: Database, world: World): Promise<ReadonlyMap<string, Took>> {
   const alerts = createAlerts({ sql, catalogue: { items: [] }, nowMs: Date.now } as unknown as AlertServices)
   const people = { sql, limits: PEOPLE_LIMITS } as unknown as PeopleServices
   const tasks: Readonly<Record<string, () => Promise<unknown>>> = {
-    'keys of a day counted': async () => {
-      while ((await countKeys(sql)) > 0);
-    },
+    'keys of a day counted': () => countKeys(sql),
     'expired people data': () => sweepPeople(people),
     'found alerts': () => findAlerts(alerts),
     'found daily alerts': async () => {
@@ -42,47 +41,51 @@ export async function measureUpkeep({ sql }: Database): Promise<ReadonlyMap<stri
     'rolled up accounts': () => rollUpAccounts(sql),
     'summed days': () => sumDays(sql),
   }
-  const seconds = new Map<string, number>()
+  const took = new Map<string, Took>()
   for (const [name, task] of Object.entries(tasks)) {
     if (name !== 'keys of a day counted') await task()
-    seconds.set(name, await secondsOf(task))
+    took.set(name, await measure(world, task))
   }
-  return seconds
+  return took
 }
 
-/** Everything, with nothing proven before. Throws when the books do not balance. */
-export async function auditAll({ sql }: Database): Promise<number> {
-  return secondsOf(async () => {
-    const { clean, differences } = await audit(sql, { timeoutMs: AUDIT_TIMEOUT_MS })
+/** Throws when the books do not balance. */
+export async function auditBooks({ sql }: Database, world: World, mode: AuditMode): Promise<Took> {
+  return measure(world, async () => {
+    const { clean, differences } = await audit(sql, { mode, timeoutMs: AUDIT_TIMEOUT_MS })
     if (!clean) throw new Error(`the audit found ${JSON.stringify(differences)}`)
   })
 }
 
 export interface BackedUp {
-  readonly backupSeconds: number
+  readonly backup: Took
   readonly megabytes: number
-  readonly restoreSeconds: number
+  readonly restore: Took
 }
 
-export async function backUpAndRestore({ sql, name }: Database, { folder, add }: World): Promise<BackedUp> {
+export async function backUpAndRestore({ sql, name }: Database, world: World): Promise<BackedUp> {
+  const { folder, add } = world
   const path = join(folder, `${name}.gz`)
-  const backupSeconds = await secondsOf(() => writeBackup(sql, path, new Date()))
+  const backup = await measure(world, () => writeBackup(sql, path, new Date()))
   const restored = await add(`${name}_restored`)
   await migrate(restored.sql)
-  const restoreSeconds = await secondsOf(() => readBackup(restored.sql, path))
-  return { backupSeconds, megabytes: statSync(path).size / 2 ** 20, restoreSeconds }
+  const restore = await measure(world, () => readBackup(restored.sql, path))
+  return { backup, megabytes: statSync(path).size / 2 ** 20, restore }
 }
 
 export interface Migrated {
   readonly migrations: number
-  readonly seconds: number
+  readonly calls: number
+  readonly took: Took
   /** Longest that a statement of a call waited meanwhile, in ms. */
   readonly waitMs: number
 }
 
-/** The schema as it was before the first reports, with as many rows; every migration since then. */
+/** The schema as it was before the first reports, with a tenth of the rows; every migration since then. */
 export async function migrateOld(world: World): Promise<Migrated> {
-  const old = await world.add('old')
+  const tenth = (count: number): number => Math.ceil(count / 10)
+  const { accounts, keys, calls: rows } = world.year.size
+  const old = await world.add('old', { accounts: tenth(accounts), keys: tenth(keys), calls: tenth(rows) })
   await migrate(old.sql, { upTo: FIRST_SCHEMA })
   const filling = openDatabase({
     url: old.url,
@@ -98,13 +101,13 @@ export async function migrateOld(world: World): Promise<Migrated> {
   const running = new AbortController()
   const waits = CALL_STATEMENTS.map(statement => longestWait(calls, statement, running.signal))
   let applied: readonly string[] = []
-  const seconds = await secondsOf(async () => {
+  const took = await measure(world, async () => {
     applied = await migrate(old.sql)
   })
   running.abort()
   const waitMs = Math.max(...(await Promise.all(waits)))
   await calls.end()
-  return { migrations: applied.length, seconds, waitMs }
+  return { migrations: applied.length, calls: old.size.calls, took, waitMs }
 }
 
 const FIRST_SCHEMA = 3
@@ -130,7 +133,8 @@ async function longestWait(sql: Sql, statement: string, signal: AbortSignal): Pr
 
 export interface Retired {
   readonly rows: number
-  readonly seconds: number
+  readonly took: Took
+  readonly vacuum: Took
   readonly logMegabytes: number
   readonly sizeBefore: number
   /** After a vacuum; the files of a table shrink only at their end. */
@@ -138,19 +142,26 @@ export interface Retired {
 }
 
 /** The oldest month, as a nightly timer does it after a year. */
-export async function retireMonth({ sql }: Database): Promise<Retired> {
+export async function retireMonth({ sql }: Database, world: World): Promise<Retired> {
   const sizeBefore = await megabytesOf(sql)
   const [before] = await sql.unsafe('select pg_current_wal_lsn()::text as lsn')
   let rows = 0
-  const seconds = await secondsOf(async () => {
+  const took = await measure(world, async () => {
     rows = (await retireUsage(sql, { olderThanDays: 335 })).rows
   })
   const [log] = await sql.unsafe(
     'select pg_wal_lsn_diff(pg_current_wal_lsn(), $1::text::pg_lsn)::bigint::text as bytes',
     [before?.lsn],
   )
-  await sql.unsafe('vacuum usage')
-  return { rows, seconds, logMegabytes: Number(log?.bytes) / 2 ** 20, sizeBefore, sizeAfter: await megabytesOf(sql) }
+  const vacuum = await measure(world, () => sql.unsafe('vacuum usage'))
+  return {
+    rows,
+    took,
+    vacuum,
+    logMegabytes: Number(log?.bytes) / 2 ** 20,
+    sizeBefore,
+    sizeAfter: await megabytesOf(sql),
+  }
 }
 
 async function megabytesOf(sql: Sql): Promise<number> {

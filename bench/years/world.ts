@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/app/embedded-postgres.ts'
 import { migrate } from '../../src/ledger/migrate.ts'
 import { openDatabase, type Sql } from '../../src/lib/database.ts'
+import { meterOf, treeOf } from '../proxy/cpu.ts'
 import { fillYear, type Size } from './rows.ts'
 import { sumYear } from './sums.ts'
 
@@ -23,8 +24,8 @@ export interface World {
   readonly year: Database
   readonly folder: string
   postmasterPid(): number
-  /** Another database on the same server, empty. */
-  add(name: string): Promise<Database>
+  /** Another database on the same server, empty; `size` is what it is to be filled with. */
+  add(name: string, size?: Size): Promise<Database>
 }
 
 /** A server as an operator would set it up for this machine; the project's own defaults are for development. */
@@ -98,9 +99,9 @@ export async function withWorld(asked: Size, work: (world: World) => Promise<voi
       year,
       folder,
       postmasterPid: () => Number(readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0]),
-      async add(name) {
+      async add(name, of = size) {
         await create(name)
-        return databaseOf(name, size)
+        return databaseOf(name, of)
       },
     })
   } finally {
@@ -128,11 +129,26 @@ async function fill({ name, url, sql, size }: Database): Promise<void> {
   console.log(`${name}: ${JSON.stringify(size)}, filled in ${filled} s, summed in ${seconds()} s`)
 }
 
-/** Runs what is measured, in seconds. */
-export async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+export interface Took {
+  readonly seconds: number
+  /** Of all processors, in Postgres and in this process or those named; on a busy machine the figure to read. */
+  readonly cpuSeconds: number
+}
+
+/** Runs what is measured. `processId`: who works besides Postgres. */
+export async function measure(
+  { postmasterPid }: Pick<World, 'postmasterPid'>,
+  work: () => Promise<unknown>,
+  processId = process.pid,
+): Promise<Took> {
+  const used = meterOf(() => [processId, ...treeOf(postmasterPid())])
   const started = performance.now()
   await work()
-  return (performance.now() - started) / 1_000
+  return { seconds: (performance.now() - started) / 1_000, cpuSeconds: (await used()).run / 1e6 }
+}
+
+export function describe({ seconds, cpuSeconds }: Took): string {
+  return `${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of CPU`
 }
 
 export function median(values: readonly number[]): number {
