@@ -4,6 +4,7 @@
  * Run: npm exec node bench/years.ts [accounts] [keys] [calls]
  */
 
+import { loadavg } from 'node:os'
 import { describeExport, exportCsv } from './export-csv.ts'
 import { businessPages, customerPages, deskPages, logPages } from './page-lists.ts'
 import { type SignedIn, timesOf, withGateway } from './signed-in.ts'
@@ -13,6 +14,18 @@ import { type Database, describe, measure, type Took, WALLETS, type World, withW
 
 const [accounts = 1_000_000, keys = 2 * accounts, calls = 20 * accounts] = process.argv.slice(2).map(Number)
 
+/** In this order; `BENCH_YEARS_PARTS` names some, with commas. The last ones change the rows. */
+const PARTS: Readonly<Record<string, (world: World) => Promise<void>>> = {
+  hotPath,
+  starts,
+  pages,
+  upkeep,
+  audits,
+  sizes,
+  retirement,
+  backup,
+  migration,
+}
 const PAGE_TURNS = 5
 
 const SIZES = `select relname as name, reltuples::bigint::text as rows, pg_total_relation_size(oid)::text as bytes,
@@ -20,7 +33,7 @@ const SIZES = `select relname as name, reltuples::bigint::text as rows, pg_total
   from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r' and reltuples > 1000
  order by pg_total_relation_size(oid) desc limit 20`
 /** What a day's top-ups do to the journal: something new in a thousand accounts. */
-const CALL_A_THOUSAND = `with lucky as (
+const CREDIT_A_THOUSAND = `with lucky as (
   update wallet set seq = seq + 1, balance_micro_vnd = balance_micro_vnd + 1000000
    where account_id in (select account_id from wallet order by account_id limit 1000) returning account_id, seq, balance_micro_vnd),
 gifts as (
@@ -29,7 +42,18 @@ gifts as (
 select count(*)::integer as count from lucky`
 
 await withWorld({ accounts, keys, calls }, async world => {
-  const { empty, year } = world
+  const asked = process.env.BENCH_YEARS_PARTS?.split(',') ?? Object.keys(PARTS)
+  for (const name of asked) {
+    console.log(`\n${name}, load ${loadavg()[0]?.toFixed(0)}`)
+    await PARTS[name]?.(world)
+  }
+})
+
+function figuresOf(figures: object): number[] {
+  return Object.values(figures)
+}
+
+async function hotPath(world: World): Promise<void> {
   for (const [name, wallets] of [
     ['one hot wallet', 1],
     [`${WALLETS} wallets`, WALLETS],
@@ -41,37 +65,48 @@ await withWorld({ accounts, keys, calls }, async world => {
       [figuresOf(figures.empty), figuresOf(figures.year)],
     )
   }
-  const starts = await measureStarts(world)
-  table('start', ['s'], [[starts.empty], [starts.year]])
-  await pages(world)
-  const upkeep = [await measureUpkeep(empty, world), await measureUpkeep(year, world)] as const
-  printTook('housekeeping', upkeep)
-  const audits = async (database: Database): Promise<ReadonlyMap<string, Took>> => {
+}
+
+async function starts(world: World): Promise<void> {
+  const { empty, year } = await measureStarts(world)
+  table('start', ['s'], [[empty], [year]])
+}
+
+async function upkeep(world: World): Promise<void> {
+  printTook('housekeeping', [await measureUpkeep(world.empty, world), await measureUpkeep(world.year, world)])
+}
+
+async function audits(world: World): Promise<void> {
+  const both = async (database: Database): Promise<ReadonlyMap<string, Took>> => {
     const full = await auditBooks(database, world, 'full')
-    const [proven] = await database.sql.unsafe(CALL_A_THOUSAND)
+    const [gifts] = await database.sql.unsafe(CREDIT_A_THOUSAND)
     return new Map([
       ['full', full],
-      [`incremental, after ${proven?.count} accounts had a credit`, await auditBooks(database, world, 'incremental')],
+      [`incremental, after ${gifts?.count} accounts had a credit`, await auditBooks(database, world, 'incremental')],
     ])
   }
-  printTook('audit', [await audits(empty), await audits(year)])
-  await sizes(year)
-  const retired = await retireMonth(year, world)
+  printTook('audit', [await both(world.empty), await both(world.year)])
+}
+
+async function retirement(world: World): Promise<void> {
+  const retired = await retireMonth(world.year, world)
   console.log(
     `\nretirement of a month: ${retired.rows} rows in ${describe(retired.took)}, ${retired.logMegabytes.toFixed(0)} MB of log; ` +
       `vacuum ${describe(retired.vacuum)}; table ${retired.sizeBefore.toFixed(0)} MB before, ${retired.sizeAfter.toFixed(0)} MB after it`,
   )
-  await auditBooks(year, world, 'full')
-  const { backup, megabytes, restore } = await backUpAndRestore(year, world)
-  console.log(`\nbackup ${describe(backup)}, ${megabytes.toFixed(0)} MB; restore ${describe(restore)}`)
-  const migrated = await migrateOld(world)
-  console.log(
-    `\n${migrated.migrations} migrations of ${migrated.calls} calls in ${describe(migrated.took)}; a statement waited ${migrated.waitMs.toFixed(0)} ms at most`,
-  )
-})
+  await auditBooks(world.year, world, 'full')
+}
 
-function figuresOf(figures: object): number[] {
-  return Object.values(figures)
+async function backup(world: World): Promise<void> {
+  const { backup, megabytes, restore } = await backUpAndRestore(world.year, world)
+  console.log(`\nbackup ${describe(backup)}, ${megabytes.toFixed(0)} MB; restore ${describe(restore)}`)
+}
+
+async function migration(world: World): Promise<void> {
+  const { migrations, calls: rows, took, waitMs } = await migrateOld(world)
+  console.log(
+    `\n${migrations} migrations of ${rows} calls in ${describe(took)}; a statement waited ${waitMs.toFixed(0)} ms at most`,
+  )
 }
 
 /** Rows: what was measured; columns: both databases and their ratio. */
@@ -144,7 +179,7 @@ function signedInTo({ sql, url, folder }: Database, work: (signedIn: SignedIn) =
   return withGateway({ sql, url, folder, accountId: 1 }, work)
 }
 
-async function sizes({ sql }: Database): Promise<void> {
+async function sizes({ year: { sql } }: World): Promise<void> {
   const rows = await sql.unsafe(SIZES)
   console.log('\n| table | rows | MB | bytes a row | of them indexes |\n|---|--:|--:|--:|--:|')
   for (const { name, rows: count, bytes, indexes } of rows) {
