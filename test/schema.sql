@@ -17,6 +17,7 @@ create table account (
   constraint account_email_check CHECK ((octet_length(email) <= 254)),
   constraint account_operator_role_check CHECK (((operator_role >= 1) AND (operator_role <= 4)))
 );
+CREATE INDEX account_created ON public.account USING btree (created_at);
 
 create table account_daily (
   day date not null,

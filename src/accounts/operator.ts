@@ -43,15 +43,17 @@ const RESUME = 'update api_key set suspended_at = null where account_id = $1::te
 const LOCK = 'select account_id from wallet where account_id = $1::text::bigint for no key update'
 const summaryOf = (accounts: string): string => `
 select a.account_id, a.email, a.created_at, a.email_verified_at, a.blocked_at, a.deleted_at, a.is_operator, a.operator_role,
-       w.balance_micro_vnd, w.held_micro_vnd, k.active, d.cost::text as cost, d.last_used
+       w.balance_micro_vnd, w.held_micro_vnd, k.active, d.cost::text as cost, l.last_used
   from (${accounts}) a join wallet w using (account_id)
  cross join lateral (
    select count(*)::integer as active from api_key
     where account_id = a.account_id and revoked_at is null and not playground) k
  cross join lateral (
-   select coalesce(sum(charged_micro_vnd) filter (where day > (now() at time zone 'Asia/Ho_Chi_Minh')::date - 30), 0) as cost,
-          to_char(max(day), 'YYYY-MM-DD') as last_used
-     from usage_daily where account_id = a.account_id) d
+   select coalesce(sum(charged_micro_vnd), 0) as cost from usage_daily
+    where account_id = a.account_id and day > (now() at time zone 'Asia/Ho_Chi_Minh')::date - 30) d
+  left join lateral (
+   select to_char(day, 'YYYY-MM-DD') as last_used from usage_daily
+    where usage_daily.account_id = a.account_id order by day desc limit 1) l on true
  order by a.account_id`
 const ONE = summaryOf('select * from account where account_id = $1::text::bigint')
 /** `like` with its wildcards escaped; a number also finds the account of that number. */

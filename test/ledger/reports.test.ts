@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCsv } from '../../codegen/diff/csv.ts'
 import { sumDays } from '../../src/ledger/day-totals.ts'
 import { readBalance } from '../../src/ledger/reports/balance.ts'
-import { addFigures, BUSINESS_SPLITS, readBusiness } from '../../src/ledger/reports/business.ts'
+import { addFigures, BUSINESS_SPLITS, readBusiness, readTopCustomers } from '../../src/ledger/reports/business.ts'
 import { countUsage, exportUsageCsv, textCell } from '../../src/ledger/reports/csv.ts'
 import { readDaily, readTotals } from '../../src/ledger/reports/daily.ts'
 import { addDays, dayOf, isDay, startOfDay } from '../../src/ledger/reports/days.ts'
@@ -425,6 +425,10 @@ test('figures of the business are the same before and after its days are summed,
       ]),
     )
   const before = await figures()
+  const [range] = periods
+  const customers = await readBusiness(sql, { ...range!, by: 'customer' })
+  const top = { figures: customers.slice(0, 1), total: addFigures('', customers), count: customers.length }
+  expect(await readTopCustomers(sql, { ...range!, limit: 1 })).toEqual(top)
   expect(before.every(list => list.length > 0)).toBe(true)
   const past = { from: day(-39), to: TODAY }
   const upstreams = await readBusiness(sql, { ...past, by: 'upstream' })
@@ -438,6 +442,7 @@ test('figures of the business are the same before and after its days are summed,
   expect(turns.reduce((sum, { days }) => sum + days, 0)).toBe(29)
   expect(turns.reduce((sum, { upstreamDays }) => sum + upstreamDays, 0)).toBe(29)
   expect(await figures()).toEqual(before)
+  expect(await readTopCustomers(sql, { ...range!, limit: 1 })).toEqual(top)
   const [rows] = await sql`select (select sum(calls)::int from entry_daily) as entries,
     (select sum(calls)::int from account_daily) as accounts, (select sum(calls)::int from upstream_daily) as upstreams,
     (select count(*)::int from entry_daily where day >= ${TODAY}) as today`

@@ -4,9 +4,11 @@ import { findEmails } from '../../accounts/accounts.ts'
 import {
   addFigures,
   type BusinessFigure,
+  type BusinessTop,
   costKnownShare,
   marginOf,
   readBusiness,
+  readTopCustomers,
 } from '../../ledger/reports/business.ts'
 import { textCell } from '../../ledger/reports/csv.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
@@ -68,20 +70,25 @@ async function figuresOf(request: PageRequest, { from, to, by }: Asked): Promise
   return [...grouped].map(([channel, figures]) => addFigures(channel, figures))
 }
 
+async function topOf(request: PageRequest, asked: Asked): Promise<BusinessTop> {
+  const range = { from: asked.from, to: addDays(asked.to, 1) }
+  if (asked.by === 'customer') return readTopCustomers(request.options.sql, { ...range, limit: ROWS_MAX })
+  const figures = await figuresOf(request, asked)
+  return { figures: figures.slice(0, ROWS_MAX), total: addFigures('', figures), count: figures.length }
+}
+
 async function show(request: PageRequest): Promise<Answer> {
   const { options, query, now, language } = request
   const { sql } = options
   const asked = askedOf(request)
   const { from, to, by } = asked
   const range = { from, to: addDays(to, 1) }
-  const [figures, revenue, income, losses] = await Promise.all([
-    figuresOf(request, asked),
+  const [{ figures: shown, total, count }, revenue, income, losses] = await Promise.all([
+    topOf(request, asked),
     readRevenue(sql, range),
     readIncome(sql, range),
     readLosses(request),
   ])
-  const total = addFigures('', figures)
-  const shown = figures.slice(0, ROWS_MAX)
   const labels = await labelsOf(request, by, shown)
   const chart = chartOf(chargesByDay(revenue), {
     titleKey: 'operator.revenue.chart',
@@ -109,7 +116,7 @@ async function show(request: PageRequest): Promise<Answer> {
     isLive: by !== 'upstream',
     total: rowOf(total),
     rows: shown.map(figure => ({ ...rowOf(figure), ...labels(figure.series) })),
-    more: figures.length - shown.length,
+    more: count - shown.length,
     csv: `/operator/business.csv${query.with({})}`,
     losses: losses.map(figure => ({ ...rowOf(figure), label: figure.series })),
     judgedDays: JUDGED_DAYS,

@@ -32,6 +32,40 @@ const STATEMENTS = {
   upstream: `select upstream_id as series, ${FIGURES} from ${UPSTREAM_DAYS} group by 1`,
 } as const satisfies Record<BusinessSplit, string>
 
+/** One row for each of the best customers, and one for all of them with their number. */
+const TOP_CUSTOMERS = `with figures as materialized (
+  select account_id, sum(calls) as calls, sum(errors) as errors, sum(input_tokens) as input_tokens,
+         sum(output_tokens) as output_tokens, sum(charged_micro_vnd) as charged_micro_vnd,
+         sum(upstream_cost_micro_vnd) as upstream_cost_micro_vnd, sum(upstream_cost_calls) as upstream_cost_calls
+    from ${ACCOUNT_DAYS} group by 1),
+top as (select * from figures order by charged_micro_vnd desc, account_id limit $3::text::integer)
+select account_id::text as series, ${FIGURES}, null::integer as count from top group by 1
+union all
+select null, ${FIGURES}, count(*)::integer from figures`
+
+export interface BusinessTop {
+  readonly figures: readonly BusinessFigure[]
+  /** Of all, shown or not. */
+  readonly total: BusinessFigure
+  readonly count: number
+}
+
+/** What earned most, and the sum of all. For a page: there may be a million customers. Throws RangeError. */
+export async function readTopCustomers(
+  sql: AnySql,
+  { limit, ...range }: DayRange & { readonly limit: number },
+): Promise<BusinessTop> {
+  checkRange(range)
+  const rows = await sql.unsafe(TOP_CUSTOMERS, [range.from, range.to, String(limit)])
+  const [total] = rows.filter(({ series }) => series === null)
+  const figures = rows.filter(({ series }) => series !== null).map(toFigure)
+  return {
+    figures: figures.toSorted((one, other) => (one.revenueMicroVnd < other.revenueMicroVnd ? 1 : -1)),
+    total: addFigures('', [toFigure(total)]),
+    count: total?.count ?? 0,
+  }
+}
+
 /** By day the latest first, else what earned most first. By upstream a minute or so behind. Throws RangeError. */
 export async function readBusiness(
   sql: AnySql,
@@ -84,13 +118,13 @@ function toFigure(row: unknown): BusinessFigure {
   const from = row as Readonly<Record<string, string>>
   return {
     series: from.series ?? '',
-    calls: Number(from.calls),
-    errors: Number(from.errors),
-    inputTokens: Number(from.input_tokens),
-    outputTokens: Number(from.output_tokens),
+    calls: Number(from.calls ?? 0),
+    errors: Number(from.errors ?? 0),
+    inputTokens: Number(from.input_tokens ?? 0),
+    outputTokens: Number(from.output_tokens ?? 0),
     revenueMicroVnd: microVnd(BigInt(from.revenue ?? 0)),
     costMicroVnd: microVnd(BigInt(from.cost ?? 0)),
-    costKnownCalls: Number(from.known),
+    costKnownCalls: Number(from.known ?? 0),
   }
 }
 
