@@ -151,7 +151,7 @@ test('SIGTERM under load: every accepted call completes, and the process exits w
   world.oracle.options = { ...world.oracle.options, pauseMsMax: 300 }
   let running = true
   const calls: ClientCall[] = []
-  const loads = Array.from({ length: 24 }, async (_, index) => {
+  const loads = Array.from({ length: 12 }, async (_, index) => {
     while (running) {
       const gateway = gateways[index % 3] as GatewayProcess
       if (!gateway.ready) await sleep(20)

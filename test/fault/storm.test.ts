@@ -10,7 +10,7 @@ test('gateways and Postgres killed at random under load: nothing is lost, double
   await runStorm(
     {
       seed,
-      durationMs: 20_000,
+      durationMs: 14_000,
       gateways: 3,
       clients: 16,
       gatewayKillMs: [1_500, 4_000],
