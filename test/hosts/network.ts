@@ -2,7 +2,7 @@
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { type Host, TIE } from '../fault/support/child.ts'
+import { type Host, sendSignal, TIE } from '../fault/support/child.ts'
 
 /** Why there can be no such network here; null: there can. */
 export function whyNot(): string | null {
@@ -79,7 +79,7 @@ export class Network {
   }
 
   remove(): void {
-    for (const name of this.#names) spawnSync('ip', ['netns', 'del', this.#space(name)])
+    for (const name of this.#names) removeSpace(this.#space(name))
     spawnSync('ip', ['link', 'del', this.#bridge])
   }
 
@@ -111,11 +111,18 @@ function ip(...args: readonly string[]): void {
   execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] })
 }
 
+/** With whatever still runs in it: HAProxy changes its user, and then does not die with this process. */
+function removeSpace(space: string): void {
+  const { stdout } = spawnSync('ip', ['netns', 'pids', space], { encoding: 'utf8' })
+  for (const id of stdout.split('\n').filter(Boolean)) sendSignal(Number(id), 'SIGKILL')
+  spawnSync('ip', ['netns', 'del', space])
+}
+
 /** Of runs that were killed. */
 function removeLeftovers(): void {
   const spaces = execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' }).matchAll(/^gwh-(\d+)-\S+/gm)
   for (const [space, id] of spaces) {
-    if (!readdirSync('/proc').includes(id as string)) spawnSync('ip', ['netns', 'del', space])
+    if (!readdirSync('/proc').includes(id as string)) removeSpace(space)
   }
   for (const device of readdirSync('/sys/class/net')) {
     const id = /^gwh(\d+)$/.exec(device)?.[1]

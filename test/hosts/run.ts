@@ -12,8 +12,10 @@ if (obstacle !== null) {
 }
 const ratePerSecond = Number(process.env.RATE || 8)
 if (!(ratePerSecond > 0)) throw new Error('RATE is in calls per second')
+// So that what was started ends, and the namespaces go.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 const report = await runHosts({ ratePerSecond, only: new RegExp(process.env.ONLY || '.'), onProgress: say })
 const findings = findingsOf(report)
 say(`\n${tableOf(report)}\n`)
-say(findings.length === 0 ? 'Nothing was lost.' : ['LOST, WRONG OR LATE:', ...findings.slice(0, 40)].join('\n  '))
+say(findings.length === 0 ? 'Nothing was lost.' : ['LOST, WRONG OR LATE:', ...findings.slice(0, 400)].join('\n  '))
 process.exitCode = findings.length === 0 ? 0 : 1

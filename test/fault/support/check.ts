@@ -182,6 +182,9 @@ function guessesOf(calls: readonly ClientCall[], rows: readonly UsageRow[]) {
 
 /** How long, in ms, a gateway was seen active between the end of a reply and its kill. */
 function timeLeft(lives: readonly Life[], finishedAt: number): number {
+  // What the provider sent to a host that had gone was read by nobody.
+  const lived = ({ startedAt, endedAt }: Life) => startedAt <= finishedAt && finishedAt <= (endedAt ?? Infinity)
+  if (lives.length > 0 && !lives.some(lived)) return 0
   const kills = lives.filter(({ wanted, endedAt }) => wanted && endedAt !== null && endedAt >= finishedAt - 50)
   const working = kills.map(({ answeredFrom, killedAt, endedAt }) => answeredFrom ?? killedAt ?? (endedAt as number))
   return Math.max(0, Math.min(...working.map(until => until - finishedAt)))
