@@ -61,9 +61,8 @@ const LOCK = 'lock table audit_point in share row exclusive mode'
 /** Notes the result for those who did not run it. Rejects when it takes longer than `timeoutMs`. */
 export async function audit(sql: Sql, options: AuditOptions): Promise<AuditReport> {
   return sql.begin('isolation level repeatable read', async transaction => {
-    await transaction.unsafe(`select set_config('statement_timeout', $1, true)`, [
-      String(Math.floor(options.timeoutMs)),
-    ])
+    // `set` takes no snapshot; a `select` would, before the lock.
+    await transaction.unsafe(`set local statement_timeout = ${Math.floor(options.timeoutMs)}`)
     await transaction.unsafe(LOCK)
     const last = await readLastFull(transaction, RULES)
     const fullBecause = reasonOf(options, last)

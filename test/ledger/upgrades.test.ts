@@ -150,6 +150,8 @@ const READ_WHOLE: Readonly<Record<string, readonly string[]>> = {
   '0023-key-limits.sql': ['api_key'],
   '0026-alerts.sql': ['api_key'],
   '0028-playground.sql': ['api_key'],
+  // An index: only people who register wait, calls read on.
+  '0036-accounts-by-time.sql': ['account'],
 }
 
 const FILES = `select relname as name, pg_relation_filenode(oid)::text as file from pg_class

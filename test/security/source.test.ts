@@ -46,6 +46,8 @@ const MADE_OF_CONSTANTS = [
   'src/ledger/reports/operator-calls.ts: SOURCES[source]',
   'src/ledger/reports/operator-calls.ts: window',
   ...Array<string>(3).fill("src/ledger/reports/operator-calls.ts: source === 'account' ? 'seq' : 'call_id'"),
+  // A number.
+  'src/audit/audit.ts: Math.floor(options.timeoutMs)',
   'src/accounts/operator.ts: accounts',
 ]
 
