@@ -5,7 +5,7 @@ import type { Texts } from './type.ts'
 export const PLAYGROUND_TEXTS = {
   'playground.title': { vi: 'Dùng thử mô hình', en: 'Playground' },
   'playground.lead': {
-    vi: 'Hỏi một hoặc hai mô hình cạnh nhau, xem giá ngay khi chúng trả lời, rồi lấy chính yêu cầu đó dưới dạng mã.',
+    vi: 'Hỏi một mô hình, hoặc so sánh hai mô hình cạnh nhau, theo dõi chi phí trong lúc trả lời, rồi lấy mã của đúng yêu cầu đó.',
     en: 'Ask one model or two side by side, watch the cost while they answer, then get the exact request as code.',
   },
   'playground.noscript': {
