@@ -248,7 +248,7 @@ class Hosts {
       })
     const { findings } = await eventually(look, ({ clean }) => clean, { timeoutMs: 30_000 }).catch(look)
     const mixed = await sql.unsafe(PRICES, [REPRICED_MODEL])
-    const [row] = await sql.unsafe('select count(distinct price_vnd)::integer as n from usage where entry_id = $1', [
+    const [row] = await sql.unsafe('select count(distinct price_vnd)::integer as n from usage where entry_id = $1 and status <> 599', [
       REPRICED_MODEL,
     ])
     const wrong = mixed.map(({ digest, prices }) => `catalogue ${digest} has ${prices} prices`)
