@@ -6,7 +6,7 @@ export const OPERATOR_CALL_TEXTS = {
   'operator.nav.calls': { vi: 'Lượt gọi', en: 'Calls' },
   'operator.calls.request': { vi: 'Mã yêu cầu', en: 'Request ID' },
   'operator.calls.request.none': {
-    vi: 'Không có lượt gọi nào mang mã này. Dòng của lượt gọi xuất hiện khi lượt gọi kết thúc.',
+    vi: 'Không có lượt gọi nào mang mã này. Lượt gọi chỉ hiện ra sau khi kết thúc.',
     en: 'No call has this ID. A call is listed once it has ended.',
   },
   'operator.calls.account': { vi: 'Khách (email hoặc số)', en: 'Customer (email or number)' },
@@ -15,7 +15,7 @@ export const OPERATOR_CALL_TEXTS = {
   'operator.calls.model': { vi: 'Mô hình phục vụ', en: 'Served model' },
   'operator.calls.upstream.all': { vi: 'Mọi nhà cung cấp', en: 'All upstreams' },
   'operator.calls.from': { vi: 'Bắt đầu từ', en: 'Started from' },
-  'operator.calls.to': { vi: 'đến', en: 'to' },
+  'operator.calls.to': { vi: 'Đến', en: 'To' },
   'operator.calls.slow': { vi: 'Chậm hơn (giây)', en: 'Slower than (s)' },
   'operator.calls.fault.account': { vi: 'Không có khách hàng này.', en: 'No such customer.' },
   'operator.calls.fault.key': {

@@ -68,7 +68,7 @@ export const OPERATOR_TEXTS = {
   'operator.account.held': { vi: 'Đang giữ', en: 'On hold' },
   'operator.account.blocked': { vi: 'Đã chặn', en: 'Blocked' },
   'operator.adjust': { vi: 'Điều chỉnh số dư', en: 'Adjust the balance' },
-  'operator.adjust.amount': { vi: 'Số tiền (₫), âm để trừ', en: 'Amount (₫); negative to deduct' },
+  'operator.adjust.amount': { vi: 'Số tiền (₫), nhập số âm để trừ', en: 'Amount (₫); negative to deduct' },
   'operator.adjust.fault': {
     vi: 'Hãy nhập số tiền tròn đồng khác 0, ví dụ 50.000 hoặc -50.000.',
     en: 'Enter whole dong other than 0, such as 50.000 or -50.000.',
