@@ -551,9 +551,11 @@ test('the page of a call says what it used, what it cost and why it failed, and 
     `Charged ${cost.replace('.', ',')} ₫`,
     'nightly',
     served.headers.get('x-request-id'),
-    'cache reads',
+    'Input tokens, uncached',
+    'Output tokens, reply',
   ])
     expect(text).toContain(said)
+  expect(text).not.toContain('cache reads')
   expect(text).not.toContain('Wrong endpoint')
   const reason = await person.get(of400)
   expect(readable(reason.html)).toContain('Wrong endpoint for the model')
