@@ -248,9 +248,10 @@ class Hosts {
       })
     const { findings } = await eventually(look, ({ clean }) => clean, { timeoutMs: 30_000 }).catch(look)
     const mixed = await sql.unsafe(PRICES, [REPRICED_MODEL])
-    const [row] = await sql.unsafe('select count(distinct price_vnd)::integer as n from usage where entry_id = $1 and status <> 599', [
-      REPRICED_MODEL,
-    ])
+    const [row] = await sql.unsafe(
+      'select count(distinct price_vnd)::integer as n from usage where entry_id = $1 and status <> 599',
+      [REPRICED_MODEL],
+    )
     const wrong = mixed.map(({ digest, prices }) => `catalogue ${digest} has ${prices} prices`)
     const all: Findings = { ...findings, wrong: [...findings.wrong, ...wrong] }
     return { findings: all, prices: row?.n }
