@@ -90,7 +90,7 @@ test.skipIf(database === null)(
     const world = await createWorld({
       gateways: 1,
       clusterFolder: join(folder, 'cluster'),
-      environment: { LIMIT_DATABASE_WAIT_MS: '1000' },
+      environment: { LIMIT_DATABASE_WAIT_MS: '3000' },
       settings: { max_wal_size: '64MB', min_wal_size: '32MB' },
     })
     try {
