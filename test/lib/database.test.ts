@@ -189,6 +189,19 @@ describe('a connection that ends under a transaction', () => {
   })
 })
 
+test('what a statement had sent before it failed is no part of the next answer', async () => {
+  const sql = openDatabase({ url: database.url, name: 'rows', connectionsMax: 1 })
+  const failing = 'select 1 / (3 - n) as quotient from generate_series(1, 5) n'
+  await expect(sql.unsafe(failing, [], { prepare: true })).rejects.toMatchObject({ code: '22012' })
+  expect([...(await sql.unsafe('select 7 as seven', [], { prepare: true }))]).toEqual([{ seven: 7 }])
+  const behind = [sql.unsafe(failing).execute(), sql.unsafe('select 8 as eight').execute()]
+  expect(await Promise.allSettled(behind)).toMatchObject([
+    { status: 'rejected' },
+    { status: 'fulfilled', value: [{ eight: 8 }] },
+  ])
+  await sql.end()
+})
+
 test('a copy that ends while its reader is full leaves the connection usable', async () => {
   const sql = openDatabase({ url: database.url, name: 'copy', connectionsMax: 1 })
   // A reader that begins late gets the end of the copy together with more than its stream wants to hold.
