@@ -42,9 +42,14 @@ returning g.instance_id`
 const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested_name, h.endpoint,
   to_char(greatest(h.opened_at, now() - interval '89 days'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened_at,
   least(2147483647, greatest(0, extract(epoch from now() - h.opened_at) * 1000))::integer as age_ms`
-/** Of a process that ended in an earlier history, another spool may know more. */
+/**
+ * Of a process that ended in an earlier history, another spool may know more. One that places a hold after its end lives: it was
+ * declared dead by mistake, and takes its holds along within seconds.
+ */
 const ABANDONED = `select ${HOLD_COLUMNS} from hold h join gateway_instance g using (instance_id)
-  where h.call_id <> all ($1::uuid[]) and exists (
+  where h.call_id <> all ($1::uuid[])
+   and (h.opened_at <= g.ended_at or h.opened_at < now() - make_interval(secs => $4::text::double precision))
+   and exists (
     select from database_history where history = $3
        and (g.ended_at >= begun_at
          or (g.ended_at is not null and begun_at < now() - make_interval(secs => $4::text::double precision))))

@@ -69,6 +69,8 @@ interface Parts {
   /** The database that this process started with. */
   readonly databaseId: string
   instanceId: string
+  /** Its number until another process declared this one dead: a hold may still arrive under it for a while. Null: none. */
+  former: { readonly instanceId: string; readonly untilMs: number } | null
   /** The one of the database that this process's spool has been replayed to. */
   history: string | null
   available: boolean
@@ -169,6 +171,7 @@ async function start(given: {
     setAside: new SetAsideReport(pools.life),
     databaseId: given.databaseId,
     instanceId: given.instanceId,
+    former: null,
     history: spool.history,
     available: true,
   }
@@ -264,9 +267,9 @@ async function heartbeat(parts: Parts): Promise<void> {
   const self = () => ({ instanceId: parts.instanceId, name: options.instanceName })
   let answer = await beat(pools.life, self())
   if (answer === null) {
-    const from = parts.instanceId
+    parts.former = { instanceId: parts.instanceId, untilMs: performance.now() + parts.limits.orphanMs }
     parts.instanceId = await registerInstance(pools.life, options.instanceName)
-    await takeHoldsAlong(pools.life, { from, to: parts.instanceId, open: parts.open })
+    await takeAlong(parts)
     report(parts, 'fenced', 'another process declared this one dead; registered again')
     answer = await beat(pools.life, self())
   }
@@ -294,10 +297,18 @@ async function heartbeat(parts: Parts): Promise<void> {
   spool.tidy()
 }
 
+async function takeAlong(parts: Parts): Promise<void> {
+  const { former, instanceId, open, pools } = parts
+  if (former === null) return
+  await takeHoldsAlong(pools.life, { from: former.instanceId, to: instanceId, open })
+  if (performance.now() > former.untilMs) parts.former = null
+}
+
 /** Each process cleans up its own disk and holds; shared work is done by one of them. */
 async function sweep(parts: Parts): Promise<void> {
   const { options, limits, pools, open } = parts
   if ((await readHistory(pools.life)) !== parts.history) return
+  await takeAlong(parts)
   await parts.setAside.tell(options.instanceName, parts.spool.setAside)
   const foundDead = await adoptSpools(parts)
   const turn = { task: 'ledger sweep', everyMs: limits.sweepMs }

@@ -285,6 +285,26 @@ test('a process that was declared dead by mistake registers again, keeps its cal
   await ledger.close()
 })
 
+test('a hold that arrives after its process was declared dead by mistake is not freed, and is taken along', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const late = await startLedger(database.url, { name: 'late', limits: { heartbeatMs: 400, sweepMs: 20 } })
+  const [ended] = await database.sql.unsafe(
+    `update gateway_instance set ended_at = now() where name = 'late' and ended_at is null returning instance_id`,
+  )
+  const request = holdRequest(customer)
+  await late.admit(request, patient)
+  const other = await startLedger(database.url, { name: 'other', limits: { sweepMs: 10 } })
+  const ownerOf = async () =>
+    (await database.sql.unsafe('select instance_id from hold where call_id = $1::text::uuid', [request.callId]))[0]
+  await eventually(ownerOf, owner => owner !== undefined && owner.instance_id !== ended?.instance_id)
+  // A statement that was under way then.
+  await database.sql.unsafe(`update hold set instance_id = ${ended?.instance_id} where call_id = '${request.callId}'`)
+  await eventually(ownerOf, owner => owner !== undefined && owner.instance_id !== ended?.instance_id)
+  const settled = { outcome: 'settled', chargedMicroVnd: CALL_MICRO_VND }
+  expect(await late.settle(settlement(customer, { callId: request.callId }))).toMatchObject(settled)
+  await Promise.all([late.close(), other.close()])
+})
+
 test('the spool survives a line that a crash cut, and keeps no prompt, no reply and no key', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const spoolDir = newFolder()
