@@ -19,11 +19,11 @@ const WRITE = `insert into audit_result as r (differences, full_at, full_differe
          full_basis = coalesce(excluded.full_basis, r.full_basis)
   returning full_at`
 const READ = 'select audited_at, full_at, differences::text as differences from audit_result'
-/** The timeline changes when a standby takes over and after a recovery, the identity after the restore of a backup. */
+/** A failover, a recovery and a restore each begin another history, of which a process takes note before it frees holds. */
 const READ_FULL = `select extract(epoch from now() - full_at)::double precision * 1000 as age_ms,
        coalesce((full_differences ->> 'orphan')::integer, 0) as orphans,
        full_basis ->> 'rules' as rules, full_basis ->> 'database' as database,
-       (select database_id from database_identity) || ' ' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as now_database
+       (select database_id from database_identity) || ' ' || coalesce((select history from database_history), 'unseen') as now_database
   from (select) one left join audit_result on true`
 
 /** What proven points rest on. */

@@ -135,6 +135,7 @@ test.each([
   ['interval', `update audit_result set full_at = now() - interval '25 hours'`],
   ['rules', `update audit_result set full_basis = jsonb_set(full_basis, '{rules}', '"of another version"')`],
   ['database', `update database_identity set database_id = gen_random_uuid()`],
+  ['database', `update database_timeline set begun_at = now()`],
   [
     'database',
     `update audit_result set full_basis = jsonb_set(full_basis, '{database}', to_jsonb(
