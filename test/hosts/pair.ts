@@ -99,6 +99,12 @@ export class Pair {
     await old.remove()
   }
 
+  async stop(): Promise<void> {
+    await this.#sql.end({ timeout: 1 })
+    await this.#standby?.stop()
+    await this.#primary.stop()
+  }
+
   async remove(): Promise<void> {
     await this.#sql.end({ timeout: 1 })
     await this.#standby?.remove()

@@ -35,10 +35,11 @@ export async function createWorld(): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-hosts-'))
   // Postgres runs as another user.
   chmodSync(folder, 0o755)
+  // Logs, spools and the stopped database are left for inspection.
+  const keep = process.env.KEEP === 'yes'
   const undo: (() => unknown)[] = [
     () => {
-      // Left for inspection after a failure.
-      if (process.env.KEEP === 'yes') process.stderr.write(`kept: ${folder}\n`)
+      if (keep) process.stderr.write(`kept: ${folder}\n`)
       else rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   ]
@@ -49,7 +50,7 @@ export async function createWorld(): Promise<World> {
     const network = new Network([BALANCER_HOST, ...GATEWAY_HOSTS, ...DATABASE_HOSTS])
     undo.push(() => network.remove())
     const pair = await Pair.create(network, folder)
-    undo.push(() => pair.remove())
+    undo.push(() => (keep ? pair.stop() : pair.remove()))
     await pair.addStandby()
     const oracle = await Oracle.start(
       { random: seededRandom(1), faultsPerMille: 0, pauseMsMax: 300, events: 6 },

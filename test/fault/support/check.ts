@@ -155,7 +155,9 @@ function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows:
   for (const call of calls) {
     if (!call.complete) continue
     const [row] = byCall.get(call.callId ?? '') ?? []
-    if (row === undefined || row.cost === '0') lost.push(`call ${call.callId}, whose client has the whole reply`)
+    if (row !== undefined && row.cost !== '0') continue
+    const record = row === undefined ? 'no row' : `status ${row.status}, closed ${new Date(row.at).toISOString()}`
+    lost.push(`call ${call.callId}, whose client has the whole reply ${call.serial}: ${record}`)
   }
   return { lost, unheard, unheardMs, charged }
 }
