@@ -1,7 +1,8 @@
 /**
  * CPU per event of a converted stream, a stream in the same format, and a raw pipe of the same bytes, without sockets: the
  * whole relay, with a hold that grows.
- * One process, one thread; slices rotate, so that a busy machine slows all of them equally. Prints a Markdown table.
+ * One process, one thread; the slices of all directions rotate, so that a busy machine slows all of them equally. Prints
+ * a Markdown table.
  * Run: npm exec node bench/stream-conversion.ts [seconds per row]
  */
 
@@ -25,21 +26,20 @@ import { onWires, wireOf } from '../src/translate/wired.ts'
 import { UpstreamReply } from '../src/upstream/reply.ts'
 import { chatStreamText, messagesStreamText, responsesStreamText, type StreamShape } from './streams.ts'
 
-const SLICE_MS = 25
+const SLICE_MS = 10
+const WARM_UP_ROUNDS = 8
 const EVENTS_PER_STREAM = 400
 /** Size of a chunk when a provider sends faster than the gateway reads: what a socket delivers at once. */
 const BURST_BYTES = 16_384
 const secondsPerRow = Number(process.argv[2] ?? 3)
 
 interface Way {
-  readonly name: string
   /** Relays the chunks of one stream and returns the bytes that went out. */
   readonly relay: (chunks: readonly Buffer[]) => number | Promise<number>
 }
 
 /** Relaying bytes without understanding them: each chunk is written as received. */
 const RAW: Way = {
-  name: 'raw pipe',
   relay(chunks) {
     let bytes = 0
     for (const chunk of chunks) bytes += chunk.length
@@ -49,7 +49,6 @@ const RAW: Way = {
 
 /** The minimum for anyone who reads the events: find them and parse their JSON. */
 const PARSE: Way = {
-  name: 'parse',
   relay(chunks) {
     const reader = new SseReader({ eventBytesMax: 1_000_000 })
     let events = 0
@@ -102,9 +101,8 @@ const NO_SOURCE = { pause: () => {}, resume: () => {}, abort: () => {} }
 /** Input and output tokens of a hold at the start of a stream. */
 const HELD_TOKENS = 10n + 1_024n
 
-function throughStream(name: string, open: () => ReplyStream): Way {
+function throughStream(open: () => ReplyStream): Way {
   return {
-    name,
     async relay(chunks) {
       const stream = open()
       const client = new Reader()
@@ -194,12 +192,20 @@ async function openerOf(model: string, format: WireName, wire: WireName): Promis
   return prepared.openStream
 }
 
-/** Microseconds per event of each way, over rotating slices. */
-async function measure(ways: readonly Way[], chunks: readonly Buffer[], events: number): Promise<number[]> {
-  const slices: number[][] = ways.map(() => [])
-  const until = performance.now() + secondsPerRow * 1000
+/** A way and the stream that it relays. */
+interface Lane {
+  readonly way: Way
+  readonly chunks: readonly Buffer[]
+  readonly events: number
+}
+
+/** Microseconds per event of each lane, over rotating slices. */
+async function measure(lanes: ReadonlyMap<string, Lane>, seconds: number): Promise<(name: string) => number> {
+  const slices = new Map([...lanes.keys()].map((name): [string, number[]] => [name, []]))
+  let until = Number.POSITIVE_INFINITY
   for (let round = 0; performance.now() < until; round++) {
-    for (const [index, way] of ways.entries()) {
+    if (round === WARM_UP_ROUNDS) until = performance.now() + seconds * 1000
+    for (const [name, { way, chunks, events }] of lanes) {
       const start = process.cpuUsage()
       const end = performance.now() + SLICE_MS
       let streams = 0
@@ -208,11 +214,10 @@ async function measure(ways: readonly Way[], chunks: readonly Buffer[], events: 
         streams++
       } while (performance.now() < end)
       const { user, system } = process.cpuUsage(start)
-      // The first rounds warm up.
-      if (round >= 8) slices[index]?.push((user + system) / (streams * events))
+      if (round >= WARM_UP_ROUNDS) slices.get(name)?.push((user + system) / (streams * events))
     }
   }
-  return slices.map(quiet)
+  return name => quiet(slices.get(name) ?? [])
 }
 
 /** The 20th percentile of the slices, because other programs on the machine can only add time. */
@@ -230,42 +235,52 @@ function cut(text: string, mode: 'paced' | 'burst'): Buffer[] {
 
 const CHAT = { wire: 'chat_completions', text: chatStreamText, model: 'glm-5.1' } as const
 const MESSAGES = { wire: 'messages', text: messagesStreamText, model: 'claude-opus-5' } as const
-const RESPONSES = {
-  wire: 'responses',
-  text: responsesStreamText,
-  model: 'gpt-5.5',
-} as const
+const RESPONSES = { wire: 'responses', text: responsesStreamText, model: 'gpt-5.5' } as const
 const SHAPES: readonly StreamShape[] = ['text', 'reasoning', 'tool']
+/**
+ * The first two are what the others are compared with (`of`, an index): the one from the same upstream if the client
+ * gets Responses, the one to the same client if the upstream sends them.
+ */
 const DIRECTIONS = [
-  { upstream: CHAT, format: 'messages', shapes: SHAPES },
-  { upstream: MESSAGES, format: 'chat_completions', shapes: SHAPES },
-  { upstream: CHAT, format: 'responses', shapes: SHAPES },
-  { upstream: MESSAGES, format: 'responses', shapes: SHAPES },
-  { upstream: RESPONSES, format: 'messages', shapes: SHAPES },
-  { upstream: RESPONSES, format: 'chat_completions', shapes: SHAPES },
+  { upstream: CHAT, format: 'messages', of: 0 },
+  { upstream: MESSAGES, format: 'chat_completions', of: 1 },
+  { upstream: CHAT, format: 'responses', of: 0 },
+  { upstream: MESSAGES, format: 'responses', of: 1 },
+  { upstream: RESPONSES, format: 'messages', of: 0 },
+  { upstream: RESPONSES, format: 'chat_completions', of: 1 },
 ] as const
+type Direction = (typeof DIRECTIONS)[number]
+
+async function lanesOf(shape: StreamShape, mode: 'paced' | 'burst'): Promise<Map<string, Lane>> {
+  const lanes = new Map<string, Lane>()
+  for (const upstream of [CHAT, MESSAGES, RESPONSES]) {
+    const { wire, text, model } = upstream
+    const stream = text(shape, EVENTS_PER_STREAM)
+    const given = { chunks: cut(stream, mode), events: stream.split('\n\n').length - 1 }
+    lanes.set(`${wire} raw`, { way: RAW, ...given })
+    lanes.set(`${wire} parse`, { way: PARSE, ...given })
+    for (const { format } of [{ format: wire }, ...DIRECTIONS.filter(each => each.upstream === upstream)]) {
+      lanes.set(`${wire} → ${format}`, { way: throughStream(await openerOf(model, format, wire)), ...given })
+    }
+  }
+  return lanes
+}
 
 console.log(
-  '| upstream → client | stream | chunks | raw µs | parse µs | same format µs | converted µs | converted − raw µs | converted / same |',
+  '| upstream → client | stream | chunks | raw µs | parse µs | same format µs | converted µs | converted − raw µs | converted / same | of chat ↔ messages |',
 )
-console.log('|---|---|---|--:|--:|--:|--:|--:|--:|')
-for (const { upstream, format, shapes } of DIRECTIONS) {
-  const { wire, text, model } = upstream
-  for (const shape of shapes) {
-    const stream = text(shape, EVENTS_PER_STREAM)
-    const events = stream.split('\n\n').length - 1
-    for (const mode of ['paced', 'burst'] as const) {
-      const ways = [
-        RAW,
-        PARSE,
-        throughStream('same format', await openerOf(model, wire, wire)),
-        throughStream('converted', await openerOf(model, format, wire)),
-      ]
-      const [raw = 0, parse = 0, unchanged = 0, converted = 0] = await measure(ways, cut(stream, mode), events)
-      const figures = [raw, parse, unchanged, converted, converted - raw, converted / unchanged].map(figure =>
-        figure.toFixed(2),
-      )
-      console.log(`| ${wire} → ${format} | ${shape} | ${mode} | ${figures.join(' | ')} |`)
+console.log('|---|---|---|--:|--:|--:|--:|--:|--:|--:|')
+for (const shape of SHAPES) {
+  for (const mode of ['paced', 'burst'] as const) {
+    const figure = await measure(await lanesOf(shape, mode), secondsPerRow * DIRECTIONS.length)
+    const convertedBy = ({ upstream, format }: Direction) => figure(`${upstream.wire} → ${format}`)
+    for (const direction of DIRECTIONS) {
+      const { wire } = direction.upstream
+      const [raw, parse, same] = [figure(`${wire} raw`), figure(`${wire} parse`), figure(`${wire} → ${wire}`)]
+      const converted = convertedBy(direction)
+      const ratios = [converted / same, converted / convertedBy(DIRECTIONS[direction.of])]
+      const figures = [raw, parse, same, converted, converted - raw, ...ratios].map(each => each.toFixed(2))
+      console.log(`| ${wire} → ${direction.format} | ${shape} | ${mode} | ${figures.join(' | ')} |`)
     }
   }
 }

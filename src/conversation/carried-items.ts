@@ -1,28 +1,42 @@
 /**
  * Items of the responses format that travel inside an id. Clients that expect responses to be stored refer to items by
  * id instead of sending them (the AI SDK by default, for text and reasoning; @ai-sdk/openai 4.0.118, read 2026-11-22).
- * This service stores nothing, so the ids it issues contain the item itself: compressed, and sealed for the account
- * that got it.
+ * This service stores nothing, so the ids it issues contain the item itself: compressed if it is long, and sealed for
+ * the account that got it.
  */
 
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
+import {
+  ascii,
+  type ByteText,
+  concat,
+  encodeText,
+  joinBytes,
+  NO_BYTES,
+  ofCharacters,
+  toBuffer,
+} from '../lib/byte-text.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, parseJson, textOrNull } from '../lib/json.ts'
 import { refuse } from './refuse.ts'
 
 /** Longest id, in characters. Every later request of the conversation sends it back. */
 export const CARRYING_ID_LENGTH_MAX = 64 * 1024
-/** Longest JSON to compress, in characters; longer text would never fit into an id. */
-const JSON_LENGTH_MAX = 512 * 1024
+/** Largest JSON that is not compressed, in bytes: compressing it would take longer than everything else about it. */
+const PLAIN_BYTES_MAX = 4 * 1024
+/** Four times as fast as the default, and 15 % longer. */
+const QUICKLY = { level: constants.Z_BEST_SPEED }
+/** Largest JSON to compress, in bytes; longer text would never fit into an id. */
+const ITEMS_BYTES_MAX = 512 * 1024
 /** Largest JSON that an id may expand to, in bytes. */
 const JSON_BYTES_MAX = 4 * 1024 * 1024
 
-/** Seals a payload so that only requests of the same account can open it. */
-export type Mark = (payload: JsonValue) => string
+/** Seals a payload, given as JSON, so that only requests of the same account can open it. */
+export type Mark = (json: ByteText) => string
 export type OpenMark = (text: string) => JsonValue | null
 
-/** An id that carries these items, each with its own id; null if it would be too long. */
-export function carryingId(prefix: string, items: readonly JsonObject[], mark: Mark): string | null {
-  return idOf(prefix, items, { mark })
+/** An id that carries these items, serialized, each with its own id; null if it would be too long. */
+export function carryingId(prefix: string, items: readonly ByteText[], mark: Mark): string | null {
+  return idOf(prefix, joinBytes(items, ','), { mark })
 }
 
 /**
@@ -30,7 +44,7 @@ export function carryingId(prefix: string, items: readonly JsonObject[], mark: M
  * long.
  */
 export function selfCarryingId(prefix: string, { id = '', ...item }: JsonObject, mark: Mark): string | null {
-  return idOf(prefix, [item], { mark, own: id })
+  return idOf(prefix, encodeText(JSON.stringify(item)), { mark, own: id })
 }
 
 interface Marking {
@@ -39,19 +53,27 @@ interface Marking {
   readonly own?: JsonValue
 }
 
-function idOf(prefix: string, items: readonly JsonObject[], { mark, own }: Marking): string | null {
-  const json = JSON.stringify(items)
-  if (json.length > JSON_LENGTH_MAX) return null
-  const deflated = deflateRawSync(json).toString('base64url')
-  const id = prefix + mark({ kind: 'items', deflated, ...(own !== undefined && { own }) })
+/** `items`: their JSON, separated by commas. */
+function idOf(prefix: string, items: ByteText, { mark, own }: Marking): string | null {
+  if (items.length > ITEMS_BYTES_MAX) return null
+  const list = concat(ascii('['), items, ascii(']'))
+  const content = items.length <= PLAIN_BYTES_MAX ? concat(ascii('"items":'), list) : deflated(list)
+  const distinct = own === undefined ? NO_BYTES : encodeText(`,"own":${JSON.stringify(own)}`)
+  const id = prefix + mark(concat(ascii('{"kind":"items",'), content, distinct, ascii('}')))
   return id.length > CARRYING_ID_LENGTH_MAX ? null : id
+}
+
+function deflated(list: ByteText): ByteText {
+  return ofCharacters(`"deflated":"${deflateRawSync(toBuffer(list), QUICKLY).toString('base64url')}"`)
 }
 
 /** The items that an id carries; empty if it carries none, or was not issued by this gateway for this account. */
 export function itemsCarriedBy(id: string, openMark: OpenMark): readonly JsonObject[] {
   if (id.length > CARRYING_ID_LENGTH_MAX) return []
   const payload = openMark(id.slice(id.indexOf('_') + 1))
-  const deflated = isObject(payload) && payload.kind === 'items' ? textOrNull(payload.deflated) : null
+  if (!isObject(payload) || payload.kind !== 'items') return []
+  if (Array.isArray(payload.items)) return payload.items.filter(isObject)
+  const deflated = textOrNull(payload.deflated)
   if (deflated === null) return []
   try {
     const json = inflateRawSync(Buffer.from(deflated, 'base64url'), { maxOutputLength: JSON_BYTES_MAX })

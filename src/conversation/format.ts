@@ -2,6 +2,7 @@
 
 import type { Dialect } from '../generated/types.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
+import type { Mark } from './carried-items.ts'
 import type { PairedTurn } from './pairing.ts'
 import type { FoldedReply, ReplyReader, ReplySink, ReplyWriter, UpstreamEvent } from './reply.ts'
 import type { ConversationRequest, ReasoningRequest, StructureRequest } from './request.ts'
@@ -77,7 +78,7 @@ export interface WriterFacts {
   /** Wraps a seal in a mark that travels through clients of other formats. `lengths`: of the texts that it covers. */
   readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
   /** Wraps any other data that must come back in a mark. */
-  readonly mark: (payload: JsonValue) => string
+  readonly mark: Mark
   /** The upstream's usage report so far; null: none yet. */
   readonly usageSoFar: () => TokenUsage | null
 }

@@ -1,11 +1,20 @@
 /** Collects text that arrives in pieces, either plain or as written in JSON (see `textWritten`). */
 
-import { type ByteText, joinBytes } from '../lib/byte-text.ts'
+import { ascii, type ByteText, characters, concat, encodeText, joinBytes, NO_BYTES } from '../lib/byte-text.ts'
 import { textWritten } from './output-gatherer.ts'
+
+/** Escapes that JSON.stringify does not use, or not for every character. */
+const UNUSUAL = /\\[u/]/
+
+/** Written pieces kept one by one. Each may be a slice that keeps the whole chunk around it in memory. */
+const PIECES_MAX = 64
 
 export class GatheredText {
   #text = ''
-  #written: ByteText[] = []
+  /** What follows `#text`, as written in JSON. */
+  #written = NO_BYTES
+  /** What follows `#written`. */
+  #pieces: ByteText[] = []
 
   add(piece: string): void {
     this.#read()
@@ -13,7 +22,12 @@ export class GatheredText {
   }
 
   addWritten(piece: ByteText): void {
-    this.#written.push(piece)
+    this.#pieces.push(piece)
+    if (this.#pieces.length === PIECES_MAX) this.#join()
+  }
+
+  get isEmpty(): boolean {
+    return this.#text === '' && this.#written.length === 0 && this.#pieces.length === 0
   }
 
   /** The text so far. */
@@ -22,9 +36,24 @@ export class GatheredText {
     return this.#text
   }
 
+  /** The text so far as a JSON string, exactly as JSON.stringify writes it. */
+  get json(): ByteText {
+    this.#join()
+    if (UNUSUAL.test(characters(this.#written))) this.#read()
+    const read = encodeText(JSON.stringify(this.#text))
+    return this.#written.length === 0 ? read : concat(read.slice(0, -1), this.#written, ascii('"'))
+  }
+
   #read(): void {
+    this.#join()
     if (this.#written.length === 0) return
-    this.#text += textWritten(joinBytes(this.#written))
-    this.#written = []
+    this.#text += textWritten(this.#written)
+    this.#written = NO_BYTES
+  }
+
+  #join(): void {
+    if (this.#pieces.length === 0) return
+    this.#written = concat(this.#written, joinBytes(this.#pieces))
+    this.#pieces = []
   }
 }

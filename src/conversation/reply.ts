@@ -85,8 +85,8 @@ export interface Skimmable {
 
 /** Writes a client's stream. The text is collected, and taken after each upstream event. */
 export interface ReplyWriter extends ReplySink {
-  /** Returns the text written since the last call. */
-  take(): string
+  /** Returns the events written since the last call. */
+  take(): ByteText
   /**
    * Writes text of the open part as written in JSON, past `delta` and `take`; call `framed` with it. Null: the open part is
    * of another kind, or its next text needs more than an event of its own.
@@ -95,7 +95,7 @@ export interface ReplyWriter extends ReplySink {
   /** Takes note of text, as written in JSON, whose events the frame has written. */
   framed(text: ByteText): void
   /** The events that end the stream. */
-  end(stopReason: StopReason, usage: TokenUsage): string
+  end(stopReason: StopReason, usage: TokenUsage): ByteText
   /** The event that ends a failed stream, in formats that report more than the error. */
   fail?(error: GatewayError): string
 }

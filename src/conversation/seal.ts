@@ -4,6 +4,7 @@
  */
 
 import { timingSafeEqual } from 'node:crypto'
+import { type ByteText, encodeText, toBuffer } from '../lib/byte-text.ts'
 import { type JsonValue, parseJson } from '../lib/json.ts'
 import { keyedHash, type SecretSet } from '../lib/secrets.ts'
 
@@ -17,6 +18,8 @@ export type Seal =
 export interface Sealer {
   /** The mark consists of letters, digits, `_`, `-` and `.` only. */
   seal(payload: JsonValue): string
+  /** The same for a payload that is already serialized. */
+  sealJson(json: ByteText): string
   /** Null for anything that this gateway did not issue for this account. Never throws. */
   open(text: string): JsonValue | null
 }
@@ -41,13 +44,15 @@ export function makeSealer(keys: SecretSet, account: string): Sealer {
   const signed = (keyId: number, content: string) => `gateway/mark/v1|${account}|${keyId}|${content}`
   const macOf = (secret: Buffer, keyId: number, content: string) =>
     keyedHash(secret, signed(keyId, content)).subarray(0, MAC_BYTES)
+  function sealJson(json: ByteText): string {
+    const { currentId } = keys
+    const content = toBuffer(json).toString('base64url')
+    const mac = macOf(keys.secrets.get(currentId)!, currentId, content)
+    return `${PREFIX}${currentId}.${content}.${mac.toString('base64url')}`
+  }
   return {
-    seal(payload) {
-      const { currentId } = keys
-      const content = Buffer.from(JSON.stringify(payload), 'utf8').toString('base64url')
-      const mac = macOf(keys.secrets.get(currentId)!, currentId, content)
-      return `${PREFIX}${currentId}.${content}.${mac.toString('base64url')}`
-    },
+    seal: payload => sealJson(encodeText(JSON.stringify(payload))),
+    sealJson,
     open(text) {
       if (!isMark(text) || text.length > MARK_LENGTH_MAX) return null
       const [, keyId = '', content = '', mac = ''] = MARK.exec(text) ?? []

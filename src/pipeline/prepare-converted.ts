@@ -5,7 +5,7 @@ import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { UsageReport } from '../conversation/usage.ts'
 import { applyRules } from '../dialect/rules.ts'
 import { GatewayError } from '../errors.ts'
-import { type ByteText, encodeText, isAsciiText, NO_BYTES, ofCharacters } from '../lib/byte-text.ts'
+import { type ByteText, isAsciiText, NO_BYTES, ofCharacters } from '../lib/byte-text.ts'
 import { copyJson, parseExactJson } from '../lib/exact-json.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { isObject } from '../lib/json.ts'
@@ -111,7 +111,7 @@ class ConvertedStream implements ReplyStream {
   }
 
   push(event: SseEvent): ByteText {
-    return event.hasData ? encodeText(this.#translation.push(event)) : NO_BYTES
+    return event.hasData ? this.#translation.push(event) : NO_BYTES
   }
 
   skim(all: ByteText, at: number): ByteText {
@@ -124,7 +124,7 @@ class ConvertedStream implements ReplyStream {
 
   end(): ByteText {
     const used = usedByStream(this, this.#countInputTokens)
-    return encodeText(used.estimated ? this.#translation.end(billedUsage(used)) : this.#translation.end())
+    return used.estimated ? this.#translation.end(billedUsage(used)) : this.#translation.end()
   }
 
   failureEvent = (error: GatewayError): string | null => this.#translation.fail(error)

@@ -56,7 +56,7 @@ export class ConvertedStream implements StreamTranslation {
     return this.#reader.usage
   }
 
-  push(event: UpstreamEvent): string {
+  push(event: UpstreamEvent): ByteText {
     this.#reader.push(event)
     return this.#writer.take()
   }
@@ -81,7 +81,7 @@ export class ConvertedStream implements StreamTranslation {
     return frame.written(texts)
   }
 
-  end(billed?: TokenUsage): string {
+  end(billed?: TokenUsage): ByteText {
     const stopReason = this.#pipe.end(this.#reader.end())
     return this.#writer.end(
       stopReason,

@@ -9,6 +9,6 @@ export function marksOf(sealer: Sealer, origin: string): Marks {
     origin,
     openMark: text => sealer.open(text),
     markSeal: (seal, lengths) => sealer.seal(markPayload(seal, origin, lengths)),
-    mark: payload => sealer.seal(payload),
+    mark: json => sealer.sealJson(json),
   }
 }

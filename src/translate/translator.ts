@@ -1,5 +1,6 @@
 /** The interface of a translator between two formats: plain data in and out, no I/O, no knowledge of model names. */
 
+import type { Mark } from '../conversation/carried-items.ts'
 import type { UpstreamEvent } from '../conversation/reply.ts'
 import type { Seal } from '../conversation/seal.ts'
 import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
@@ -42,16 +43,16 @@ export interface Marks {
   readonly origin: string
   readonly openMark: (text: string) => JsonValue | null
   readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
-  readonly mark: (payload: JsonValue) => string
+  readonly mark: Mark
 }
 
 export interface StreamTranslation {
   /**
-   * Client text (complete server-sent events) for one upstream event; '' for none. Never includes the events that end
+   * Complete server-sent events for one upstream event; empty for none. Never includes the events that end
    * the reply (`message_delta` with the stop reason and `message_stop`; the finish chunk, the usage chunk and
    * `[DONE]`), because the call is settled before those go out. Throws GatewayError on an upstream error event.
    */
-  push(event: UpstreamEvent): string
+  push(event: UpstreamEvent): ByteText
   /** Like ReplyStream.skim; `onWritten` receives the output in the form that `textWritten` takes. */
   skim(all: ByteText, at: number, onWritten: (text: ByteText) => void): ByteText
   readonly skimmedTo: number
@@ -59,7 +60,7 @@ export interface StreamTranslation {
    * The events that end the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end properly. They
    * report `billed` if given, else the upstream's usage, or a rough estimate if there is none.
    */
-  end(billed?: TokenUsage): string
+  end(billed?: TokenUsage): ByteText
   /** The complete event that ends a failed stream. Null: use the error event that both chat formats know. */
   fail(error: GatewayError): string | null
   /** The upstream has announced the end of its stream (`message_stop`, `[DONE]`). */

@@ -6,6 +6,7 @@ import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
 import { carryingId } from '../../src/conversation/carried-items.ts'
 import { NOTHING_TO_UNDO, type Road } from '../../src/dialect/types.ts'
 import { GatewayError } from '../../src/errors.ts'
+import { encodeText } from '../../src/lib/byte-text.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 import { anyJson } from '../support/any-json.ts'
 import {
@@ -255,7 +256,7 @@ describe('for same-format calls', () => {
     const mark = sealer.seal({ origin: 'o', seal: {} })
     const summary = [{ type: 'summary_text', text: 's' }]
     const kept = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'kept' }] }
-    const id = carryingId('msg_', [kept], sealer.seal)!
+    const id = carryingId('msg_', [encodeText(JSON.stringify(kept))], sealer.sealJson)!
     const own = { type: 'reasoning', id: 'rs_1', summary, encrypted_content: 'gAAAA' }
     const reference = { type: 'item_reference', id: 'msg_theirs' }
     const input = [
@@ -273,7 +274,7 @@ describe('for same-format calls', () => {
 
   test('an id that carries other items is replaced with them', () => {
     const kept = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'kept' }] }
-    const id = carryingId('rs_', [kept], sealer.seal)!
+    const id = carryingId('rs_', [encodeText(JSON.stringify(kept))], sealer.sealJson)!
     const refer = (to: string) => ({ type: 'item_reference', id: to })
     expect(same({ input: [user('hi'), refer('msg_1'), refer(id), refer('msg_2')] })).toEqual({
       input: [user('hi'), kept, refer('msg_2')],

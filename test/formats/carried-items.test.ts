@@ -13,6 +13,7 @@ import {
 } from '../../src/conversation/carried-items.ts'
 import { makeSealer } from '../../src/conversation/seal.ts'
 import { ResponsesWriter, writeReply } from '../../src/formats/responses/write-reply.ts'
+import { encodeText } from '../../src/lib/byte-text.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { strictResponse } from './responses-grammar.ts'
 import {
@@ -43,13 +44,35 @@ let made = 0
 /** Ids differ between the replies of a conversation. */
 const freshFacts = () => factsOf({ newId: () => `id${made++}` })
 
+const carrying = (items: JsonObject[]) =>
+  carryingId(
+    'rs_',
+    items.map(item => encodeText(JSON.stringify(item))),
+    SEALER.sealJson,
+  )
+const deflated = (items: JsonObject[]) => deflateRawSync(JSON.stringify(items)).toString('base64url')
+
 describe('an id', () => {
   const items = [{ type: 'message', id: 'msg_1', content: [{ type: 'output_text', text: 'Xin chào' }] }]
-  const id = carryingId('rs_', items, SEALER.seal) ?? ''
+  const id = carrying(items) ?? ''
 
   test('opens to the items that it carries', () => {
     expect(itemsCarriedBy(id, SEALER.open)).toEqual(items)
     expect(new CarriedItems(['msg_1', id], SEALER.open).resolve('msg_1')).toEqual(items)
+  })
+
+  test('carries short items as they are, and compresses long ones', () => {
+    const long = [{ ...items[0], content: [{ type: 'output_text', text: 'Xin chào. '.repeat(1_000) }] }]
+    const longId = carrying(long) ?? ''
+    expect(itemsCarriedBy(longId, SEALER.open)).toEqual(long)
+    expect(SEALER.open(id.slice(3))).toMatchObject({ items })
+    expect(SEALER.open(longId.slice(3))).toMatchObject({ deflated: expect.any(String) })
+  })
+
+  test('opens with short items compressed too, as it was issued before', () => {
+    expect(itemsCarriedBy(`rs_${SEALER.seal({ kind: 'items', deflated: deflated(items) })}`, SEALER.open)).toEqual(
+      items,
+    )
   })
 
   test('resolves to nothing itself when it carries items of other ids', () => {
@@ -62,10 +85,8 @@ describe('an id', () => {
     ['changed', id.replace(/.$/, last => (last === 'A' ? 'B' : 'A'))],
     ['cut', id.slice(0, -9)],
     ['too long', `rs_${'x'.repeat(CARRYING_ID_LENGTH_MAX)}`],
-    [
-      'with a mark of another kind',
-      `rs_${SEALER.seal({ kind: 'other', deflated: deflateRawSync(JSON.stringify(items)).toString('base64url') })}`,
-    ],
+    ['with a mark of another kind', `rs_${SEALER.seal({ kind: 'other', items, deflated: deflated(items) })}`],
+    ['with items that are not a list', `rs_${SEALER.seal({ kind: 'items', items: 'msg_1' })}`],
     ['without deflated JSON', `rs_${SEALER.seal({ kind: 'items', deflated: 'AAAA' })}`],
   ])('%s carries nothing', (_what, other) => {
     expect(itemsCarriedBy(other, SEALER.open)).toEqual([])
@@ -79,9 +100,9 @@ describe('an id', () => {
 
   test('stays within its length limit, and its content within the limit for inflating', () => {
     const noise = Array.from({ length: 40_000 }, (_, index) => (index * 2_654_435_761) % 4_294_967_296).join('')
-    expect(carryingId('rs_', [{ text: noise }], SEALER.seal)).toBeNull()
-    expect(carryingId('rs_', [{ text: 'a'.repeat(600_000) }], SEALER.seal)).toBeNull()
-    expect(carryingId('rs_', [{ text: 'a'.repeat(400_000) }], SEALER.seal)?.length).toBeLessThan(2_000)
+    expect(carrying([{ text: noise }])).toBeNull()
+    expect(carrying([{ text: 'a'.repeat(600_000) }])).toBeNull()
+    expect(carrying([{ text: 'a'.repeat(400_000) }])?.length).toBeLessThan(4_000)
   })
 })
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { carryingId } from '../../src/conversation/carried-items.ts'
 import { pairResults } from '../../src/conversation/pairing.ts'
 import type { Seal } from '../../src/conversation/seal.ts'
-import type { JsonObject } from '../../src/lib/json.ts'
+import { encodeText } from '../../src/lib/byte-text.ts'
 import {
   call,
   fn,
@@ -142,7 +142,7 @@ describe('reasoning', () => {
 
 describe('references', () => {
   const refer = (id: string) => ({ type: 'item_reference', id })
-  const carried = (item: object) => carryingId('msg_', [item as JsonObject], sealer.seal)!
+  const carried = (item: object) => carryingId('msg_', [encodeText(JSON.stringify(item))], sealer.sealJson)!
 
   test('to items that ids carry are resolved', () => {
     const id = carried({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'kept' }] })

@@ -6,6 +6,7 @@ import { GatewayError } from '../../src/errors.ts'
 import { ResponsesReader } from '../../src/formats/responses/read-reply.ts'
 import { replayResponse } from '../../src/formats/responses/replay.ts'
 import { ResponsesWriter } from '../../src/formats/responses/write-reply.ts'
+import { decodeText } from '../../src/lib/byte-text.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { STREAMS } from '../translate/fixtures/streams.ts'
 import { strictResponse } from './responses-grammar.ts'
@@ -39,7 +40,7 @@ describe('a stream of a provider', () => {
         const reader = new ResponsesReader(sink, FACTS)
         for (const event of events) reader.push(event)
         const stop = reader.end()
-        if (sink === writer) strictResponse(writer.take() + writer.end(stop, USAGE))
+        if (sink === writer) strictResponse(decodeText(writer.take()) + decodeText(writer.end(stop, USAGE)))
         else return { ...folded(recorder.steps, stop), report: reader.usage }
       }
       return expect.fail()

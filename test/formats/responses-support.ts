@@ -16,6 +16,7 @@ import type { Seal } from '../../src/conversation/seal.ts'
 import { makeSealer } from '../../src/conversation/seal.ts'
 import type { TokenUsage } from '../../src/conversation/usage.ts'
 import type { ClientTool, ResponsesEcho } from '../../src/formats/responses/echo.ts'
+import { decodeText } from '../../src/lib/byte-text.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 
 export const USAGE: TokenUsage = {
@@ -37,7 +38,7 @@ export function factsOf(overrides: Partial<WriterFacts> = {}): WriterFacts {
     clock: () => 1_790_000_009,
     countInputTokens: () => 7,
     markSeal: (seal, lengths) => SEALER.seal(markPayload(seal, 'here', lengths)),
-    mark: payload => SEALER.seal(payload),
+    mark: json => SEALER.sealJson(json),
     usageSoFar: () => null,
     ...overrides,
   }
@@ -108,7 +109,7 @@ export function tell(sink: ReplySink, steps: readonly Step[]): void {
 /** The text of a whole stream. */
 export function written(writer: ReplyWriter, steps: readonly Step[], stopReason: StopReason = 'end_turn'): string {
   tell(writer, steps)
-  return writer.take() + writer.end(stopReason, USAGE)
+  return decodeText(writer.take()) + decodeText(writer.end(stopReason, USAGE))
 }
 
 export function folded(steps: readonly Step[], stopReason: StopReason = 'end_turn'): FoldedReply {

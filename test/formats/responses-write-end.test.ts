@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
 import { writeReply } from '../../src/formats/responses/write-reply.ts'
+import { decodeText } from '../../src/lib/byte-text.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { strictResponse } from './responses-grammar.ts'
 import {
@@ -45,7 +46,7 @@ describe('the end', () => {
     const each = writer()
     tell(each, [...part('text', 'One.'), open({ kind: 'text' }), delta('Tw')])
     const error = new GatewayError('upstream_failed', { message: 'It broke.' })
-    const sse = each.take() + each.fail(error)
+    const sse = decodeText(each.take()) + each.fail(error)
     expect(strictResponse(sse)).toMatchObject({
       status: 'failed',
       error: { code: 'server_error', message: 'It broke.' },

@@ -107,17 +107,17 @@ describe('a stream', () => {
   test('is incremental: each upstream event produces its own text', () => {
     const each = writer()
     each.start()
-    expect(responseEvents(each.take())).toHaveLength(2)
+    expect(responseEvents(decodeText(each.take()))).toHaveLength(2)
     each.open({ kind: 'text' })
-    expect(each.take()).toBe('')
+    expect(decodeText(each.take())).toBe('')
     each.delta('a')
-    expect(responseEvents(each.take()).map(event => event.type)).toEqual([
+    expect(responseEvents(decodeText(each.take())).map(event => event.type)).toEqual([
       'response.output_item.added',
       'response.content_part.added',
       'response.output_text.delta',
     ])
     each.delta('b')
-    expect(responseEvents(each.take())).toEqual([
+    expect(responseEvents(decodeText(each.take()))).toEqual([
       {
         type: 'response.output_text.delta',
         sequence_number: 5,
@@ -135,7 +135,7 @@ describe('a stream', () => {
     tell(each, [open({ kind: 'text' })])
     expect(each.frame('text')).toBeNull()
     each.delta('đ"')
-    let sse = each.take()
+    let sse = decodeText(each.take())
     expect(each.frame('reasoning')).toBeNull()
     const frame = each.frame('text')
     const raw = [encodeText('\\u0111'), encodeText('\\n→')]
@@ -144,11 +144,11 @@ describe('a stream', () => {
     each.delta('!')
     each.close()
     tell(each, [open({ kind: 'call', id: 'c', name: 'look_up', signature: null })])
-    sse += each.take()
+    sse += decodeText(each.take())
     sse += decodeText(each.frame('call')?.written([ascii('{\\"a\\":1}')]) ?? NO_BYTES)
     each.framed(ascii('{\\"a\\":1}'))
     each.close()
-    sse += each.take() + each.end('end_turn', USAGE)
+    sse += decodeText(each.take()) + decodeText(each.end('end_turn', USAGE))
     expect(outputOf(sse)).toMatchObject([
       { content: [{ text: 'đ"đ\n→!' }] },
       { type: 'function_call', arguments: '{"a":1}' },

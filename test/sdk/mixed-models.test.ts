@@ -1,12 +1,15 @@
 /**
  * One conversation across models of all three wires, with the official SDK of each format: reasoning, calls and results
- * of one model go to the next with the whole history, and back. The test double refuses seals, signatures and ids that
+ * of one model go to the next with the whole history, and back; with the AI SDK, as references. The test double refuses seals, signatures and ids that
  * are not its own, missing reasoning where it is required, and anything that leaks from another format.
  */
 
+import { createOpenAI, type OpenAIProvider } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
+import { generateText, isStepCount, type ModelMessage, streamText, tool } from 'ai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
 /** Signed thinking, plain reasoning that must be sent back, sealed reasoning, and signed calls. */
@@ -19,12 +22,14 @@ const asks = (city: string) => `What is the weather in "${city}"?`
 let running: TestGateway
 let anthropic: Anthropic
 let openai: OpenAI
+let aiSdk: OpenAIProvider
 
 beforeAll(async () => {
   running = await startTestGateway()
   const { apiKey } = await running.account(1_000_000n * 1_000_000n)
   anthropic = new Anthropic({ baseURL: running.url, apiKey, maxRetries: 0 })
   openai = new OpenAI({ baseURL: `${running.url}/v1`, apiKey, maxRetries: 0 })
+  aiSdk = createOpenAI({ baseURL: `${running.url}/v1`, apiKey })
 })
 afterAll(() => running.close())
 
@@ -124,5 +129,62 @@ describe.each(CLIENTS)('a conversation in %s', (_format, begin) => {
     expect(await turn(other, 'Vinh', true)).toContain('Vinh: rain')
     expect(await turn(one, 'Hanoi', true)).toContain('Hanoi: rain')
     expect(await turn(other, 'Paris', false)).toContain('Paris: rain')
+  })
+})
+
+describe.each([
+  ['streamed', true, {}],
+  ['streamed, with reasoning', true, { forceReasoning: true, reasoningEffort: 'high', reasoningSummary: 'auto' }],
+  ['whole', false, {}],
+  ['whole, with reasoning', false, { forceReasoning: true, reasoningEffort: 'high', reasoningSummary: 'auto' }],
+])('the AI SDK, which refers to items by default, %s', (_name, streamed, openaiOptions) => {
+  const tools = {
+    [NAME]: tool({ inputSchema: z.object({ city: z.string() }), execute: ({ city }) => `${city}: rain` }),
+  }
+
+  /** Adds a question whose first model calls the tool, and whose second one answers. */
+  async function turn(messages: ModelMessage[], [calling, answering]: readonly [string, string], city: string) {
+    messages.push({ role: 'user', content: asks(city) })
+    const options = {
+      model: aiSdk.responses(calling),
+      messages,
+      tools,
+      stopWhen: isStepCount(2),
+      prepareStep: ({ stepNumber }: { stepNumber: number }) => ({
+        model: aiSdk.responses(stepNumber === 0 ? calling : answering),
+      }),
+      providerOptions: { openai: openaiOptions },
+      maxRetries: 0,
+    }
+    // The promises of a stream do not say why it failed.
+    let failure: unknown = null
+    const onError = ({ error }: { error: unknown }) => {
+      failure = error
+    }
+    const result = streamed ? streamText({ ...options, onError }) : await generateText(options)
+    try {
+      const text = await result.text
+      messages.push(...(await result.responseMessages))
+      return text
+    } catch (error) {
+      throw failure ?? error
+    }
+  }
+
+  test('changes models within a tool loop and between turns', async () => {
+    const messages: ModelMessage[] = []
+    expect(await turn(messages, ['claude-opus-5', 'deepseek-v4-pro'], 'Huế')).toContain('Huế: rain')
+    expect(await turn(messages, ['gemini-3.5-flash', 'claude-opus-5'], 'Vinh')).toContain('Vinh: rain')
+    expect(await turn(messages, ['deepseek-v4-pro', 'gpt-5.5'], 'Hanoi')).toContain('Hanoi: rain')
+  })
+
+  test('goes from a model whose provider stores its replies to another one within a tool loop', async () => {
+    expect(await turn([], ['gpt-5.5', 'claude-opus-5'], 'Paris')).toContain('Paris: rain')
+  })
+
+  test('is told what to do about texts that the provider of an earlier model stores', async () => {
+    const messages: ModelMessage[] = []
+    await turn(messages, ['gpt-5.5', 'gpt-5.5'], 'Paris')
+    await expect(turn(messages, ['claude-opus-5', 'claude-opus-5'], 'Hanoi')).rejects.toThrow(/set store to false/)
   })
 })

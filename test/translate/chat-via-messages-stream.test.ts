@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
 import type { GatewayError } from '../../src/errors.ts'
+import { decodeText } from '../../src/lib/byte-text.ts'
 import type { JsonObject, UpstreamEvent } from '../../src/translate/translator.ts'
 import {
   close,
@@ -205,8 +206,8 @@ describe('a messages stream that breaks', () => {
     const stream = openStream()
     let sse = ''
     const attempt = () => {
-      for (const event of list) sse += stream.push(event)
-      sse += stream.end()
+      for (const event of list) sse += decodeText(stream.push(event))
+      sse += decodeText(stream.end())
     }
     expect(attempt).toThrow(expect.objectContaining({ code }) as GatewayError)
     expect(sse).not.toMatch(/"finish_reason":"/)
@@ -216,8 +217,8 @@ describe('a messages stream that breaks', () => {
 
 test('push never returns the events that end the reply', () => {
   const stream = openStream()
-  const pushed = events([...SAID, end('end_turn'), STOP]).map(event => stream.push(event))
+  const pushed = events([...SAID, end('end_turn'), STOP]).map(event => decodeText(stream.push(event)))
   expect(pushed.join('')).not.toMatch(/"finish_reason":"|\[DONE\]/)
   expect(stream.finished).toBe(true)
-  expect(stream.end()).toMatch(/"finish_reason":"stop"[\s\S]*"choices":\[\][\s\S]*\[DONE\]/)
+  expect(decodeText(stream.end())).toMatch(/"finish_reason":"stop"[\s\S]*"choices":\[\][\s\S]*\[DONE\]/)
 })

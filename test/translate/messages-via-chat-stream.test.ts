@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
 import type { GatewayError } from '../../src/errors.ts'
+import { decodeText } from '../../src/lib/byte-text.ts'
 import type { JsonObject } from '../../src/translate/translator.ts'
 import { CHAT_STREAMS, call, delta, FINISH, fn, text, USAGE, use } from './fixtures/chat-streams.ts'
 import { strictMessage } from './grammar.ts'
@@ -187,9 +188,9 @@ describe('usage of a chat stream', () => {
 
   test('reports the billed figures if the upstream reported none', async () => {
     const stream = open()
-    const pushed = chatEvents(delta({ content: 'a' }), FINISH).map(event => stream.push(event))
+    const pushed = chatEvents(delta({ content: 'a' }), FINISH).map(event => decodeText(stream.push(event)))
     const billed = { inputTokens: 7, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 3, reasoningTokens: 0 }
-    expect((await readMessagesStream(pushed.join('') + stream.end(billed))).usage).toEqual({
+    expect((await readMessagesStream(pushed.join('') + decodeText(stream.end(billed)))).usage).toEqual({
       input_tokens: 7,
       output_tokens: 3,
       ...zero,
@@ -233,8 +234,8 @@ describe('a chat stream that breaks', () => {
     const stream = open()
     let sse = ''
     const attempt = () => {
-      for (const event of chatEvents(...chunks)) sse += stream.push(event)
-      sse += stream.end()
+      for (const event of chatEvents(...chunks)) sse += decodeText(stream.push(event))
+      sse += decodeText(stream.end())
     }
     expect(attempt).toThrow(expect.objectContaining({ code }) as GatewayError)
     expect(sse).not.toContain('message_delta')
@@ -244,8 +245,10 @@ describe('a chat stream that breaks', () => {
 
 test('push never returns the events that end the reply', () => {
   const stream = open()
-  const pushed = chatEvents(delta({ content: 'a' }), FINISH, USAGE, '[DONE]').map(event => stream.push(event))
+  const pushed = chatEvents(delta({ content: 'a' }), FINISH, USAGE, '[DONE]').map(event =>
+    decodeText(stream.push(event)),
+  )
   expect(pushed.join('')).not.toMatch(/message_delta|message_stop/)
   expect(stream.finished).toBe(true)
-  expect(stream.end()).toMatch(/message_delta[\s\S]*message_stop/)
+  expect(decodeText(stream.end())).toMatch(/message_delta[\s\S]*message_stop/)
 })

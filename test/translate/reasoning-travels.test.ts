@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Dialect, WireName } from '../../src/generated/types.ts'
+import { decodeText } from '../../src/lib/byte-text.ts'
 import { translatorFor } from '../../src/translate/convert.ts'
 import { planSameFormat } from '../../src/translate/same-format.ts'
 import type { JsonObject, UpstreamEvent } from '../../src/translate/translator.ts'
@@ -173,7 +174,7 @@ describe.each(ROADS)('a client of %s over %s', (client, wire) => {
 
   test('gets the same mark in a stream as in a whole reply', () => {
     const stream = translatorFor(client, wire)({ ...REQUESTS[client]([]), stream: true }, contextFor(wire)).stream()
-    const text = REPLIES[wire].map(each => stream.push(each)).join('') + stream.end()
+    const text = REPLIES[wire].map(each => decodeText(stream.push(each))).join('') + decodeText(stream.end())
     const marks = new Set(JSON.stringify(history).match(/gwm1\.[\w.-]+/g))
     const [mark] = [...marks].filter(each => sealOf(each))
     expect(text).toContain(mark)

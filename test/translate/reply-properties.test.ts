@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { decodeText } from '../../src/lib/byte-text.ts'
 import { SseReader } from '../../src/lib/sse.ts'
 import type { JsonObject, StreamTranslation, UpstreamEvent } from '../../src/translate/translator.ts'
 import { chatCall, json, solid } from './any-text.ts'
@@ -162,10 +163,10 @@ describe('any split of a stream’s bytes', () => {
     const reader = new SseReader({ eventBytesMax: 1_000_000 })
     let output = ''
     for (const [index, edge] of edges.slice(1).entries()) {
-      for (const event of reader.push(bytes.subarray(edges[index], edge))) output += stream.push(event)
+      for (const event of reader.push(bytes.subarray(edges[index], edge))) output += decodeText(stream.push(event))
     }
-    for (const event of reader.end()) output += stream.push(event)
-    return output + stream.end()
+    for (const event of reader.end()) output += decodeText(stream.push(event))
+    return output + decodeText(stream.end())
   }
 
   test('gives the client the same events', () => {

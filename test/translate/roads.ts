@@ -8,7 +8,7 @@ import { ChatRelay } from '../../src/formats/chat/relay.ts'
 import { FORMATS } from '../../src/formats/index.ts'
 import { MessagesRelay } from '../../src/formats/messages/relay.ts'
 import { ResponsesRelay } from '../../src/formats/responses/relay.ts'
-import { encodeText, NO_BYTES } from '../../src/lib/byte-text.ts'
+import { NO_BYTES } from '../../src/lib/byte-text.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { ConvertedStream, convertReply, type ReplyRoad } from '../../src/translate/converted-stream.ts'
 import { contextOf } from './support.ts'
@@ -61,12 +61,12 @@ function converted(upstream: Wire, client: Wire): ReplyStream {
   const output = new OutputGatherer({ countTokens })
   const stream = new ConvertedStream(roadOf(upstream, client), text => output.add(text))
   return {
-    push: event => (event.hasData ? encodeText(stream.push(event)) : NO_BYTES),
+    push: event => (event.hasData ? stream.push(event) : NO_BYTES),
     skim: (all, at) => stream.skim(all, at, text => output.addWritten(text)),
     get skimmedTo() {
       return stream.skimmedTo
     },
-    end: () => encodeText(stream.end()),
+    end: () => stream.end(),
     get finished() {
       return stream.finished
     },

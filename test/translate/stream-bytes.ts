@@ -90,7 +90,7 @@ export function messagesBytes(said: readonly ContentPart[], escaped: string): Bu
   )
 }
 
-/** Items with pieces of one kind each; pieces of another kind become vendor-specific events. */
+/** Items with pieces of one kind each; odd pieces become annotations of text, or vendor-specific events. */
 export function responsesBytes(said: readonly ContentPart[], escaped: string, padding: boolean): Buffer {
   let number = 0
   let body = ''
@@ -101,8 +101,10 @@ export function responsesBytes(said: readonly ContentPart[], escaped: string, pa
     text: { type: 'message', content: [] },
     reasoning: { type: 'reasoning', summary: [] },
     arguments: { type: 'function_call', call_id: 'call_1', name: 'f', arguments: '' },
+    refusal: { type: 'message', content: [] },
   }
   const deltas = {
+    refusal: 'response.refusal.delta',
     text: 'response.output_text.delta',
     reasoning: 'response.reasoning_summary_text.delta',
     arguments: 'response.function_call_arguments.delta',
@@ -119,8 +121,12 @@ export function responsesBytes(said: readonly ContentPart[], escaped: string, pa
       event('response.output_item.done', { output_index: index, item: { id: `i${index}`, ...items[open] } })
   }
   for (const [kind, text] of said) {
-    if (kind === 'ping' || kind === 'refusal') body += ': ping\n\n'
-    else if (kind === 'odd') event('keepalive', { text })
+    if (kind === 'ping') body += ': ping\n\n'
+    else if (kind === 'odd' && open === 'text') {
+      const annotation = { type: 'url_citation', url: 'https://example.com', title: text, start_index: 0, end_index: 1 }
+      const at = { item_id: `i${index}`, output_index: index, content_index: 0, annotation_index: 0 }
+      event('response.output_text.annotation.added', { ...at, annotation })
+    } else if (kind === 'odd') event('keepalive', { text })
     else {
       if (kind !== open) {
         close()
@@ -133,7 +139,7 @@ export function responsesBytes(said: readonly ContentPart[], escaped: string, pa
       const place = {
         item_id: `i${index}`,
         output_index: index,
-        [kind === 'text' ? 'content_index' : 'summary_index']: 0,
+        [kind === 'text' || kind === 'refusal' ? 'content_index' : 'summary_index']: 0,
       }
       const more = { ...(kind === 'text' && { logprobs: [] }), ...(padding && { obfuscation: 'x'.repeat(number % 5) }) }
       event(deltas[kind], { ...place, delta: text, ...more })

@@ -7,6 +7,7 @@ import { makeSealer } from '../../src/conversation/seal.ts'
 import { dataOf } from '../../src/conversation/stream-event.ts'
 import { FORMATS } from '../../src/formats/index.ts'
 import type { Dialect, ModelEntry, UpstreamTarget } from '../../src/generated/types.ts'
+import { decodeText } from '../../src/lib/byte-text.ts'
 import type { SecretSet } from '../../src/lib/secrets.ts'
 import { translatorFor } from '../../src/translate/convert.ts'
 import { marksOf } from '../../src/translate/marks.ts'
@@ -115,7 +116,7 @@ const ENTRY: ModelEntry = {
 
 /** Everything that a client gets for these events, including the end. */
 export function drain(stream: StreamTranslation, events: readonly UpstreamEvent[]): string {
-  return events.map(event => stream.push(event)).join('') + stream.end()
+  return events.map(event => decodeText(stream.push(event))).join('') + decodeText(stream.end())
 }
 
 /** Events of a messages stream: each named after its type. */

@@ -7,7 +7,7 @@ import { ReasoningPieces } from '../../conversation/reasoning-pieces.ts'
 import type { FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
-import type { ByteText } from '../../lib/byte-text.ts'
+import { type ByteText, encodeText } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ChatEcho } from './read-request.ts'
 import { finishReasonOf } from './stop-reason.ts'
@@ -82,8 +82,8 @@ export class ChatReplyWriter implements ReplyWriter {
 
   said(): void {}
 
-  take(): string {
-    const text = this.#text
+  take(): ByteText {
+    const text = encodeText(this.#text)
     this.#text = ''
     return text
   }
@@ -96,9 +96,10 @@ export class ChatReplyWriter implements ReplyWriter {
     if (this.#kind === 'reasoning') this.#pieces.addWritten(text)
   }
 
-  end(stopReason: StopReason, usage: TokenUsage): string {
+  end(stopReason: StopReason, usage: TokenUsage): ByteText {
     const finish = finishReasonOf(stopReason, this.#refused)
-    return this.take() + this.#chunks.end(finish, this.#wantsUsage ? usage : null)
+    this.#text += this.#chunks.end(finish, this.#wantsUsage ? usage : null)
+    return this.take()
   }
 }
 

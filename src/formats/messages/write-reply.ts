@@ -9,7 +9,7 @@ import { ReasoningPieces } from '../../conversation/reasoning-pieces.ts'
 import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
-import type { ByteText } from '../../lib/byte-text.ts'
+import { type ByteText, encodeText } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { MessagesEcho } from './read-request.ts'
 import { writeUsage } from './usage.ts'
@@ -60,8 +60,8 @@ export class MessagesReplyWriter implements ReplyWriter {
 
   said(): void {}
 
-  take(): string {
-    const text = this.#text
+  take(): ByteText {
+    const text = encodeText(this.#text)
     this.#text = ''
     return text
   }
@@ -74,8 +74,9 @@ export class MessagesReplyWriter implements ReplyWriter {
     if (this.#kind === 'reasoning') this.#pieces.addWritten(text)
   }
 
-  end(stopReason: StopReason, usage: TokenUsage): string {
-    return this.take() + messageEnd(stopReason, usage)
+  end(stopReason: StopReason, usage: TokenUsage): ByteText {
+    this.#text += messageEnd(stopReason, usage)
+    return this.take()
   }
 
   #block(part: PartStart): JsonObject {

@@ -1,11 +1,18 @@
 /** Carries items inside ids, for clients that refer to items by id instead of sending them. */
 
 import { carryingId, type Mark, selfCarryingId } from '../../conversation/carried-items.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { ByteText } from '../../lib/byte-text.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { begunReasoning, reasoningItem } from './write-items.ts'
 
+/** A finished item, serialized. */
+export interface WrittenItem {
+  readonly type: JsonValue | undefined
+  readonly json: ByteText
+}
+
 /** Whether clients may refer to the item by id. Function calls are always sent back in full. */
-export function isReferable({ type }: JsonObject): boolean {
+function isReferable({ type }: { readonly type?: JsonValue | undefined }): boolean {
   return type !== 'function_call'
 }
 
@@ -14,11 +21,17 @@ export function isReferable({ type }: JsonObject): boolean {
  * the others in its id: reasoning without text. If not everything fits, the reasoning is left out, because a
  * conversation works without it.
  */
-export function carrierOf(items: readonly JsonObject[], mark: Mark): { begun: JsonObject; done: JsonObject } | null {
+export function carrierOf(items: readonly WrittenItem[], mark: Mark): { begun: JsonObject; done: JsonObject } | null {
   const referable = items.filter(isReferable)
   if (referable.length === 0) return null
   const needed = referable.filter(({ type }) => type !== 'reasoning')
-  const id = carryingId('rs_', referable, mark) ?? (needed.length === 0 ? null : carryingId('rs_', needed, mark))
+  const idOf = (carried: readonly WrittenItem[]) =>
+    carryingId(
+      'rs_',
+      carried.map(({ json }) => json),
+      mark,
+    )
+  const id = idOf(referable) ?? (needed.length === 0 ? null : idOf(needed))
   return id === null ? null : { begun: begunReasoning(id), done: reasoningItem(id, [], null) }
 }
 

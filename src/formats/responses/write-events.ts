@@ -1,31 +1,32 @@
-/** Writes the events of a responses stream as text, numbered consecutively from 0. */
+/** Writes the events of a responses stream, numbered consecutively from 0. */
 
 import { DeltaFrame, type EventNumbers } from '../../conversation/delta-frame.ts'
-import { ascii, concat, NO_BYTES } from '../../lib/byte-text.ts'
+import { ascii, type ByteText, concat, encodeText, NO_BYTES, ofCharacters } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
+import { jsonWith } from './written-texts.ts'
 
 type DeltaType =
   `response.${'output_text' | 'refusal' | 'reasoning_summary_text' | 'function_call_arguments' | 'custom_tool_call_input'}.delta`
 
 export class EventLog {
-  #text = ''
+  #events = NO_BYTES
   readonly #numbers: EventNumbers = { next: 0 }
 
-  add(type: string, members: JsonObject): void {
-    const rest = JSON.stringify(members).slice(1)
-    this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#numbers.next++},${rest}\n\n`
+  /** Adds an event. `texts`: what stands for each TEXT in the members. */
+  add(type: string, members: JsonObject, texts: readonly ByteText[] = []): void {
+    this.#add(type, jsonWith(members, texts).slice(1))
   }
 
   /** Adds the event of a finished item that is already serialized. */
-  addDone(outputIndex: number, itemJson: string): void {
-    const type = 'response.output_item.done'
-    this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#numbers.next++},"output_index":${outputIndex},"item":${itemJson}}\n\n`
+  addDone(outputIndex: number, itemJson: ByteText): void {
+    const before = ofCharacters(`"output_index":${outputIndex},"item":`)
+    this.#add('response.output_item.done', concat(before, itemJson, ascii('}')))
   }
 
   /** Adds an event with a response that is already serialized. */
-  addResponse(type: string, responseJson: string): void {
-    this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#numbers.next++},"response":${responseJson}}\n\n`
+  addResponse(type: string, responseJson: ByteText): void {
+    this.#add(type, concat(ascii('"response":'), responseJson, ascii('}')))
   }
 
   /** Events with pieces of text. `place`: item and indexes that they belong to. `rest`: members after the piece. */
@@ -41,13 +42,19 @@ export class EventLog {
   }
 
   delta(frame: DeltaFrame, text: string): void {
-    this.#text += frame.event(text)
+    this.#events = concat(this.#events, encodeText(frame.event(text)))
   }
 
-  /** Returns the text added since the last call. */
-  take(): string {
-    const text = this.#text
-    this.#text = ''
-    return text
+  /** Returns the events added since the last call. */
+  take(): ByteText {
+    const events = this.#events
+    this.#events = NO_BYTES
+    return events
+  }
+
+  /** `members`: the JSON of the event's other members, without the opening brace. */
+  #add(type: string, members: ByteText): void {
+    const head = `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#numbers.next++},`
+    this.#events = concat(this.#events, ofCharacters(head), members, ascii('\n\n'))
   }
 }

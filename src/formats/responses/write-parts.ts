@@ -20,6 +20,7 @@ import {
   summaryPart,
   textContent,
 } from './write-items.ts'
+import { TEXT } from './written-texts.ts'
 
 /** Where an item writes its events. */
 export interface ItemPlace {
@@ -36,7 +37,13 @@ export interface OpenItem {
   framed(text: ByteText): void
   divide(): void
   /** The finished item, whose last event is left to the caller; null if it never started, because it was empty. */
-  close(seal: Seal | null): JsonObject | null
+  close(seal: Seal | null): FinishedItem | null
+}
+
+/** `texts`: what stands for each TEXT in the item. */
+export interface FinishedItem {
+  readonly item: JsonObject
+  readonly texts: readonly ByteText[]
 }
 
 function addItem({ events, outputIndex }: ItemPlace, item: JsonObject): void {
@@ -71,14 +78,14 @@ export class MessageItem implements OpenItem {
 
   divide(): void {}
 
-  close(): JsonObject | null {
+  close(): FinishedItem | null {
     if (this.#frame === null) return null
     const { events } = this.#place
-    const { text } = this.#text
-    if (this.kind === 'text') events.add('response.output_text.done', { ...this.#at, text, logprobs: [] })
-    else events.add('response.refusal.done', { ...this.#at, refusal: text })
-    events.add('response.content_part.done', { ...this.#at, part: this.#content(text) })
-    return messageItem(this.#id, this.#content(text))
+    const texts = [this.#text.json]
+    if (this.kind === 'text') events.add('response.output_text.done', { ...this.#at, text: TEXT, logprobs: [] }, texts)
+    else events.add('response.refusal.done', { ...this.#at, refusal: TEXT }, texts)
+    events.add('response.content_part.done', { ...this.#at, part: this.#content(TEXT) }, texts)
+    return { item: messageItem(this.#id, this.#content(TEXT)), texts }
   }
 
   get #at(): JsonObject {
@@ -108,7 +115,8 @@ export class ReasoningItem implements OpenItem {
   readonly kind = 'reasoning'
   readonly #place: ItemPlace
   #text = new GatheredText()
-  readonly #texts: string[] = []
+  /** The finished parts, serialized. */
+  readonly #texts: ByteText[] = []
   #id = ''
   /** Of the open part. */
   #frame: DeltaFrame | null = null
@@ -134,20 +142,21 @@ export class ReasoningItem implements OpenItem {
     if (this.#frame === null) return
     const { events } = this.#place
     const at = this.#at
-    const { text } = this.#text
+    const text = this.#text.json
     this.#text = new GatheredText()
-    events.add('response.reasoning_summary_text.done', { ...at, text })
-    events.add('response.reasoning_summary_part.done', { ...at, part: summaryPart(text) })
+    events.add('response.reasoning_summary_text.done', { ...at, text: TEXT }, [text])
+    events.add('response.reasoning_summary_part.done', { ...at, part: summaryPart(TEXT) }, [text])
     this.#texts.push(text)
     this.#frame = null
   }
 
-  close(seal: Seal | null): JsonObject | null {
+  close(seal: Seal | null): FinishedItem | null {
     this.divide()
     const mark = markOf(seal, this.#place.facts)
     if (this.#texts.length === 0 && mark === null) return null
     this.#begin()
-    return reasoningItem(this.#id, this.#texts, mark)
+    const parts = this.#texts.map(() => TEXT)
+    return { item: reasoningItem(this.#id, parts, mark), texts: this.#texts }
   }
 
   get #at(): JsonObject {
@@ -206,17 +215,19 @@ export class CallItem implements OpenItem {
 
   divide(): void {}
 
-  close(): JsonObject {
-    const { events } = this.#place
-    const given = this.#arguments.text
+  close(): FinishedItem {
+    if (this.frame !== null) return this.#closeFunction()
+    const item = callItem(this.#id, this.#call, this.#arguments.text)
+    if (typeof item.input === 'string') this.#tellInput(item.input)
+    return { item, texts: [] }
+  }
+
+  #closeFunction(): FinishedItem {
     // Clients parse the arguments of every call, so empty ones become `{}`.
-    const json = this.frame !== null && given === '' ? '{}' : given
-    const item = callItem(this.#id, this.#call, json)
-    if (this.frame !== null) {
-      if (given === '') events.delta(this.frame, json)
-      events.add('response.function_call_arguments.done', { ...this.#at, arguments: json })
-    } else if (typeof item.input === 'string') this.#tellInput(item.input)
-    return item
+    if (this.#arguments.isEmpty) this.delta('{}')
+    const texts = [this.#arguments.json]
+    this.#place.events.add('response.function_call_arguments.done', { ...this.#at, arguments: TEXT }, texts)
+    return { item: callItem(this.#id, this.#call, TEXT), texts }
   }
 
   #tellInput(input: string): void {

@@ -6,9 +6,9 @@ import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopRea
 import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
 import type { GatewayError } from '../../errors.ts'
-import type { ByteText } from '../../lib/byte-text.ts'
+import { type ByteText, decodeText } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { carrierOf, isReferable, ownIdOf } from './carrier.ts'
+import { carrierOf, ownIdOf, type WrittenItem } from './carrier.ts'
 import type { ResponsesEcho } from './echo.ts'
 import { failureCodeOf } from './failure.ts'
 import { EventLog } from './write-events.ts'
@@ -24,6 +24,7 @@ import {
 } from './write-items.ts'
 import { CallItem, MessageItem, type OpenItem, ReasoningItem } from './write-parts.ts'
 import { endState, failedState, ResponseObject, type ResponseState } from './write-response.ts'
+import { jsonWith } from './written-texts.ts'
 
 /** `incomplete`: the reply was cut off within the item. */
 type EndStatus = 'completed' | 'incomplete'
@@ -34,10 +35,7 @@ export class ResponsesWriter implements ReplyWriter {
   readonly #calls: ReplyCalls
   readonly #echo: ResponsesEcho
   readonly #facts: WriterFacts
-  /** The finished items, serialized. */
-  readonly #items: string[] = []
-  /** Finished items that the client may refer to. */
-  readonly #referable: JsonObject[] = []
+  readonly #items: WrittenItem[] = []
   #open: OpenItem | null = null
   /**
    * The item of a closed part. Its status (completed or incomplete) is known when the next part opens, or at the end.
@@ -80,7 +78,7 @@ export class ResponsesWriter implements ReplyWriter {
     this.#open = null
   }
 
-  take(): string {
+  take(): ByteText {
     return this.#events.take()
   }
 
@@ -92,7 +90,7 @@ export class ResponsesWriter implements ReplyWriter {
     this.#open?.framed(text)
   }
 
-  end(stopReason: StopReason, usage: TokenUsage): string {
+  end(stopReason: StopReason, usage: TokenUsage): ByteText {
     const state = endState(stopReason, usage, { refused: this.#refused, nowSeconds: this.#facts.clock() })
     this.#finish(lastStatus(state))
     this.#carryItems()
@@ -108,16 +106,14 @@ export class ResponsesWriter implements ReplyWriter {
     this.#finish('completed')
     const state = failedState(failureCodeOf(error), error.message)
     this.#events.addResponse('response.failed', this.#response.ended(state, this.#items))
-    return this.#events.take()
+    return decodeText(this.#events.take())
   }
 
   #finish(status: EndStatus): void {
     const done = this.#over?.item.close(this.#over.seal) ?? null
     this.#over = null
     if (done === null) return
-    const item = { ...done, status }
-    this.#addDone(item)
-    if (this.#echo.refersToItems && isReferable(item)) this.#referable.push(item)
+    this.#addDone({ ...done.item, status }, done.texts)
   }
 
   #itemOf(part: PartStart): OpenItem {
@@ -134,17 +130,18 @@ export class ResponsesWriter implements ReplyWriter {
   }
 
   #carryItems(): void {
-    const carrier = carrierOf(this.#referable, this.#facts.mark)
+    if (!this.#echo.refersToItems) return
+    const carrier = carrierOf(this.#items, this.#facts.mark)
     if (carrier === null) return
     const output_index = this.#items.length
     this.#events.add('response.output_item.added', { output_index, item: carrier.begun })
     this.#addDone(carrier.done)
   }
 
-  #addDone(item: JsonObject): void {
-    const json = JSON.stringify(item)
+  #addDone(item: JsonObject, texts: readonly ByteText[] = []): void {
+    const json = jsonWith(item, texts)
     this.#events.addDone(this.#items.length, json)
-    this.#items.push(json)
+    this.#items.push({ type: item.type, json })
   }
 }
 

@@ -3,7 +3,9 @@
 import type { WriterFacts } from '../../conversation/format.ts'
 import type { StopReason } from '../../conversation/reply.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
+import { ascii, type ByteText, concat, encodeText, joinBytes } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { WrittenItem } from './carrier.ts'
 import type { ResponsesEcho } from './echo.ts'
 import { writeUsage } from './usage.ts'
 
@@ -70,14 +72,18 @@ export class ResponseObject {
   }
 
   /** The initial state as JSON. */
-  begun(): string {
-    return JSON.stringify({ ...this.whole(IN_PROGRESS, []), ...LEFT_OUT_AT_THE_START })
+  begun(): ByteText {
+    return encodeText(JSON.stringify({ ...this.whole(IN_PROGRESS, []), ...LEFT_OUT_AT_THE_START }))
   }
 
   /** The final state as JSON, from serialized items. */
-  ended(state: ResponseState, items: readonly string[]): string {
-    const head = JSON.stringify({ ...this.#head, ...state }).slice(0, -1)
-    const rest = JSON.stringify({ ...CONSTANT, ...this.#fields }).slice(1)
-    return `${head},"output":[${items.join(',')}],${rest}`
+  ended(state: ResponseState, items: readonly WrittenItem[]): ByteText {
+    const head = encodeText(JSON.stringify({ ...this.#head, ...state })).slice(0, -1)
+    const output = joinBytes(
+      items.map(({ json }) => json),
+      ',',
+    )
+    const rest = encodeText(JSON.stringify({ ...CONSTANT, ...this.#fields })).slice(1)
+    return concat(head, ascii(',"output":['), output, ascii('],'), rest)
   }
 }
