@@ -9,7 +9,7 @@ import { removeIdentities } from './identities.ts'
 import { lockKeys, revokeAllKeys } from './keys.ts'
 import { forgetMails } from './mail-log.ts'
 import { MAILS } from './mail-texts.ts'
-import { recordAction } from './operator-log.ts'
+import { CUSTOMER_NAME, recordAction } from './operator-log.ts'
 import { dropFactor } from './second-factor.ts'
 import { endAllSessions } from './sessions.ts'
 import type { PeopleServices, Session, Visitor } from './types.ts'
@@ -57,7 +57,7 @@ export async function deleteAccount(
     await transaction.unsafe(FORGET_ATTEMPTS, [account, email])
     await transaction.unsafe(FORGET_INVOICE, [account])
     await transaction.unsafe(FORGET_ALERTS, [account])
-    await recordAction(transaction, { by: { accountId, name: 'customer' }, action: 'account.delete', accountId })
+    await recordAction(transaction, { by: { accountId, name: CUSTOMER_NAME }, action: 'account.delete', accountId })
     return true
   })
   if (!isErased) return { outcome: 'operator' }

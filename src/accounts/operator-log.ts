@@ -10,10 +10,12 @@ export interface Actor {
 }
 
 export const COMMAND_LINE: Actor = { accountId: null, name: 'command line' }
+/** Name of everybody who acts on an account of their own without being an operator. */
+export const CUSTOMER_NAME = 'customer'
 
 /** Customers by number alone: no row can be changed when their account is deleted, and an address is theirs to take away. */
 export function actingSelf({ accountId, email, role }: Pick<Session, 'accountId' | 'email' | 'role'>): Actor {
-  return { accountId, name: role === null ? 'customer' : email }
+  return { accountId, name: role === null ? CUSTOMER_NAME : email }
 }
 
 export interface OperatorAction {

@@ -27,6 +27,8 @@ export interface AccountSummary {
 const SEARCH_TIMEOUT_MS = 2_000
 const SEARCH_CHARACTERS_MAX = 254
 const LIST_MAX = 100
+/** Above every account's number, so that the first page is bounded like the others and read from the same index. */
+const ABOVE_ALL = '9223372036854775807'
 
 const SET_ROLE = `update account set is_operator = $2::text is not null, operator_role = $2::text::smallint
   where account_id = $1::text::bigint
@@ -54,14 +56,14 @@ select a.account_id, a.email, a.created_at, a.email_verified_at, a.blocked_at, a
   left join lateral (
    select to_char(day, 'YYYY-MM-DD') as last_used from usage_daily
     where usage_daily.account_id = a.account_id order by day desc limit 1) l on true
- order by a.account_id`
+ order by a.account_id desc`
 const ONE = summaryOf('select * from account where account_id = $1::text::bigint')
 /** `like` with its wildcards escaped; a number also finds the account of that number. */
 const SEARCH = summaryOf(
   `select * from account
-    where account_id > $2::text::bigint
+    where account_id < coalesce($2::text::bigint, ${ABOVE_ALL})
       and (email_key like '%' || lower($1) || '%' escape '\\' or account_id = $4::text::bigint)
-    order by account_id limit $3::text::integer`,
+    order by account_id desc limit $3::text::integer`,
 )
 
 /**
@@ -145,14 +147,14 @@ function change(
   })
 }
 
-/** Accounts whose address contains this text or that have this number, in order of their numbers. */
+/** Accounts whose address contains this text or that have this number, newest first. */
 export function searchAccounts(
   sql: Sql,
-  { text, afterId = 0, limit = 50 }: { text: string; afterId?: number; limit?: number },
+  { text, beforeId, limit = 50 }: { text: string; beforeId?: number; limit?: number },
 ): Promise<readonly AccountSummary[]> {
   const wanted = text.trim().toWellFormed().replaceAll('\0', '').slice(0, SEARCH_CHARACTERS_MAX)
   const number = /^\d{1,15}$/.test(wanted) ? wanted : null
-  const page = [String(afterId), String(Math.min(limit, LIST_MAX))]
+  const page = [beforeId === undefined ? null : String(beforeId), String(Math.min(limit, LIST_MAX))]
   return sql.begin(async transaction => {
     await transaction.unsafe(`set local statement_timeout = ${SEARCH_TIMEOUT_MS}`)
     const rows = await transaction.unsafe(SEARCH, [escapeLike(wanted), ...page, number])

@@ -1,7 +1,7 @@
 /** What alerts say, in both languages. Plain text: nothing to render, nothing to track. */
 
 import type { Language } from '../accounts/types.ts'
-import { day, dongWholeOfText, NO_BREAK, time, withDots } from '../lib/display.ts'
+import { day, dongWholeOfText as dong, time, withDots } from '../lib/display.ts'
 import type { AlertData, AlertKind } from './kinds.ts'
 
 export interface MailText {
@@ -23,8 +23,6 @@ export const FOOT: Readonly<Record<Language, (urls: { settingsUrl: string; endUr
     `Choose your alerts: ${settingsUrl}\n${endUrl === null ? '' : `Stop these emails: ${endUrl}\n`}`,
 }
 
-/** Mail programs break lines as they like. */
-const dong = (amount: string) => dongWholeOfText(amount).replaceAll(NO_BREAK, ' ')
 const keyName = ({ name, last4 }: { name: string; last4: string }) =>
   name === '' ? `…${last4}` : `${name} (…${last4})`
 
@@ -39,7 +37,7 @@ Nạp thêm: ${publicUrl}/topup
     }),
     en: ({ balance, days_left }, { service, publicUrl }) => ({
       subject: `Your ${service} balance is low: ${dong(balance)} left`,
-      text: `Your balance is ${dong(balance)}${days_left === null ? '' : `, about ${days_left} days at your current pace`}.
+      text: `Your balance is ${dong(balance)}${days_left === null ? '' : `, about ${counted(days_left, 'day')} at your current pace`}.
 
 Top up: ${publicUrl}/topup
 `,
@@ -199,8 +197,8 @@ Chi tiết: ${publicUrl}/usage
     }),
     en: ({ from, to, calls, charged, balance, models }, { service, publicUrl }) => ({
       subject: `Your week at ${service}: ${dong(charged)}`,
-      text: `${day(from)} to ${day(to)}: ${withDots(String(calls))} calls, ${dong(charged)}.
-${lines(models.map(each => [each.model, `${withDots(String(each.calls))} calls, ${dong(each.charged)}`]))}
+      text: `${day(from)} to ${day(to)}: ${counted(calls, 'call')}, ${dong(charged)}.
+${lines(models.map(each => [each.model, `${counted(each.calls, 'call')}, ${dong(each.charged)}`]))}
 Balance now: ${dong(balance)}
 
 Details: ${publicUrl}/usage
@@ -223,6 +221,11 @@ Assign it: ${publicUrl}/operator/transfers
 `,
     }),
   },
+}
+
+/** `1 day`, `1.200 calls`. */
+function counted(count: number, noun: string): string {
+  return `${withDots(String(count))} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** Facts one per line, without those that are not known. */

@@ -39,10 +39,12 @@ describe('searching', () => {
     expect(await found(text)).toEqual([])
   })
 
-  test('goes on where a page ended', async () => {
+  test('shows the newest first, and goes on where a page ended', async () => {
     const all = await searchAccounts(sql, { text: 'example.com' })
+    const numbers = all.map(({ accountId }) => accountId)
+    expect(numbers).toEqual(numbers.toSorted((one, other) => other - one))
     const first = await searchAccounts(sql, { text: 'example.com', limit: 2 })
-    const rest = await searchAccounts(sql, { text: 'example.com', afterId: first[1]!.accountId })
+    const rest = await searchAccounts(sql, { text: 'example.com', beforeId: first[1]!.accountId })
     expect([...first, ...rest]).toEqual(all)
   })
 

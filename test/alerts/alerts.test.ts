@@ -43,7 +43,7 @@ test('a balance that becomes low, and then empty, is told once each, and again a
   await spend(sql, customer, 449_000)
   expect(await told(customer)).toEqual([])
   await spend(sql, customer, 2_000)
-  expect(await told(customer)).toEqual(['Your SVC balance is low: 49.000 ₫ left'])
+  expect(await told(customer)).toEqual(['Your SVC balance is low: 49.000\u00a0₫ left'])
   await spend(sql, customer, 1_000)
   expect(await told(customer)).toEqual([])
   await spend(sql, customer, 48_000)
@@ -52,7 +52,7 @@ test('a balance that becomes low, and then empty, is told once each, and again a
   await topUp(sql, customer, 500_000)
   expect(await told(customer)).toEqual([])
   await spend(sql, customer, 460_000)
-  expect(await told(customer)).toEqual(['Your SVC balance is low: 40.000 ₫ left'])
+  expect(await told(customer)).toEqual(['Your SVC balance is low: 40.000\u00a0₫ left'])
   // Topped up and spent between two searches.
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 140_000)
@@ -84,7 +84,7 @@ test('a small top-up counts as low when a fifth of it is left, not at its first 
   await spend(sql, customer, 1)
   expect(await told(customer)).toEqual([])
   await spend(sql, customer, 40_000)
-  expect(await told(customer)).toEqual(['Your SVC balance is low: 9.999 ₫ left'])
+  expect(await told(customer)).toEqual(['Your SVC balance is low: 9.999\u00a0₫ left'])
 })
 
 test('a balance for less than three days at the pace of the last week is low, and so is the customer’s own figure', async () => {
@@ -93,7 +93,7 @@ test('a balance for less than three days at the pace of the last week is low, an
   await spend(sql, fast, 800_000, { daysAgo: 1 })
   await spend(sql, fast, 100_000)
   // 1,100,000 left, 450,000 a day.
-  expect(await told(fast)).toEqual(['Your SVC balance is low: 1.100.000 ₫ left'])
+  expect(await told(fast)).toEqual(['Your SVC balance is low: 1.100.000\u00a0₫ left'])
   // Nor is a pace that changes and changes back.
   const yesterday = sql`account_id = ${fast.accountId} and day < (now() at time zone 'Asia/Ho_Chi_Minh')::date`
   for (const charged of [0n, 800_000_000_000n]) {
@@ -176,8 +176,8 @@ test('a transfer is told to its owner when it is credited, and to those operator
   const sent = alerts.mails.splice(0)
   expect(sent.map(mail => [mail.to, mail.subject]).sort()).toEqual(
     [
-      [customer.email, 'SVC received 70.000 ₫'],
-      [finance.email, 'A transfer of 33.000 ₫ waits for an operator'],
+      [customer.email, 'SVC received 70.000\u00a0₫'],
+      [finance.email, 'A transfer of 33.000\u00a0₫ waits for an operator'],
     ].sort(),
   )
   const mail = sent.find(each => each.to === customer.email)
@@ -250,8 +250,8 @@ test('the weekly summary comes to those who asked for it, once a week', async ()
   await findSlowAlerts(alerts)
   await deliverAlerts(alerts)
   const sent = alerts.mails.splice(0)
-  expect(sent.map(mail => [mail.to, mail.subject])).toEqual([[wants.email, 'Your week at SVC: 7.000 ₫']])
-  expect(sent[0]?.text).toContain('gpt-5.5: 7 calls, 7.000 ₫')
+  expect(sent.map(mail => [mail.to, mail.subject])).toEqual([[wants.email, 'Your week at SVC: 7.000\u00a0₫']])
+  expect(sent[0]?.text).toContain('gpt-5.5: 7 calls, 7.000\u00a0₫')
 })
 
 test('each mail that can be ended carries the link that ends it, and the others carry none', async () => {

@@ -183,6 +183,10 @@ test('the log is in words, filtered by who, what, whom, when and why, and export
   expect(await log('q=%25')).toBe('')
   expect(await log('to=2020-01-01')).toBe('')
   expect(await log(`account=${await idOf('owner@example.com')}`)).toContain('Gave an operator’s role')
+  const vietnamese = readable((await owner.get('/operator/log', { 'accept-language': 'vi' })).html)
+  expect(vietnamese).toMatch(/Đặt hạn mức chi tiêu của khóa customer@example\.com khóa \d+: 50\.000 ₫/)
+  expect(vietnamese).toMatch(/Giao vai trò vận hành .* dòng lệnh/)
+  expect(vietnamese).not.toContain('command line')
   for (const query of ['from=x&to=y', 'action=drop', 'account=-1', 'before=z']) {
     expect([query, (await owner.get(`/operator/log?${query}`)).status]).toEqual([query, 200])
   }

@@ -35,6 +35,7 @@ beforeAll(async () => {
   running = await startTestGateway({
     tables,
     upstreams: { anthropic: first.url, xai: second.url },
+    sandboxed: false,
     environment: TEST_BANK,
   })
   customer = await running.account(10n ** 12n)
@@ -114,7 +115,7 @@ describe('calls of everybody', () => {
       ['status=9', 'No such status.'],
       ['from=yesterday', 'Not a valid time.'],
       ['from=2026-11-02&to=2026-11-01', 'Must be before the end.'],
-      ['slow=-1', 'Enter 0.001 to 900 seconds.'],
+      ['slow=-1', 'Enter 0,001 to 900 seconds.'],
       ["account='%00\\", 'No such customer.'],
     ] as const
     for (const [query, words] of wrong) {
@@ -168,6 +169,13 @@ describe('upstreams', () => {
     expect(one).toContain('Upstream overloaded HTTP 529 1 50 %')
     expect(one).toContain('Served 1 50 %')
     expect((await operator.get('/operator/upstreams/nowhere')).status).toBe(404)
+  })
+
+  test('one without credentials has a page too, which says so', async () => {
+    const { status, html } = await operator.get(`/operator/upstreams/${running.gateway.upstreams.unreachable[0]}`)
+    expect(status).toBe(200)
+    expect(readable(html)).toContain('There are no credentials for this upstream.')
+    expect(html).not.toContain('/test"')
   })
 
   test('one is asked for a token with its credential, and nobody is billed', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
-import { findDrafts } from '../../src/dashboard/content.ts'
+import { CONTENT_PAGES, contentValues, findDrafts, readContent } from '../../src/dashboard/content.ts'
 import { renderMarkdown } from '../../src/dashboard/markdown.ts'
 import { startTestGateway, TEST_COMPANY, type TestGateway } from '../support/gateway.ts'
 import { readable, Visitor } from './visitor.ts'
@@ -54,6 +54,17 @@ test('the foot of every page names the company and leads to all five texts, in b
   const contact = readable((await stranger().get('/contact')).html)
   expect(contact).toContain('help@example.com')
   expect(contact).toContain('+84 28 1234 5678')
+})
+
+test('the drafts have no gap where the operator has no phone', async () => {
+  const known = { name: 'A', address: 'B', taxCode: 'C', representative: 'D', email: 'e@example.com' }
+  const values = contentValues({ ...known, phone: null, zalo: null }, { service: 'SVC', url: 'https://example.com' })
+  for (const page of CONTENT_PAGES) {
+    for (const language of ['vi', 'en'] as const) {
+      const { html } = await readContent({ page, language }, { folder: null, values })
+      expect([page, language, html.includes('…')]).toEqual([page, language, false])
+    }
+  }
 })
 
 test('a draft says so and is kept from search engines; the operator’s own file is shown as it is, at once, as text', async () => {

@@ -136,6 +136,8 @@ test('too few or too many models to compare, or unknown ones, are said to be', a
     const { status, html } = await visitor.get(`/compare${query}`)
     expect([query, status, readable(html).includes('Choose 2 to 4 models')]).toEqual([query, 200, true])
   }
+  expect((await visitor.get('/compare?model=nothing')).html).toContain('<div class="empty">')
+  expect((await visitor.get('/compare?model=opus')).html).not.toContain('<div class="empty">')
   const five = ['opus', 'sonnet', 'gpt-5.5', 'grok-4.3', 'kimi-k2.6'].map(id => `model=${id}`).join('&')
   const { html } = await visitor.get(`/compare?${five}`)
   expect(readable(html)).toContain('Only 4 models fit beside each other')
@@ -170,6 +172,9 @@ test('a search for what is not there says so, and what was typed is only text', 
     expect(html).not.toContain('<script>alert')
     if (q.length > 1) expect(readable(html)).toContain('No matching models')
   }
+  const nothing = async (more: string) => (await visitor.get(`/models?q=zzzqqq${more}`)).html
+  expect(await nothing('')).not.toContain('formaction="/compare"')
+  expect(await nothing('&model=opus')).toContain('formaction="/compare"')
 })
 
 test('a model has a page under its ids and its aliases; others are not found', async () => {

@@ -333,10 +333,10 @@ test('deleting an account erases the person, ends their keys and keeps the books
 
   const page = readable((await visitor.get('/account/delete')).html)
   expect(page).toMatch(/Balance: 49\.\d{3}/)
-  expect(page).toContain(`stays in the books of account number ${accountId}`)
+  expect(page).toContain(`stays on the books under account number ${accountId}`)
   await stale(email)
   for (const [form, words] of [
-    [{ confirm: 'yes', password }, 'It does not match.'],
+    [{ confirm: 'yes', password }, 'That does not match.'],
     [{ confirm: email, password: 'a guess' }, 'Incorrect password.'],
   ] as const) {
     const refused = await visitor.post('/account/delete', form)
@@ -489,10 +489,7 @@ test('one click in a mail ends its kind without signing in, opening the link doe
   const path = `/unsubscribe?token=${token}`
   const isOn = async () => (await visitor.get('/account/alerts')).html.includes('name="balance.low" value="on" checked')
   const asked = await newVisitor().get(path)
-  expect([readable(asked.html).includes('No more emails of this kind: Balance is low?'), await isOn()]).toEqual([
-    true,
-    true,
-  ])
+  expect([readable(asked.html).includes('Stop sending you “Balance is low”?'), await isOn()]).toEqual([true, true])
   const form = new FormData()
   form.set('List-Unsubscribe', 'One-Click')
   const foreign = { origin: 'https://mail.example' }

@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { Form } from '../../src/dashboard/form.ts'
 import { localPath } from '../../src/dashboard/guard.ts'
+import { chartOf, daySlots } from '../../src/dashboard/money/chart.ts'
 import { TEXTS, text } from '../../src/dashboard/texts/index.ts'
 import { REFERENCE_IN_VIETNAMESE } from '../../src/dashboard/texts/reference.ts'
 import {
@@ -99,6 +100,19 @@ test('amounts have dots between thousands and a comma before fractions', () => {
   expect(plain(dongWhole(microVnd(-500_000n)))).toBe('0 ₫')
   expect(plain(dongRough(microVnd(999_500_000n)))).toBe('999,5 ₫')
   expect(plain(dongRough(microVnd(1_000_500_000n)))).toBe('1.000 ₫')
+})
+
+test('a chart names only what has a figure', () => {
+  const point = (series: string, value: number) => ({ at: '2026-11-21', series, value })
+  const { series } = chartOf([point('charged', 12), point('refused', 0)], {
+    titleKey: 'usage.chart.cost.day',
+    slotKey: 'usage.day',
+    slots: daySlots({ from: '2026-11-20', to: '2026-11-21' }, () => null),
+    unit: '₫',
+    labelOf: name => name,
+    other: 'Other',
+  })
+  expect(series).toEqual([{ series: 1, label: 'charged', total: '12\u00a0₫' }])
 })
 
 test('counts, durations and times are written like amounts', () => {

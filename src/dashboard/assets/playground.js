@@ -72,6 +72,9 @@ function choose() {
     dropped.root.remove()
   }
   find('second').hidden = !compare.checked
+  for (const field of [first, second]) {
+    field.nextElementSibling.textContent = field.selectedOptions[0]?.dataset.price ?? ''
+  }
   columnsPlace.classList.toggle('two', columns.length > 1)
   showFields()
 }

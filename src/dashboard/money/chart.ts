@@ -133,7 +133,7 @@ interface Series {
   readonly sum: number
 }
 
-/** The largest first; the rest is one more. */
+/** The largest first; the rest is one more. One without a figure, such as refused calls by cost, is none. */
 function rank(
   points: readonly ChartPoint[],
   slots: readonly ChartSlot[],
@@ -150,6 +150,7 @@ function rank(
   }
   const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
   const ranked = [...found]
+    .filter(([, values]) => values.some(value => value !== 0))
     .map(([name, values]) => ({ label: labelOf(name), values, sum: sumOf(values) }))
     .sort((left, right) => right.sum - left.sum)
   const rest = ranked.slice(SERIES_MAX)

@@ -13,6 +13,7 @@ import type { TopUpOrder } from '../../payments/types.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { dong } from '../view/format.ts'
+import { orderView } from './top-up.ts'
 
 export const ORDER_PAGES: readonly Page[] = [
   { method: 'GET', path: '/topup/:code', authentication: 'session', purpose: 'QR code and state', handle: show },
@@ -99,14 +100,9 @@ async function state(request: PageRequest): Promise<Answer> {
 }
 
 async function stateData({ options, language }: PageRequest, order: TopUpOrder) {
-  const { orderCode, expiresAt, paidVnd } = order
   const balance = order.state === 'paid' ? await readBalance(options.sql, order.accountId) : null
   return {
-    orderCode,
-    state: order.state,
-    stateKey: `topup.state.${order.state}`,
-    expiresAt,
-    paidVnd,
+    ...orderView(order),
     remark: order.state === 'paid' ? remarkOf(language, order) : null,
     balance: balance?.balanceMicroVnd ?? ZERO_MICRO_VND,
   }

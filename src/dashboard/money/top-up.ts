@@ -6,6 +6,7 @@ import { ZERO_MICRO_VND } from '../../lib/money.ts'
 import { readAmountVnd } from '../../payments/amount.ts'
 import { isOrderCode } from '../../payments/order-code.ts'
 import { createOrder, listOrders } from '../../payments/orders.ts'
+import type { TopUpOrder } from '../../payments/types.ts'
 import { type Answer, idOf, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { dong } from '../view/format.ts'
@@ -55,7 +56,7 @@ async function form(request: PageRequest, fault: string | null): Promise<Answer>
         value: dong(amount).slice(0, -2),
       })),
       isConfigured: options.payments.bank !== null,
-      orders: orders.map(order => ({ ...order, stateKey: `topup.state.${order.state}`, tone: TONES[order.state] })),
+      orders: orders.map(orderView),
       more:
         orders.length === limit && lastOrder ? `/topup${query.with({ before: lastOrder.orderCode })}#history` : null,
       // Only operators see an adjustment's reason.
@@ -73,7 +74,14 @@ async function form(request: PageRequest, fault: string | null): Promise<Answer>
   }
 }
 
-export const TONES = { open: 'warn', paid: 'good', cancelled: '', expired: '' } as const
+const TONES = { open: 'warn', paid: 'good', short: 'warn', cancelled: '', expired: '' } as const
+
+/** An order as pages show it. One that got less than it asked for is paid, too, and says so. */
+export function orderView<Order extends TopUpOrder>(order: Order) {
+  const isShort = order.state === 'paid' && order.paidVnd < order.amountVnd
+  const shown = isShort ? 'short' : order.state
+  return { ...order, isShort, stateKey: `topup.state.${shown}`, tone: TONES[shown] }
+}
 
 async function submit(request: PageRequest): Promise<Answer> {
   const { options, language } = request

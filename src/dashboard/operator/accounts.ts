@@ -35,7 +35,7 @@ async function search(request: PageRequest): Promise<Answer> {
   const { options, query, now } = request
   const show = query.choice('show', SHOWN)
   const q = query.text('q', 254)
-  const afterId = idOf(query.text('after')) ?? 0
+  const beforeId = idOf(query.text('before')) ?? undefined
   const limit = options.limits.tableRows
   const lists = {
     lists: [null, ...SHOWN].map(each => ({
@@ -53,13 +53,13 @@ async function search(request: PageRequest): Promise<Answer> {
     const data = { ...lists, troubled: { accounts, more: total - accounts.length }, accounts: [], more: null }
     return operatorPage(request, 'operator-accounts', 'accounts', data)
   }
-  const accounts = await searchAccounts(options.sql, { text: q, afterId, limit })
+  const accounts = await searchAccounts(options.sql, { text: q, ...(beforeId !== undefined && { beforeId }), limit })
   const last = accounts.at(-1)
   return operatorPage(request, 'operator-accounts', 'accounts', {
     ...lists,
     troubled: null,
     accounts: accounts.map(each => ({ ...each, roleKey: each.role === null ? null : `operator.role.${each.role}` })),
     more:
-      accounts.length === limit && last ? `/operator/accounts${query.with({ after: String(last.accountId) })}` : null,
+      accounts.length === limit && last ? `/operator/accounts${query.with({ before: String(last.accountId) })}` : null,
   })
 }

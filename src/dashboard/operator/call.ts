@@ -59,7 +59,7 @@ async function callPage(request: PageRequest, call: OperatorCall, fault: string 
     catalogue: call.catalogue?.slice(0, 12) ?? '',
     endpoint: ENDPOINTS.get(call.endpoint) ?? '',
     errorText: call.errorCode === null ? null : outcomeText(language, call.errorCode),
-    attempts: (call.attempts ?? []).map(attempt => attemptView(language, attempt)),
+    attempts: (call.attempts ?? []).map(attempt => attemptView(request, attempt)),
     areAttemptsKept: call.attempts !== null,
     uncachedInputTokens: Math.max(0, call.inputTokens - known),
     unitKey: `operator.call.per.${call.pricePer}`,
@@ -73,10 +73,13 @@ async function callPage(request: PageRequest, call: OperatorCall, fault: string 
   return operatorPage(request, 'operator-call', 'calls', data, fault === null ? 200 : 422)
 }
 
-function attemptView(language: PageRequest['language'], attempt: SettledAttempt) {
+function attemptView({ language, options }: PageRequest, attempt: SettledAttempt) {
   const { credential, model, startedMs, endedMs, outcome, status = null } = attempt
+  const [upstream = ''] = credential.split('#')
   return {
-    upstream: credential.split('#')[0],
+    upstream,
+    // The catalogue may have dropped it since.
+    isKnown: options.catalogue.upstreams.has(upstream),
     credential,
     model,
     startedMs,

@@ -13,7 +13,7 @@ import { uuidv7 } from '../../lib/ids.ts'
 import { MICRO_PER_VND } from '../../lib/money.ts'
 import { listOrders } from '../../payments/orders.ts'
 import { keyView } from '../money/key-list.ts'
-import { TONES } from '../money/top-up.ts'
+import { orderView } from '../money/top-up.ts'
 import { rowView } from '../money/usage.ts'
 import { type Answer, idOf, NOT_FOUND, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
@@ -90,7 +90,7 @@ export async function customerPage(
     roleKey: account.role === null ? null : `operator.role.${account.role}`,
     keys: keys.filter(key => !key.isPlayground).map(key => keyRow(request, key, refusal)),
     calls: calls.rows.map(row => rowView(request, row, keys, '/operator/calls')),
-    orders: orders.map(order => ({ ...order, stateKey: `topup.state.${order.state}`, tone: TONES[order.state] })),
+    orders: orders.map(orderView),
     credits: credits.map(row => ({ ...row, kindKey: `topup.kind.${row.kind}` })),
     moreCredits:
       credits.length === JOURNAL_ROWS && oldest

@@ -6,7 +6,7 @@ import { readUnknownModels } from '../../operations/unknown-models.ts'
 import { isOrderCode } from '../../payments/order-code.ts'
 import { listAllOrders } from '../../payments/orders.ts'
 import { csvAnswer } from '../csv.ts'
-import { TONES } from '../money/top-up.ts'
+import { orderView } from '../money/top-up.ts'
 import { readUsageQuery } from '../money/usage-query.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
 import { callsAsked, operatorPage } from './frame.ts'
@@ -65,7 +65,7 @@ async function orders(request: PageRequest): Promise<Answer> {
   return operatorPage(request, 'operator-orders', 'orders', {
     q,
     states: STATES.map(each => ({ value: each, key: `topup.state.${each}`, isChosen: each === state })),
-    orders: found.map(order => ({ ...order, stateKey: `topup.state.${order.state}`, tone: TONES[order.state] })),
+    orders: found.map(orderView),
     more: found.length === limit && last ? `/operator/orders${query.with({ before: last.orderCode })}` : null,
   })
 }

@@ -1,10 +1,11 @@
 /** A line of the operators' log as a person reads it. */
 
-import type { OperatorAction } from '../../accounts/operator-log.ts'
+import { COMMAND_LINE, CUSTOMER_NAME, type OperatorAction } from '../../accounts/operator-log.ts'
 import { isRole } from '../../accounts/roles.ts'
 import { microVnd } from '../../lib/money.ts'
+import { AUTOMATIC } from '../../payments/judge.ts'
 import type { PageRequest } from '../page.ts'
-import { isTextKey, text } from '../texts/index.ts'
+import { isTextKey, type TextKey, text } from '../texts/index.ts'
 import { dongOfMicro, time } from '../view/format.ts'
 
 export function actionView({ language }: Pick<PageRequest, 'language'>, entry: OperatorAction) {
@@ -12,7 +13,20 @@ export function actionView({ language }: Pick<PageRequest, 'language'>, entry: O
     ...entry,
     what: describe(language, entry.action),
     subject: subjectInWords(language, entry),
+    by: { ...entry.by, name: actorInWords(language, entry.by.name) },
   }
+}
+
+const ACTOR_KEYS: Readonly<Record<string, TextKey>> = {
+  [COMMAND_LINE.name]: 'operator.log.command_line',
+  [CUSTOMER_NAME]: 'operator.log.customer',
+  [AUTOMATIC]: 'operator.log.automatic',
+}
+
+/** An address, or what acted without one. */
+export function actorInWords(language: PageRequest['language'], name: string): string {
+  const key = ACTOR_KEYS[name]
+  return key === undefined ? name : text(language, key)
 }
 
 /** What was done, in words; the code itself for one that has none, such as a line of a newer version. */
@@ -35,9 +49,22 @@ function subjectInWords(language: PageRequest['language'], { action, subject }: 
       )
     case 'banner.set':
       return subject.replace(/^([\d-]{10}T[\d:]{5}) (\+07:00)$/, (_, local, zone) => time(new Date(`${local}${zone}`)))
+    case 'payment.enter':
+      return amountsInWords(language, subject).replace(/: (\w+)$/, (whole, outcome) => {
+        const key = `operator.transfer.state.${outcome === 'duplicate' ? 'alias' : outcome}`
+        return isTextKey(key) ? `: ${text(language, key)}` : whole
+      })
     default:
-      return amountsInWords(language, subject)
+      return action.startsWith('key.') ? keyInWords(language, subject) : amountsInWords(language, subject)
   }
+}
+
+/** `12: 50000 VND` as `key 12: 50.000 ₫`. */
+function keyInWords(language: PageRequest['language'], subject: string): string {
+  const [, number, rest = ''] = /^(\d+)(: .*)?$/.exec(subject) ?? []
+  if (number === undefined) return subject
+  const limit = rest === ': none' ? `: ${text(language, 'operator.log.no_limit')}` : amountsInWords(language, rest)
+  return text(language, 'operator.log.key', { number }) + limit
 }
 
 /** `bank_txn:12 50000 VND` as `transfer 12, 50.000 ₫`. */

@@ -8,7 +8,7 @@ import { csvAnswer } from '../csv.ts'
 import { type Answer, idOf, type Page, type PageRequest } from '../page.ts'
 import { TEXTS, text } from '../texts/index.ts'
 import { operatorPage } from './frame.ts'
-import { actionView, describe } from './log-view.ts'
+import { actionView, actorInWords, describe } from './log-view.ts'
 
 const READ = { method: 'GET', authentication: 'operator', needs: 'read' } as const
 
@@ -66,7 +66,7 @@ async function show(request: PageRequest): Promise<Answer> {
       label: describe(language, action),
       isChosen: action === asked.action,
     })),
-    actors: actors.map(name => ({ name, isChosen: name === asked.by })),
+    actors: actors.map(name => ({ name, label: actorInWords(language, name), isChosen: name === asked.by })),
     actions: actions.map(action => actionView(request, action)),
     csv: `/operator/log.csv${query.with({ before: null })}`,
     more: actions.length === limit && last ? `/operator/log${query.with({ before: String(last.actionId) })}` : null,

@@ -10,6 +10,7 @@ import { type Answer, idOf, type PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { dong, time } from '../view/format.ts'
 import { operatorPage, REASON_CHARACTERS_MAX } from './frame.ts'
+import { actorInWords } from './log-view.ts'
 
 /** Cards of one page; each takes a look for suggestions. */
 const WAITING_ROWS = 20
@@ -124,7 +125,7 @@ async function takenText({ options, query, language }: PageRequest): Promise<str
     number: found.bankTxnId,
     amount: dong(found.amountVnd),
     state: owner === null ? state : `${state}: ${owner.email}`,
-    by: found.stateBy ?? '',
+    by: actorInWords(language, found.stateBy ?? ''),
     time: time(found.stateAt),
   })
 }

@@ -39,8 +39,15 @@ interface Seen {
   readonly status: UpstreamStatus
 }
 
-/** The page's own process has not told of itself yet when it has just started. */
-export async function readUpstreamViews(request: PageRequest, since: Date): Promise<readonly UpstreamView[]> {
+/**
+ * Those that a process reaches, and `known`, which may be one without credentials. The page's own process has not told of itself
+ * yet when it has just started.
+ */
+export async function readUpstreamViews(
+  request: PageRequest,
+  since: Date,
+  known: string | null = null,
+): Promise<readonly UpstreamView[]> {
   const { options } = request
   const [processes, out, figures] = await Promise.all([
     readProcessStatus<{ readonly upstreams: readonly UpstreamStatus[] }>(options.sql),
@@ -52,9 +59,11 @@ export async function readUpstreamViews(request: PageRequest, since: Date): Prom
   )
   const own = options.upstreams().map((status): Seen => ({ seenSecondsAgo: 0, status }))
   const byId = Map.groupBy(told.length === 0 ? own : told, ({ status }) => status.id)
+  if (known !== null && !byId.has(known)) byId.set(known, [])
   return [...byId.entries()]
     .map(([id, seen]) =>
       viewOf(request, seen, {
+        id,
         out: out.find(({ upstreamId }) => upstreamId === id) ?? null,
         figures: figures.get(id) ?? null,
       }),
@@ -65,7 +74,7 @@ export async function readUpstreamViews(request: PageRequest, since: Date): Prom
 function viewOf(
   { now, language }: PageRequest,
   seen: readonly Seen[],
-  { out, figures }: Pick<UpstreamView, 'out' | 'figures'>,
+  { id, out, figures }: Pick<UpstreamView, 'id' | 'out' | 'figures'>,
 ): UpstreamView {
   const until = (waitSeconds: number, seenSecondsAgo: number) =>
     new Date(now.getTime() + Math.max(0, waitSeconds - seenSecondsAgo) * 1000)
@@ -78,25 +87,27 @@ function viewOf(
     credentials.filter(({ state }) => state === 'aside'),
     ({ label }) => label,
   )
-  const first = seen[0]?.status as UpstreamStatus
+  const first = seen[0]?.status ?? null
   const processes = seen.length
   const values = { count: open.length, processes }
   const [stateText, tone] =
     out !== null
       ? [text(language, 'operator.upstream.state.out'), 'warn' as const]
-      : open.length > 0
-        ? [text(language, 'operator.upstream.state.open', values), 'bad' as const]
-        : trying.length > 0
-          ? [text(language, 'operator.upstream.state.trying'), 'warn' as const]
-          : [text(language, 'operator.upstream.state.healthy'), 'good' as const]
+      : first === null
+        ? [text(language, 'operator.upstream.state.unreachable'), '' as const]
+        : open.length > 0
+          ? [text(language, 'operator.upstream.state.open', values), 'bad' as const]
+          : trying.length > 0
+            ? [text(language, 'operator.upstream.state.trying'), 'warn' as const]
+            : [text(language, 'operator.upstream.state.healthy'), 'good' as const]
   return {
-    id: first.id,
-    isSandbox: first.sandbox,
+    id,
+    isSandbox: first?.sandbox === true,
     processes,
     openIn: open.length,
     openUntil: open.length === 0 ? null : latest(open.map(each => until(each.status.waitSeconds, each.seenSecondsAgo))),
     callsInFlight: seen.reduce((sum, { status }) => sum + status.callsInFlight, 0),
-    credentials: first.credentials.length,
+    credentials: first?.credentials.length ?? 0,
     cooling: [...cooling].map(([label, each]) => ({
       label,
       until: latest(each.map(credential => credential.until)),

@@ -106,7 +106,8 @@ async function show(request: PageRequest): Promise<Answer> {
 async function upstreamPage(request: PageRequest, { fault, tested }: Given): Promise<Answer> {
   const { options, params, form, language, session, now } = request
   const hours = periodOf(request)
-  const upstream = (await readUpstreamViews(request, hoursBefore(now, hours))).find(({ id }) => id === params.id)
+  const views = await readUpstreamViews(request, hoursBefore(now, hours), knownId(request))
+  const upstream = views.find(({ id }) => id === params.id)
   if (upstream === undefined) return NOT_FOUND
   const entries = options.catalogue.items.filter(({ entry }) => entry.upstreams.some(({ via }) => via === upstream.id))
   const data = {
@@ -127,6 +128,7 @@ async function upstreamPage(request: PageRequest, { fault, tested }: Given): Pro
       isChosen: form.text('hours') === String(each),
     })),
     reason: form.text('reason', REASON_CHARACTERS_MAX),
+    isReached: upstream.processes > 0,
     mayOperate: mayDo(session?.role ?? null, 'operations'),
     showsCosts: showsCosts(request),
     fault: fault ?? null,

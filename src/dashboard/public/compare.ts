@@ -38,7 +38,8 @@ async function compare(request: PageRequest): Promise<Answer> {
     styles: ['models.css'],
     data: {
       models: models.map(model => column(request, model, figures)),
-      isTooFew: models.length < COMPARED_MIN,
+      isNone: models.length === 0,
+      isOne: models.length > 0 && models.length < COMPARED_MIN,
       isTooMany: chosen.length > COMPARED_MAX,
       comparedMax: COMPARED_MAX,
       calculator: calculate(request, models),

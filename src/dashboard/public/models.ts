@@ -96,6 +96,7 @@ function list(request: PageRequest): Answer {
       models: models.map(show),
       // Chosen before the filter hid them: they stay chosen.
       hidden: chosen.filter(({ main }) => models.every(model => model.main !== main)).map(show),
+      canCompare: models.length > 0 || chosen.length > 0,
       comparedMax: COMPARED_MAX,
     },
   }

@@ -3,8 +3,8 @@
 import type { Texts } from './type.ts'
 
 export const ACCOUNT_CHANGE_TEXTS = {
-  'email.title': { vi: 'Đổi email', en: 'Change the email address' },
-  'email.lead': { vi: 'Hiện tại: {email}', en: 'Now: {email}' },
+  'email.title': { vi: 'Đổi email', en: 'Change your email address' },
+  'email.lead': { vi: 'Hiện tại: {email}', en: 'Current address: {email}' },
   'email.new': { vi: 'Email mới', en: 'New email address' },
   'email.hint': {
     vi: 'Chúng tôi gửi một liên kết tới địa chỉ này. Đến khi bạn mở liên kết, không có gì thay đổi.',
@@ -22,48 +22,48 @@ export const ACCOUNT_CHANGE_TEXTS = {
   },
   'email.taken': {
     vi: 'Địa chỉ này nay đã thuộc về một tài khoản khác.',
-    en: 'This address belongs to another account by now.',
+    en: 'Another account has taken this address in the meantime.',
   },
   'email.confirm': {
     vi: 'Đổi email của tài khoản từ {before} thành {email}? Mọi phiên đăng nhập khác sẽ kết thúc. Khóa API không bị ảnh hưởng.',
-    en: 'Change the address of your account from {before} to {email}? All other sessions will be signed out. API keys are not affected.',
+    en: 'Change your account’s email address from {before} to {email}? You will be signed out everywhere else. API keys are not affected.',
   },
   'email.confirm.submit': { vi: 'Đổi email', en: 'Change it' },
   'account.done.email': {
     vi: 'Đã đổi email. Chúng tôi đã báo cho địa chỉ cũ.',
-    en: 'Email address changed. We have told the old one.',
+    en: 'Email address changed. We have notified the old address.',
   },
   'operator.action.account_email': { vi: 'Đổi email của mình', en: 'Changed their email address' },
   'operator.action.account_delete': { vi: 'Xóa tài khoản của mình', en: 'Deleted their account' },
   'operator.account.deleted': { vi: 'Đã xóa ngày {on}', en: 'Deleted on {on}' },
-  'delete.title': { vi: 'Xóa tài khoản', en: 'Delete the account' },
-  'delete.goes': { vi: 'Những gì bị xóa', en: 'What is deleted' },
+  'delete.title': { vi: 'Xóa tài khoản', en: 'Delete your account' },
+  'delete.goes': { vi: 'Những gì bị xóa', en: 'What gets deleted' },
   'delete.goes.text': {
     vi: 'Email, mật khẩu, phiên đăng nhập, xác thực hai lớp và thông tin hóa đơn của bạn. Mọi khóa API bị thu hồi ngay và mất tên. Không thể hoàn tác.',
-    en: 'Your email address, password, sessions, second factor and invoice details. All API keys are revoked at once and lose their names. This cannot be undone.',
+    en: 'Your email address, password, sessions, second factor and invoice details. Every API key is revoked immediately and its name erased. This cannot be undone.',
   },
-  'delete.stays': { vi: 'Những gì được giữ lại', en: 'What is kept' },
+  'delete.stays': { vi: 'Những gì được giữ lại', en: 'What we keep' },
   'delete.stays.text': {
     vi: 'Sổ sách theo luật kế toán: các lần nạp tiền, hóa đơn và số liệu từng lượt gọi, chỉ kèm số tài khoản. Xem [chính sách quyền riêng tư](/privacy).',
-    en: 'The books, as accounting law requires: top-ups, invoices and the figures of calls, under the account number alone. See [privacy](/privacy).',
+    en: 'Accounting records, as the law requires: top-ups, invoices and call figures, under your account number only. See our [privacy policy](/privacy).',
   },
   'delete.balance': {
     vi: 'Muốn nhận lại số dư, hãy [yêu cầu hoàn tiền](/refunds) trước khi xóa. Phần còn lại nằm trong sổ của tài khoản số {account}: không ai dùng được, và sau khi xóa chúng tôi chỉ hoàn về tài khoản ngân hàng đã chuyển, khi bạn cho biết số này và mã của một lần nạp tiền. Đừng chuyển tiền cho các lệnh nạp đang chờ: khoản đến sau khi xóa không được cộng mà sẽ trả lại người gửi.',
-    en: 'To have it back, [ask for a refund](/refunds) before you delete. What is left stays in the books of account number {account}: nobody can spend it, and afterwards we return it only to the bank account that it came from, if you name this number and the code of a top-up. Do not pay orders that are still open: what arrives after the deletion is not credited but returned to its sender.',
+    en: 'To get it back, [request a refund](/refunds) before you delete your account. Anything left stays on the books under account number {account}. Nobody can spend it, and once the account is gone we can only return it to the bank account it came from, if you give us this number and the code of one of your top-ups. Do not pay any open orders: money that arrives after deletion is not credited but returned to the sender.',
   },
   'delete.confirm': { vi: 'Nhập {email} để xác nhận', en: 'Type {email} to confirm' },
   'delete.confirm.fault': {
     vi: 'Chưa khớp. Hãy nhập đúng địa chỉ email của tài khoản này.',
-    en: 'It does not match. Type the email address of this account.',
+    en: 'That does not match. Type this account’s email address.',
   },
   'delete.submit': { vi: 'Xóa tài khoản', en: 'Delete my account' },
   'delete.operator': {
     vi: 'Tài khoản này có vai trò vận hành. Hãy nhờ một chủ sở hữu gỡ vai trò trước.',
-    en: 'This account has an operator’s role. Ask an owner to take it away first.',
+    en: 'This account has an operator role. Ask an owner to remove it first.',
   },
   'delete.done': { vi: 'Tài khoản đã được xóa', en: 'Your account has been deleted' },
   'delete.done.text': {
     vi: 'Chúng tôi đã gửi thư xác nhận kèm số tài khoản của bạn. Cần gì thêm, hãy [liên hệ với chúng tôi](/contact).',
-    en: 'We have emailed you a confirmation with your account number. If you need anything, [contact us](/contact).',
+    en: 'We have emailed you a confirmation with your account number. If you need anything else, [contact us](/contact).',
   },
 } as const satisfies Texts

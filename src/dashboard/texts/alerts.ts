@@ -116,11 +116,11 @@ export const ALERT_TEXTS = {
     en: 'A POST with the headers webhook-id, webhook-timestamp and webhook-signature. Answer 2xx within {seconds} seconds; otherwise we try again for about three days, then switch the webhook off and tell you. The webhook-id stays the same on every attempt.',
   },
   'unsubscribe.title': { vi: 'Ngừng nhận thư', en: 'Stop these emails' },
-  'unsubscribe.lead': { vi: 'Không gửi nữa loại thư: {kind}?', en: 'No more emails of this kind: {kind}?' },
+  'unsubscribe.lead': { vi: 'Ngừng gửi cho bạn thư “{kind}”?', en: 'Stop sending you “{kind}”?' },
   'unsubscribe.submit': { vi: 'Ngừng gửi', en: 'Stop them' },
   'unsubscribe.done': {
-    vi: 'Từ giờ chúng tôi không gửi loại thư này nữa: {kind}.',
-    en: 'We will no longer send emails of this kind: {kind}.',
+    vi: 'Từ giờ chúng tôi không gửi cho bạn thư “{kind}” nữa.',
+    en: 'We will no longer send you “{kind}”.',
   },
   'unsubscribe.settings': { vi: 'Chọn thông báo', en: 'Choose your alerts' },
   'unsubscribe.invalid': {

@@ -25,7 +25,7 @@ export const OPERATOR_CALL_TEXTS = {
   'operator.calls.fault.status': { vi: 'Không có trạng thái này.', en: 'No such status.' },
   'operator.calls.fault.time': { vi: 'Không đọc được thời điểm này.', en: 'Not a valid time.' },
   'operator.calls.fault.order': { vi: 'Phải trước thời điểm cuối.', en: 'Must be before the end.' },
-  'operator.calls.fault.slow': { vi: 'Hãy nhập từ 0,001 đến 900 giây.', en: 'Enter 0.001 to 900 seconds.' },
+  'operator.calls.fault.slow': { vi: 'Hãy nhập từ 0,001 đến 900 giây.', en: 'Enter 0,001 to 900 seconds.' },
   'operator.calls.fault.filter': {
     vi: 'Bộ lọc có lỗi; trang danh sách cho biết ở ô nào.',
     en: 'A filter is invalid; the list page shows which one.',

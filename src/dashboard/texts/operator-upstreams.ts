@@ -29,6 +29,7 @@ export const OPERATOR_UPSTREAM_TEXTS = {
   },
   'operator.upstream.state.trying': { vi: 'Đang thử lại', en: 'Probing' },
   'operator.upstream.state.out': { vi: 'Đã ngừng dùng', en: 'Out of service' },
+  'operator.upstream.state.unreachable': { vi: 'Chưa có tài khoản', en: 'No credentials' },
   'operator.upstream.simulated': { vi: 'mô phỏng', en: 'simulated' },
   'operator.upstream.in_flight': { vi: 'Đang chạy', en: 'In flight' },
   'operator.upstream.credentials': { vi: 'Tài khoản nhà cung cấp', en: 'Credentials' },

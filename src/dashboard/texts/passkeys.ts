@@ -5,8 +5,8 @@ import type { Texts } from './type.ts'
 export const PASSKEY_TEXTS = {
   'passkey.title': { vi: 'Khóa truy cập (passkey)', en: 'Passkeys' },
   'passkey.text': {
-    vi: 'Xác nhận bằng vân tay, khuôn mặt, mã PIN của thiết bị hoặc khóa bảo mật, không phải gõ mã. Trang giả mạo không lấy được.',
-    en: 'Confirm with a fingerprint, your face, the device’s PIN or a security key instead of typing a code. A fake site gets nothing.',
+    vi: 'Xác nhận bằng vân tay, khuôn mặt, mã PIN của thiết bị hoặc khóa bảo mật, không phải gõ mã. Trang giả mạo không dùng được.',
+    en: 'Confirm with a fingerprint, your face, the device’s PIN or a security key instead of typing a code. Fake sites cannot use it.',
   },
   'passkey.add': { vi: 'Thêm khóa truy cập', en: 'Add a passkey' },
   'passkey.first': { vi: 'Dùng khóa truy cập thay cho ứng dụng', en: 'Use a passkey instead of an app' },

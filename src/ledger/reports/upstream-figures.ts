@@ -29,10 +29,9 @@ export interface UpstreamFigures {
   readonly costMicroVnd: MicroVnd
 }
 
-const OUTCOMES = `select upstream_id, outcome, status, sum(attempts)::text as attempts from attempt_hourly
-  where hour >= $1::text::timestamptz group by 1, 2, 3 order by sum(attempts) desc`
-const FIRST_BYTES = `select upstream_id, first_byte_step, sum(attempts)::text as attempts from attempt_hourly
-  where hour >= $1::text::timestamptz and first_byte_step >= 0 group by 1, 2 order by 1, 2`
+/** Read once for outcomes and first bytes: it is the larger table. */
+const ATTEMPTS = `select upstream_id, outcome, status, first_byte_step, sum(attempts)::text as attempts from attempt_hourly
+  where hour >= $1::text::timestamptz group by 1, 2, 3, 4 order by first_byte_step`
 const CALLS = `select upstream_id, sum(calls)::text as calls, sum(input_tokens)::text as input_tokens,
     sum(output_tokens)::text as output_tokens, sum(charged_micro_vnd)::text as revenue,
     sum(upstream_cost_micro_vnd)::text as cost
@@ -46,21 +45,15 @@ export function isUpstreamFailure(outcome: string): boolean {
 /** From the full hour of `since` on; those with any attempt or call, by id. */
 export async function readUpstreamFigures(sql: AnySql, since: Date): Promise<ReadonlyMap<string, UpstreamFigures>> {
   const from = [new Date(Math.floor(since.getTime() / 3_600_000) * 3_600_000).toISOString()]
-  const [outcomes, firstBytes, calls] = await Promise.all(
-    [OUTCOMES, FIRST_BYTES, CALLS].map(statement => sql.unsafe(statement, from)),
-  )
-  const outcomesOf = Map.groupBy(outcomes ?? [], row => String(row.upstream_id))
-  const stepsOf = Map.groupBy(firstBytes ?? [], row => String(row.upstream_id))
+  const [attempts, calls] = await Promise.all([ATTEMPTS, CALLS].map(statement => sql.unsafe(statement, from)))
+  const attemptsOf = Map.groupBy((attempts ?? []).map(toAttempts), ({ upstreamId }) => upstreamId)
   const callsOf = new Map((calls ?? []).map(row => [String(row.upstream_id), row]))
-  const ids = [...new Set([...outcomesOf.keys(), ...callsOf.keys()])].sort()
+  const ids = [...new Set([...attemptsOf.keys(), ...callsOf.keys()])].sort()
   return new Map(
     ids.map(upstreamId => {
-      const counted = (outcomesOf.get(upstreamId) ?? []).map(({ outcome, status, attempts }) => {
-        return { outcome, status, attempts: Number(attempts) }
-      })
-      const steps = (stepsOf.get(upstreamId) ?? []).map(row => {
-        return { step: Number(row.first_byte_step), attempts: Number(row.attempts) }
-      })
+      const own = attemptsOf.get(upstreamId) ?? []
+      const counted = outcomesIn(own)
+      const steps = own.filter(({ step }) => step >= 0)
       const sums = callsOf.get(upstreamId)
       const figures: UpstreamFigures = {
         upstreamId,
@@ -77,4 +70,27 @@ export async function readUpstreamFigures(sql: AnySql, since: Date): Promise<Rea
       return [upstreamId, figures]
     }),
   )
+}
+
+interface Attempts extends OutcomeCount {
+  readonly upstreamId: string
+  /** Of the first byte; negative: there was none. */
+  readonly step: number
+}
+
+function toAttempts(row: Readonly<Record<string, unknown>>): Attempts {
+  return {
+    upstreamId: String(row.upstream_id),
+    outcome: String(row.outcome),
+    status: Number(row.status),
+    step: Number(row.first_byte_step),
+    attempts: Number(row.attempts),
+  }
+}
+
+function outcomesIn(attempts: readonly Attempts[]): OutcomeCount[] {
+  const groups = Map.groupBy(attempts, ({ outcome, status }) => `${outcome} ${status}`)
+  return [...groups.values()]
+    .map(same => ({ outcome: same[0]!.outcome, status: same[0]!.status, attempts: sum(same) }))
+    .sort((one, other) => other.attempts - one.attempts)
 }
