@@ -24,10 +24,10 @@ export const TRIED: UsageValues = {
   error_code: `case when status >= 400 then 'upstream_failed' end`,
 }
 
-/** Twenty orders of each account with their transfers, of which every hundredth did not match, and as many lines of the operators' log. */
+/** Twenty orders of each account, whose codes look as random as real ones, with their transfers, of which every hundredth did not match, and as many lines of the operators' log. */
 const MONEY_AND_LOG = [
   `insert into topup_order (order_code, account_id, amount_vnd, created_at, expires_at, paid_vnd, first_paid_at)
-    select 'ST' || lpad((account_id * 20 + n)::text, 10, '0'), account_id, 50000 * n, at, at + interval '1 day', 50000 * n, at
+    select 'ST' || upper(left(md5((account_id * 20 + n)::text), 10)), account_id, 50000 * n, at, at + interval '1 day', 50000 * n, at
       from account cross join generate_series(1, 20) n cross join lateral (select now() - interval '4 days' * n as at) joined`,
   `insert into bank_txn (provider, provider_ref, bank_ref, account_no, amount_vnd, direction, content, booked_at, received_at, via,
                          order_code, account_id, state, reason, state_at, payer)

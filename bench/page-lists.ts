@@ -22,7 +22,7 @@ export function deskPages(customer: number): string[] {
   const email = `customer-${customer}@example.com`
   return [
     '/operator',
-    ...['', `?after=${customer}`, `?q=customer-${customer}`, '?q=nobody-at-all'].map(
+    ...['', `?before=${customer}`, `?q=customer-${customer}`, '?q=nobody-at-all'].map(
       query => `/operator/accounts${query}`,
     ),
     ...['/operator/accounts/1', `/operator/accounts/${customer}`],
