@@ -27,9 +27,13 @@ interface Sources {
   families: Family[]
 }
 
-const texts = readCatalogue(join(root, 'catalogue'), 'catalogue')
+const parsed = parseSources()
 
-function sources(): Sources {
+/** A copy that may be changed. */
+const sources = (): Sources => structuredClone(parsed)
+
+function parseSources(): Sources {
+  const texts = readCatalogue(join(root, 'catalogue'), 'catalogue')
   const read = (path: string): unknown => parse(texts.find(text => text.path === path)?.text ?? '')
   const families = texts.filter(text => /families\/.*\.yaml$/.test(text.path)).map(({ path }) => read(path) as Family)
   const upstreams = read('catalogue/upstreams.yaml') as Sources['upstreams']

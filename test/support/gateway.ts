@@ -75,8 +75,9 @@ export const PRODUCTION = {
 } as const
 
 export interface TestGatewayOptions {
-  /** Base URLs by upstream id, with API keys where needed. All other upstreams are the sandbox's. */
+  /** Base URLs by upstream id, with API keys where needed. All other upstreams are the sandbox's, unless `sandboxed` is false. */
   readonly upstreams?: Readonly<Record<string, string | { readonly url: string; readonly keys: readonly string[] }>>
+  readonly sandboxed?: boolean
   /** Tables to use instead of the generated ones. */
   readonly tables?: Tables
   readonly log?: Logger
@@ -123,7 +124,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       config: readConfig({ environment, upstreamIds: tables.upstreams.map(({ id }) => id) }),
       databaseUrl: database.url,
       keySecrets: secrets,
-      sandboxUrl: sandbox.url,
+      sandboxUrl: options.sandboxed === false ? null : sandbox.url,
       log: options.log ?? createLog('silent'),
       tables,
       instanceName: `test-${instances++}`,
