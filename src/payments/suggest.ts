@@ -66,25 +66,57 @@ export async function suggestOwners(
     email: row.email,
     waits: row.waits,
   }))
+  const codes = indexCodes(known)
   return new Map(
     transfers.map((transfer, index) => {
       const named = addresses
         .filter(row => row.nth === index + 1)
         .map(row => ({ accountId: Number(row.account_id), email: row.email as string }))
-      return [transfer.bankTxnId, suggest(transfer, known, named)]
+      return [transfer.bankTxnId, suggest(transfer, { orders: known, codes }, named)]
     }),
   )
 }
 
+/** The orders by each piece of their codes, as positions: the first is the newest. */
+type CodeIndex = ReadonlyMap<string, readonly number[]>
+
+function indexCodes(orders: readonly Order[]): CodeIndex {
+  const index = new Map<string, number[]>()
+  for (const [at, { orderCode }] of orders.entries()) {
+    for (let start = 0; start < orderCode.length; start += PIECE) {
+      const piece = orderCode.slice(start, start + PIECE)
+      const known = index.get(piece)
+      if (known === undefined) index.set(piece, [at])
+      else known.push(at)
+    }
+  }
+  return index
+}
+
+/** Orders whose code stands in the text with no more mistakes than allowed, newest first. */
+function ordersNear(squeezed: string, { orders, codes }: Known): { order: Order; errors: number }[] {
+  const sharing = new Set<number>()
+  for (let start = 0; start + PIECE <= squeezed.length; start++) {
+    for (const at of codes.get(squeezed.slice(start, start + PIECE)) ?? []) sharing.add(at)
+  }
+  return [...sharing]
+    .sort((one, other) => one - other)
+    .map(at => ({ order: orders[at]!, errors: errorsOf(orders[at]!.orderCode, squeezed) }))
+    .filter(({ errors }) => errors <= ERRORS_MAX)
+}
+
+interface Known {
+  readonly orders: readonly Order[]
+  readonly codes: CodeIndex
+}
+
 function suggest(
   { memo, amountVnd }: Transfer,
-  orders: readonly Order[],
+  known: Known,
   named: readonly { readonly accountId: number; readonly email: string }[],
 ): readonly Suggestion[] {
-  const squeezed = squeezeMemo(memo)
-  const byCode = orders
-    .filter(({ orderCode }) => isNear(orderCode, squeezed))
-    .map(order => toSuggestion('code', order, errorsOf(order.orderCode, squeezed)))
+  const { orders } = known
+  const byCode = ordersNear(squeezeMemo(memo), known).map(({ order, errors }) => toSuggestion('code', order, errors))
   const byAddress = named.map(({ accountId, email }) => {
     const order = orders.find(each => each.accountId === accountId && each.amountVnd === amountVnd && each.waits)
     const suggestion = { why: 'email', accountId, email, orderCode: order?.orderCode ?? null, amountVnd: null } as const
@@ -106,13 +138,6 @@ function toSuggestion(why: 'code' | 'amount', order: Order, errors: number) {
   const { accountId, email, orderCode, amountVnd } = order
   const suggestion: Suggestion = { why, accountId, email, orderCode, amountVnd }
   return { suggestion, errors }
-}
-
-function isNear(code: string, squeezed: string): boolean {
-  for (let start = 0; start < code.length; start += PIECE) {
-    if (squeezed.includes(code.slice(start, start + PIECE))) return errorsOf(code, squeezed) <= ERRORS_MAX
-  }
-  return false
 }
 
 /** Least number of characters to change, add or take away so that the code stands somewhere in the text. */
