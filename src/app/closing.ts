@@ -52,13 +52,16 @@ export class Closing {
   }
 }
 
-/** What keeps the event loop running, e.g. `tcp 127.0.0.1:40312 → 127.0.0.1:5432`. */
+/** What keeps the event loop running, e.g. `tcp 127.0.0.1:40312 → 127.0.0.1:5432`; each timer as `timer`. */
 function openHandles(): readonly string[] {
   const { report } = process
   // No look-ups of names, and nothing of the environment is even read.
   Object.assign(report, { excludeNetwork: true, excludeEnv: true })
   const { libuv } = report.getReport() as unknown as { libuv: readonly LoopHandle[] }
-  return libuv.filter(({ is_active, is_referenced }) => is_active && is_referenced === true).map(describe)
+  const handles = libuv.filter(({ is_active, is_referenced }) => is_active && is_referenced === true)
+  // The loop has one handle for all of them, and says that it rests while this runs.
+  const timers = process.getActiveResourcesInfo().filter(type => type === 'Timeout')
+  return [...handles.map(describe), ...timers.map(() => 'timer')]
 }
 
 function describe({ type, fd, pid, localEndpoint, remoteEndpoint }: LoopHandle): string {

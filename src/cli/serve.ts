@@ -87,7 +87,7 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
   const { serve } = await import('../app/serve.ts')
   let started = false
   void signals.first
-    .then(() => sleep(START_STOP_MS))
+    .then(() => sleep(START_STOP_MS, undefined, { ref: false }))
     .then(() => {
       if (!started) breakOff()
     })

@@ -85,11 +85,14 @@ test('a process that something left open keeps alive exits in time all the same,
   program.signal('SIGTERM')
   expect(await program.ended).toBe(1)
   const line = program.log.split('\n').find(text => text.includes('LIMIT_CLOSE_MS')) ?? '{}'
-  expect(JSON.parse(line)).toMatchObject({
+  const { open, ...said } = JSON.parse(line)
+  expect(said).toMatchObject({
     level: 'fatal',
     waitsFor: expect.stringContaining('nothing: all parts are closed'),
-    open: expect.arrayContaining([expect.stringMatching(new RegExp(`^tcp 127.0.0.1:\\d+ → 127.0.0.1:${port}$`))]),
   })
+  expect(open).toContainEqual(expect.stringMatching(new RegExp(`^tcp 127.0.0.1:\\d+ → 127.0.0.1:${port}$`)))
+  // The gateway leaves nothing that would hold up a stop.
+  expect(open).not.toContain('timer')
   server.close()
 })
 
