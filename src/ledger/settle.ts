@@ -87,7 +87,9 @@ const USAGE_COLUMNS = [
  * Charge = least(cost, balance): money stays uncollected only when the balance is exactly zero. Each row gets its
  * wallet's next seq. A call that already has a row fails the whole statement with 23505: an anti-join here would be
  * planned badly while a table is young. As in HOLD, wallets are locked in order first, and a window function brings the
- * update's rows to the wallet's calls.
+ * update's rows to the wallet's calls. What a wallet holds is taken from its locked row: the update first computes its
+ * figures from the row as the statement's snapshot has it, and a CHECK would see less held than an extension has just
+ * added to the hold.
  *
  * Account, key and price come from the call's hold, whichever process placed it: a settlement that names others is left
  * out, and so is one without a wallet. An uncharged one needs no price. Times are the database's: the row begins with
@@ -111,24 +113,26 @@ settlements as materialized (
             and (requests.cost = 0 or held.price_vnd is null
                  or (held.price_vnd = requests.price_vnd and held.price_per = requests.price_per)) end),
 locked_wallets as materialized (
-  select account_id from wallet where account_id in (select account_id from settlements)
+  select account_id, held_micro_vnd as held from wallet where account_id in (select account_id from settlements)
    order by account_id for no key update),
 deleted_holds as (
   delete from hold using settlements
    where hold.account_id = settlements.account_id and hold.call_id = settlements.call_id
      and (select count(*) from locked_wallets) > 0
   returning hold.account_id, hold.amount_micro_vnd),
--- What the batch takes from each wallet, and gives back to it.
+-- What the batch takes from each wallet, and leaves of its holds.
 wallet_sums as materialized (
-  select account_id, sum(released)::bigint as released, sum(cost)::bigint as cost, sum(calls)::bigint as calls
-    from (select account_id, amount_micro_vnd as released, 0::bigint as cost, 0 as calls from deleted_holds
+  select account_id, sum(held)::bigint as held, sum(cost)::bigint as cost, sum(calls)::bigint as calls
+    from (select account_id, held, 0::bigint as cost, 0 as calls from locked_wallets
+          union all
+          select account_id, -amount_micro_vnd, 0, 0 from deleted_holds
           union all
           select account_id, 0, cost, 1 from settlements) parts
    group by account_id),
 updated_wallets as (
   update wallet set
      balance_micro_vnd = wallet.balance_micro_vnd - least(wallet_sums.cost, wallet.balance_micro_vnd),
-     held_micro_vnd    = wallet.held_micro_vnd - wallet_sums.released,
+     held_micro_vnd    = wallet_sums.held,
      seq               = wallet.seq + wallet_sums.calls
     from wallet_sums
    where wallet.account_id = wallet_sums.account_id and (select count(*) from locked_wallets) > 0
@@ -194,14 +198,18 @@ select settled.call_id, settled.charged, settled.balance_after
 const RELEASE = `
 with requests as materialized (select * from unnest($1::bigint[], $2::uuid[]) as request(account_id, call_id)),
 locked_wallets as materialized (
-  select account_id from wallet where account_id in (select account_id from requests) order by account_id for no key update),
+  select account_id, held_micro_vnd as held from wallet where account_id in (select account_id from requests)
+   order by account_id for no key update),
 deleted_holds as (
   delete from hold using requests
    where hold.account_id = requests.account_id and hold.call_id = requests.call_id
      and (select count(*) from locked_wallets) > 0
   returning hold.account_id, hold.amount_micro_vnd)
-update wallet set held_micro_vnd = wallet.held_micro_vnd - sums.released
-  from (select account_id, sum(amount_micro_vnd)::bigint as released from deleted_holds group by 1) sums
+update wallet set held_micro_vnd = sums.held
+  from (select account_id, sum(held)::bigint as held
+          from (select account_id, held from locked_wallets union all
+                select account_id, -amount_micro_vnd from deleted_holds) parts
+         group by 1) sums
  where wallet.account_id = sums.account_id`
 
 /** One row for the whole batch, with an array per column: a row per call costs the driver more than the call. */

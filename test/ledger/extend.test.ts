@@ -1,4 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'vitest'
+import { extendHolds } from '../../src/ledger/extend.ts'
+import { releaseHolds, settleCalls } from '../../src/ledger/settle.ts'
+import type { AnySql, StatementPool } from '../../src/lib/database.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
@@ -96,6 +99,37 @@ test('extensions, holds and settlements that race for one wallet leave the sum o
   await Promise.all(Array.from({ length: 30 }, (_, index) => stream(index % 2 === 0 ? here : there)))
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 10n * CALL_MICRO_VND, held: 0n })
 })
+
+test.each([
+  ['settled', settleCalls],
+  ['freed', releaseHolds],
+] as const)('a call is %s while its hold grows: all of the hold is given back', async (_how, free) => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const callId = await held(here, customer)
+  const ended = settlement(customer, { callId })
+  const { accountId } = customer
+  let freed: Promise<unknown> | undefined
+  await database.sql.begin(async transaction => {
+    await extendHolds(poolOf(transaction), [{ accountId, callId, wantMicroVnd: microVnd(4n * CALL_MICRO_VND) }])
+    freed = free(poolOf(database.sql), [ended])
+    const blocked = `select count(*)::integer as n from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`
+    await eventually(
+      async () => (await database.sql.unsafe(blocked))[0]?.n,
+      count => count === 1,
+    )
+  })
+  await freed
+  const { balance, held: left } = await walletOf(database.sql, customer)
+  expect([balance, left]).toEqual([(free === settleCalls ? 9n : 10n) * CALL_MICRO_VND, 0n])
+})
+
+/** Statements of the ledger on a connection of the test. */
+function poolOf(sql: AnySql): StatementPool {
+  const query = async (statement: string, parameters: readonly (string | null)[]) =>
+    await sql.unsafe(statement, [...parameters], { prepare: true })
+  return { query } as unknown as StatementPool
+}
 
 test('holds that grew are freed to the last µVND when their process is gone', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
