@@ -15,6 +15,6 @@ export default defineConfig({
     // Bounds for a busy machine, not expectations.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 })

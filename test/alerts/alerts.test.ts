@@ -72,7 +72,7 @@ test('nothing is written for an account whose deletion commits while a finder ru
     finding = findAlerts(alerts)
     const waiting = () =>
       sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await expect.poll(waiting, { timeout: 30_000 }).toHaveLength(1)
+    await expect.poll(waiting).toHaveLength(1)
   })
   await finding
   expect(await sql`select kind from alert where account_id = ${customer.accountId}`).toEqual([])

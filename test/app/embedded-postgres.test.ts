@@ -58,7 +58,7 @@ test('makes its data once, keeps it over a stop and leaves nothing running', asy
   await first.stop()
   await first.stop()
   // An ended child stays in the process table until this process has waited for it.
-  await expect.poll(() => answersSignals(processId), { timeout: 20_000 }).toBe(false)
+  await expect.poll(() => answersSignals(processId)).toBe(false)
   const second = await start()
   expect(second.url).toBe(first.url)
   expect(await ask(second.url, 'select answer from kept')).toBe(7)

@@ -139,7 +139,7 @@ test('a banner is on every page until its time, in the language of the page, and
   expect(readable((await owner.get('/operator/log')).html)).toContain('Set the banner')
   await running.database.sql`update banner set until = now() - interval '1 second'`
   await owner.post('/operator/banner', { ...form, until: 'x' })
-  await expect.poll(async () => (await stranger().get('/')).html.includes('tonight'), { timeout: 15_000 }).toBe(false)
+  await expect.poll(async () => (await stranger().get('/')).html.includes('tonight')).toBe(false)
   await owner.post('/operator/banner', form)
   await owner.post('/operator/banner', { do: 'clear' })
   expect((await stranger().get('/')).html).not.toContain('tonight')
@@ -148,13 +148,9 @@ test('a banner is on every page until its time, in the language of the page, and
 test('maintenance shows on every page by itself', async () => {
   await owner.post('/operator/maintenance', { state: 'on' })
   const said = 'Maintenance: API calls are refused for a while.'
-  await expect
-    .poll(async () => readable((await stranger().get('/models')).html).includes(said), { timeout: 15_000 })
-    .toBe(true)
+  await expect.poll(async () => readable((await stranger().get('/models')).html).includes(said)).toBe(true)
   await owner.post('/operator/maintenance', { state: 'off' })
-  await expect
-    .poll(async () => readable((await stranger().get('/models')).html).includes(said), { timeout: 15_000 })
-    .toBe(false)
+  await expect.poll(async () => readable((await stranger().get('/models')).html).includes(said)).toBe(false)
 })
 
 test('invoice details are checked field by field, keep what was typed, and a doubtful tax code is taken the second time', async () => {

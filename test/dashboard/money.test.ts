@@ -1,6 +1,6 @@
 /** Topping up, keys and usage, from the first dong to the exported row. */
 
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limitKey } from '../../src/accounts/key-rate.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { credit } from '../../src/ledger/credit.ts'
@@ -284,7 +284,7 @@ test('a key makes no more calls per minute than its owner wants, unless an opera
   expect((await call(key)).status).toBe(200)
   expect((await call(key)).status).toBe(429)
   expect((await owner.post(`${path}/settings`, { label: 'slow', cap: '', rate: '' })).status).toBe(303)
-  await vi.waitFor(async () => expect((await call(key)).status).toBe(200))
+  await expect.poll(async () => (await call(key)).status).toBe(200)
   const [, , keyId] = path.split('/')
   const { sql } = running.database
   const [row] = await sql`select account_id from api_key where key_id = ${String(keyId)}`

@@ -330,7 +330,7 @@ describe('a customer', () => {
       return mails.map(({ subject }) => subject as string)
     }
     const wanted = ['Second factor turned on at SVC', 'A passkey was added to your account at SVC']
-    await expect.poll(subjects, { timeout: 10_000 }).toEqual(expect.arrayContaining(wanted))
+    await expect.poll(subjects).toEqual(expect.arrayContaining(wanted))
     const gone = await phone.post('/account/delete', { confirm: email, email, password })
     expect(gone.location).toBe('/account/deleted')
     expect(await sql`select 1 from passkey where account_id = ${accountId}`).toEqual([])

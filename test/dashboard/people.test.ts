@@ -254,9 +254,7 @@ test('a new address proves itself and the old one is told; other sessions and li
   expect((await newVisitor().post('/signin', { email, password })).status).toBe(422)
   expect((await newVisitor().post('/signin', { email: next, password })).location).toBe('/overview')
   expect((await fetch(`${running.url}/v1/models`, { headers: { 'x-api-key': key } })).status).toBe(200)
-  await expect
-    .poll(async () => (await subjects(email)).at(-1), { timeout: 10_000 })
-    .toBe('Your email address at SVC was changed')
+  await expect.poll(async () => (await subjects(email)).at(-1)).toBe('Your email address at SVC was changed')
 })
 
 test('the address of somebody else is not taken: they are told, and the answer tells nothing', async () => {
@@ -267,7 +265,7 @@ test('the address of somebody else is not taken: they are told, and the answer t
     '/account/email/sent',
   )
   await expect
-    .poll(async () => (await subjects('has-it@example.com')).at(-1), { timeout: 10_000 })
+    .poll(async () => (await subjects('has-it@example.com')).at(-1))
     .toBe('This address already has an account at SVC')
   // Free when it was asked for, and taken when the link is opened.
   await visitor.post('/account/email', { new_email: 'soon-taken@example.com' })

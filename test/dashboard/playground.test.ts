@@ -225,7 +225,7 @@ describe('what a call costs', () => {
     let received = ''
     while (!received.includes('text_delta')) received += new TextDecoder().decode((await reader.read()).value)
     stop.abort()
-    await expect.poll(async () => (await billOf(person, response)).call?.status, { timeout: 10_000 }).toBe(499)
+    await expect.poll(async () => (await billOf(person, response)).call?.status).toBe(499)
     const rows = await running.usage(accountId)
     expect(rows).toHaveLength(1)
     expect(rows[0]).toMatchObject({ status: 499, streamed: true, estimated: true })

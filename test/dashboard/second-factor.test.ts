@@ -233,6 +233,6 @@ describe('a customer', () => {
       return mails.map(({ subject }) => subject as string)
     }
     const wanted = ['Second factor turned on at SVC', 'Second factor turned off at SVC']
-    await expect.poll(subjects, { timeout: 10_000 }).toEqual(expect.arrayContaining(wanted))
+    await expect.poll(subjects).toEqual(expect.arrayContaining(wanted))
   })
 })

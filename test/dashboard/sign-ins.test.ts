@@ -241,7 +241,7 @@ describe('an address that has an account', () => {
     const answers = await Promise.all([agree(), agree()])
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 422])
     expect(await isSignedIn(who)).toBe(true)
-    await expect.poll(() => subjects(email), { timeout: 10_000 }).toContain('Google was linked to your account at SVC')
+    await expect.poll(() => subjects(email)).toContain('Google was linked to your account at SVC')
     const later = visitor()
     expect((await signIn(later, 'google')).location).toBe('/overview')
     // Nobody else was asked anything: that browser has no question waiting.
@@ -410,7 +410,7 @@ describe('from the account’s page', () => {
     expect(answers.map(({ html }) => readable(html)).join()).toContain('This is the last way in')
     const gone = answers[0]?.status === 303 ? 'google' : 'github'
     await expect
-      .poll(() => subjects(email), { timeout: 10_000 })
+      .poll(() => subjects(email))
       .toContain(`${gone === 'google' ? 'Google' : 'GitHub'} was removed from your account at SVC`)
     expect((await remove(gone)).status).toBe(404)
     // Without a password only signing in again proves anything.

@@ -7,11 +7,12 @@ import { appendFileSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { childrenOf, lowPort, sendSignal } from '../fault/support/child.ts'
+import { childrenOf, sendSignal } from '../fault/support/child.ts'
 import { type Customer, VND } from '../fault/support/customers.ts'
 import type { GatewayProcess } from '../fault/support/gateways.ts'
 import { eventually } from '../fault/support/wait.ts'
 import { createWorld, type World } from '../fault/support/world.ts'
+import { freePort } from '../support/program.ts'
 import { Prometheus } from '../support/prometheus.ts'
 
 /** Ten minutes of scrapes. */
@@ -35,7 +36,7 @@ let calling: Promise<unknown>
 
 beforeAll(async () => {
   world = await createWorld({ gateways: 0, environment: { METRICS_AUDIT_MINUTES: '0' } })
-  const ports = [await lowPort(), await lowPort()] as const
+  const ports = [await freePort(), await freePort()] as const
   single = await world.add('single', { METRICS_PORT: String(ports[0]) })
   supervised = await world.add('supervised', { METRICS_PORT: String(ports[1]), WORKERS: '1' })
   for (const gateway of world.gateways) expect(await gateway.start(), gateway.life?.lastWords).toBe(true)

@@ -44,7 +44,7 @@ async function expectNothingLost(): Promise<void> {
       lives: new Map(world.gateways.map(gateway => [gateway.name, gateway.lives])),
     })
   // The row of a refused call may be written shortly after the last hold is gone.
-  const verdict = await eventually(look, ({ clean }) => clean, { timeoutMs: 20_000 }).catch(look)
+  const verdict = await eventually(look, ({ clean }) => clean).catch(look)
   expect(verdict.findings).toEqual(Object.fromEntries(Object.keys(verdict.findings).map(name => [name, []])))
 }
 

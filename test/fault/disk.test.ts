@@ -75,7 +75,7 @@ async function expectNothingLost(world: World): Promise<void> {
       transfers: [],
       lives: new Map(world.gateways.map(gateway => [gateway.name, gateway.lives])),
     })
-  const { findings } = await eventually(look, ({ clean }) => clean, { timeoutMs: 30_000 }).catch(look)
+  const { findings } = await eventually(look, ({ clean }) => clean).catch(look)
   expect(findings).toEqual(Object.fromEntries(Object.keys(findings).map(name => [name, []])))
   expect(world.gateways.flatMap(({ lives }) => lives).filter(({ endedAt }) => endedAt !== null)).toEqual([])
 }

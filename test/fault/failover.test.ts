@@ -83,7 +83,7 @@ async function expectKept(world: World, standby: Cluster, customer: Customer): P
         transfers: [],
         lives: new Map(world.gateways.map(gateway => [gateway.name, gateway.lives])),
       })
-    const { findings } = await eventually(look, ({ clean }) => clean, { timeoutMs: 30_000 }).catch(look)
+    const { findings } = await eventually(look, ({ clean }) => clean).catch(look)
     expect(findings).toEqual(Object.fromEntries(Object.keys(findings).map(name => [name, []])))
   } finally {
     await sql.end({ timeout: 1 })

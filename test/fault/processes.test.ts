@@ -43,7 +43,7 @@ afterEach(async () => {
       transfers: [],
       lives: new Map(world.gateways.map(gateway => [gateway.name, gateway.lives])),
     })
-  const { findings } = await eventually(look, ({ clean }) => clean, { timeoutMs: 20_000 }).catch(look)
+  const { findings } = await eventually(look, ({ clean }) => clean).catch(look)
   expect(findings).toEqual(Object.fromEntries(Object.keys(findings).map(name => [name, []])))
 })
 

@@ -47,8 +47,8 @@ async function client(port: number) {
   return {
     seen,
     ask: (path: string) => void socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`),
-    has: (text: string) => expect.poll(() => seen.text, { timeout: 20_000 }).toContain(text),
-    isClosed: () => expect.poll(() => seen.closed, { timeout: 20_000 }).toBe(true),
+    has: (text: string) => expect.poll(() => seen.text).toContain(text),
+    isClosed: () => expect.poll(() => seen.closed).toBe(true),
   }
 }
 
@@ -76,7 +76,7 @@ test('a call in flight is completed, whether or not its reply had started', asyn
   begun.ask('/begun')
   await begun.has('first')
   waiting.ask('/slow')
-  await expect.poll(() => slow.length, { timeout: 20_000 }).toBe(2)
+  await expect.poll(() => slow.length).toBe(2)
   const ended = connections.end(50)
   for (const response of slow) response.end('last')
   await begun.has('last')

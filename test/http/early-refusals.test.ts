@@ -57,7 +57,7 @@ class Line {
   }
 
   async until(what: (line: Line) => boolean): Promise<string> {
-    await expect.poll(() => what(this), { timeout: 10_000, interval: 5 }).toBe(true)
+    await expect.poll(() => what(this), { interval: 5 }).toBe(true)
     return this.answer
   }
 

@@ -10,8 +10,6 @@ import { startTestGateway, type TestAccount, type TestGateway } from '../support
 
 const GOOD = '{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"x"}]}'
 
-const POLL = { timeout: 20_000 }
-
 let running: TestGateway
 let account: TestAccount
 beforeAll(async () => {
@@ -49,7 +47,7 @@ async function sendAndLeave(head: string, body: Buffer | string): Promise<void> 
   socket.write(body)
   await arrived
   socket.resetAndDestroy()
-  await expect.poll(connections, POLL).toBe(0)
+  await expect.poll(connections).toBe(0)
 }
 
 test.each([
@@ -60,15 +58,15 @@ test.each([
   const { sql } = running.database
   await limitConcurrency(sql, { accountId, keyId, by: COMMAND_LINE }, 1)
   await announce(sql, 'keys')
-  await expect.poll(served, POLL).toBe(200)
+  await expect.poll(served).toBe(200)
   await running.gateway.readiness.idle()
   await announce(sql, 'keys')
   await sql.begin(async locked => {
     await locked`lock table api_key in access exclusive mode`
     await sendAndLeave(head, body)
   })
-  await expect.poll(served, POLL).toBe(200)
-  await expect.poll(permitted, POLL).toBe(0)
+  await expect.poll(served).toBe(200)
+  await expect.poll(permitted).toBe(0)
 })
 
 test('a client that leaves after sending a compressed body keeps no permit', async () => {
@@ -77,6 +75,6 @@ test('a client that leaves after sending a compressed body keeps no permit', asy
     await sendAndLeave(`content-encoding: gzip\r\ncontent-length: ${body.length}`, body)
   }
   await running.gateway.readiness.idle()
-  await expect.poll(permitted, POLL).toBe(0)
+  await expect.poll(permitted).toBe(0)
   expect(await served()).toBe(200)
 })

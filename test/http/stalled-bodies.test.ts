@@ -6,7 +6,7 @@ import { startTestGateway, type TestAccount, type TestGateway } from '../support
 
 const MB = 1024 * 1024
 const GOOD = '{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"x"}]}'
-const POLL = { timeout: 20_000, interval: 5 }
+const POLL = { interval: 5 }
 
 let running: TestGateway
 let account: TestAccount

@@ -214,7 +214,7 @@ test('streams do not end while Postgres is away: each wait grants them one more 
       // Blocks changes to this wallet.
       await transaction.unsafe(`select 1 from wallet where account_id = ${account.accountId} for update`)
       open.resolve()
-      await expect.poll(() => provider.served, { timeout: 20_000 }).toBe(true)
+      await expect.poll(() => provider.served).toBe(true)
     })
     text = await reply
     expect(isSpent('messages', text)).toBe(false)

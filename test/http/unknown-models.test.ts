@@ -53,7 +53,7 @@ test('operators see the names once they are stored, as plain text, and which are
   const { sql } = running.database
   const written = async () =>
     (await sql`select sum(fell_back + refused)::integer as calls from unknown_model`)[0]?.calls
-  await expect.poll(written, { timeout: 20_000 }).toBe(4)
+  await expect.poll(written).toBe(4)
   await sql`insert into unknown_model (day, name, fell_back, refused)
     select day, 'GPT-5.4', 1, 0 from unknown_model where name = 'gtp-5.5'`
   const page = await operator.get('/operator/models?days=30')

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findAccount } from '../../src/accounts/accounts.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { PAYMENT_LIMITS } from '../../src/payments/limits.ts'
@@ -91,10 +91,10 @@ test('a call that waits for money goes on with the same key when the top-up arri
     headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'claude-sonnet-5', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }),
   })
-  await vi.waitFor(async () => expect(await blocked()).toBe(1), 10_000)
+  await expect.poll(blocked).toBe(1)
   const body = JSON.stringify(notification(memo))
   const notified = post(body, signed(body))
-  await vi.waitFor(async () => expect(await blocked()).toBe(2), 10_000)
+  await expect.poll(blocked).toBe(2)
   await lock`rollback`
   lock.release()
   expect((await notified).status).toBe(200)

@@ -129,11 +129,11 @@ export async function expectCleanAudit(sql: Sql): Promise<void> {
 
 /** Waits until `look` gives what is wanted; for states that another process or connection brings about. */
 export async function eventually<Value>(look: () => Promise<Value>, wanted: (value: Value) => boolean): Promise<Value> {
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 60_000
   for (;;) {
     const value = await look()
     if (wanted(value)) return value
-    if (Date.now() > deadline) throw new Error(`still ${String(JSON.stringify(value))} after 20 s`)
+    if (Date.now() > deadline) throw new Error(`still ${String(JSON.stringify(value))} after 60 s`)
     await new Promise(resolve => setTimeout(resolve, 20))
   }
 }

@@ -22,9 +22,9 @@ test('a process that begins to serve is known to the others by news, not only wh
       askMs: 3_600_000,
     })
   const first = await watch('first')
-  await expect.poll(() => counts.at(-1), { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => counts.at(-1)).toBe(1)
   const second = await watch('second')
-  await expect.poll(() => counts.at(-1), { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => counts.at(-1)).toBe(2)
   await second.close()
   await first.close()
 })

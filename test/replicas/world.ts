@@ -51,6 +51,8 @@ export function gatewayEnvironment(given: {
     KEY_ENCRYPTION_KEYS,
     UPSTREAM_OPENAI_BASE_URL: given.providerUrl,
     UPSTREAM_OPENAI_API_KEY: 'upstream-secret-1',
+    // On a busy machine a thousand calls hold a wallet's money for longer than a call waits for it by default.
+    LIMIT_ADMISSION_WAIT_MS: '120000',
     LIMIT_SETTLE_WAIT_MS: '20000',
   }
 }

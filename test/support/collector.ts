@@ -32,7 +32,7 @@ export interface Collector {
   close(): Promise<void>
 }
 
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 
 export async function startCollector(): Promise<Collector> {
   const spans: ReceivedSpan[] = []

@@ -45,12 +45,28 @@ export async function killPrograms(): Promise<void> {
   )
 }
 
-export function freePort(): Promise<number> {
+const givenPorts = new Set<number>()
+
+/**
+ * An unused port below those that the kernel gives to connections and to servers that name none, so that nobody takes it
+ * before the program that is to listen there, or while that is being replaced.
+ */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < 200; tries++) {
+    const port = 15_000 + Math.floor(Math.random() * 15_000)
+    if (!givenPorts.has(port) && (await isFree(port))) {
+      givenPorts.add(port)
+      return port
+    }
+  }
+  throw new Error('no free port was found')
+}
+
+function isFree(port: number): Promise<boolean> {
   return new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0))
-    })
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen({ port, host: '127.0.0.1', exclusive: true }, () => probe.close(() => resolve(true)))
   })
 }
 

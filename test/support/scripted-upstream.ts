@@ -121,7 +121,8 @@ export function early(): Step {
   return { do: 'early' }
 }
 
-const RECEIVE_TIMEOUT_MS = 5_000
+/** A bound for a busy machine. */
+const RECEIVE_TIMEOUT_MS = 60_000
 
 export async function startScriptedUpstream(script: Script): Promise<ScriptedUpstream> {
   const requests: RecordedRequest[] = []

@@ -5,7 +5,6 @@
 
 import { spawn, spawnSync } from 'node:child_process'
 import { appendFileSync, closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 
 /** Where a process runs and is reached: this machine, or a network namespace of it. */
 export interface Host {
@@ -112,29 +111,4 @@ function killGroup(pid: number): void {
   } catch {
     // It has already exited.
   }
-}
-
-const given = new Set<number>()
-
-/**
- * An unused port below the range for outgoing connections, so that a killed server finds it free again, and no process
- * connects to itself meanwhile.
- */
-export async function lowPort(): Promise<number> {
-  for (let tries = 0; tries < 200; tries++) {
-    const port = 15_000 + Math.floor(Math.random() * 15_000)
-    if (!given.has(port) && (await isFree(port))) {
-      given.add(port)
-      return port
-    }
-  }
-  throw new Error('no free port was found')
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise(resolve => {
-    const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen({ port, host: '127.0.0.1', exclusive: true }, () => probe.close(() => resolve(true)))
-  })
 }

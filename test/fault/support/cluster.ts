@@ -26,7 +26,8 @@ import { startEmbeddedPostgres } from '../../../src/app/embedded-postgres.ts'
 import { migrate } from '../../../src/ledger/migrate.ts'
 import { openDatabase, type Sql } from '../../../src/lib/database.ts'
 import { FileLock } from '../../../src/lib/file-lock.ts'
-import { childrenOf, HERE, type Host, lowPort, sendSignal } from './child.ts'
+import { freePort } from '../../support/program.ts'
+import { childrenOf, HERE, type Host, sendSignal } from './child.ts'
 import { runnerOn } from './postgres-runner.ts'
 import { eventually } from './wait.ts'
 
@@ -317,7 +318,7 @@ async function copyMigrated(template: string, folder: string): Promise<void> {
 
 /** A host of its own has all ports. */
 async function portOn(host: Host): Promise<number> {
-  return host === HERE ? lowPort() : 5_432
+  return host === HERE ? freePort() : 5_432
 }
 
 /** Without the log and what belongs to the running server. Files may change or vanish meanwhile: the log corrects that. */

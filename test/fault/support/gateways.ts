@@ -3,8 +3,8 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { programEnvironment } from '../../support/program.ts'
-import { type Child, type Ended, HERE, type Host, lowPort, startChild } from './child.ts'
+import { freePort, programEnvironment } from '../../support/program.ts'
+import { type Child, type Ended, HERE, type Host, startChild } from './child.ts'
 
 const LAST_WORDS = 1_500
 const MAIN = fileURLToPath(new URL('../../../src/start.js', import.meta.url))
@@ -63,7 +63,7 @@ export class GatewayProcess {
   }
 
   static async create(options: GatewayOptions): Promise<GatewayProcess> {
-    return new GatewayProcess(options, await lowPort())
+    return new GatewayProcess(options, await freePort())
   }
 
   get url(): string {

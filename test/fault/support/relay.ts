@@ -1,7 +1,7 @@
 /** A TCP relay between gateways and Postgres: breaks the network in every way, and can switch to another server. */
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { lowPort } from './child.ts'
+import { freePort } from '../../support/program.ts'
 
 /**
  * `open` passes everything. `silent`: connections stay open but nothing arrives, in either direction, as if a cable
@@ -31,7 +31,7 @@ export class Relay {
   }
 
   static async start(target: number): Promise<Relay> {
-    const relay = new Relay(await lowPort(), target)
+    const relay = new Relay(await freePort(), target)
     await new Promise<void>(resolve => relay.#server.listen(relay.port, '127.0.0.1', resolve))
     return relay
   }
