@@ -12,7 +12,7 @@ export const AUDIO_SPEECH: ModelEndpoint = {
   purpose: 'Text to speech',
   operationId: 'createSpeech',
   operation: {
-    summary: 'Speak a text',
+    summary: 'Turn text into speech',
     description: 'The reply is audio; the price is per call.',
     request: 'SpeechRequest',
     reply: null,

@@ -13,7 +13,7 @@ export const IMAGES_EDITS: ModelEndpoint = {
   purpose: 'Edit of a reference image, as JSON or as a form',
   operationId: 'editImage',
   operation: {
-    summary: 'Draw from a reference image',
+    summary: 'Generate from a reference image',
     description: 'Takes JSON, or the form (`multipart/form-data`) that official SDKs send. PNG, JPEG, WebP and GIF.',
     request: 'ImageEditRequest',
     requestType: 'multipart/form-data',

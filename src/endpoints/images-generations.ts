@@ -13,7 +13,7 @@ export const IMAGES_GENERATIONS: ModelEndpoint = {
   purpose: 'Image generation',
   operationId: 'createImage',
   operation: {
-    summary: 'Draw images',
+    summary: 'Generate images',
     description: 'The price is per image returned.',
     request: 'ImageRequest',
     reply: 'ImageReply',

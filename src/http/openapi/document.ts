@@ -28,7 +28,18 @@ export interface OpenApi {
   readonly operations: readonly DescribedOperation[]
 }
 
-const ERROR_STATUSES = [400, 401, 402, 403, 404, 413, 429, 502, 503] as const
+/** What every error of a status has in common. */
+const ERROR_MEANINGS: readonly (readonly [status: number, meaning: string])[] = [
+  [400, 'The request is not valid; the message says what to correct.'],
+  [401, 'The API key is missing, wrong, revoked, paused or expired.'],
+  [402, 'The balance or the limit of the key is used up; top up or raise the limit, the key stays the same.'],
+  [403, 'This API key may not call this model.'],
+  [404, 'There is no such model or path.'],
+  [413, 'The request is too large.'],
+  [429, 'Too many calls; try again after the time in `retry-after`.'],
+  [502, 'The provider failed; nothing was charged.'],
+  [503, 'Not available at the moment; try again later.'],
+]
 
 export function describeApi(options: OpenApiOptions): OpenApi {
   const routes = API_ROUTES.flatMap(({ method, path, operationId, operation }) =>
@@ -165,14 +176,12 @@ function reference(name: string): Schema {
 /** Status and meaning of every possible answer of an operation. Free operations cannot run out of balance. */
 function answersOf({ billed }: Operation): readonly (readonly [string, string])[] {
   const rows = Object.values(ERRORS)
-  const errors = ERROR_STATUSES.filter(status => billed || (status !== 402 && status !== 502)).map(status => {
-    const types = [...new Set(rows.filter(row => row.status === status).map(row => row.type))]
-    const messages = [...new Set(rows.filter(row => row.status === status).map(row => row.message))]
-    return [
-      String(status),
-      `${types.map(type => `\`${type}\``).join(', ')}. ${messages.slice(0, 2).join(' ')}`,
-    ] as const
-  })
+  const errors = ERROR_MEANINGS.filter(([status]) => billed || (status !== 402 && status !== 502)).map(
+    ([status, meaning]) => {
+      const types = [...new Set(rows.filter(row => row.status === status).map(row => row.type))]
+      return [String(status), `${types.map(type => `\`${type}\``).join(', ')}. ${meaning}`] as const
+    },
+  )
   return [['200', billed ? 'The answer. It is charged.' : 'The answer. It is free.'], ...errors]
 }
 

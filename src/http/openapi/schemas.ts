@@ -51,7 +51,7 @@ const TURNS: Schema = {
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
   MessagesRequest: object({
     'model*': MODEL,
-    'max_tokens*': field(POSITIVE, 'Most output tokens.'),
+    'max_tokens*': field(POSITIVE, 'Maximum number of output tokens.'),
     'messages*': field(TURNS, 'The conversation, oldest turn first.'),
     system: field({ type: ['string', 'array'] }, 'Instructions that come before the conversation.'),
     stream: STREAM,
@@ -75,7 +75,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ChatRequest: object({
     'model*': MODEL,
     'messages*': field(TURNS, 'The conversation, oldest turn first.'),
-    max_completion_tokens: field(POSITIVE, 'Most output tokens; `max_tokens` works too.'),
+    max_completion_tokens: field(POSITIVE, 'Maximum number of output tokens; `max_tokens` works too.'),
     stream: STREAM,
     stream_options: field(OPEN, '`include_usage` adds token counts to a stream.'),
     tools: field(LIST, 'Tools that the model may call.'),
@@ -105,13 +105,13 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     usage: field(OPEN, 'Token counts.'),
   }),
   ImageRequest: object({
-    'model*': field(TEXT, 'An id of a model for images.'),
+    'model*': field(TEXT, 'Id of an image model.'),
     'prompt*': field(TEXT, 'What to draw.'),
     n: field(POSITIVE, 'How many images; each is charged.'),
     size: field({ type: 'string' }, '`<width>x<height>`, such as `1024x1024`.'),
   }),
   ImageEditRequest: object({
-    'model*': field(TEXT, 'An id of a model for images.'),
+    'model*': field(TEXT, 'Id of an image model.'),
     'prompt*': field(TEXT, 'What to change.'),
     image: field(
       TEXT,
@@ -125,8 +125,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     'data*': field(LIST, 'The images, each with `b64_json` or `url`.'),
   }),
   SpeechRequest: object({
-    'model*': field(TEXT, 'An id of a model for speech.'),
-    'input*': field(TEXT, 'Text to speak.'),
+    'model*': field(TEXT, 'Id of a speech model.'),
+    'input*': field(TEXT, 'Text to read aloud.'),
     'voice*': field(TEXT, 'Name of a voice, such as `alloy`.'),
     response_format: field(TEXT, 'Such as `mp3` or `wav`.'),
     speed: field({ type: 'number' }, 'From 0.25 to 4.'),
@@ -152,7 +152,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     'id*': field(TEXT, 'What requests name.'),
     'display_name*': field(TEXT, 'For people.'),
     'context_length*': field({ type: ['integer', 'null'] }, 'Most tokens of a conversation.'),
-    'max_tokens*': field({ type: ['integer', 'null'] }, 'Most output tokens of a call.'),
+    'max_tokens*': field({ type: ['integer', 'null'] }, 'Maximum number of output tokens of a call.'),
     'channel*': field({ enum: ['standard', 'aws'] }, 'Where it runs.'),
     'endpoints*': field({ type: 'array', items: TEXT }, 'Where it can be called.'),
     'price*': field(
