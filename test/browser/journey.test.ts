@@ -262,10 +262,13 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.locator('summary', { hasText: 'System prompt' }).click()
     await page.getByLabel('API format').selectOption('messages')
     expect(await code.innerText()).toMatch(/client\.messages\.create\([\s\S]*"content": "Còn nữa"/)
-    await page.getByLabel('Output tokens at most').fill('nhiều')
+    await page.getByLabel('Max output tokens').fill('nhiều')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('Enter a number.').waitFor()
-    await page.getByLabel('Output tokens at most').fill('64')
+    const tops = `[...document.querySelectorAll('.playground-parameters .field')].filter(field => !field.hidden)
+      .map(field => field.children[1].getBoundingClientRect().top)`
+    expect(new Set(await page.evaluate<number[]>(tops)).size).toBe(1)
+    await page.getByLabel('Max output tokens').fill('64')
     await expectAccessible(page)
 
     await page.getByRole('button', { name: 'Start over' }).click()
@@ -476,6 +479,19 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByText('Your key is ready').waitFor()
     await expectAccessible(page)
+    await page.goto('/keys')
+    await page.getByText('Set limits (optional)').click()
+    await page.getByLabel('Spending limit').fill('lots')
+    await page.getByLabel('Concurrent calls').fill('many')
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    await page.getByText('Enter an amount in whole dong').waitFor()
+    // The first field to correct has the focus, and each of them a border that says so.
+    const borders = ['label', 'cap', 'flight'].map(
+      name => `getComputedStyle(document.querySelector('[name=${name}]')).borderColor`,
+    )
+    const [usual, ...wrong] = await page.evaluate<string[]>(`[${borders}]`)
+    expect([new Set(wrong).size, wrong.includes(usual as string)]).toEqual([1, false])
+    expect(await page.evaluate('document.activeElement.name')).toBe('cap')
     await page.locator('details.person summary').click()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.goto('/forgot')

@@ -94,5 +94,10 @@
     else location.reload()
   })
 
-  for (const element of document.querySelectorAll('[data-focus]')) element.focus()
+  // The first field to correct, else where to begin.
+  const [field] = [
+    ...document.querySelectorAll('[data-focus][aria-invalid]'),
+    ...document.querySelectorAll('[data-focus]'),
+  ]
+  field?.focus()
 })()
