@@ -126,11 +126,9 @@ test('counts, durations and times are written like amounts', () => {
   expect([duration(1250), duration(340)]).toEqual(['1,3\u00a0s', '340\u00a0ms'])
   expect(time(new Date('2026-11-20T17:05:09Z'))).toBe('21/11/2026 00:05:09')
   expect([date(new Date('2026-11-20T17:05:09Z')), day('2026-11-05')]).toEqual(['21/11/2026', '05/11/2026'])
-  expect([chartFigure(60_696.98, '₫'), chartFigure(0.0033, ''), chartFigure(12, '')]).toEqual([
-    '60.696\u00a0₫',
-    '0,0033',
-    '12',
-  ])
+  const charted = [60_696.98, 9.087, 999.999, 12, 0.01, 0.0033].map(value => chartFigure(value, ''))
+  expect(charted).toEqual(['60.696', '9,09', '1.000', '12', '0,01', '0,0033'])
+  expect(chartFigure(519.545, '₫')).toBe('519,54\u00a0₫')
 })
 
 test('fields of a form are trimmed and cut, and hold no control characters', () => {

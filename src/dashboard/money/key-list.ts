@@ -31,7 +31,8 @@ export function keyView({ language }: Pick<PageRequest, 'language'>, key: OwnKey
     isActive: key.revokedAt === null,
     state: stateOf(key),
     isPaused: key.disabledAt !== null,
-    expiresAt: key.expiresAt,
+    /** Through its end, in Vietnam; null: it does not expire. */
+    lastDay: key.expiresAt === null ? null : new Date(key.expiresAt.getTime() - 1),
     /** How many models it is bound to; 0: none, it calls all. */
     models: key.allowedModels?.length ?? 0,
     createdAt: key.createdAt,

@@ -25,9 +25,13 @@ export function dong(amount: number | bigint): string {
   return `${withDots(amount.toString())}${NO_BREAK}₫`
 }
 
-/** For charts: whole numbers from 1.000 on, rounded down. */
+/**
+ * For charts: whole numbers from 1.000 on, rounded down; two decimals below, because `9,087` beside `9.087` is misread; more
+ * only where two would be 0.
+ */
 export function chartFigure(value: number, unit: string): string {
-  const [whole = '0', fraction] = String(value >= 1000 ? Math.trunc(value) : Number(value.toFixed(6))).split('.')
+  const digits = value >= 0.01 ? 2 : 6
+  const [whole = '0', fraction] = String(value >= 1000 ? Math.trunc(value) : Number(value.toFixed(digits))).split('.')
   return `${withDots(whole)}${fraction === undefined ? '' : `,${fraction}`}${unit === '' ? '' : NO_BREAK + unit}`
 }
 
