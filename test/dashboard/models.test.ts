@@ -108,7 +108,7 @@ test('a card says from which size on a call at the fixed price is the cheaper on
   const { html } = await visitor.get('/models?q=claude-opus-5')
   const card = html.split('<li class="card').find(each => each.includes('>Claude Opus 5<')) as string
   // 1.500 ₫ a call against 6.500 ₫ per million tokens.
-  expect(readable(card)).toContain('The price per call is cheaper from 230.770 tokens per call.')
+  expect(readable(card)).toContain('Per-call pricing is cheaper for calls of 230.770 tokens or more.')
   expect(readable(html.split('<li class="card').find(each => each.includes('>Claude Opus 4.7<')) ?? '')).not.toContain(
     'cheaper',
   )
@@ -140,8 +140,15 @@ test('too few or too many models to compare, or unknown ones, are said to be', a
   expect((await visitor.get('/compare?model=opus')).html).not.toContain('<div class="empty">')
   const five = ['opus', 'sonnet', 'gpt-5.5', 'grok-4.3', 'kimi-k2.6'].map(id => `model=${id}`).join('&')
   const { html } = await visitor.get(`/compare?${five}`)
-  expect(readable(html)).toContain('Only 4 models fit beside each other')
+  expect(readable(html)).toContain('Only 4 models fit side by side')
   expect(html.match(/<th scope="col"><a href="\/models/g)).toHaveLength(4)
+})
+
+test('the calculator says what a total is for', async () => {
+  const text = async (path: string) => readable((await visitor.get(path)).html)
+  expect(await text('/models/claude-opus-5')).toContain('Variant Per call Total for 1.000 calls')
+  expect(await text('/models/claude-opus-5?calls=1')).toContain('Total for 1 call ')
+  expect(await text('/models/req/gpt-image-2')).toContain('Variant Per image Total for 1.000 images')
 })
 
 test('the calculator shows each price of the model, the cheapest marked, and keeps what was typed wrong', async () => {

@@ -375,6 +375,7 @@ test('a deleted account is closed for good, and an operator keeps theirs until t
   const customer = newVisitor()
   await customer.signUp('closed@example.com')
   const [row] = await sql`select account_id from account where email = 'closed@example.com'`
+  expect(readable((await customer.get('/account/delete')).html)).toContain('Balance: 0 ₫ There is nothing to refund.')
   const remove = () => customer.post('/account/delete', { confirm: 'closed@example.com' })
   const answers = await Promise.all([remove(), remove()])
   expect(answers.map(({ status }) => status)).toContain(303)
@@ -467,7 +468,7 @@ test('a webhook shows its secret once, says what a test came to, and belongs to 
   const next = await visitor.post(`${path}/secret`)
   expect([/whsec_[\w+/=]+/.exec(next.html)?.[0] === secret, next.html.includes('whsec_')]).toEqual([false, true])
   expect((await visitor.post(`${path}/disable`)).status).toBe(303)
-  expect(readable((await visitor.get('/account/alerts')).html)).toMatch(/127\.0\.0\.1:\d+ Off/)
+  expect(readable((await visitor.get('/account/alerts')).html)).toMatch(/ 127\.0\.0\.1:\d+\/hook Off/)
   for (const verb of ['', '/test', '/secret', '/enable', '/disable', '/delete']) {
     expect([verb, (await stranger.post(path + verb, { 'balance.low': 'on' })).status]).toEqual([verb, 404])
   }

@@ -81,10 +81,13 @@ export async function alertsPage(request: PageRequest, tried: Tried = {}): Promi
 
 export function webhookView(webhook: Webhook) {
   const state = webhook.disabledFor ?? 'on'
+  const { host = '', pathname = '' } = URL.parse(webhook.url) ?? {}
   return {
     webhookId: webhook.webhookId,
     url: webhook.url,
-    host: URL.parse(webhook.url)?.host ?? '',
+    host,
+    /** Tells two of a host apart, without the tokens that a query may hold. */
+    place: host + pathname,
     stateKey: `webhook.state.${state}`,
     tone: state === 'on' ? 'good' : state === 'owner' ? '' : 'bad',
     isOn: state === 'on',

@@ -77,6 +77,8 @@ export function calculate(request: PageRequest, models: readonly CatalogueModel[
           }),
     results: isRight ? models.map(model => pricesOf(model, units, { ...request, catalogue: options.catalogue })) : [],
     calls: count(calls),
+    eachKey: makesImages ? 'calculator.each.images' : 'calculator.each',
+    totalKey: makesImages ? 'calculator.total.images' : 'calculator.total',
   }
 }
 

@@ -25,7 +25,7 @@ export const COMMON_TEXTS = {
   'frame.outbox': { vi: 'Hộp thư thử nghiệm', en: 'Development outbox' },
   'frame.balance': { vi: 'Số dư {balance}', en: 'Balance {balance}' },
   'frame.days_left': { vi: 'còn {days} ngày', en: '{days} {days:day|days} left' },
-  'frame.day_left': { vi: 'còn dưới 1 ngày', en: 'less than a day' },
+  'frame.day_left': { vi: 'còn dưới 1 ngày', en: 'less than a day left' },
   'nav.overview': { vi: 'Tổng quan', en: 'Overview' },
   'nav.keys': { vi: 'Khóa API', en: 'API keys' },
   'nav.usage': { vi: 'Mức sử dụng', en: 'Usage' },

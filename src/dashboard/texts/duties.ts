@@ -19,7 +19,7 @@ export const DUTY_TEXTS = {
   },
   'duty.unset': {
     vi: 'Người vận hành chưa khai báo công ty và cách liên hệ.',
-    en: 'The operator has not said yet who they are and how to reach them.',
+    en: 'The operator has not yet said who they are and how to reach them.',
   },
   'company.tax_code': { vi: 'Mã số thuế', en: 'Tax code' },
   'company.address': { vi: 'Địa chỉ', en: 'Address' },

@@ -6,7 +6,7 @@ export const KEY_TEXTS = {
   'keys.title': { vi: 'Khóa API', en: 'API keys' },
   'keys.lead': {
     vi: 'Một khóa API gọi được mọi mô hình. Tối đa {max} khóa API đang dùng.',
-    en: 'One key calls every model. At most {max} active keys.',
+    en: 'One key calls every model. You can have up to {max} active keys.',
   },
   'keys.create': { vi: 'Tạo khóa API', en: 'Create a key' },
   'keys.label': { vi: 'Tên khóa API', en: 'Key name' },
@@ -95,7 +95,7 @@ export const KEY_TEXTS = {
   'keys.expires': { vi: 'Hết hạn', en: 'Expires' },
   'keys.expires.hint': {
     vi: 'Khóa API dùng được đến hết ngày này, giờ Việt Nam. Để trống là không hết hạn.',
-    en: 'The key works until the end of this day in Vietnam. Leave empty for no end.',
+    en: 'The key works until the end of this day in Vietnam. Leave empty if it never expires.',
   },
   'keys.expires.fault': {
     vi: 'Hãy chọn hôm nay hoặc một ngày sau đó, hoặc để trống.',
@@ -109,7 +109,7 @@ export const KEY_TEXTS = {
   },
   'keys.models.fault': {
     vi: 'Không có mô hình hay họ nào tên {name}. Hãy xem mã trong bảng giá.',
-    en: 'There is no model or family {name}. The price list has the ids.',
+    en: 'There is no model or family {name}. See the price list for ids.',
   },
   'keys.models.many': { vi: 'Hãy chọn tối đa {max} mô hình.', en: 'List at most {max} models.' },
   'keys.flight': { vi: 'Số lượt gọi cùng lúc', en: 'Concurrent calls' },

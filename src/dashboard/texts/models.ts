@@ -79,11 +79,11 @@ export const MODEL_TEXTS = {
   },
   'model.break_even': {
     vi: 'Mỗi lượt từ {tokens} token trở lên thì gọi theo lượt rẻ hơn.',
-    en: 'The price per call is cheaper from {tokens} tokens per call.',
+    en: 'Per-call pricing is cheaper for calls of {tokens} tokens or more.',
   },
   'model.break_even.never': {
     vi: 'Trong ngữ cảnh này, giá theo token luôn rẻ hơn.',
-    en: 'Within its context, the price by token is always lower.',
+    en: 'Within its context, per-token pricing is always cheaper.',
   },
   'model.retired': {
     vi: '{old} đã ngừng; các lượt gọi tên này nay do {id} trả lời.',
@@ -93,8 +93,8 @@ export const MODEL_TEXTS = {
   'model.served': { vi: 'Thành công', en: 'Success rate' },
   'model.first_byte': { vi: 'Byte đầu tiên (TTFB)', en: 'Time to first byte' },
   'model.figures': {
-    vi: 'Tỷ lệ thành công và trung vị thời gian đến byte đầu tiên khi streaming: 7 ngày qua, mọi khách hàng; để trống khi còn ít lượt gọi.',
-    en: 'Success rate and median time to the first byte of streams: last 7 days, all customers; blank where there were few calls.',
+    vi: 'Tỷ lệ thành công và trung vị thời gian đến byte đầu tiên khi streaming: 7 ngày qua, mọi khách hàng; gạch ngang khi còn ít lượt gọi.',
+    en: 'Success rate and median time to the first byte of streams: last 7 days, all customers; a dash where there were few calls.',
   },
   'model.facts': { vi: 'Thông số', en: 'Specifications' },
   'model.aliases': { vi: 'Bí danh', en: 'Aliases' },
@@ -114,7 +114,9 @@ export const MODEL_TEXTS = {
   'calculator.calculate': { vi: 'Tính', en: 'Calculate' },
   'calculator.fault': { vi: 'Nhập số từ {min} đến {max}.', en: 'Enter a number from {min} to {max}.' },
   'calculator.each': { vi: 'Mỗi lượt', en: 'Per call' },
-  'calculator.total': { vi: 'Tổng {calls} lượt', en: 'Total for {calls}' },
+  'calculator.each.images': { vi: 'Mỗi ảnh', en: 'Per image' },
+  'calculator.total': { vi: 'Tổng {calls} lượt', en: 'Total for {calls} {calls:call|calls}' },
+  'calculator.total.images': { vi: 'Tổng {calls} ảnh', en: 'Total for {calls} {calls:image|images}' },
   'calculator.cheapest': { vi: 'rẻ nhất', en: 'cheapest' },
   'calculator.too_long': {
     vi: 'Một lượt {tokens} token dài hơn ngữ cảnh của {names}.',
@@ -128,7 +130,7 @@ export const MODEL_TEXTS = {
   'compare.too_few': { vi: 'Chọn từ 2 đến {count} mô hình để so sánh.', en: 'Choose 2 to {count} models to compare.' },
   'compare.too_many': {
     vi: 'Chỉ so sánh được {count} mô hình một lúc; các mô hình sau đã được bỏ qua.',
-    en: 'Only {count} models fit beside each other; the rest were left out.',
+    en: 'Only {count} models fit side by side; the rest were left out.',
   },
   'compare.choose': { vi: 'Chọn trong bảng giá', en: 'Choose from the price list' },
   'compare.remove': { vi: 'Bỏ', en: 'Remove' },

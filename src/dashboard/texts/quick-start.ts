@@ -78,7 +78,7 @@ export const QUICK_START_TEXTS = {
   },
   'quickstart.open_webui': {
     vi: 'Các biến này chỉ được đọc ở lần khởi động đầu tiên; về sau hãy đổi kết nối trong Admin Settings → Connections. `TASK_MODEL_EXTERNAL` đặt {cheap} cho tiêu đề và gợi ý; nếu không, mô hình đang trò chuyện làm việc đó.',
-    en: 'It reads these at its first start only; later change the connection in Admin Settings → Connections. `TASK_MODEL_EXTERNAL` gives titles and suggestions to {cheap}; without it the model of the chat writes them.',
+    en: 'It reads these on its first start only; after that, change the connection in Admin Settings → Connections. `TASK_MODEL_EXTERNAL` leaves titles and suggestions to {cheap}; without it, the model of the chat writes them.',
   },
   'quickstart.n8n': {
     vi: 'Tạo thông tin xác thực OpenAI với địa chỉ này, rồi chọn nó trong nút OpenAI Chat Model.',

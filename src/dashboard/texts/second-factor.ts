@@ -70,10 +70,10 @@ export const SECOND_FACTOR_TEXTS = {
     vi: 'Cho điện thoại mới. Cái cũ vẫn dùng được cho đến khi bạn nhập mã của cái mới.',
     en: 'For a new phone. The old one works until you enter a code from the new one.',
   },
-  'factor.state.off': { vi: 'Tắt xác thực hai lớp', en: 'Turn it off' },
+  'factor.state.off': { vi: 'Tắt xác thực hai lớp', en: 'Turn off two-factor authentication' },
   'factor.state.off.text': {
     vi: 'Từ đó chỉ cần một bước để đăng nhập. Mã khôi phục cũng hết hiệu lực.',
-    en: 'One step is then enough to sign in. The recovery codes go, too.',
+    en: 'Signing in then takes a single step. The recovery codes stop working, too.',
   },
   'operator.role.refused': {
     vi: 'Vai trò của bạn không cho phép việc này. Hãy nhờ một chủ sở hữu.',

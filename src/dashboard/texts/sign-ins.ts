@@ -5,7 +5,7 @@ import type { Texts } from './type.ts'
 export const SIGN_INS_TEXTS = {
   'providers.title': { vi: 'Chưa đăng nhập được', en: 'You are not signed in' },
   'providers.with': { vi: 'Tiếp tục với {provider}', en: 'Continue with {provider}' },
-  'providers.again': { vi: 'Đến trang đăng nhập', en: 'To the sign-in page' },
+  'providers.again': { vi: 'Đến trang đăng nhập', en: 'Go to the sign-in page' },
   'providers.away': {
     vi: 'Hiện không kết nối được với nhà cung cấp này. Hãy thử lại sau, hoặc đăng nhập bằng cách khác.',
     en: 'This provider cannot be reached right now. Try again later, or sign in another way.',
@@ -25,7 +25,7 @@ export const SIGN_INS_TEXTS = {
   },
   'providers.taken': {
     vi: 'Tài khoản này nay đã liên kết với một người khác ở nhà cung cấp đó. Hãy đăng nhập bằng cách khác.',
-    en: 'This account is linked to somebody else at that provider by now. Sign in another way.',
+    en: 'This account is now linked to someone else at that provider. Sign in another way.',
   },
   'providers.other_browser': {
     vi: 'Liên kết đã được dùng, đã hết hạn, hoặc không thuộc trình duyệt này. Hãy mở nó trong chính trình duyệt mà bạn đã bắt đầu.',
@@ -33,7 +33,7 @@ export const SIGN_INS_TEXTS = {
   },
   'providers.sent': {
     vi: 'Hãy mở liên kết trong thư bằng chính trình duyệt này.',
-    en: 'Open the link in our email in this very browser.',
+    en: 'Open the link in our email in this same browser.',
   },
   'providers.link.title': { vi: 'Liên kết {provider}', en: 'Link {provider}' },
   'providers.link.lead': {
@@ -43,7 +43,7 @@ export const SIGN_INS_TEXTS = {
   'providers.link.password': { vi: 'Liên kết và đăng nhập', en: 'Link and sign in' },
   'providers.link.mail.text': {
     vi: 'Hoặc chúng tôi gửi một liên kết tới {email}.',
-    en: 'Or we email a link to {email}.',
+    en: 'Or we can email a link to {email}.',
   },
   'providers.link.mail': { vi: 'Gửi liên kết', en: 'Send the link' },
   'providers.confirm': {
@@ -54,7 +54,7 @@ export const SIGN_INS_TEXTS = {
   'sign_ins.title': { vi: 'Cách đăng nhập', en: 'Ways to sign in' },
   'sign_ins.lead': {
     vi: 'Mỗi cách đều mở được tài khoản của bạn. Đặt lại mật khẩu qua email sẽ gỡ những liên kết không thuộc chính hộp thư đó.',
-    en: 'Each of them opens your account. Resetting your password by email unlinks those that do not run that mailbox.',
+    en: 'Each of them opens your account. Resetting your password by email unlinks every provider that does not run that mailbox.',
   },
   'sign_ins.no_password': { vi: 'Chưa có. [Đặt mật khẩu](/forgot)', en: 'None. [Set one](/forgot)' },
   'sign_ins.link': { vi: 'Liên kết {provider}', en: 'Link {provider}' },
