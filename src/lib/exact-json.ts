@@ -3,7 +3,7 @@
  * `JSON.rawJSON`: `JSON.stringify` writes it unchanged, `isObject` is false for it, and nobody computes with it.
  */
 
-import { isObject, type JsonObject, type JsonValue, parseJson } from './json.ts'
+import { isObject, type JsonObject, type JsonValue, parseJson, parseText } from './json.ts'
 
 const { rawJSON } = JSON as unknown as { rawJSON(source: string): JsonValue }
 type ExactReviver = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown
@@ -24,10 +24,12 @@ export function exactNumber(source: string): JsonValue {
 export function parseExactJson(text: string): JsonValue | undefined {
   if (!MAY_HOLD_LONG_NUMBER.test(text)) return parseJson(text)
   try {
-    return parse(text, (_key, value, { source }) =>
-      typeof value === 'number' && source !== undefined && source.length >= EXACT_NUMBER_LENGTH_MIN
-        ? exactNumber(source)
-        : value,
+    return parseText(text, given =>
+      parse(given, (_key, value, { source }) =>
+        typeof value === 'number' && source !== undefined && source.length >= EXACT_NUMBER_LENGTH_MIN
+          ? exactNumber(source)
+          : value,
+      ),
     )
   } catch {
     return undefined

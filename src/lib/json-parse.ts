@@ -7,7 +7,7 @@ import { isAscii } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { type ByteText, characters, decodeText, joinBytes } from './byte-text.ts'
 import { exactNumber } from './exact-json.ts'
-import type { JsonObject, JsonValue } from './json.ts'
+import { hasSpelling, type JsonObject, type JsonValue, parseText, spelledOut } from './json.ts'
 import { type EscapedText, JsonScan, type ScanLimits } from './json-scan.ts'
 import { asciiJson } from './json-text.ts'
 import { inTurn } from './loop-turns.ts'
@@ -33,14 +33,17 @@ export async function scanJson(text: ByteText, limits: ScanLimits): Promise<Json
  * The values of JSON text; numbers below the top-level object keep their digits, see lib/exact-json.ts. `bytes` has
  * the same content as `text`: decoding it avoids a copy. Rejects with SyntaxError for anything but JSON.
  */
-export async function parseScanned(bytes: Buffer, text: ByteText, scan: JsonScan): Promise<JsonValue> {
-  const { longTexts, longNumbers } = scan
+export async function parseScanned(
+  bytes: Buffer,
+  text: ByteText,
+  { longTexts, longNumbers }: Pick<JsonScan, 'longTexts' | 'longNumbers'>,
+): Promise<JsonValue> {
   const isPlain = isAscii(bytes)
   if (longTexts.length === 0 && longNumbers.length === 0) {
     const decode = () => (isPlain ? characters(text) : bytes.toString('utf8'))
-    if (text.length <= SHORT_BYTES) return JSON.parse(decode()) as JsonValue
+    if (text.length <= SHORT_BYTES) return parseText(decode())
     const unicode = isPlain ? decode() : await inTurn(decode)
-    return inTurn(() => JSON.parse(unicode) as JsonValue)
+    return parseInTurns(unicode)
   }
   const decoded: JsonValue[] = []
   for (const long of longTexts) decoded.push(await decodeLong(text, long))
@@ -49,9 +52,15 @@ export async function parseScanned(bytes: Buffer, text: ByteText, scan: JsonScan
   // Cannot occur in the input.
   const mark = `${randomUUID()}:`
   const rest = await inTurn(() => withMarks(text, [...longTexts, ...numbers], mark))
-  const value = await inTurn(() => JSON.parse(isPlain ? characters(rest) : decodeText(rest)) as JsonValue)
+  const value = await parseInTurns(await inTurn(() => (isPlain ? characters(rest) : decodeText(rest))))
   await inTurn(() => putBack(value, mark, decoded))
   return value
+}
+
+/** As `parseText`. */
+async function parseInTurns(text: string): Promise<JsonValue> {
+  const value = await inTurn(() => JSON.parse(text) as JsonValue)
+  return hasSpelling(text) ? inTurn(() => JSON.parse(spelledOut(text)) as JsonValue) : value
 }
 
 async function decodeLong(text: ByteText, { start, end }: EscapedText): Promise<string> {

@@ -1,0 +1,50 @@
+/** Reading JSON from outside, on runtimes whose JSON.parse mistakes keys with escapes. */
+
+import { expect, test } from 'vitest'
+import { encodeText } from '../../src/lib/byte-text.ts'
+import { parseExactJson } from '../../src/lib/exact-json.ts'
+import { type JsonValue, parseJson, spelledOut } from '../../src/lib/json.ts'
+import { parseScanned, scanJson } from '../../src/lib/json-parse.ts'
+
+async function parseBody(text: string): Promise<JsonValue> {
+  const bytes = encodeText(text)
+  return parseScanned(Buffer.from(text), bytes, await scanJson(bytes, { valuesMax: 1_000 }))
+}
+
+/** One client's keys, which V8 expects in the objects that follow. */
+const BEFORE = '{"model":"m","inner":[{"a":1,"\\\\u007":1},{"a":1,"\\\\u007":1}],"\\\\u007":1}'
+const AFTER = '{"model":"m","inner":[{"a":1,"\\u0074ypes":1},{"a":1,"\\u0074ypes":2}],"\\u0074ools":[]}'
+const LONG = `,"long":"${'x'.repeat(20_000)}"}`
+const EXACT = ',"deep":[12345678901234567890]}'
+
+test.each<[string, string, (text: string) => unknown]>([
+  ['parseJson', AFTER, parseJson],
+  ['parseExactJson', AFTER, parseExactJson],
+  ['parseExactJson, with a long number', AFTER.replace(/}$/, EXACT), parseExactJson],
+  ['a body', AFTER, parseBody],
+  ['a large body', AFTER.replace(/}$/, LONG), parseBody],
+  ['a body with a long number', AFTER.replace(/}$/, EXACT), parseBody],
+])('%s reads keys with escapes whatever keys there were before', async (_what, text, parse) => {
+  const kept = JSON.parse(BEFORE) as object
+  const { inner, tools } = (await parse(text)) as { inner: object[]; tools: unknown }
+  expect(tools).toEqual([])
+  expect(inner).toEqual([
+    { a: 1, types: 1 },
+    { a: 1, types: 2 },
+  ])
+  expect(Object.keys(kept)).toEqual(['model', 'inner', '\\u007'])
+})
+
+test('escapes outside of strings stay faults', async () => {
+  for (const text of ['{"a":\\u0031}', '{"a":tru\\u0065}', '[\\u0031,"\\u0061"]']) {
+    expect(parseJson(text), text).toBeUndefined()
+    expect(parseExactJson(text), text).toBeUndefined()
+    await expect(parseBody(text)).rejects.toThrow(SyntaxError)
+  }
+})
+
+test('spells out letters, digits and what else names have, and nothing else', () => {
+  const written = '"\\u0061\\u005F\\u0039\\u002d \\u0022\\u005c\\u003c\\u00e9\\u1ebf\\n \\\\u0061 \\\\\\u0061"'
+  expect(spelledOut(written)).toBe('"a_9- \\u0022\\u005c\\u003c\\u00e9\\u1ebf\\n \\\\u0061 \\\\a"')
+  expect(JSON.parse(spelledOut(written))).toBe(JSON.parse(written))
+})
