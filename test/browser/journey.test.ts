@@ -427,7 +427,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
     ]
     for (const path of paths) {
       await expectLight(page, path)
-      await expectAccessible(page, () => expectVietnamese(path))
+      await expectAccessible(page, async () => {
+        await page.evaluate(`for (const fold of document.querySelectorAll('main details')) fold.open = true`)
+        await expectNarrow(page)
+        await expectVietnamese(path)
+      })
     }
     await page.goto('/operator')
     await page.getByRole('button', { name: 'Audit what is new' }).click()
