@@ -40,7 +40,14 @@ export function createLog(level: string, { base = {}, to }: LogOptions = {}): Lo
       formatters: { level: label => ({ level: label }) },
       serializers: { cause: faultText },
     },
-    // Lines are written together: a write per line would cost more than everything else about it.
-    to ?? destination({ dest: 2, sync: false, minLength: GATHERED_CHARACTERS, periodicFlush: FLUSH_MS }),
+    to ?? (level === 'silent' ? NOWHERE : standardError()),
   )
+}
+
+/** A destination would write an empty text every `FLUSH_MS` for as long as the process lives. */
+const NOWHERE: DestinationStream = { write() {} }
+
+/** Lines are written together: a write per line would cost more than everything else about it. */
+function standardError(): DestinationStream {
+  return destination({ dest: 2, sync: false, minLength: GATHERED_CHARACTERS, periodicFlush: FLUSH_MS })
 }
