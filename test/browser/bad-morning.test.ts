@@ -13,7 +13,7 @@ import { startTestGateway, TEST_BANK, type TestAccount, type TestGateway } from 
 import { end, head, type ScriptedUpstream, startScriptedUpstream, write } from '../support/scripted-upstream.ts'
 import { changedTables } from '../support/tables.ts'
 import { transferMoney } from '../support/transfers.ts'
-import { collectComplaints, missingBrowser, startBrowser } from './browser.ts'
+import { collectComplaints, missingBrowser, openContext, startBrowser } from './browser.ts'
 
 const missing = missingBrowser()
 if (missing !== null) console.warn(`browser tests are skipped: ${missing}`)
@@ -41,8 +41,7 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
     running = await startTestGateway({ tables, upstreams: { anthropic: provider.url }, environment: TEST_BANK })
     customer = await running.account(10n ** 12n)
     browser = await startBrowser()
-    page = await (await browser.newContext({ baseURL: running.url, locale: 'en-GB' })).newPage()
-    page.setDefaultTimeout(10_000)
+    page = await (await openContext(browser, { baseURL: running.url })).newPage()
     complaints = collectComplaints(page, running.url)
     await signIn()
   })

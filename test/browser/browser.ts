@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import axe, { type RunOptions } from 'axe-core'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium'
@@ -16,7 +16,11 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Each page reads axe anew, and is gone before optimized code has paid for itself: a quarter of the processor time.
+  '--js-flags=--no-opt --no-maglev',
 ]
+/** A bound for a busy machine, not an expectation. */
+const WAIT_MS = 60_000
 
 /** Why there is no browser to test with, or null. Throws where there has to be one. */
 export function missingBrowser(): string | null {
@@ -28,6 +32,27 @@ export function missingBrowser(): string | null {
 
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS })
+}
+
+/** For somebody who reads English, and wants nothing to move: motion costs time, and axe would judge it midway. */
+export async function openContext(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
+  const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
+  context.setDefaultTimeout(WAIT_MS)
+  return context
+}
+
+/** Follows a link in a mail of the development outbox. Some mails go out after the page that promises them has answered. */
+export async function openMailedLink(page: Page, email: string, link: RegExp): Promise<void> {
+  // Leaving earlier would take back the form.
+  await page.waitForURL(/\/(sent|outbox)$/)
+  const mail = page.getByRole('article').filter({ hasText: email }).getByRole('link', { name: link })
+  await expect
+    .poll(async () => {
+      await page.goto('/development/outbox')
+      return mail.count()
+    })
+    .toBe(1)
+  await mail.click()
 }
 
 /** What a page complained of: failed loads, broken content policy, errors of scripts. */
@@ -66,7 +91,7 @@ export async function expectAccessible(page: Page, onPhone?: () => Promise<void>
     ['light', SERIOUS],
     ['dark', { resultTypes: ['violations'], runOnly: ['color-contrast'] }],
   ] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.emulateMedia({ colorScheme })
     const { violations } = await page.evaluate(
       given => (globalThis as unknown as { axe: typeof axe }).axe.run(given),
       options,
@@ -76,7 +101,7 @@ export async function expectAccessible(page: Page, onPhone?: () => Promise<void>
       .map(({ id, nodes }) => `${id}: ${nodes.map(node => node.html).join(' | ')}`)
     expect([page.url(), colorScheme, serious]).toEqual([page.url(), colorScheme, []])
   }
-  await page.emulateMedia({ colorScheme: null, reducedMotion: null })
+  await page.emulateMedia({ colorScheme: null })
   const viewport = page.viewportSize()
   await page.setViewportSize({ width: PHONE_WIDTH, height: 740 })
   await expectNarrow(page)

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readOutbox } from '../../src/lib/outbox.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { transferMoney } from '../support/transfers.ts'
-import { collectComplaints, missingBrowser, startBrowser } from './browser.ts'
+import { collectComplaints, missingBrowser, openContext, openMailedLink, startBrowser } from './browser.ts'
 
 const missing = missingBrowser()
 if (missing !== null) console.warn(`browser tests are skipped: ${missing}`)
@@ -32,12 +32,11 @@ describe.skipIf(missing !== null)('a new customer', () => {
   beforeAll(async () => {
     running = await startTestGateway()
     browser = await startBrowser()
-    const context = await browser.newContext({ baseURL: running.url, locale: 'en-GB' })
+    const context = await openContext(browser, { baseURL: running.url })
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await context.exposeFunction('countClick', () => clicks++)
     await context.addInitScript(`addEventListener('click', event => { if (event.isTrusted) countClick() }, true)`)
     page = await context.newPage()
-    page.setDefaultTimeout(10_000)
     complaints = collectComplaints(page, running.url)
   })
   afterAll(async () => {
@@ -54,7 +53,7 @@ describe.skipIf(missing !== null)('a new customer', () => {
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Create the account' }).click()
     await page.getByRole('link', { name: 'Development outbox' }).last().click()
-    await page.getByRole('link', { name: /\/verify\?token=/ }).click()
+    await openMailedLink(page, EMAIL, /\/verify\?token=/)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Confirm and sign in' }).click()
     await page.getByRole('link', { name: 'Top up from 50.000 ₫' }).click()

@@ -13,6 +13,8 @@ import {
   expectLight,
   expectNarrow,
   missingBrowser,
+  openContext,
+  openMailedLink,
   startBrowser,
 } from './browser.ts'
 
@@ -31,10 +33,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
   beforeAll(async () => {
     running = await startTestGateway()
     browser = await startBrowser()
-    context = await browser.newContext({ baseURL: running.url, locale: 'en-GB', acceptDownloads: true })
+    context = await openContext(browser, { baseURL: running.url, acceptDownloads: true })
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     page = await context.newPage()
-    page.setDefaultTimeout(10_000)
     complaints = collectComplaints(page, running.url)
   })
   afterAll(async () => {
@@ -42,14 +43,14 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await running?.close()
   })
 
-  test('register, verify, top up, call with the SDK, see the row, export it', { timeout: 60_000 }, async () => {
+  test('register, verify, top up, call with the SDK, see the row, export it', async () => {
     await page.goto('/')
     await page.getByRole('link', { name: 'Create an account' }).first().click()
     await page.getByLabel('Email').fill(EMAIL)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Create the account' }).click()
     await page.getByRole('link', { name: 'Development outbox' }).last().click()
-    await page.getByRole('link', { name: /\/verify\?token=/ }).click()
+    await openMailedLink(page, EMAIL, /\/verify\?token=/)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Confirm and sign in' }).click()
     await expect.poll(() => page.getByRole('heading', { level: 1 }).innerText()).toBe('Overview')
@@ -103,7 +104,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(complaints).toEqual([])
   })
 
-  test('an order says that it cannot reach the server, and goes on when it can', { timeout: 60_000 }, async () => {
+  test('an order says that it cannot reach the server, and goes on when it can', async () => {
     await page.goto('/topup')
     await page.getByLabel('Amount (₫)').fill('55.000')
     await page.getByLabel('Amount (₫)').press('Enter')
@@ -224,9 +225,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(complaints).toEqual([])
   })
 
-  test('the playground asks two models, stops, draws, speaks, and gives the request as code', {
-    timeout: 60_000,
-  }, async () => {
+  test('the playground asks two models, stops, draws, speaks, and gives the request as code', async () => {
     await page.goto('/playground?model=gpt-5.5')
     const message = page.locator('[name=prompt]')
     const answers = page.locator('.playground-log .answer')
@@ -354,7 +353,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
   test('without JavaScript the playground says so and points to the quick start', async () => {
     const { cookies } = await context.storageState()
-    const plain = await browser.newContext({ baseURL: running.url, locale: 'en-GB', javaScriptEnabled: false })
+    const plain = await openContext(browser, { baseURL: running.url, javaScriptEnabled: false })
     await plain.addCookies(cookies)
     const silent = await plain.newPage()
     await silent.goto('/playground')
@@ -453,7 +452,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await context.clearCookies({ name: 'language' })
   }
 
-  test('somebody new, and somebody who forgot, meet nothing that keeps them out', { timeout: 60_000 }, async () => {
+  test('somebody new, and somebody who forgot, meet nothing that keeps them out', async () => {
     const email = 'new@example.com'
     await page.goto('/register')
     await page.getByLabel('Email').fill(email)
@@ -463,7 +462,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await expectAccessible(page)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Create the account' }).click()
-    await openMailedLink(email, /\/verify\?token=/)
+    await openMailedLink(page, email, /\/verify\?token=/)
     await expectAccessible(page)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Confirm and sign in' }).click()
@@ -501,29 +500,14 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.goto('/forgot')
     await page.getByLabel('Email').fill(email)
     await page.getByRole('button', { name: 'Send the link' }).click()
-    await openMailedLink(email, /\/reset\?token=/)
+    await openMailedLink(page, email, /\/reset\?token=/)
     await expectAccessible(page)
     await page.getByLabel('New password').fill(`${PASSWORD} moi`)
     await page.getByRole('button', { name: 'Save and sign in' }).click()
     await expect.poll(() => page.getByRole('heading', { level: 1 }).innerText()).toBe('Overview')
   })
 
-  /** Some mails go out after the page has answered. */
-  async function openMailedLink(email: string, link: RegExp): Promise<void> {
-    const mail = page.getByRole('article').filter({ hasText: email }).getByRole('link', { name: link })
-    await expect
-      .poll(async () => {
-        await page.goto('/development/outbox')
-        return mail.count()
-      })
-      .toBe(1)
-    await mail.click()
-  }
-
-  test('the keyboard reaches everything, and shows where it is; nothing moves for those who asked for rest', {
-    timeout: 60_000,
-  }, async () => {
-    await page.emulateMedia({ reducedMotion: 'reduce' })
+  test('the keyboard reaches everything, and shows where it is; nothing moves for those who asked for rest', async () => {
     for (const path of [
       '/overview',
       '/keys',

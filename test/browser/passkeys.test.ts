@@ -1,17 +1,19 @@
 /** Passkeys in a real browser, with its virtual devices: added, used to sign in and for money, cancelled, without scripts. */
 
-import { createServer } from 'node:net'
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { freePort } from '../support/program.ts'
 import {
   collectComplaints,
   expectAccessible,
   expectKeyboard,
   expectLight,
   missingBrowser,
+  openContext,
+  openMailedLink,
   startBrowser,
 } from './browser.ts'
 
@@ -23,16 +25,6 @@ const PASSWORD = 'mot cau dai de nho'
 const FACTOR = '/account/second-factor'
 const PHONE = { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true } as const
 
-/** Browsers take `localhost` for a safe place, but the origin has to be known before the gateway starts. */
-function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
-}
-
 describe.skipIf(missing !== null)('in a browser', () => {
   let running: TestGateway
   let browser: Browser
@@ -42,13 +34,13 @@ describe.skipIf(missing !== null)('in a browser', () => {
   let complaints: string[]
   let base: string
   beforeAll(async () => {
+    // Browsers take `localhost` for a safe place, but the origin has to be known before the gateway starts.
     const port = await freePort()
     base = `http://localhost:${port}`
     running = await startTestGateway({ environment: { PORT: String(port), PUBLIC_URL: base } })
     browser = await startBrowser()
-    context = await browser.newContext({ baseURL: base, locale: 'en-GB' })
+    context = await openContext(browser, { baseURL: base })
     page = await context.newPage()
-    page.setDefaultTimeout(20_000)
     complaints = collectComplaints(page, base)
     devices = await context.newCDPSession(page)
     await devices.send('WebAuthn.enable')
@@ -73,18 +65,17 @@ describe.skipIf(missing !== null)('in a browser', () => {
   }
   async function expectUsable(): Promise<void> {
     await expectAccessible(page)
-    await page.emulateMedia({ reducedMotion: 'reduce' })
     await expectKeyboard(page)
   }
   const heading = () => page.getByRole('heading', { level: 1 }).innerText()
 
-  test('a passkey is added with the keyboard, and opens the next session', { timeout: 180_000 }, async () => {
+  test('a passkey is added with the keyboard, and opens the next session', async () => {
     await page.goto('/register')
     await page.getByLabel('Email').fill(EMAIL)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Create the account' }).click()
     await page.getByRole('link', { name: 'Development outbox' }).last().click()
-    await page.getByRole('link', { name: /\/verify\?token=/ }).click()
+    await openMailedLink(page, EMAIL, /\/verify\?token=/)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Confirm and sign in' }).click()
     await expect.poll(heading).toBe('Overview')
@@ -108,7 +99,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.waitForURL(`${base}/operator`)
   })
 
-  test('pages with passkeys are light, and say when a try was cancelled', { timeout: 180_000 }, async () => {
+  test('pages with passkeys are light, and say when a try was cancelled', async () => {
     for (const path of [FACTOR, `${FACTOR}/passkeys`]) {
       await expectLight(page, path)
       await expectUsable()
@@ -123,7 +114,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
   })
 
   test('without scripts a code is the way, and the page says so', async () => {
-    const plain = await browser.newContext({ baseURL: base, javaScriptEnabled: false, locale: 'en-GB' })
+    const plain = await openContext(browser, { baseURL: base, javaScriptEnabled: false })
     const silent = await plain.newPage()
     await silent.goto('/signin')
     await silent.getByLabel('Email').fill(EMAIL)

@@ -9,7 +9,7 @@ import { PASSWORD, Visitor } from '../dashboard/visitor.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { type ProviderDouble, startProvider } from '../support/identity-providers.ts'
 import { freePort } from '../support/program.ts'
-import { collectComplaints, expectAccessible, missingBrowser, startBrowser } from './browser.ts'
+import { collectComplaints, expectAccessible, missingBrowser, openContext, startBrowser } from './browser.ts'
 
 const missing = missingBrowser()
 if (missing !== null) console.warn(`browser tests are skipped: ${missing}`)
@@ -38,9 +38,8 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await Promise.all([google?.close(), github?.close()])
   })
   beforeEach(async () => {
-    context = await browser.newContext({ baseURL: url, locale: 'en-GB' })
+    context = await openContext(browser, { baseURL: url })
     page = await context.newPage()
-    page.setDefaultTimeout(30_000)
     complaints = collectComplaints(page, url)
   })
   afterEach(async () => {

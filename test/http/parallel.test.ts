@@ -33,6 +33,8 @@ beforeAll(async () => {
   await new Promise<void>(resolve => provider.listen(0, '127.0.0.1', resolve))
   running = await startTestGateway({
     upstreams: { openai: `http://127.0.0.1:${(provider.address() as AddressInfo).port}` },
+    // A busy machine takes long over a thousand calls.
+    environment: { LIMIT_ADMISSION_WAIT_MS: '120000', LIMIT_DATABASE_WAIT_MS: '60000' },
     // Only money is limited here.
     tables: changedTables({ settings: { concurrencyMax: 0 } }),
   })

@@ -29,7 +29,7 @@ beforeAll(async () => {
   replicas = await Promise.all(
     folders.map(async ({ path: dataDir }) => {
       const given = { port: await freePort(), databaseUrl: database.url, dataDir, providerUrl: provider.url }
-      return startProgram({ ...gatewayEnvironment(given), LOG_LEVEL: 'warn' })
+      return startProgram({ ...gatewayEnvironment(given), LIMIT_DATABASE_WAIT_MS: '60000', LOG_LEVEL: 'warn' })
     }),
   )
 })
