@@ -385,7 +385,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
   })
 
   test('no page keeps anyone out: axe finds nothing serious, in light and dark, and a phone is wide enough', {
-    timeout: 300_000,
+    timeout: 600_000,
   }, async () => {
     await running.database.sql`update account set is_operator = true where email = ${EMAIL}`
     await page.goto('/topup')
