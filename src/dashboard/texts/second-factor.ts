@@ -71,6 +71,7 @@ export const SECOND_FACTOR_TEXTS = {
     en: 'For a new phone. The old one works until you enter a code from the new one.',
   },
   'factor.state.off': { vi: 'Tắt xác thực hai lớp', en: 'Turn off two-factor authentication' },
+  'factor.state.off.submit': { vi: 'Tắt', en: 'Turn off' },
   'factor.state.off.text': {
     vi: 'Từ đó chỉ cần một bước để đăng nhập. Mã khôi phục cũng hết hiệu lực.',
     en: 'Signing in then takes a single step. The recovery codes stop working, too.',
