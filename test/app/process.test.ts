@@ -21,7 +21,9 @@ beforeAll(async () => {
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
 function environment(extra: Record<string, string> = {}) {
-  return { ...programEnvironment(), PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...extra }
+  // `fetch` keeps its connections open, and a stop need not wait for them here.
+  const limits = { LIMIT_DRAIN_IDLE_MS: '0' }
+  return { ...programEnvironment(), PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...limits, ...extra }
 }
 
 interface Ended {

@@ -36,7 +36,8 @@ test('the supervisor serves the figures of all its workers, each under its numbe
     providerUrl: provider.url,
   })
   const metrics = `http://127.0.0.1:${await freePort()}/metrics`
-  const program = await startProgram({ ...environment, WORKERS: '2', METRICS_PORT: new URL(metrics).port })
+  const limits = { LIMIT_DRAIN_IDLE_MS: '0' }
+  const program = await startProgram({ ...environment, ...limits, WORKERS: '2', METRICS_PORT: new URL(metrics).port })
   const call = async () => {
     const headers = { 'x-api-key': customer.apiKey, connection: 'close' }
     const body = chatCall(LOAD_MODEL)

@@ -61,6 +61,8 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Gatewa
         DATABASE_URL: await databaseUrl(database.url),
         KEY_PEPPERS: peppers,
         KEY_ENCRYPTION_KEYS: encryptionKeys,
+        // Connections that a test's client keeps open for its next request are not waited for.
+        LIMIT_DRAIN_IDLE_MS: '0',
         ...environment,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

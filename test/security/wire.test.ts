@@ -23,7 +23,7 @@ beforeAll(async () => {
     UPSTREAM_ANTHROPIC_API_KEY: 'upstream-secret-1',
     LOG_LEVEL: 'error',
   }
-  const short = { LIMIT_HEADERS_TIMEOUT_MS: '500', LIMIT_REQUEST_TIMEOUT_MS: '1500' }
+  const short = { LIMIT_HEADERS_TIMEOUT_MS: '500', LIMIT_REQUEST_TIMEOUT_MS: '1500', LIMIT_DRAIN_IDLE_MS: '1000' }
   running = await startProcess({ environment })
   impatient = await startProcess({ environment: { ...environment, ...short } })
   apiKey = (await running.account('person@example.com')).apiKey

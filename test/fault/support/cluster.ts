@@ -33,6 +33,8 @@ import { eventually } from './wait.ts'
 
 const SETTINGS: Readonly<Record<string, string>> = {
   unix_socket_directories: '',
+  // In the data folder, which is removed: a killed server leaves behind what it has elsewhere.
+  dynamic_shared_memory_type: 'mmap',
   max_connections: '200',
   shared_buffers: '64MB',
   wal_level: 'replica',
