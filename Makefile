@@ -5,7 +5,7 @@ SHELL := /bin/sh
 # The pinned runtime and tools in node_modules take precedence.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: bench hostile tools faults soak drill hosts fuzz fuzz-spools help pictures install run generate check test e2e price-diff price-diff-comment
+.PHONY: bench hostile tools faults soak drill hosts fuzz fuzz-plain fuzz-spools help pictures install run generate check test e2e price-diff price-diff-comment
 
 # With its compiled code kept, it starts in half the time.
 CODEGEN := NODE_COMPILE_CACHE="$(CURDIR)/node_modules/.cache/compiled" node codegen/main.ts
@@ -69,6 +69,9 @@ hosts: install ## Cut links, kill hosts, fail over, roll a release between netwo
 FUZZ ?= 10000
 fuzz: install ## Send random and mutated bodies to every endpoint: [FUZZ=10000] [SEED=n]
 	@FUZZ=$(FUZZ) vitest run test/security/fuzz.test.ts
+
+fuzz-plain: install ## Compare bodies that are only checked with the same bodies read: [FUZZ=10000] [SEED=n]
+	@FUZZ=$(FUZZ) vitest run test/translate/plain-body.test.ts
 
 SPOOLS ?= 10000
 fuzz-spools: install ## Start gateways on spools with random damage: [SPOOLS=10000] [SEED=n]

@@ -4,6 +4,7 @@ import type { Dialect } from '../generated/types.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import type { Mark } from './carried-items.ts'
 import type { PairedTurn } from './pairing.ts'
+import type { PlainRequest } from './plain.ts'
 import type { FoldedReply, ReplyReader, ReplySink, ReplyWriter, UpstreamEvent } from './reply.ts'
 import type { ConversationRequest, ReasoningRequest, StructureRequest } from './request.ts'
 import type { Seal } from './seal.ts'
@@ -16,6 +17,7 @@ export interface ConversationFormat<Echo = unknown> {
   /** Two parts of `readRequest` that the dialect also needs of same-format bodies. */
   readReasoning(body: JsonObject): ReasoningRequest
   readStructure(body: JsonObject): StructureRequest | null
+  readonly plain: PlainRequest
   /** Name of the field for stop sequences. */
   readonly stopField: string
   /** The path of the message or item at this index, in the notation that clients of the format know. */

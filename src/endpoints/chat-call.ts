@@ -30,14 +30,14 @@ const PINGS: Readonly<Record<WireName, ByteText>> = {
 export function chatCall(format: WireName): CallKind<ChatBody> {
   return {
     read: (call, limits) => readChatBody(call.takeBody(), limits, format),
-    entryFor: (entry, body) => onWires(entry, format, body.json),
+    entryFor: (entry, body) => onWires(entry, format, body.outline),
     async admit(opened) {
       const { services, resolution, body, extras } = opened
       const { entry } = resolution
       const { streamed, outputTokensMax } = body
       const input = estimateInput(body, services.limits.holdTokensPerImage)
-      const choices = readChoices(body.json, entry)
-      const outputTokensMin = lowestCap(body.json, entry)
+      const choices = readChoices(body.outline, entry)
+      const outputTokensMin = lowestCap(body.outline, entry)
       const caps = { streamed, outputTokensMax: raisedCap(outputTokensMax, entry) }
       const funding = { resolution, input, body: caps, choices, outputTokensMin, extras }
       return admitted(new ChatCall(opened, { format, funding, funded: await fund(opened, funding) }), streamed)
@@ -137,10 +137,11 @@ class ChatCall {
     if (services.tellsWire) headers[`x-${services.catalogue.settings.service}-wire`] = bill.wire
   }
 
-  /** A large body gets its own turn of the event loop. */
+  /** A large body gets its own turn of the event loop, and one more if it must be read before it is converted. */
   #prepareInTurn(body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
     if (body.text.length <= SHORT_BYTES) return this.#prepare(body, target)
-    return inTurn(() => this.#prepare(body, target))
+    const prepared = () => inTurn(() => this.#prepare(body, target))
+    return wireOf(target) === this.format ? prepared() : inTurn(() => body.json).then(prepared)
   }
 
   #prepare(body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {

@@ -34,7 +34,7 @@ export class JsonSizeError extends Error {}
 const LONG_NUMBERS_MAX = 10_000
 /** Strings with escapes are decoded in slices from this length on. */
 const LONG_CHARACTERS = 256 * 1024
-const KEY_CHARACTERS_MAX = 64 * 1024
+export const KEY_CHARACTERS_MAX = 64 * 1024
 
 const QUOTE = 34
 const BACKSLASH = 92

@@ -23,6 +23,8 @@ export interface RequestBody {
   readonly streamed: boolean
   /** The fields of the request, for finding extras. */
   readonly json: JsonObject
+  /** The same as far as it has been read; absent: all of it. */
+  readonly outline?: JsonObject
 }
 
 /** A call whose body has been read and whose entry is known. */

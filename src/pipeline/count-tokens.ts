@@ -33,7 +33,8 @@ export async function countInput(
   raw: Buffer,
   { limits, format }: CountOptions,
 ): Promise<TokenCount> {
-  const body = await readChatBody(raw, limits, format)
+  // Counting needs all of it.
+  const body = await readChatBody(raw, limits, format, null)
   const resolution = resolve(catalogue, body.requestedName, format)
   refuseWrongEndpoint(resolution, format)
   if (format === 'responses') refuseMemory(body.json)

@@ -92,7 +92,9 @@ function weighInline(container: JsonObject, key: string, bytes: number, weight: 
 }
 
 /** A body's likely input tokens (`messages` of the chat formats, `input` of the responses format); not for billing. */
-export function estimateInput({ text, json }: Pick<ChatBody, 'text' | 'json'>, tokensPerImage: number): InputEstimate {
+export function estimateInput(body: Pick<ChatBody, 'text' | 'outline'>, tokensPerImage: number): InputEstimate {
+  // What is unread has neither media nor references.
+  const { text, outline: json } = body
   const namesMore = MEMORY_FIELDS.some(field => json[field] !== undefined && json[field] !== null)
   const weight: InputWeight = { mediaBytes: 0, documentBytes: 0, images: 0, namesMore }
   weigh(json.messages, weight, 0)

@@ -12,6 +12,7 @@ import { type ByteText, byteText, parseUndecoded } from '../lib/byte-text.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Member } from '../lib/json-text.ts'
 import { type MicroVnd, vndToMicro, ZERO_MICRO_VND } from '../lib/money.ts'
+import type { UnreadValues } from './read-outline.ts'
 
 export interface ExtrasOptions {
   readonly vocabulary: ExtrasVocabulary
@@ -25,6 +26,8 @@ interface ChangeableBody {
   readonly text: ByteText
   readonly raw: Buffer | null
   readonly json: JsonObject
+  readonly outline?: JsonObject
+  readonly unread?: UnreadValues | null
   readonly members: readonly Member[]
 }
 
@@ -83,7 +86,8 @@ export class CallExtras {
     const { changes } = this.#planFor(target)
     if (changes.length === 0) return body
     const { text, members } = changeText(body, changes)
-    return { ...body, text, members, raw: null, json: changeObject(body.json, changes) }
+    const json = changeObject(body.json, changes)
+    return { ...body, text, members, raw: null, json, outline: json, unread: null }
   }
 
   /** As `bodyFor`, for form fields. */

@@ -25,8 +25,9 @@ export interface InlineOptions {
  */
 export async function withInlineImages(services: Services, options: InlineOptions): Promise<ChatBody> {
   const { body, target, format, signal } = options
-  if (target.dialect.content.imageUrl !== 'inline') return body
-  const json = body.json
+  // Plain conversations have no images.
+  if (target.dialect.content.imageUrl !== 'inline' || body.unread !== null) return body
+  const { json } = body
   const urls = imageUrlsToFetch(format, json)
   if (urls.length === 0) return body
   const { imageUrlsMax } = services.limits
@@ -41,11 +42,6 @@ export async function withInlineImages(services: Services, options: InlineOption
     return [url, { mediaType, data: bytes.toString('base64') }] as const
   })
   const text = editJson(body.text, inlineImages(format, json, new Map(fetched)))
-  return {
-    ...body,
-    text,
-    raw: null,
-    members: membersOf(text),
-    json: parseExactJson(decodeText(text)) as JsonObject,
-  }
+  const edited = parseExactJson(decodeText(text)) as JsonObject
+  return { ...body, text, raw: null, members: membersOf(text), json: edited, outline: edited }
 }

@@ -14,15 +14,15 @@ import { byteText, parseUndecoded } from '../lib/byte-text.ts'
 import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
 import { editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
-import { planSameFormat } from '../translate/same-format.ts'
+import { planReadable } from '../translate/plain-body.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { bodyFor, withBody } from './upstream-body.ts'
 
 export function prepareResponses(preparation: Preparation): PreparedCall | Promise<PreparedCall> {
   const { body, entry, target, clientModel, outputTokensAfforded, sealer } = preparation
-  const plan = planSameFormat({
+  const plan = planReadable({
     format: 'responses',
-    body: body.json,
+    body,
     entry,
     target,
     outputTokensAfforded,

@@ -16,7 +16,7 @@ import { parseExactJson } from '../lib/exact-json.ts'
 import { arrayOrEmpty, isObject, type JsonObject, numberOrNull, parseJson } from '../lib/json.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
-import { planSameFormat } from '../translate/same-format.ts'
+import { planReadable } from '../translate/plain-body.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import { isPrefilled } from './prefilled.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
@@ -33,9 +33,9 @@ function isReply(json: JsonObject, format: ChatFormat): boolean {
 export function prepareSameFormat(preparation: Preparation<ChatFormat>): PreparedCall | Promise<PreparedCall> {
   const { sealer, body, entry, clientModel, target, format, betas, countInputTokens, outputTokensAfforded } =
     preparation
-  const plan = planSameFormat({
+  const plan = planReadable({
     format,
-    body: body.json,
+    body,
     entry,
     target,
     outputTokensAfforded,
@@ -51,7 +51,7 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
   const undoing = reply.names === null && reply.tag === null && !reply.unwrapsFence ? null : reply
   const { hidesUsageChunk } = reply
   const prefilled = isPrefilled(plan.body, target)
-  const choices = numberOrNull(body.json.n) ?? 1
+  const choices = numberOrNull(body.outline.n) ?? 1
   // These closures live as long as the reply, so they must not capture the body or its edits.
   return withBody(bodyFor(body, target, format, plan.edits), written => ({
     body: written,

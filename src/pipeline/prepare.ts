@@ -18,7 +18,7 @@ export function prepare(given: Preparation): PreparedCall | Promise<PreparedCall
   // The cap that the wallet affords is applied like the model's own limit.
   const limited = outputTokensAfforded === null ? entry : { ...entry, outputTokensMax: outputTokensAfforded }
   const preparation = { ...given, entry: limited }
-  if (wire === format && passesThrough(format, given.body.json, target.dialect)) {
+  if (wire === format && passesThrough(format, given.body.outline, target.dialect)) {
     return format === 'responses' ? prepareResponses(preparation) : prepareSameFormat({ ...preparation, format })
   }
   return prepareConverted(preparation, translatorFor(format, wire))

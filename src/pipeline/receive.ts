@@ -1,21 +1,28 @@
 /** Reads a chat body. Fields that the engine interprets are validated; everything else stays as written. */
 
+import type { PlainRequest } from '../conversation/plain.ts'
 import { GatewayError } from '../errors.ts'
+import { FORMATS } from '../formats/index.ts'
 import type { WireName } from '../generated/types.ts'
 import { type ByteText, byteText, characters, encodeText } from '../lib/byte-text.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { parseScanned, SHORT_BYTES, scanJson } from '../lib/json-parse.ts'
 import { type JsonScan, JsonSizeError } from '../lib/json-scan.ts'
-import { decodeKey, hasDuplicates, type Member, NestingError, withoutDuplicates } from '../lib/json-text.ts'
+import { hasDuplicates, type Member, NestingError, withoutDuplicates } from '../lib/json-text.ts'
 import { inTurn } from '../lib/loop-turns.ts'
+import { membersIn, readOutlined, type UnreadValues } from './read-outline.ts'
 
 export interface ChatBody {
   /** The body, without duplicate members. */
   readonly text: ByteText
   /** The bytes of `text` as received; null when duplicates were removed. */
   readonly raw: Buffer | null
-  /** The values of `text`, decoded. */
+  /** The values of `text`, decoded; read on first use where `unread` is set. */
   readonly json: JsonObject
+  /** The same, with stand-ins for plain members that are unread. */
+  readonly outline: JsonObject
+  /** Null: all values have been read. */
+  readonly unread: UnreadValues | null
   /** The members of `text`. */
   readonly members: readonly Member[]
   /** `model` as the client meant it. */
@@ -58,12 +65,6 @@ async function scan(text: ByteText, { bodyValuesMax }: BodyLimits): Promise<Json
   }
 }
 
-function membersIn(text: ByteText, { members }: JsonScan): Member[] {
-  return members.map(({ keyStart, keyEnd, valueStart, valueEnd }) => {
-    return { key: decodeKey(text.slice(keyStart + 1, keyEnd - 1)), keyStart, valueStart, valueEnd }
-  })
-}
-
 const BYTE_ORDER_MARK = encodeText('\ufeff')
 
 export interface BodyLimits {
@@ -72,18 +73,39 @@ export interface BodyLimits {
 }
 
 export type ObjectBody = Pick<ChatBody, 'text' | 'raw' | 'json' | 'members'>
+type ReadBody = ObjectBody & Pick<ChatBody, 'outline' | 'unread'>
 
 /**
  * Parses a body and refuses anything but an object. A large body takes many turns of the event loop. Rejects with
  * GatewayError `malformed_json` or `invalid_request`.
  */
 export async function parseObject(raw: Buffer, limits: BodyLimits): Promise<ObjectBody> {
+  const { text, raw: bytes, json, members } = await read(raw, limits, null)
+  return { text, raw: bytes, json, members }
+}
+
+/** The same, but members that are plain are only checked. */
+async function read(raw: Buffer, limits: BodyLimits, plain: PlainRequest | null): Promise<ReadBody> {
   let text = raw.length <= SHORT_BYTES ? byteText(raw) : await inTurn(() => byteText(raw))
   if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(BYTE_ORDER_MARK.length)
   if (!/[^ \t\r\n]/.test(characters(text)))
     throw new GatewayError('malformed_json', { message: 'The request body is empty; send a JSON object.' })
+  const bytes = raw.subarray(raw.length - text.length)
+  const valuesMax = limits.bodyValuesMax
+  const outlined = plain === null ? null : await readOutlined(bytes, text, { plain, valuesMax })
+  if (outlined !== null) {
+    const { outline, unread } = outlined
+    return {
+      ...outlined,
+      text,
+      raw: text.length === raw.length ? raw : null,
+      get json() {
+        return unread === null ? outline : unread.json
+      },
+    }
+  }
   const scanned = await scan(text, limits)
-  const json = await parseScanned(raw.subarray(raw.length - text.length), text, scanned).catch((error: unknown) => {
+  const json = await parseScanned(bytes, text, scanned).catch((error: unknown) => {
     throw malformed(error)
   })
   if (json === null || typeof json !== 'object' || Array.isArray(json))
@@ -94,7 +116,7 @@ export async function parseObject(raw: Buffer, limits: BodyLimits): Promise<Obje
     members = membersIn(text, await scan(text, limits))
   }
   // Shorter when duplicates were removed.
-  return { text, raw: text.length === raw.length ? raw : null, json, members }
+  return { text, raw: text.length === raw.length ? raw : null, json, outline: json, unread: null, members }
 }
 
 /** `model` as the client wrote it. Throws GatewayError `invalid_request` without one. */
@@ -143,22 +165,35 @@ function checkInput({ input, background }: JsonObject): void {
   }
 }
 
-/** Reads the body of a chat call. Rejects with GatewayError `malformed_json` or `invalid_request`. */
-export async function readChatBody(bytes: Buffer, limits: BodyLimits, format: WireName): Promise<ChatBody> {
-  const { text, raw, json, members } = await parseObject(bytes, limits)
-  const requestedName = requestedNameOf(json)
-  if (format === 'responses') checkInput(json)
-  else checkMessages(json)
-  const options = json.stream_options
+/**
+ * Reads the body of a chat call; members that are `plain` are only checked (null: none). Rejects with GatewayError
+ * `malformed_json` or `invalid_request`.
+ */
+export async function readChatBody(
+  bytes: Buffer,
+  limits: BodyLimits,
+  format: WireName,
+  plain: PlainRequest | null = FORMATS[format].plain,
+): Promise<ChatBody> {
+  const body = await read(bytes, limits, plain)
+  const { text, raw, outline, unread, members } = body
+  const requestedName = requestedNameOf(outline)
+  if (format === 'responses') checkInput(outline)
+  else checkMessages(outline)
+  const options = outline.stream_options
   const wantsUsage = isObject(options) && options.include_usage === true
   return {
     text,
     raw,
-    json,
+    get json() {
+      return body.json
+    },
+    outline,
+    unread,
     members,
     requestedName,
-    streamed: streamedOf(json),
-    outputTokensMax: tokenCapOf(json, CAP_FIELDS[format]),
+    streamed: streamedOf(outline),
+    outputTokensMax: tokenCapOf(outline, CAP_FIELDS[format]),
     wantsUsage,
   }
 }

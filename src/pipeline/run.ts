@@ -35,7 +35,7 @@ async function admitCall<Body extends RequestBody>(scope: CallScope, kind: CallK
   bill.requested(body.requestedName, body.streamed)
   const chosen = chooseEntry(scope, body.requestedName)
   const resolution = kind.entryFor === undefined ? chosen : { ...chosen, entry: kind.entryFor(chosen.entry, body) }
-  const extras = chooseExtras(scope, resolution.entry, body.json)
+  const extras = chooseExtras(scope, resolution.entry, body.outline ?? body.json)
   return { ...scope, resolution, admitted: await kind.admit({ ...scope, body, resolution, extras }) }
 }
 

@@ -80,7 +80,7 @@ async function ask(services: Services, { upstream, entry, credential }: Asked): 
   try {
     const request = { model: entry.id, max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }] }
     const body = await readChatBody(Buffer.from(JSON.stringify(request)), services.limits, FORMAT)
-    const wired = onWires(entry, FORMAT, body.json)
+    const wired = onWires(entry, FORMAT, body.outline)
     const target = wired.upstreams.find(({ via }) => via === upstream.facts.id) as UpstreamTarget
     const prepared = await prepare({
       sealer: services.sealerFor(0),

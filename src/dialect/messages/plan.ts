@@ -38,7 +38,8 @@ function ownReasoning(body: JsonObject, { dialect, road }: DialectFacts, maxToke
   return { fields: { thinking: withinCap(thinking, body, maxTokens) }, reasons: thinking.type !== 'disabled' }
 }
 
-function takesThinking({ type }: JsonObject, { reasoning }: Dialect): boolean {
+/** Whether the model accepts the client's own setting as it is. */
+export function takesThinking({ type }: JsonObject, { reasoning }: Dialect): boolean {
   const { parameter } = reasoning
   switch (type) {
     case 'disabled':

@@ -2,6 +2,7 @@
 
 import type { ConversationFormat } from '../../conversation/format.ts'
 import { arrayOrEmpty, isObject } from '../../lib/json.ts'
+import { plain } from './plain.ts'
 import { readReasoning } from './read-reasoning.ts'
 import { ChatReplyReader } from './read-reply.ts'
 import { type ChatEcho, readRequest } from './read-request.ts'
@@ -14,6 +15,7 @@ export const chat: ConversationFormat<ChatEcho> = {
   readRequest,
   readReasoning,
   readStructure,
+  plain,
   stopField: 'stop',
   place: index => `messages[${index}]`,
   writeRequest,

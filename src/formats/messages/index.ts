@@ -1,6 +1,7 @@
 /** The messages format. */
 
 import type { ConversationFormat } from '../../conversation/format.ts'
+import { plain } from './plain.ts'
 import { readReasoning } from './read-reasoning.ts'
 import { MessagesReplyReader } from './read-reply.ts'
 import { type MessagesEcho, readRequest } from './read-request.ts'
@@ -13,6 +14,7 @@ export const messages: ConversationFormat<MessagesEcho> = {
   readRequest,
   readReasoning,
   readStructure,
+  plain,
   stopField: 'stop_sequences',
   place: index => `messages.${index}`,
   writeRequest,

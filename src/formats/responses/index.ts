@@ -2,6 +2,7 @@
 
 import type { ConversationFormat } from '../../conversation/format.ts'
 import type { ResponsesEcho } from './echo.ts'
+import { plain } from './plain.ts'
 import { ResponsesReader } from './read-reply.ts'
 import { readReasoning, readRequest, readStructure } from './read-request.ts'
 import { replayResponse } from './replay.ts'
@@ -12,6 +13,7 @@ export const responses: ConversationFormat<ResponsesEcho> = {
   readRequest,
   readReasoning,
   readStructure,
+  plain,
   stopField: 'stop',
   place: index => `input[${index}]`,
   writeRequest,

@@ -1,0 +1,117 @@
+/** Forms that JSON values may have, checked on the bytes of their text. */
+
+/** What a value may be; without any of these members, nothing. */
+export interface FormFacts {
+  /** Any value, with anything inside. A note counts them. */
+  readonly anything?: true
+  /** `null`. */
+  readonly none?: true
+  /** Any string. */
+  readonly text?: true
+  /** One of these strings, written without escapes. A note has a bit for each that occurs, the lowest for the first. */
+  readonly words?: readonly string[]
+  /** A string of letters, digits, `_` and `-` that begins with a letter. A note holds the greatest length. */
+  readonly token?: true
+  /** A list of such values, not empty. */
+  readonly each?: Form
+  /** An object with these keys and no others, written without escapes; any of them may be missing. */
+  readonly members?: Readonly<Record<string, Form>>
+  /** At least one of these keys is there. */
+  readonly needs?: readonly string[]
+  /** Where notes are taken. */
+  readonly note?: number
+  /** With `words`: where the index of the last one is noted. */
+  readonly noteLast?: number
+}
+
+const NO_WORDS: readonly Uint8Array[] = []
+
+export class Form {
+  readonly anything: boolean
+  readonly none: boolean
+  readonly text: boolean
+  readonly token: boolean
+  readonly words: readonly Uint8Array[]
+  readonly each: Form | null
+  readonly isObject: boolean
+  readonly names: readonly string[]
+  /** The names as bytes. */
+  readonly keys: readonly Uint8Array[]
+  readonly values: readonly Form[]
+  /** A bit for each key of which one is needed; 0: none is. */
+  readonly needs: number
+  /** -1: no notes. */
+  readonly note: number
+  readonly noteLast: number
+
+  constructor(facts: FormFacts) {
+    const { anything = false, none = false, text = false, token = false, words = [], each = null, needs = [] } = facts
+    const names = Object.keys(facts.members ?? {})
+    this.anything = anything
+    this.none = none
+    this.text = text
+    this.token = token
+    this.words = words.length === 0 ? NO_WORDS : words.map(bytesOf)
+    this.each = each
+    this.isObject = facts.members !== undefined
+    this.names = names
+    this.keys = names.map(bytesOf)
+    this.values = Object.values(facts.members ?? {})
+    this.needs = needs.reduce((bits, key) => bits | (1 << names.indexOf(key)), 0)
+    this.note = facts.note ?? -1
+    this.noteLast = facts.noteLast ?? -1
+  }
+}
+
+export function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(text, 'latin1'))
+}
+
+/** Index of the text that is there, from `start` to before `end`; -1: none of them is. */
+export function indexOfText(texts: readonly Uint8Array[], bytes: Uint8Array, start: number, end: number): number {
+  const length = end - start
+  for (let index = 0; index < texts.length; index++) {
+    const one = texts[index] as Uint8Array
+    if (one.length !== length) continue
+    let same = 0
+    while (same < length && one[same] === bytes[start + same]) same++
+    if (same === length) return index
+  }
+  return -1
+}
+
+/** Whether the string that is there, without its quotes, is of the form; takes notes. */
+export function takesText(form: Form, bytes: Uint8Array, start: number, end: number, notes: number[]): boolean {
+  if (form.text) return true
+  if (form.token) {
+    if (!isToken(bytes, start, end)) return false
+    if (form.note >= 0 && end - start > (notes[form.note] as number)) notes[form.note] = end - start
+    return true
+  }
+  const word = indexOfText(form.words, bytes, start, end)
+  if (word < 0) return false
+  if (form.note >= 0) notes[form.note] = (notes[form.note] as number) | (1 << word)
+  if (form.noteLast >= 0) notes[form.noteLast] = word
+  return true
+}
+
+function isToken(bytes: Uint8Array, start: number, end: number): boolean {
+  if (start === end || !isLetter(bytes[start] as number)) return false
+  for (let at = start + 1; at < end; at++) {
+    const code = bytes[at] as number
+    if (!isLetter(code) && (code < 48 || code > 57) && code !== 95 && code !== 45) return false
+  }
+  return true
+}
+
+function isLetter(code: number): boolean {
+  const small = code | 32
+  return small >= 97 && small <= 122
+}
+
+/** Whether values of the form can have something at this path; a step may be `*`. */
+export function mayHold(form: Form, [step, ...rest]: readonly string[]): boolean {
+  if (step === undefined || form.anything) return true
+  if (form.each !== null && mayHold(form.each, rest)) return true
+  return form.values.some((value, index) => (step === '*' || step === form.names[index]) && mayHold(value, rest))
+}

@@ -1,0 +1,225 @@
+/**
+ * Reads JSON text by the whole grammar without building its values: finds the top-level members, and whether those that
+ * make it large have a given form. What it accepts, JSON.parse accepts too.
+ */
+
+import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
+import { bytesOf, type Form, indexOfText, takesText } from './json-form.ts'
+import { KEY_CHARACTERS_MAX, type ScannedMember } from './json-scan.ts'
+import { NESTING_MAX } from './json-text.ts'
+import { searched as bytes, RUN_BYTES_MAX, runEnd } from './text-run.ts'
+
+/** Longer texts have no outline. */
+export const OUTLINE_BYTES_MAX = RUN_BYTES_MAX - 1
+
+export interface Outline {
+  /** In order. No key needs decoding; one may occur twice. */
+  readonly members: readonly ScannedMember[]
+  /** Each top-level member that the form knows is of its form. */
+  readonly plain: boolean
+  /** The notes that the form requests; of no meaning unless plain. */
+  readonly notes: readonly number[]
+}
+
+/** Places for notes. */
+const NOTES = 8
+
+const QUOTE = 34
+const PLUS = 43
+const COMMA = 44
+const MINUS = 45
+const DOT = 46
+const ZERO = 48
+const COLON = 58
+const OPEN_BRACKET = 91
+const BACKSLASH = 92
+const SMALL_E = 101
+const SMALL_F = 102
+const SMALL_N = 110
+const SMALL_U = 117
+const OPEN_BRACE = 123
+const CLOSE_BRACE = 125
+
+/** Of each open object or list, by depth: its closing bracket, its form if it has one, a bit for each of its keys. */
+const closings = new Uint8Array(NESTING_MAX + 1)
+const forms: (Form | null)[] = Array.from({ length: NESTING_MAX + 1 }, () => null)
+const keysSeen = new Int32Array(NESTING_MAX + 1)
+
+/**
+ * `root`: an object with the top-level members that have a form; others may be anything. Null for everything that is not
+ * JSON, and for what a slower reader must look at: values that are not objects, deep nesting, numbers below the top
+ * level that a double may not hold, top-level keys that need decoding, text longer than `OUTLINE_BYTES_MAX`.
+ */
+export function readOutline(text: Uint8Array, root: Form): Outline | null {
+  const { length } = text
+  if (length > OUTLINE_BYTES_MAX) return null
+  bytes.set(text)
+  // Nothing reads beyond it: it continues no token.
+  bytes[length] = 0
+  const members: ScannedMember[] = []
+  const notes = new Array<number>(NOTES).fill(0)
+  let plain = true
+  let depth = 0
+  let keyStart = -1
+  let keyEnd = -1
+  let valueStart = -1
+  let at = afterSpace(0)
+  if (bytes[at] !== OPEN_BRACE) return null
+  for (;;) {
+    // A value, after its key in an object.
+    let form: Form | null = depth === 0 ? root : plain ? (forms[depth] as Form | null) : null
+    if (depth > 0 && closings[depth] === CLOSE_BRACE) {
+      const end = textEnd(at)
+      const colon = end < 0 ? -1 : afterSpace(end)
+      if (colon < 0 || bytes[colon] !== COLON || end - at > KEY_CHARACTERS_MAX) return null
+      const key = form === null ? -1 : indexOfText(form.keys, bytes, at + 1, end - 1)
+      const start = afterSpace(colon + 1)
+      if (depth === 1) {
+        if (!isBare(at + 1, end - 1)) return null
+        keyStart = at
+        keyEnd = end
+        valueStart = start
+      } else if (form !== null && key < 0) plain = false
+      at = start
+      if (form !== null && key >= 0) {
+        keysSeen[depth] = (keysSeen[depth] as number) | (1 << key)
+        form = form.values[key] as Form
+        if (form.anything) {
+          if (form.note >= 0) notes[form.note] = (notes[form.note] as number) + 1
+          form = null
+        }
+      } else form = null
+    } else if (depth > 0 && form !== null) form = form.each
+    const code = bytes[at] as number
+    if (code === QUOTE) {
+      const start = at + 1
+      at = textEnd(at)
+      if (at < 0) return null
+      if (form !== null && !takesText(form, bytes, start, at - 1, notes)) plain = false
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      if (depth === NESTING_MAX) return null
+      const closing = code + 2
+      const fits = form === null || (code === OPEN_BRACE ? form.isObject : form.each !== null)
+      if (!fits) plain = false
+      depth++
+      closings[depth] = closing
+      forms[depth] = fits ? form : null
+      keysSeen[depth] = 0
+      at = afterSpace(at + 1)
+      if (bytes[at] !== closing) continue
+      if (form !== null && code === OPEN_BRACKET) plain = false
+    } else {
+      const start = at
+      at = wordEnd(at)
+      if (at < 0 || (depth > 1 && at - start >= EXACT_NUMBER_LENGTH_MIN)) return null
+      if (form !== null && !(form.none && code === SMALL_N)) plain = false
+    }
+    // What ends with it, up to the next value.
+    for (;;) {
+      if (depth === 1 && keyStart >= 0) {
+        members.push({ keyStart, keyEnd, valueStart, valueEnd: at })
+        keyStart = -1
+      }
+      at = afterSpace(at)
+      if (bytes[at] === COMMA) {
+        at = afterSpace(at + 1)
+        break
+      }
+      if (bytes[at] !== closings[depth]) return null
+      const needs = forms[depth]?.needs ?? 0
+      if (needs !== 0 && ((keysSeen[depth] as number) & needs) === 0) plain = false
+      at++
+      if (--depth === 0) return afterSpace(at) === length ? { members, plain, notes } : null
+    }
+  }
+}
+
+function afterSpace(at: number): number {
+  let end = at
+  for (;;) {
+    const code = bytes[end]
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return end
+    end++
+  }
+}
+
+/** One past the closing quote of the string that begins there; -1: there is none, or a faulty one. */
+function textEnd(at: number): number {
+  if (bytes[at] !== QUOTE) return -1
+  let end = at + 1
+  for (;;) {
+    end = runEnd(end)
+    const code = bytes[end]
+    if (code === QUOTE) return end + 1
+    if (code !== BACKSLASH) return -1
+    if (bytes[end + 1] !== SMALL_U) {
+      if (!isEscape(bytes[end + 1] as number)) return -1
+      end += 2
+      continue
+    }
+    for (let digit = end + 2; digit < end + 6; digit++) if (!isHex(bytes[digit] as number)) return -1
+    end += 6
+  }
+}
+
+function isHex(code: number): boolean {
+  const small = code | 32
+  return isDigit(code) || (small >= 97 && small <= SMALL_F)
+}
+
+/** Whether it may follow a backslash; `u` is not among them. */
+function isEscape(code: number): boolean {
+  switch (code) {
+    case QUOTE:
+    case BACKSLASH:
+    case 47: // /
+    case 98: // b
+    case SMALL_F:
+    case SMALL_N:
+    case 114: // r
+    case 116: // t
+      return true
+    default:
+      return false
+  }
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= 57
+}
+
+const LITERALS = ['true', 'null', 'false'].map(bytesOf)
+
+/** One past the number or literal that begins there; -1: there is none. */
+function wordEnd(at: number): number {
+  const code = bytes[at] as number
+  if (code !== MINUS && !isDigit(code)) {
+    const end = at + (code === SMALL_F ? 5 : 4)
+    return indexOfText(LITERALS, bytes, at, end) < 0 ? -1 : end
+  }
+  const whole = code === MINUS ? at + 1 : at
+  let end = bytes[whole] === ZERO ? whole + 1 : digitsEnd(whole)
+  if (end === whole) return -1
+  if (bytes[end] === DOT) {
+    const fraction = end + 1
+    end = digitsEnd(fraction)
+    if (end === fraction) return -1
+  }
+  if (((bytes[end] as number) | 32) !== SMALL_E) return end
+  const sign = bytes[end + 1]
+  const exponent = end + (sign === MINUS || sign === PLUS ? 2 : 1)
+  end = digitsEnd(exponent)
+  return end === exponent ? -1 : end
+}
+
+function digitsEnd(at: number): number {
+  let end = at
+  while (isDigit(bytes[end] as number)) end++
+  return end
+}
+
+/** Whether the text there is ASCII without escapes. */
+function isBare(start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if ((bytes[at] as number) > 126 || bytes[at] === BACKSLASH) return false
+  return true
+}

@@ -1,0 +1,102 @@
+/** Reads bodies without the values of plain members, which most same-format calls never need. */
+
+import { isAscii } from 'node:buffer'
+import type { PlainRequest } from '../conversation/plain.ts'
+import {
+  ascii,
+  type ByteText,
+  characters,
+  concat,
+  decodeText,
+  isAsciiText,
+  joinBytes,
+  ofCharacters,
+} from '../lib/byte-text.ts'
+import { type JsonObject, parseText } from '../lib/json.ts'
+import { OUTLINE_BYTES_MAX, type Outline, readOutline } from '../lib/json-outline.ts'
+import { parseScanned, SHORT_BYTES } from '../lib/json-parse.ts'
+import { decodeKey, hasDuplicates, type Member } from '../lib/json-text.ts'
+import { inTurn } from '../lib/loop-turns.ts'
+
+interface UnreadFacts {
+  readonly notes: readonly number[]
+  /** The text needs no decoding. */
+  readonly isAscii: boolean
+}
+
+/** The values of a JSON object, built when they are first needed. */
+export class UnreadValues {
+  /** Of its plain members. */
+  readonly notes: readonly number[]
+  readonly #text: ByteText
+  readonly #isAscii: boolean
+  #json: JsonObject | null = null
+
+  constructor(text: ByteText, facts: UnreadFacts) {
+    this.#text = text
+    this.#isAscii = facts.isAscii
+    this.notes = facts.notes
+  }
+
+  get json(): JsonObject {
+    this.#json ??= parseText(this.#isAscii ? characters(this.#text) : decodeText(this.#text)) as JsonObject
+    return this.#json
+  }
+
+  /** They have been needed. */
+  get built(): boolean {
+    return this.#json !== null
+  }
+}
+
+export interface OutlinedBody {
+  readonly members: readonly Member[]
+  readonly outline: JsonObject
+  /** Null: `outline` has all values. */
+  readonly unread: UnreadValues | null
+}
+
+interface OutlineOptions {
+  readonly plain: PlainRequest
+  /** Most values allowed. */
+  readonly valuesMax: number
+}
+
+/** `bytes` has the same content as `text`. Null for bodies that may have to be refused, and for large and odd ones. */
+export async function readOutlined(
+  bytes: Buffer,
+  text: ByteText,
+  { plain, valuesMax }: OutlineOptions,
+): Promise<OutlinedBody | null> {
+  const { length } = bytes
+  // Every value takes two characters, but for the last.
+  if (length > OUTLINE_BYTES_MAX || length > valuesMax * 2) return null
+  const read = () => readOutline(bytes, plain.form)
+  const found = length <= SHORT_BYTES ? read() : await inTurn(read)
+  if (found === null) return null
+  const members = membersIn(text, found)
+  if (hasDuplicates(members)) return null
+  if (found.plain) {
+    const facts = { notes: found.notes, isAscii: isAscii(bytes) }
+    return { members, outline: outlineOf(text, members, plain), unread: new UnreadValues(text, facts) }
+  }
+  const json = (await parseScanned(bytes, text, { longTexts: [], longNumbers: [] })) as JsonObject
+  return { members, outline: json, unread: null }
+}
+
+export function membersIn(text: ByteText, { members }: Pick<Outline, 'members'>): Member[] {
+  return members.map(({ keyStart, keyEnd, valueStart, valueEnd }) => {
+    return { key: decodeKey(text.slice(keyStart + 1, keyEnd - 1)), keyStart, valueStart, valueEnd }
+  })
+}
+
+/** The values of an object, with stand-ins for its plain members. */
+function outlineOf(text: ByteText, members: readonly Member[], { standIns }: PlainRequest): JsonObject {
+  const written = members.map(({ key, keyStart, valueStart, valueEnd }) => {
+    const standIn = Object.hasOwn(standIns, key) ? standIns[key] : undefined
+    if (standIn === undefined) return text.slice(keyStart, valueEnd)
+    return concat(text.slice(keyStart, valueStart), ofCharacters(standIn))
+  })
+  const json = concat(ascii('{'), joinBytes(written, ','), ascii('}'))
+  return parseText(isAsciiText(characters(json)) ? characters(json) : decodeText(json)) as JsonObject
+}

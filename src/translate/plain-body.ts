@@ -1,0 +1,89 @@
+/**
+ * Plans same-format calls without the values of plain members, for targets that leave such members as they are. What
+ * their dialects may change in them is listed here once more; `test/translate/plain-body.test.ts` compares both ways for
+ * every target of the catalogue.
+ */
+
+import { endsWithRole, hasRole, NOTE } from '../conversation/plain.ts'
+import { takesThinking } from '../dialect/messages/plan.ts'
+import { FORMATS } from '../formats/index.ts'
+import type { Dialect, WireName } from '../generated/types.ts'
+import { type JsonObject, objectOrNull, unescapeKey } from '../lib/json.ts'
+import { mayHold } from '../lib/json-form.ts'
+import { planSameFormat, type SameFormatCall, type SameFormatPlan } from './same-format.ts'
+
+/** A body whose values may not have been read. */
+export interface ReadableBody {
+  readonly json: JsonObject
+  /** With stand-ins for members whose values have not been read; the same as `json` if all have. */
+  readonly outline: JsonObject
+  /** Null: all have been read. */
+  readonly unread: { readonly notes: readonly number[] } | null
+}
+
+type Call = Omit<SameFormatCall, 'body'> & { readonly body: ReadableBody }
+
+/** As `planSameFormat`. */
+export function planReadable({ body, ...call }: Call): SameFormatPlan {
+  const { outline, unread } = body
+  if (unread !== null && leavesPlain(call.format, call.target.dialect, { outline, notes: unread.notes })) {
+    const plan = planSameFormat({ ...call, body: outline })
+    if (keepsStandIns(call.format, outline, plan)) return plan
+  }
+  return planSameFormat({ ...call, body: body.json })
+}
+
+/** Whether the plan concerns nothing that was not read: a longer name of a tool is also renamed in the history. */
+function keepsStandIns(format: WireName, outline: JsonObject, { body, reply }: SameFormatPlan): boolean {
+  return reply.names === null && Object.keys(FORMATS[format].plain.standIns).every(key => body[key] === outline[key])
+}
+
+interface Unread {
+  readonly outline: JsonObject
+  readonly notes: readonly number[]
+}
+
+/** Whether the dialect leaves plain members as they are, except for what it adds to any body. */
+function leavesPlain(format: WireName, dialect: Dialect, unread: Unread): boolean {
+  return leavesTools(dialect, unread) && LEAVES[format](dialect, unread)
+}
+
+/** Longest id that every upstream accepts, in characters. */
+const ID_LENGTH_MAX = 64
+
+function leavesTools({ tools }: Dialect, { outline, notes }: Unread): boolean {
+  const idMax = tools.callId === 'alphanumeric_9' ? 0 : ID_LENGTH_MAX
+  if (notes[NOTE.names]! > tools.nameMax || notes[NOTE.ids]! > idMax) return false
+  if (outline.tools === undefined) return true
+  // The name of an only tool may be needed.
+  const mayName = tools.forced === 'named_only' && outline.tool_choice !== undefined
+  return tools.schema === 'pass' && (tools.strict === 'pass' || notes[NOTE.strict] === 0) && !mayName
+}
+
+const LEAVES: Readonly<Record<WireName, (dialect: Dialect, unread: Unread) => boolean>> = {
+  messages(dialect, { outline, notes }) {
+    const { turns, content, betas } = dialect
+    if (content.text === 'string' || turns.alternate || endsWithRole(notes, 'assistant')) return false
+    if (hasRole(notes, 'system') && turns.midSystem !== 'keep') return false
+    // To plan reasoning, the end of the history is looked at.
+    const thinking = objectOrNull(outline.thinking)
+    if (thinking !== null && !takesThinking(thinking, dialect)) return false
+    return Object.values(betas.flags).every(({ fields = [] }) => !fields.some(isInPlainMessages))
+  },
+  chat_completions({ turns, content, reasoning, tools }, { notes }) {
+    if (content.text === 'string' && notes[NOTE.types] !== 0) return false
+    if (turns.alternate || turns.midSystem !== 'keep' || turns.prefill === 'user_turn') return false
+    if (hasRole(notes, 'developer') && turns.systemRole !== 'developer') return false
+    if (!hasRole(notes, 'assistant')) return true
+    return reasoning.echo !== 'always' && (tools.signature.path === null || tools.signature.placeholder === null)
+  },
+  responses({ turns, reasoning }, { notes }) {
+    if (turns.midSystem !== 'keep' || turns.prefill === 'user_turn') return false
+    if (hasRole(notes, 'developer') && turns.systemRole === 'system') return false
+    return reasoning.field !== 'item_content' || reasoning.echo !== 'always'
+  },
+}
+
+function isInPlainMessages(pointer: string): boolean {
+  return mayHold(FORMATS.messages.plain.form, pointer.split('/').slice(1).map(unescapeKey))
+}
