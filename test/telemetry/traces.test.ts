@@ -27,6 +27,8 @@ let collector: Collector
 let provider: ScriptedUpstream
 let answers: Answer[] = []
 let opened: TestGateway[] = []
+/** Share their gateway with the tests of the same kind: by the headers that it forwards. */
+const shared = new Map<string, Promise<Started>>()
 let lines: { readonly msg: string; readonly traceId?: string }[] = []
 
 beforeAll(async () => {
@@ -41,6 +43,7 @@ afterEach(async () => {
   collector.behaviour = 'take'
 })
 afterAll(async () => {
+  for (const started of shared.values()) await (await started).running.close()
   await collector.close()
   await provider.close()
 })
@@ -53,7 +56,22 @@ interface Started {
   metrics(): Promise<Figures>
 }
 
+/** For tests that read no metrics, and need nothing special of their gateway. */
+function share(forwardHeaders: string[] = []): Promise<Started> {
+  const name = forwardHeaders.join()
+  const started = shared.get(name) ?? open({}, forwardHeaders)
+  shared.set(name, started)
+  return started
+}
+
+/** A gateway for one test. */
 async function start(environment: Record<string, string> = {}, forwardHeaders: string[] = []): Promise<Started> {
+  const started = await open(environment, forwardHeaders)
+  opened.push(started.running)
+  return started
+}
+
+async function open(environment: Record<string, string>, forwardHeaders: string[]): Promise<Started> {
   const running = await startTestGateway({
     tables: changedTables({
       everyUpstream: { cooldown: { failures: 1000, baseMs: 0, maxMs: 0 } },
@@ -70,7 +88,6 @@ async function start(environment: Record<string, string> = {}, forwardHeaders: s
     },
     log: pino({ level: 'info' }, { write: line => void lines.push(JSON.parse(line)) }),
   })
-  opened.push(running)
   const account = await running.account(1_000_000n * 1_000_000n)
   return {
     running,
@@ -99,7 +116,7 @@ async function spansOf(has: (root: ReceivedSpan) => boolean): Promise<readonly R
 const withRequestId = (id: string) => (span: ReceivedSpan) => span.attributes['gateway.request.id'] === id
 
 test('a call is a span, each of its tries is one below it, with the attributes of generative AI', async () => {
-  const { call, running, account } = await start()
+  const { call, running, account } = await share()
   answers = [json(529, { error: { message: 'overloaded' } })]
   expect(await call({ 'x-request-id': 'one' }, {}, 'claude-sonnet-5')).toBe(200)
   const [failed, served, root] = await spansOf(withRequestId('one'))
@@ -154,7 +171,7 @@ test('a call is a span, each of its tries is one below it, with the attributes o
 })
 
 test('a stream tells the time to its first chunk; one that breaks off is an error of its provider', async () => {
-  const { call } = await start()
+  const { call } = await share()
   answers = [goodMessagesStream, [sse(), write(MESSAGES_START.join('') + textDelta('a')), reset()]]
   await call({ 'x-request-id': 'good' }, { stream: true })
   await call({ 'x-request-id': 'broken' }, { stream: true })
@@ -167,7 +184,7 @@ test('a stream tells the time to its first chunk; one that breaks off is an erro
 })
 
 test("a call that is refused before any try has its own span only; it is the client's error", async () => {
-  const { call } = await start()
+  const { call } = await share()
   expect(await call({ 'x-request-id': 'refused' }, { max_tokens: 'many' })).toBe(400)
   const spans = await spansOf(withRequestId('refused'))
   expect(spans.map(({ name, statusCode }) => [name, statusCode])).toEqual([[ROOT, 0]])
@@ -175,7 +192,7 @@ test("a call that is refused before any try has its own span only; it is the cli
 })
 
 test('no span holds anything of a prompt, a reply or a key', async () => {
-  const { call, account } = await start()
+  const { call, account } = await share()
   answers = [json(400, { error: { message: 'a secret prompt is not allowed' } })]
   await call({ 'x-request-id': 'refused-there' }, { system: 'a secret prompt' })
   await call({ 'x-request-id': 'last' }, { metadata: { user_id: 'somebody' } }, 'a secret prompt as a name')
@@ -194,7 +211,7 @@ test('no span holds anything of a prompt, a reply or a key', async () => {
 })
 
 test("the client's trace goes on, and ends here for providers that are not to have it", async () => {
-  const { call } = await start()
+  const { call } = await share()
   await call({ traceparent: `00-${TRACE}-${PARENT}-01`, 'x-request-id': 'traced' })
   expect(provider.requests.at(-1)?.headers.traceparent).toBeUndefined()
   const spans = await spansOf(withRequestId('traced'))
@@ -203,7 +220,7 @@ test("the client's trace goes on, and ends here for providers that are not to ha
 })
 
 test('a provider that is to have it gets the span of its try', async () => {
-  const { call } = await start({}, ['traceparent'])
+  const { call } = await share(['traceparent'])
   await call({ traceparent: `00-${TRACE}-${PARENT}-01`, 'x-request-id': 'passed' })
   const sent = provider.requests.at(-1)?.headers.traceparent
   const spans = await spansOf(withRequestId('passed'))
@@ -219,7 +236,7 @@ test.each([
   ['with more than its version has', `00-${TRACE}-${PARENT}-01-more`],
   ['that is something else', 'a secret prompt'],
 ])('a traceparent %s begins a trace of its own', async (_, traceparent) => {
-  const { call } = await start({}, ['traceparent'])
+  const { call } = await share(['traceparent'])
   await call({ traceparent })
   expect(provider.requests.at(-1)?.headers.traceparent).toMatch(/^00-(?!4bf92f)[0-9a-f]{32}-[0-9a-f]{16}-01$/)
 })
