@@ -53,20 +53,36 @@ async function findByEmail(sql: AnySql, email: string): Promise<Found | null> {
 export async function signInWithProvider(
   services: PeopleServices,
   visitor: Visitor,
+  given: { identity: Identity; next: string },
+): Promise<ProviderSignIn> {
+  try {
+    return await signInOnce(services, visitor, given)
+  } catch (error) {
+    if (!isTaken(error)) throw error
+    // Somebody has registered the address, or this very person signs in twice, at the same moment.
+    return signInOnce(services, visitor, given)
+  }
+}
+
+/** Throws the database's error (see isTaken) when another request was faster. */
+async function signInOnce(
+  services: PeopleServices,
+  visitor: Visitor,
   { identity, next }: { identity: Identity; next: string },
 ): Promise<ProviderSignIn> {
   const { sql, limits } = services
+  const { email } = identity
+  // Before the identity: a request that is faster commits both at once, so whoever sees its account sees its identity.
+  const account = email === null ? null : await findByEmail(sql, email)
   const known = await findIdentity(sql, identity)
   if (known !== null) {
     if (known.isBlocked) return { outcome: 'blocked' }
     const { accountId } = known
     return { outcome: 'signed_in', opened: await sql.begin(open => openSession(open, limits, { accountId, visitor })) }
   }
-  const { email } = identity
   if (email === null) return { outcome: 'no_email' }
-  const account = await findByEmail(sql, email)
   if (account?.isBlocked) return { outcome: 'blocked' }
-  if (account === null) return createAccount(services, visitor, { ...identity, email }, next)
+  if (account === null) return createAccount(services, visitor, { ...identity, email })
   if (!account.isVerified && identity.isAuthoritative) {
     const opened = await sql.begin(async transaction => {
       await linkProven(transaction, account.accountId, { ...identity, email })
@@ -81,7 +97,6 @@ async function createAccount(
   services: PeopleServices,
   visitor: Visitor,
   identity: WaitingAttempt['identity'],
-  next: string,
 ): Promise<ProviderSignIn> {
   const { sql, limits } = services
   const network = networkOf(visitor.ipAddress)
@@ -93,19 +108,13 @@ async function createAccount(
     const retryAfterSeconds = await countQuota(sql, quota)
     if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds }
   }
-  try {
-    const opened = await sql.begin(async transaction => {
-      const accountId = Number((await transaction.unsafe(CREATE, [identity.email]))[0]!.account_id)
-      await addIdentity(transaction, accountId, identity)
-      await dropTokens(transaction, 'registration', identity.email)
-      return openSession(transaction, limits, { accountId, visitor })
-    })
-    return { outcome: 'signed_in', opened }
-  } catch (error) {
-    if (!isTaken(error)) throw error
-    // Somebody has registered the address, or this very person signs in twice, at the same moment.
-    return signInWithProvider(services, visitor, { identity, next })
-  }
+  const opened = await sql.begin(async transaction => {
+    const accountId = Number((await transaction.unsafe(CREATE, [identity.email]))[0]!.account_id)
+    await addIdentity(transaction, accountId, identity)
+    await dropTokens(transaction, 'registration', identity.email)
+    return openSession(transaction, limits, { accountId, visitor })
+  })
+  return { outcome: 'signed_in', opened }
 }
 
 /**
