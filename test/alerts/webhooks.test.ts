@@ -223,7 +223,10 @@ test.each([
   await emptied(customer)
   const short = testAlerts(sql, {
     secrets: alerts.secrets,
-    webhookClient: createWebhookClient({ timeoutMs: 300, privateNetworks: ['127.0.0.1/32'] }),
+    webhookClient: createWebhookClient({
+      timeoutMs: fault === 'timeout' ? 300 : 60_000,
+      privateNetworks: ['127.0.0.1/32'],
+    }),
   })
   await deliverAlerts(short)
   const [logged] = await listDeliveries(sql, webhook, 10)

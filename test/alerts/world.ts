@@ -21,6 +21,9 @@ export interface TestAlerts extends AlertServices {
   mailsTo(email: string): MailMessage[]
 }
 
+/** A bound for a busy machine; tests of silence set their own. */
+const WEBHOOK_TIMEOUT_MS = 60_000
+
 export function testAlerts(
   sql: Sql,
   change: Partial<Omit<AlertServices, 'limits' | 'counts'>> & { readonly limits?: Partial<AlertLimits> } = {},
@@ -35,8 +38,8 @@ export function testAlerts(
       },
       close: () => {},
     },
-    webhookClient: createWebhookClient({ timeoutMs: 2_000, privateNetworks: ['127.0.0.0/8'] }),
-    webhookTimeoutMs: 2_000,
+    webhookClient: createWebhookClient({ timeoutMs: WEBHOOK_TIMEOUT_MS, privateNetworks: ['127.0.0.0/8'] }),
+    webhookTimeoutMs: WEBHOOK_TIMEOUT_MS,
     catalogue: createCatalogue(TABLES),
     secrets: {
       peppers: parseSecretSet('KEY_PEPPERS', generateSecretSet()),

@@ -237,14 +237,16 @@ describe('a pool that is ended leaves no connection behind', () => {
       // Longer than any pause before a connection is tried again.
       await new Promise(resolve => setTimeout(resolve, 600))
       // Nobody reads this: an open connection takes it, a closed one answers with a reset.
-      for (const socket of open) socket.write('?')
-      await new Promise(resolve => setTimeout(resolve, 100))
-      for (const socket of open) socket.write('?')
-      await new Promise(resolve => setTimeout(resolve, 100))
-      const left = open.size
-      for (const socket of open) socket.destroy()
-      server.close()
-      expect(left).toBe(0)
+      const left = () => {
+        for (const socket of open) socket.write('?')
+        return open.size
+      }
+      try {
+        await expect.poll(left).toBe(0)
+      } finally {
+        for (const socket of open) socket.destroy()
+        server.close()
+      }
     }
     return { server, accepted: () => accepted, sql, ask, expectNothingLeft }
   }
