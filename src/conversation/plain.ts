@@ -9,8 +9,8 @@ import { Form } from '../lib/json-form.ts'
 export interface PlainRequest {
   /** Their forms. */
   readonly form: Form
-  /** For each, JSON text that stands in for it where its content does not matter. */
-  readonly standIns: Readonly<Record<string, string>>
+  /** For each, JSON text that stands in for it where no more matters of its content than was noted. */
+  standIns(notes: readonly number[]): Readonly<Record<string, string>>
 }
 
 /** What is noted of plain members. */

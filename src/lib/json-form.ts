@@ -12,17 +12,26 @@ export interface FormFacts {
   readonly words?: readonly string[]
   /** A string of letters, digits, `_` and `-` that begins with a letter. A note holds the greatest length. */
   readonly token?: true
+  /** A string of letters, digits and `+/=_-`, not empty. */
+  readonly base64?: true
+  /** One of the words, that requires the key `required` in its object. */
+  readonly requiring?: string
   /** A list of such values, not empty. */
   readonly each?: Form
   /** An object with these keys and no others, written without escapes; any of them may be missing. */
   readonly members?: Readonly<Record<string, Form>>
   /** At least one of these keys is there. */
   readonly needs?: readonly string[]
+  /** A key that is there wherever a member's value is a `requiring` word. */
+  readonly required?: string
   /** Where notes are taken. */
   readonly note?: number
   /** With `words`: where the index of the last one is noted. */
   readonly noteLast?: number
 }
+
+/** Beside the bits of the keys that an object has. */
+export const REQUIRES = 1 << 30
 
 const NO_WORDS: readonly Uint8Array[] = []
 
@@ -31,7 +40,10 @@ export class Form {
   readonly none: boolean
   readonly text: boolean
   readonly token: boolean
+  readonly base64: boolean
   readonly words: readonly Uint8Array[]
+  /** Index of the word that requires a key; -1: none does. */
+  readonly requiring: number
   readonly each: Form | null
   readonly isObject: boolean
   readonly names: readonly string[]
@@ -40,6 +52,8 @@ export class Form {
   readonly values: readonly Form[]
   /** A bit for each key of which one is needed; 0: none is. */
   readonly needs: number
+  /** A bit for the key that a word may require; 0: none does. */
+  readonly required: number
   /** -1: no notes. */
   readonly note: number
   readonly noteLast: number
@@ -51,6 +65,8 @@ export class Form {
     this.none = none
     this.text = text
     this.token = token
+    this.base64 = facts.base64 ?? false
+    this.requiring = words.indexOf(facts.requiring ?? '')
     this.words = words.length === 0 ? NO_WORDS : words.map(bytesOf)
     this.each = each
     this.isObject = facts.members !== undefined
@@ -58,8 +74,15 @@ export class Form {
     this.keys = names.map(bytesOf)
     this.values = Object.values(facts.members ?? {})
     this.needs = needs.reduce((bits, key) => bits | (1 << names.indexOf(key)), 0)
+    this.required = facts.required === undefined ? 0 : 1 << names.indexOf(facts.required)
     this.note = facts.note ?? -1
     this.noteLast = facts.noteLast ?? -1
+  }
+
+  /** Whether an object of the form has the keys that it must have. `seen`: their bits, and REQUIRES. */
+  isComplete(seen: number): boolean {
+    if (this.needs !== 0 && (seen & this.needs) === 0) return false
+    return (seen & REQUIRES) === 0 || (seen & this.required) !== 0
   }
 }
 
@@ -80,19 +103,32 @@ export function indexOfText(texts: readonly Uint8Array[], bytes: Uint8Array, sta
   return -1
 }
 
-/** Whether the string that is there, without its quotes, is of the form; takes notes. */
-export function takesText(form: Form, bytes: Uint8Array, start: number, end: number, notes: number[]): boolean {
-  if (form.text) return true
+/**
+ * Whether the string that is there, without its quotes, is of the form: -1 if not, REQUIRES for a requiring word, else 0.
+ * Takes notes.
+ */
+export function takeText(form: Form, bytes: Uint8Array, start: number, end: number, notes: number[]): number {
+  if (form.text) return 0
+  if (form.base64) return isBase64(bytes, start, end) ? 0 : -1
   if (form.token) {
-    if (!isToken(bytes, start, end)) return false
+    if (!isToken(bytes, start, end)) return -1
     if (form.note >= 0 && end - start > (notes[form.note] as number)) notes[form.note] = end - start
-    return true
+    return 0
   }
   const word = indexOfText(form.words, bytes, start, end)
-  if (word < 0) return false
+  if (word < 0) return -1
   if (form.note >= 0) notes[form.note] = (notes[form.note] as number) | (1 << word)
   if (form.noteLast >= 0) notes[form.noteLast] = word
-  return true
+  return word === form.requiring ? REQUIRES : 0
+}
+
+function isBase64(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const code = bytes[at] as number
+    const isSign = code === 43 || code === 45 || code === 47 || code === 61 || code === 95
+    if (!isLetter(code) && (code < 48 || code > 57) && !isSign) return false
+  }
+  return end > start
 }
 
 function isToken(bytes: Uint8Array, start: number, end: number): boolean {

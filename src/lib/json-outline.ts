@@ -4,7 +4,7 @@
  */
 
 import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
-import { bytesOf, type Form, indexOfText, takesText } from './json-form.ts'
+import { bytesOf, type Form, indexOfText, takeText } from './json-form.ts'
 import { KEY_CHARACTERS_MAX, type ScannedMember } from './json-scan.ts'
 import { NESTING_MAX } from './json-text.ts'
 import { searched as bytes, RUN_BYTES_MAX, runEnd } from './text-run.ts'
@@ -95,7 +95,11 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
       const start = at + 1
       at = textEnd(at)
       if (at < 0) return null
-      if (form !== null && !takesText(form, bytes, start, at - 1, notes)) plain = false
+      if (form !== null) {
+        const taken = takeText(form, bytes, start, at - 1, notes)
+        if (taken < 0) plain = false
+        else keysSeen[depth] = (keysSeen[depth] as number) | taken
+      }
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       if (depth === NESTING_MAX) return null
       const closing = code + 2
@@ -126,8 +130,7 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
         break
       }
       if (bytes[at] !== closings[depth]) return null
-      const needs = forms[depth]?.needs ?? 0
-      if (needs !== 0 && ((keysSeen[depth] as number) & needs) === 0) plain = false
+      if (forms[depth]?.isComplete(keysSeen[depth] as number) === false) plain = false
       at++
       if (--depth === 0) return afterSpace(at) === length ? { members, plain, notes } : null
     }

@@ -78,7 +78,11 @@ export async function readOutlined(
   if (hasDuplicates(members)) return null
   if (found.plain) {
     const facts = { notes: found.notes, isAscii: isAscii(bytes) }
-    return { members, outline: outlineOf(text, members, plain), unread: new UnreadValues(text, facts) }
+    return {
+      members,
+      outline: outlineOf(text, members, plain.standIns(found.notes)),
+      unread: new UnreadValues(text, facts),
+    }
   }
   const json = (await parseScanned(bytes, text, { longTexts: [], longNumbers: [] })) as JsonObject
   return { members, outline: json, unread: null }
@@ -91,7 +95,7 @@ export function membersIn(text: ByteText, { members }: Pick<Outline, 'members'>)
 }
 
 /** The values of an object, with stand-ins for its plain members. */
-function outlineOf(text: ByteText, members: readonly Member[], { standIns }: PlainRequest): JsonObject {
+function outlineOf(text: ByteText, members: readonly Member[], standIns: Readonly<Record<string, string>>): JsonObject {
   const written = members.map(({ key, keyStart, valueStart, valueEnd }) => {
     const standIn = Object.hasOwn(standIns, key) ? standIns[key] : undefined
     if (standIn === undefined) return text.slice(keyStart, valueEnd)

@@ -35,7 +35,7 @@ export function planReadable({ body, ...call }: Call): SameFormatPlan {
 
 /** Whether the plan concerns nothing that was not read: a longer name of a tool is also renamed in the history. */
 function keepsStandIns(format: WireName, outline: JsonObject, { body, reply }: SameFormatPlan): boolean {
-  return reply.names === null && Object.keys(FORMATS[format].plain.standIns).every(key => body[key] === outline[key])
+  return reply.names === null && FORMATS[format].plain.form.names.every(key => body[key] === outline[key])
 }
 
 interface Unread {

@@ -114,8 +114,11 @@ describe('forms', () => {
       name: new Form({ token: true, note: 2 }),
       text: new Form({ text: true, none: true, each: TEXT }),
       rest: new Form({ anything: true, note: 3 }),
+      state: new Form({ words: ['open', 'sealed'], requiring: 'sealed' }),
+      seal: new Form({ base64: true }),
     },
     needs: ['kind', 'name'],
+    required: 'seal',
   })
   const root = new Form({ members: { items: new Form({ each: item }), text: TEXT } })
   const read = (text: string) => readOutline(Buffer.from(text), root)
@@ -125,6 +128,7 @@ describe('forms', () => {
     '{"other":[{"kind":"four"}]}',
     '{"items":[{"kind":"one"}],"text":"\\u00e9"}',
     '{ "items" : [ { "name" : "a-1_B" , "text" : null } , { "kind" : "two", "text" : [ "" ] } ] }',
+    '{"items":[{"kind":"one","state":"sealed","seal":"aZ09+/=_-"},{"kind":"one","state":"open"},{"kind":"one"}]}',
     '{"items":[{"kind":"one","rest":{"kind":"four","items":[]}},{"kind":"two","rest":7}]}',
   ])('%s is plain', text => {
     expect(read(text)?.plain).toBe(true)
@@ -141,6 +145,10 @@ describe('forms', () => {
     ['a needed key missing in an empty object', '{"items":[{}]}'],
     ['a needed key in the object before', '{"items":[{"kind":"one"},{"text":""}]}'],
     ['a needed key further inside', '{"items":[{"text":"","rest":{"kind":"one"}},{"text":""}]}'],
+    ['a required key missing', '{"items":[{"kind":"one","state":"sealed"}]}'],
+    ['a required key in the object before', '{"items":[{"kind":"one","seal":"a"},{"kind":"one","state":"sealed"}]}'],
+    ['a required key, of another form', '{"items":[{"kind":"one","state":"sealed","seal":"a.b"}]}'],
+    ['a required key with an empty text', '{"items":[{"kind":"one","state":"sealed","seal":""}]}'],
     ['an empty list', '{"items":[]}'],
     ['an object for a list', '{"items":{"kind":"one"}}'],
     ['a list for an object', '{"items":[[{"kind":"one"}]]}'],

@@ -132,9 +132,12 @@ function messagesRequest(make: Maker): JsonObject {
   const addition = { type: 'tool_addition', tool: { definition: { type: 'web_search_20250305', name: 'w' } } }
   const document = { type: 'document', source: { type: 'file', file_id: 'f' } }
   const thinking = { type: 'thinking', thinking: 'hm', signature: 'gwm1.1.a.b' }
-  const media = [image, addition, document, thinking, { type: 'redacted_thinking', data: 'E' }, 'x', {}]
+  const marked = { type: 'redacted_thinking', data: 'gwm1.1.a.b' }
+  const media = [image, addition, document, thinking, marked, { type: 'thinking', thinking: 'hm' }, 'x', {}]
   const block = () => {
     if (make.is(0.3)) return { type: 'tool_use', id: make.id(), name: make.name(), input: make.pick(SCHEMAS) }
+    if (make.is(0.1)) return { type: 'thinking', thinking: make.text(), signature: 'EqQB+/8_-g==' }
+    if (make.is(0.1)) return { type: 'redacted_thinking', data: 'EmwK' }
     if (make.is(0.5)) return { type: 'text', text: make.text() }
     return { type: 'tool_result', tool_use_id: make.id(), content: make.content('text', media) }
   }

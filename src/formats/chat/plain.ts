@@ -40,5 +40,5 @@ const tool = new Form({
 
 export const plain: PlainRequest = {
   form: new Form({ members: { messages: new Form({ each: message }), tools: new Form({ each: tool }) } }),
-  standIns: { messages: '[{"role":"user","content":""}]', tools: '[{"type":"function"}]' },
+  standIns: () => ({ messages: '[{"role":"user","content":""}]', tools: '[{"type":"function"}]' }),
 }

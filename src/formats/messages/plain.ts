@@ -15,10 +15,17 @@ import { Form } from '../../lib/json-form.ts'
 
 const text = new Form({ members: { type: new Form({ words: ['text'] }), text: TEXT, cache_control: CACHE_MARK } })
 const texts = new Form({ text: true, each: text })
+/** Thinking without a signature is not plain, nor is a seal that could be one of our marks, which have dots. */
+const TYPES = ['text', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking']
+const SEALED = (1 << TYPES.indexOf('thinking')) | (1 << TYPES.indexOf('redacted_thinking'))
+const SEAL = new Form({ base64: true })
 const block = new Form({
   members: {
-    type: new Form({ words: ['text', 'tool_use', 'tool_result'], note: NOTE.types }),
+    type: new Form({ words: TYPES, note: NOTE.types, requiring: 'thinking' }),
     text: TEXT,
+    thinking: TEXT,
+    signature: SEAL,
+    data: SEAL,
     id: ID,
     name: NAME,
     input: ANYTHING,
@@ -27,6 +34,7 @@ const block = new Form({
     is_error: ANYTHING,
     cache_control: CACHE_MARK,
   },
+  required: 'signature',
 })
 const message = new Form({
   members: { role: ROLE, content: new Form({ text: true, each: block }) },
@@ -44,13 +52,16 @@ const tool = new Form({
   needs: ['input_schema'],
 })
 
+const TURN = '[{"role":"user","content":""}]'
+const SEALED_TURN = '[{"role":"user","content":[{"type":"redacted_thinking","data":"-"}]}]'
+
 export const plain: PlainRequest = {
   form: new Form({
     members: { system: texts, messages: new Form({ each: message }), tools: new Form({ each: tool }) },
   }),
-  standIns: {
+  standIns: notes => ({
     system: '""',
-    messages: '[{"role":"user","content":""}]',
+    messages: ((notes[NOTE.types] as number) & SEALED) === 0 ? TURN : SEALED_TURN,
     tools: '[{"type":"custom","input_schema":{}}]',
-  },
+  }),
 }

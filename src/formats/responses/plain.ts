@@ -31,5 +31,5 @@ export const plain: PlainRequest = {
   form: new Form({
     members: { instructions: TEXT, input: new Form({ text: true, each: item }), tools: new Form({ each: tool }) },
   }),
-  standIns: { instructions: '"-"', input: '[{"role":"user","content":""}]', tools: '[{"type":"function"}]' },
+  standIns: () => ({ instructions: '"-"', input: '[{"role":"user","content":""}]', tools: '[{"type":"function"}]' }),
 }
