@@ -29,7 +29,6 @@ let answers: Answer[] = []
 let opened: TestGateway[] = []
 /** Share their gateway with the tests of the same kind: by the headers that it forwards. */
 const shared = new Map<string, Promise<Started>>()
-let lines: { readonly msg: string; readonly traceId?: string }[] = []
 
 beforeAll(async () => {
   collector = await startCollector()
@@ -39,7 +38,6 @@ afterEach(async () => {
   for (const running of opened) await running.close()
   opened = []
   answers = []
-  lines = []
   collector.behaviour = 'take'
 })
 afterAll(async () => {
@@ -51,6 +49,8 @@ afterAll(async () => {
 interface Started {
   readonly running: TestGateway
   readonly account: TestAccount
+  /** Its log. */
+  readonly lines: readonly { readonly msg: string; readonly traceId?: string }[]
   /** Status of one call, and its spans when it has ended; the call's own last. */
   call(headers?: Record<string, string>, extra?: object, model?: string): Promise<number>
   metrics(): Promise<Figures>
@@ -72,6 +72,7 @@ async function start(environment: Record<string, string> = {}, forwardHeaders: s
 }
 
 async function open(environment: Record<string, string>, forwardHeaders: string[]): Promise<Started> {
+  const lines: { readonly msg: string }[] = []
   const running = await startTestGateway({
     tables: changedTables({
       everyUpstream: { cooldown: { failures: 1000, baseMs: 0, maxMs: 0 } },
@@ -92,6 +93,7 @@ async function open(environment: Record<string, string>, forwardHeaders: string[
   return {
     running,
     account,
+    lines,
     async call(headers = {}, extra = {}, model = ENTRY) {
       const response = await fetch(`${running.url}/v1/messages`, {
         method: 'POST',
@@ -116,7 +118,7 @@ async function spansOf(has: (root: ReceivedSpan) => boolean): Promise<readonly R
 const withRequestId = (id: string) => (span: ReceivedSpan) => span.attributes['gateway.request.id'] === id
 
 test('a call is a span, each of its tries is one below it, with the attributes of generative AI', async () => {
-  const { call, running, account } = await share()
+  const { call, running, account, lines } = await share()
   answers = [json(529, { error: { message: 'overloaded' } })]
   expect(await call({ 'x-request-id': 'one' }, {}, 'claude-sonnet-5')).toBe(200)
   const [failed, served, root] = await spansOf(withRequestId('one'))
@@ -167,7 +169,7 @@ test('a call is a span, each of its tries is one below it, with the attributes o
     expect(BigInt(span?.endTimeUnixNano ?? 0) >= BigInt(span?.startTimeUnixNano ?? 0)).toBe(true)
   }
   expect(collector.headers.at(-1)?.['x-tenant']).toBe('one')
-  expect(lines.find(({ msg }) => msg === 'call')?.traceId).toBe(root?.traceId)
+  expect(lines.findLast(({ msg }) => msg === 'call')?.traceId).toBe(root?.traceId)
 })
 
 test('a stream tells the time to its first chunk; one that breaks off is an error of its provider', async () => {
@@ -242,7 +244,7 @@ test.each([
 })
 
 test('a trace that its client does not record, and one outside the share, is not recorded', async () => {
-  const { call, metrics } = await start({}, ['traceparent'])
+  const { call, metrics, lines } = await start({}, ['traceparent'])
   await call({ traceparent: `00-${TRACE}-${PARENT}-00` })
   expect(provider.requests.at(-1)?.headers.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`))
   expect((await metrics()).sum('gateway_spans_waiting')).toBe(0)
@@ -250,19 +252,20 @@ test('a trace that its client does not record, and one outside the share, is not
   await none.call()
   const all = await none.metrics()
   expect([all.sum('gateway_spans_waiting'), all.sum('gateway_spans_total')]).toEqual([0, 0])
-  expect(lines.filter(({ msg }) => msg === 'call').map(({ traceId }) => traceId)).toEqual([undefined, undefined])
+  const called = [...lines, ...none.lines].filter(({ msg }) => msg === 'call')
+  expect(called.map(({ traceId }) => traceId)).toEqual([undefined, undefined])
 })
 
 test('a collector that refuses spans costs spans, and no call', async () => {
   collector.behaviour = 'refuse'
-  const { call, running, metrics } = await start()
+  const { call, running, metrics, lines } = await start()
   expect(await call()).toBe(200)
-  const before = collector.bodies.length
-  await collector.until(() => collector.bodies.length > before)
+  const told = () => lines.filter(({ msg }) => msg === 'the trace collector rejects spans; they are lost')
+  await expect.poll(told).toHaveLength(1)
   expect(await call()).toBe(200)
   await running.gateway.stop()
   await expect(metrics()).rejects.toThrow()
-  expect(lines.filter(({ msg }) => msg === 'the trace collector rejects spans; they are lost')).toHaveLength(1)
+  expect(told()).toHaveLength(1)
 })
 
 test('a collector that does not answer holds up no call; what has no room is dropped and counted, and a stop does not wait', async () => {
