@@ -16,7 +16,7 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Each page reads axe anew, and is gone before optimized code has paid for itself: a quarter of the processor time.
+  // Each page reads axe anew, and is gone before optimized code has paid for itself.
   '--js-flags=--no-opt --no-maglev',
 ]
 /** A bound for a busy machine, not an expectation. */
