@@ -12,7 +12,7 @@ export const MESSAGES: ModelEndpoint = {
   purpose: 'Messages format',
   operationId: 'createMessage',
   operation: {
-    summary: 'Answer in the messages format (recommended)',
+    summary: 'Answer in the Messages format (recommended)',
     description: 'Every chat model can be called here, whatever its native format: the gateway converts.',
     request: 'MessagesRequest',
     reply: 'MessagesReply',

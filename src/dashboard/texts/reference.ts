@@ -4,7 +4,7 @@
  */
 
 export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
-  'Answer in the messages format (recommended)': 'Trả lời theo định dạng Messages (khuyên dùng)',
+  'Answer in the Messages format (recommended)': 'Trả lời theo định dạng Messages (khuyên dùng)',
   'Answer in the Chat Completions format': 'Trả lời theo định dạng Chat Completions',
   'Answer in the Responses format': 'Trả lời theo định dạng Responses',
   'Generate images': 'Tạo ảnh',
@@ -57,7 +57,7 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'Name of a voice, such as `alloy`.': 'Tên giọng đọc, ví dụ `alloy`.',
   'Such as `mp3` or `wav`.': 'Ví dụ `mp3` hoặc `wav`.',
   'From 0.25 to 4.': 'Từ 0.25 đến 4.',
-  'As in the messages format.': 'Như trong định dạng Messages.',
+  'As in the Messages format.': 'Như trong định dạng Messages.',
   'The answer. It is charged.': 'Câu trả lời. Có tính tiền.',
   'The answer. It is free.': 'Câu trả lời. Miễn phí.',
 }

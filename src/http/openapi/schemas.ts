@@ -133,9 +133,9 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   }),
   CountRequest: object({
     'model*': MODEL,
-    'messages*': field(TURNS, 'As in the messages format.'),
-    system: field({ type: ['string', 'array'] }, 'As in the messages format.'),
-    tools: field(LIST, 'As in the messages format.'),
+    'messages*': field(TURNS, 'As in the Messages format.'),
+    system: field({ type: ['string', 'array'] }, 'As in the Messages format.'),
+    tools: field(LIST, 'As in the Messages format.'),
   }),
   CountReply: object({ 'input_tokens*': field(WHOLE, 'An estimate.') }),
   InputTokensRequest: object({
