@@ -9,8 +9,8 @@ export default defineConfig({
     setupFiles: ['test/support/leave-as-found.ts'],
     // Files share their worker and what it has loaded.
     isolate: false,
-    // One more than the cores of the smallest machine: while one waits, another works.
-    maxWorkers: 3,
+    // Twice the cores of the smallest machine: while some wait, others work.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Bounds for a busy machine, not expectations.
     testTimeout: 180_000,

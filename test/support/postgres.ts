@@ -51,8 +51,8 @@ export async function createTestDatabase({ migrated = true }: { migrated?: boole
 }
 
 async function joinServer(): Promise<Server> {
-  // Enough for three workers with several gateways each.
-  const settings = { max_connections: '300' }
+  // Enough for four workers with several gateways each.
+  const settings = { max_connections: '400' }
   const { url } = await startEmbeddedPostgres({ dataDir: inject('postgresDir'), durable: false, settings })
   const urlOf = (name: string) => url.replace(/\/[^/]*$/, `/${name}`)
   const admin = openDatabase({ url, name: 'test admin', connectionsMax: 1, connectTimeoutMs: CONNECT_TIMEOUT_MS })
