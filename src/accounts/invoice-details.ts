@@ -34,8 +34,8 @@ export async function readInvoiceDetails(sql: AnySql, accountId: number): Promis
 }
 
 /**
- * What is wrong with them, field by field; the details as they are stored when nothing is. A tax code whose check digit is
- * wrong is a fault unless it is `sureOf` itself: its owner has looked again.
+ * The faults field by field or, if there are none, the details as they will be stored. A tax code with a wrong check digit
+ * is a fault unless it equals `sureOf`: the customer has confirmed that one.
  */
 export function checkInvoiceDetails(
   given: InvoiceDetails,

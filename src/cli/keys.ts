@@ -69,7 +69,7 @@ async function keyNamed(foundation: Foundation, [email, number]: readonly string
 /** Throws UsageError when it is revoked, or not the account's. */
 async function activeKey(sql: AnySql, { accountId, keyId, email }: Named): Promise<OwnKey> {
   const key = (await listOwnKeys(sql, accountId)).find(each => each.keyId === keyId && each.revokedAt === null)
-  if (key === undefined) throw new UsageError(`${email} has no active key ${keyId}; key list ${email} shows them`)
+  if (key === undefined) throw new UsageError(`${email} has no active key ${keyId}; see key list ${email}`)
   return key
 }
 

@@ -44,7 +44,7 @@ const keyLimit: Action = async (foundation, { words, options }) => {
   const now = isThere
     ? (await listKeys(sql, accountId)).find(listed => listed.keyId === keyId && !listed.revokedAt)
     : undefined
-  if (now === undefined) throw new UsageError(`${email} has no active key ${keyId}; key list ${email} shows them`)
+  if (now === undefined) throw new UsageError(`${email} has no active key ${keyId}; see key list ${email}`)
   await announce(sql, 'keys')
   return {
     data: { key_id: keyId, rate_limit_per_minute: now.rateLimitPerMinute, concurrency_max: now.concurrencyMax },

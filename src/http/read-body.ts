@@ -26,7 +26,7 @@ export interface BodyBounds {
 
 /** A body of unknown length extends its permit in steps, each twice as large as the one before. */
 const FIRST_STEP_BYTES = 256 * 1024
-/** Output up to this size never counts as a bomb: at its start a coding says nothing about its ratio. */
+/** Decompressed output up to this size never counts as a bomb: so early, the ratio says nothing. */
 const RATIO_FREE_BYTES = 1024 * 1024
 const CLOSED = 'the connection was closed'
 

@@ -39,7 +39,7 @@ let receiver: Server
 let base = ''
 let received: Received[] = []
 let answer: (response: ServerResponse) => unknown
-/** Stands for the inside: must never be connected to. */
+/** Stands in for a service on the internal network: no webhook may ever connect to it. */
 let canary: TcpServer
 let canaryPort = 0
 let canaryHits = 0

@@ -21,7 +21,7 @@ function textOf(name: string): string {
   return goodTexts().find(({ path }) => path.endsWith(name))?.text ?? ''
 }
 
-/** The good catalogue with a vocabulary and these passages added behind lines of its files. */
+/** The good catalogue with a vocabulary, and each text inserted after the line `behind` of its file. */
 function tablesWith(...added: readonly [file: string, behind: string, text: string][]): Tables {
   const files: Record<string, string> = { 'catalogue.yaml': textOf('catalogue.yaml') + VOCABULARY }
   for (const [file, behind, text] of added) {

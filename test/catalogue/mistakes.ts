@@ -1,6 +1,6 @@
 /**
- * Small mistakes as an operator makes them, each a few lines in bad/<matter>.txt: what the good catalogue became, and what is
- * said of it. README.md explains the form.
+ * Small mistakes that operators make, each a few lines in bad/<matter>.txt: the change to the good catalogue, and the errors
+ * that it must give. README.md explains the form.
  */
 
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** What operators do: each thing once, with a reason, in the log. */
+/** Operators’ actions: each takes effect once, asks for a reason and is in the log. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'

@@ -1,4 +1,4 @@
-/** Refusals before the body has arrived: without reading it, and so that the client can read the reply. */
+/** Requests refused before their body has arrived: the gateway does not read it, and the client can still read the reply. */
 
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'

@@ -54,7 +54,7 @@ test('the first one reads everything, the next ones what is new, with the same t
   expect(next.fullAt).toEqual((await readLastAudit(sql))?.fullAt)
 })
 
-/** Of the last journal row, or of the wallet. Each is taken back by its second statement. */
+/** Each tampers with the last journal row or with the wallet; its second statement undoes that. */
 const LAST = `account_id = ${customer.accountId} and seq = (select max(seq) from usage where account_id = ${customer.accountId})`
 test.each([
   [

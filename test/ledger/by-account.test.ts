@@ -26,7 +26,7 @@ const ACCOUNT_TABLES = [
   'usage_retired',
   'wallet',
 ]
-/** Found by something else than the account, so in one place for all: the directory. Nothing here is on the path of a call. */
+/** The directory: looked up by something other than the account, so shared by all. No call reads or writes these. */
 const DIRECTORY_TABLES = [
   'account',
   'alert',

@@ -34,7 +34,7 @@ export async function latestFigures(options: DashboardOptions): Promise<FiguresB
       figures => {
         cache.figures = figures
       },
-      cause => log.warn({ cause }, 'cannot read the figures of models; their pages do without'),
+      cause => log.warn({ cause }, 'cannot read the figures of models; their pages are shown without them'),
     )
   }
   const waiting = new AbortController()

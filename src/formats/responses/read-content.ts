@@ -12,7 +12,7 @@ export function readContent(content: JsonValue | undefined, place: string): Resu
   return readParts(content, place).filter(part => part.kind !== 'text' || part.text !== '')
 }
 
-/** Reads content that may only be text: of the model and of instructions. */
+/** Reads content that may only be text: what the model said, and instructions. */
 export function readTexts(content: JsonValue | undefined, place: string): TextPart[] {
   const texts = readParts(content, place).map((part, index) =>
     part.kind === 'text' ? part : refuse(`${place}[${index}]`, 'images and files are only allowed in user messages'),
