@@ -9,7 +9,7 @@ const ACCOUNTS_PER_PAGE = 500
 export interface RetireOptions {
   /** Rows of calls that ended more days ago than this are retired; at least RETIRE_DAYS_MIN. */
   readonly olderThanDays: number
-  /** Rows per transaction. */
+  /** At most so many rows per transaction; at least 1. */
   readonly batchRows?: number
   /** Stops between two batches. */
   readonly signal?: AbortSignal
@@ -27,37 +27,50 @@ select coalesce(max(page.account_id), 0)::text as last, count(*)::integer as see
   from page left join lateral (
     select closed_at from usage u where u.account_id = page.account_id order by seq limit 1) oldest on true`
 
-/** The next rows, up to the first one that is too recent: the journal is cut at one place, whatever the clocks said. */
-const SUM = `with page as (
-    select * from usage where account_id = $1::text::bigint order by seq limit $3::text::integer),
-  young as (select min(seq) as seq from page where closed_at >= now() - make_interval(days => $2::text::integer)),
-  old as (select page.* from page, young where young.seq is null or page.seq < young.seq)
-insert into usage_retired as r (account_id, upto_seq, balance_after_micro_vnd, calls, errors, input_tokens, output_tokens, images,
-    cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
-  select account_id, max(seq), (array_agg(balance_after_micro_vnd order by seq desc))[1], count(*),
-         count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), sum(images), sum(cost_micro_vnd),
-         sum(charged_micro_vnd), coalesce(sum(upstream_cost_micro_vnd), 0), count(upstream_cost_micro_vnd)
-    from old group by account_id
-  on conflict (account_id) do update set
-    upto_seq = excluded.upto_seq, balance_after_micro_vnd = excluded.balance_after_micro_vnd,
-    calls = r.calls + excluded.calls, errors = r.errors + excluded.errors,
-    input_tokens = r.input_tokens + excluded.input_tokens, output_tokens = r.output_tokens + excluded.output_tokens,
-    images = r.images + excluded.images, cost_micro_vnd = r.cost_micro_vnd + excluded.cost_micro_vnd,
-    charged_micro_vnd = r.charged_micro_vnd + excluded.charged_micro_vnd,
-    upstream_cost_micro_vnd = r.upstream_cost_micro_vnd + excluded.upstream_cost_micro_vnd,
-    upstream_cost_calls = r.upstream_cost_calls + excluded.upstream_cost_calls, retired_at = now()
-returning upto_seq::text`
-const DELETE = `with gone as (
-    delete from usage where account_id = $1::text::bigint and seq <= $2::text::bigint returning call_id, account_id),
+/**
+ * The next $3 rows of each account in $1, up to its first row that is too recent: a journal is cut at one place, whatever
+ * the clocks said.
+ */
+const SUM = `with due as (select unnest(string_to_array($1::text, ',')::bigint[]) as account_id),
+  page as (
+    select oldest.* from due cross join lateral (
+      select * from usage u where u.account_id = due.account_id order by seq limit $3::text::integer) oldest),
+  young as (
+    select account_id, min(seq) as seq from page
+     where closed_at >= now() - make_interval(days => $2::text::integer) group by account_id),
+  old as (select page.* from page left join young using (account_id) where young.seq is null or page.seq < young.seq),
+  summed as (
+    insert into usage_retired as r (account_id, upto_seq, balance_after_micro_vnd, calls, errors, input_tokens, output_tokens,
+        images, cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
+      select account_id, max(seq), (array_agg(balance_after_micro_vnd order by seq desc))[1], count(*),
+             count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), sum(images), sum(cost_micro_vnd),
+             sum(charged_micro_vnd), coalesce(sum(upstream_cost_micro_vnd), 0), count(upstream_cost_micro_vnd)
+        from old group by account_id
+      on conflict (account_id) do update set
+        upto_seq = excluded.upto_seq, balance_after_micro_vnd = excluded.balance_after_micro_vnd,
+        calls = r.calls + excluded.calls, errors = r.errors + excluded.errors,
+        input_tokens = r.input_tokens + excluded.input_tokens, output_tokens = r.output_tokens + excluded.output_tokens,
+        images = r.images + excluded.images, cost_micro_vnd = r.cost_micro_vnd + excluded.cost_micro_vnd,
+        charged_micro_vnd = r.charged_micro_vnd + excluded.charged_micro_vnd,
+        upstream_cost_micro_vnd = r.upstream_cost_micro_vnd + excluded.upstream_cost_micro_vnd,
+        upstream_cost_calls = r.upstream_cost_calls + excluded.upstream_cost_calls, retired_at = now()
+    returning account_id, upto_seq)
+select coalesce(string_agg(account_id::text, ',' order by account_id), '') as accounts,
+       coalesce(string_agg(upto_seq::text, ',' order by account_id), '') as cuts from summed`
+const DELETE = `with cut as (
+    select * from unnest(string_to_array($1::text, ',')::bigint[], string_to_array($2::text, ',')::bigint[]) as c (account_id, upto_seq)),
+  gone as (
+    delete from usage u using cut where u.account_id = cut.account_id and u.seq <= cut.upto_seq
+    returning u.call_id, u.account_id),
   forgotten as (delete from client_request c using gone where c.call_id = gone.call_id and c.account_id = gone.account_id)
-select count(*)::integer as rows from gone`
+select account_id::text as account, count(*)::integer as rows from gone group by account_id`
 
 /** Advisory lock (9, 0), for one transaction: concurrent runs take turns. */
 const LOCK = 'select pg_advisory_xact_lock(9, 0)'
 
 /**
- * Each batch sums and deletes in one transaction; a run may be interrupted and repeated. Throws RangeError for too few
- * days.
+ * Each batch, of one large account or of many small ones, sums and deletes in one transaction; a run may be interrupted and
+ * repeated. Throws RangeError for too few days.
  */
 export async function retireUsage(sql: Sql, options: RetireOptions): Promise<Retirement> {
   const { olderThanDays, batchRows = 5000, signal } = options
@@ -65,31 +78,35 @@ export async function retireUsage(sql: Sql, options: RetireOptions): Promise<Ret
     throw new RangeError(`usage rows can be retired after ${RETIRE_DAYS_MIN} days at the earliest`)
   }
   const days = String(olderThanDays)
+  const accountsPerPage = Math.min(ACCOUNTS_PER_PAGE, batchRows)
   let rows = 0
   let accounts = 0
   let after = '0'
   while (!signal?.aborted) {
-    const [page] = await sql.unsafe(PAGE, [after, days, String(ACCOUNTS_PER_PAGE)])
-    for (const account of (page?.due ?? '').split(',').filter(Boolean)) {
-      accounts++
-      for (let deleted = batchRows; deleted === batchRows && !signal?.aborted; rows += deleted) {
-        deleted = await retireBatch(sql, { account, days, batchRows })
-      }
+    const [page] = await sql.unsafe(PAGE, [after, days, String(accountsPerPage)])
+    let due: readonly string[] = (page?.due ?? '').split(',').filter(Boolean)
+    accounts += due.length
+    while (due.length > 0 && !signal?.aborted) {
+      const rowsEach = Math.floor(batchRows / due.length)
+      const deleted = await retireBatch(sql, { due, days, rowsEach })
+      for (const count of deleted.values()) rows += count
+      due = due.filter(account => deleted.get(account) === rowsEach)
     }
-    if (page?.seen < ACCOUNTS_PER_PAGE) break
+    if (page?.seen < accountsPerPage) break
     after = page?.last
   }
   return { rows, accounts }
 }
 
+/** Retires at most `rowsEach` rows of each account in one transaction; how many they were, by account. */
 function retireBatch(
   sql: Sql,
-  { account, days, batchRows }: { account: string; days: string; batchRows: number },
-): Promise<number> {
+  { due, days, rowsEach }: { due: readonly string[]; days: string; rowsEach: number },
+): Promise<ReadonlyMap<string, number>> {
   return sql.begin(async transaction => {
     await transaction.unsafe(LOCK)
-    const [retired] = await transaction.unsafe(SUM, [account, days, String(batchRows)])
-    if (retired === undefined) return 0
-    return (await transaction.unsafe(DELETE, [account, retired.upto_seq]))[0]?.rows
+    const [summed] = await transaction.unsafe(SUM, [due.join(','), days, String(rowsEach)])
+    const deleted = await transaction.unsafe(DELETE, [summed?.accounts, summed?.cuts])
+    return new Map(deleted.map(({ account, rows }) => [account, rows]))
   })
 }

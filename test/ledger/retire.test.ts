@@ -73,6 +73,26 @@ test('rows go in batches, up to the first that is too young; every sum stays, an
   expect(await retireUsage(sql, { olderThanDays: 120 })).toEqual({ rows: 0, accounts: 0 })
 })
 
+test('many small accounts go in one transaction, and a large one goes on alone', async () => {
+  const small = [await history(), await history(), await history()]
+  const large = await history()
+  for (const customer of small) await age(customer, 3, 100)
+  await age(large, 14, 100)
+  const before = await audit(sql)
+
+  expect(await retireUsage(sql, { olderThanDays: 99, batchRows: 12 })).toEqual({ rows: 13, accounts: 4 })
+  const seqs = async (customer: Customer) => (await usageOf(sql, customer)).map(row => row.seq)
+  for (const customer of small) expect(await seqs(customer)).toEqual(['4', '5', '6', '8', '9', '10', '12', '13', '14'])
+  expect(await seqs(large)).toEqual([])
+  expect(await audit(sql)).toEqual(before)
+  expect(before.clean).toBe(true)
+  const [transactions] = await sql.unsafe(
+    'select count(distinct xmin::text)::integer as count from usage_retired where account_id = any(string_to_array($1, $2)::bigint[])',
+    [small.map(customer => customer.accountId).join(','), ','],
+  )
+  expect(transactions?.count).toBe(1)
+})
+
 test('pages and exports begin behind what was retired', async () => {
   const customer = await history()
   await age(customer, 10, 100)
