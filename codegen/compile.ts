@@ -17,7 +17,7 @@ export interface Compiled {
   readonly findings: readonly Finding[]
   /** Null when a finding is an error. */
   readonly tables: Tables | null
-  /** The tables and how they came about; null when they are. */
+  /** The tables and where each fact was stated; null when `tables` is. */
   readonly resolved: Resolved | null
   readonly view: CatalogueView
 }
@@ -25,7 +25,7 @@ export interface Compiled {
 export interface CompileOptions {
   /** Produces tables even if checks across files fail, for reading older catalogues. */
   readonly lenient: boolean
-  /** ISO date by which retirements are judged; absent: they are not. */
+  /** ISO date on which to check retirements; absent: they are not checked. */
   readonly today?: string
 }
 
@@ -36,7 +36,7 @@ export interface Compiler {
 
 let own: Compiler | undefined
 
-/** The compiler for the project's own schemas, created once per process; it uses what an earlier run kept. */
+/** The compiler for the project's own schemas, created once per process; it reuses validators from an earlier run. */
 export function ownCompiler(): Compiler {
   if (own === undefined) {
     const schemas = readSchemas()

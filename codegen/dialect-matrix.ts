@@ -8,7 +8,7 @@ import type { WireName } from '../src/generated/types.ts'
 
 /**
  * `own`: requests in the client's own format. `converted`: requests converted from another format. `all`: both.
- * `reply`: undone in replies. `elsewhere`: handled before or after the pass. null: no effect on this wire.
+ * `reply`: undone in replies. `elsewhere`: handled before or after the dialect pass. null: no effect on this wire.
  */
 export type Reach = 'all' | 'converted' | 'own' | 'reply' | 'elsewhere' | null
 

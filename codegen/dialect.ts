@@ -22,7 +22,7 @@ function isGroup(schema: Schema): boolean {
   return schema.properties !== undefined && schema.default === undefined
 }
 
-/** Keys chosen by the operator, each with facts; merged key by key. */
+/** A mapping whose keys the operator chooses, each with facts; such mappings merge key by key. */
 function isMapping({ type, additionalProperties }: Schema): boolean {
   return type === 'object' && typeof additionalProperties === 'object'
 }

@@ -14,7 +14,7 @@ export interface EntryContext {
   /** Applied to entries priced per call: they get a single reply. */
   readonly perCall: Layer
   layer(kind: Layer['kind'], name: string, holder: LayerHolder): Layer
-  /** What requests count besides their text, from the defaults and these layers. */
+  /** How to count the tokens of a request beyond its text (pictures, tools), from the defaults and these layers. */
   counting(...layers: readonly (CountingFacts | undefined)[]): Counting
 }
 

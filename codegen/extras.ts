@@ -1,4 +1,4 @@
-/** What happens to each extra at a target: the last layer that mentions it decides, else the vocabulary. */
+/** What happens to each extra at a target: the last layer that mentions it decides, or the vocabulary if none does. */
 
 import type { ExtrasVocabulary } from '../src/generated/types.ts'
 import type { ExtrasFacts } from './generated/types.ts'

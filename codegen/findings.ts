@@ -25,7 +25,7 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Sorted by file, line, column, code, message. Of several at one place, keeps the first in the code table. */
+/** Sorts by file, line, column, code and message. Of several findings at one place, keeps the first in the code table. */
 export function sortFindings(findings: readonly Finding[]): Finding[] {
   const rank = new Map(Object.keys(CODES).map((code, index) => [code, index]))
   const sorted = findings.toSorted(

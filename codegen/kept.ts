@@ -1,6 +1,7 @@
 /**
- * What a library made of the same input in an earlier run, kept among the installed packages. The key covers the input
- * and every installed version, so it cannot be out of date; the newest per name stays. `check` does without.
+ * Caches what a library made of the same input in an earlier run, in a folder below node_modules. The key covers the
+ * input and every installed version, so a cached text is never out of date; only the newest of each name is kept.
+ * `check` does not use the cache.
  */
 
 import { createHash } from 'node:crypto'
@@ -10,15 +11,15 @@ import { join } from 'node:path'
 const PACKAGES = join(import.meta.dirname, '..', 'node_modules')
 
 export interface Kept {
-  /** Where the text is or will be; null when the installed versions are unknown, and nothing is kept. */
+  /** Where the text is or will be; null when nothing is cached, because the installed versions are unknown. */
   readonly path: string | null
   /** Undefined when there is none. */
   read(): string | undefined
-  /** Replaces what was kept under the name. Does nothing where it cannot write. */
+  /** Replaces the text cached under the name. Does nothing in a read-only folder. */
   write(text: string): void
 }
 
-/** `name` has the file's extension; `input` is everything that decides about the text but the packages. */
+/** `name` includes the file's extension; `input` is everything that the text depends on, apart from the packages. */
 export function keptFor(name: `${string}.${string}`, input: unknown, packages: string = PACKAGES): Kept {
   const installed = readText(join(packages, '.package-lock.json'))
   if (installed === undefined) return { path: null, read: () => undefined, write() {} }
@@ -39,7 +40,7 @@ export function keptFor(name: `${string}.${string}`, input: unknown, packages: s
           if (other.endsWith(`-${name}`) && join(folder, other) !== path) rmSync(join(folder, other), { force: true })
         }
       } catch {
-        // Read-only: the next run takes as long as this one.
+        // In a read-only folder, the next run takes as long as this one.
       }
     },
   }

@@ -37,7 +37,7 @@ export interface LayerTreeOptions<Value> {
   readonly defaults: Value
   /** The value with a layer added, always a new object; null when the layer says nothing. */
   readonly add: (base: Value, layer: Layer) => Value | null
-  /** Layers of these kinds get their own node even if empty, so that their first word changes one place. */
+  /** Layers of these kinds get a node even if empty, so that adding a first word changes the generated source in one place. */
   readonly kept: readonly Layer['kind'][]
 }
 

@@ -31,8 +31,8 @@ export interface Migration {
 type Note = (node: unknown, word: string, successor: string | null) => void
 
 /**
- * The file in today's words. Leaves a file unchanged if it is not valid YAML, or if its anchors would give the result
- * another meaning. Idempotent.
+ * Rewrites the file in today's words. Leaves it unchanged if it is not valid YAML, or if its anchors would give the
+ * result another meaning. Idempotent.
  */
 export function migrateText({ path: file, text }: Pick<SourceText, 'path' | 'text'>): Migration {
   const { value, findings } = parseSource(file, text)
@@ -142,7 +142,7 @@ interface Placing extends Source {
   readonly fresh: Group
 }
 
-/** Puts a word in its place of today; true if its place or value changed. */
+/** Writes a word where it belongs today; true if its place or value changed. */
 function placeWord(words: Placing, pair: Pair, path: readonly string[]): boolean {
   const { text, dialect, fresh, note } = words
   const word = path.join('.')

@@ -1,6 +1,6 @@
 /** Names of constants in the generated source, derived from names in the catalogue. */
 
-/** Keeps lines with several names short enough. */
+/** Names are cut to this length, so that a line has room for several. */
 const LENGTH_MAX = 40
 
 /** Bounded: names in the catalogue. */

@@ -1,7 +1,6 @@
 /**
- * Words of earlier catalogues. They were replaced because YAML 1.1 reads some as booleans, because several said "none"
- * by a meaningful text or number, and to group related facts. `migrate-words` and the errors about old words use this
- * list.
+ * Words of earlier catalogues. They were replaced because YAML 1.1 reads some as booleans, because several meant "none"
+ * by a value such as `''` or 0, or to group related facts. Read by `migrate-words` and the errors about old words.
  */
 
 import { flowText } from './edit.ts'
@@ -13,7 +12,7 @@ export type Successors = readonly (readonly [path: string, value: unknown])[]
 interface OldWord {
   /** Its path below `dialect`, steps joined by dots. */
   readonly path: string
-  /** Null if the value is not one that the old word had, so that the word has its present meaning. */
+  /** Null if the old word never had this value: the word is then used in today's sense. */
   readonly successors: (value: unknown) => Successors | null
   /** The word was dropped without a replacement. */
   readonly isGone?: true

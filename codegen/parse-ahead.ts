@@ -1,4 +1,4 @@
-/** Parses large catalogues on two threads, as far as they are not plain YAML. */
+/** Parses large catalogues on two threads, apart from files in plain YAML, which are quick to read. */
 
 import { Worker } from 'node:worker_threads'
 import type { Parsed } from './parse.ts'

@@ -19,11 +19,11 @@ export function readPlainYaml(text: string): unknown {
   }
 }
 
-/** Thrown, and caught above. */
+/** Thrown by the reader, and caught in `readPlainYaml`. */
 const NOT_PLAIN = new Error('not plain YAML')
 
 const NARROW = /^[\n\x20-\x7e]*$/
-/** ASCII characters of keys, which begin with a letter, and first characters of unquoted texts, except the dash. */
+/** ASCII characters that keys consist of, that keys begin with, and that unquoted texts begin with (apart from the dash). */
 const IN_KEY = tableOf(/[\w./-]/)
 const LETTER = tableOf(/[A-Za-z]/)
 const BEGIN = tableOf(/[\w/(<$=]/)
@@ -32,7 +32,7 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map<string, boolean | nul
   ['false', false],
   ['null', null],
 ])
-/** All notations of numbers that can begin like an unquoted text. */
+/** Every notation of a number that does not begin with a sign of its own, such as `+1` or `.5`. */
 const NUMBER = /^-?(?:0o[0-7]+|0x[\da-fA-F]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)$/
 const DEPTH_MAX = 32
 const KEY_LENGTH_MAX = 100
@@ -57,9 +57,9 @@ const BRACE_END = 125
 class PlainReader {
   readonly #text: string
   #at = 0
-  /** Column of the next line's first character, which is at `#at`; -1 after the last line. */
+  /** Column of the first character of the next line with content, which is at `#at`; -1 after the last. */
   #indent = 0
-  /** Where the last text of a line ended, spaces included. */
+  /** Where the last unquoted text ended, trailing spaces included. */
   #textEnd = 0
 
   constructor(text: string) {

@@ -13,7 +13,7 @@ import { readCatalogue, type SourceText } from './source.ts'
 export interface Project {
   /** Folder that contains catalogue/, schemas/ and src/generated/. */
   readonly root: string
-  /** ISO date by which retirements are judged; absent: today, in UTC. */
+  /** ISO date on which to check retirements; absent: today, in UTC. */
   readonly today?: string
   /** Replaces the process environment, which supplies the providers' credentials. */
   readonly environment?: Readonly<Record<string, string | undefined>>

@@ -38,11 +38,11 @@ class FamilySource {
   readonly #names = new UniqueNames()
   /** Prefix of each layer's constants. */
   readonly #bases = new Map<Layer, string>()
-  /** Names so far of values built from layers. */
+  /** The constants written so far for values built from layers. */
   readonly #known = new Map<object, string>()
   readonly #limits = new Map<string, string>()
   readonly #imports = new Map<string, Set<string>>()
-  /** What the targets at an upstream share, and its constant. */
+  /** By upstream: what its targets share, and the name of the constant for that. */
   readonly #shared = new Map<string, { readonly name: string; readonly target: UpstreamTarget }>()
 
   constructor(outline: Outline, family: FamilyOutline) {
@@ -153,7 +153,7 @@ class FamilySource {
     )
   }
 
-  /** The function with a wire's differences. */
+  /** Name of the function that applies a wire's differences to a dialect. */
   #wire(layer: Layer): string {
     const known = this.#known.get(layer)
     if (known !== undefined) return known
@@ -162,7 +162,7 @@ class FamilySource {
     return this.#addKnown(layer, modelName(this.#family.name, layer.name), own, '')
   }
 
-  /** Each list of what a wire cannot carry is written once, whoever states it. */
+  /** Writes each list of what a wire cannot carry once, even if several models have the same. */
   #wires(wires: NonNullable<UpstreamTarget['wires']>): Members[] {
     return wires.map(({ wire, cannot, dialect }) => {
       const key = canonicalJson(cannot)
@@ -196,7 +196,7 @@ class FamilySource {
     return this.#addKnown(value, `${this.#pathName({ value, on })}Extras`, own, `: ${this.#use('types', 'Extras')}`)
   }
 
-  /** A list, or its constant's name. */
+  /** The rules as a list, or the name of their constant. */
   #rules({ value, on }: LayerNode<readonly Rule[]>): unknown {
     const known = this.#known.get(value)
     if (known !== undefined) return new Code(known)

@@ -1,4 +1,4 @@
-/** Resolves a family: what it, its models and its entries state, and the complete entries. */
+/** Resolves a family: gathers what it, its models and its entries state, and completes the entries. */
 
 import { ENDPOINT_ORDER } from '../src/catalogue/endpoints.ts'
 import type { Deprecation, Endpoint, UpstreamTarget } from '../src/generated/types.ts'

@@ -60,7 +60,7 @@ export function followReference(
   return { schema: definition, home: name }
 }
 
-/** The schema itself, or the target of its `$ref`; local references are searched for in every file. */
+/** The schema itself, or the one that its `$ref` names; a local reference is looked up in every file. */
 export function findReference(schemas: Schemas, schema: Schema | undefined): Schema | undefined {
   const reference = schema?.$ref
   if (reference === undefined) return schema

@@ -40,7 +40,7 @@ function listFiles(directory: string, label: string): { names: readonly string[]
   }
 }
 
-/** Empty for a folder, unless it is in place of a file. */
+/** Skips a folder, unless it has the name of a YAML file. */
 function readSource(file: string, path: string): SourceText[] {
   try {
     const stats = statSync(file)

@@ -34,7 +34,7 @@ export async function writeTypes(schemas: Schemas): Promise<string> {
   return compile(bundle(schemas) as Parameters<typeof compile>[0], 'Catalogue', OPTIONS)
 }
 
-/** The same from an earlier run, if there was one with these schemas. */
+/** The same, taken from the cache if an earlier run had the same schemas. */
 export async function writeKeptTypes(schemas: Schemas): Promise<string> {
   const kept = keptFor('types.ts', [bundle(schemas), OPTIONS])
   const found = kept.read()
@@ -44,7 +44,7 @@ export async function writeKeptTypes(schemas: Schemas): Promise<string> {
   return text
 }
 
-/** Texts of both type files without banners; the operators' file imports the types it shares with the tables. */
+/** The texts of both type files, without banners; the operators' file imports the types that it shares with the tables. */
 export async function renderTypes(schemas: Schemas, write: WriteTypes): Promise<TypeTexts> {
   const declarations = layOutTypes(await write(schemas))
   const names = namesBehind(declarations)

@@ -2,7 +2,7 @@
 
 const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u00A0\u202F]/gu
 
-/** The first one, ignoring a leading byte order mark. */
+/** The first invisible character, ignoring a leading byte order mark. */
 export function findUnseen(text: string): { readonly character: string; readonly index: number } | null {
   for (const { 0: character, index } of text.matchAll(UNSEEN)) {
     if (character !== '\uFEFF' || index > 0) return { character, index }

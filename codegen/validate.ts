@@ -29,7 +29,7 @@ export function validateFile(
   })
 }
 
-/** Errors that only repeat that there is a deeper one, which is reported itself. */
+/** Keywords whose errors only say that there is an error further down, which is reported itself. */
 const ECHOES = new Set(['oneOf', 'if', 'allOf', 'propertyNames'])
 
 function isOwnError({ keyword, schemaPath, params, data }: ErrorObject): boolean {

@@ -1,4 +1,4 @@
-/** Validation with Ajv, which is loaded and compiles the schemas only when nothing kept says that a file is valid. */
+/** Validation with Ajv, which is loaded and compiles the schemas only when no cached validator finds the file valid. */
 
 import { createRequire } from 'node:module'
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
@@ -30,7 +30,7 @@ export function createValidate(schemas: Schemas): Validate {
   }
 }
 
-/** The same with Ajv's code from an earlier run; it only knows whether a file is valid. */
+/** First asks the cached code that Ajv generated in an earlier run, which only tells whether a file is valid. */
 export function createKeptValidate(schemas: Schemas): Validate {
   const isValid = keptCode(schemas)
   const validate = createValidate(schemas)

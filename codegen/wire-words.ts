@@ -6,7 +6,7 @@ const CHAT: readonly WireName[] = ['chat_completions']
 const MESSAGES: readonly WireName[] = ['messages']
 const RESPONSES: readonly WireName[] = ['responses']
 
-/** By path below a dialect: a word, a group for all of its words, or a word with one particular value. */
+/** Keyed by path below a dialect: a word, a group (for all of its words), or a word with one particular value. */
 const WORDS: Readonly<Record<string, readonly WireName[]>> = {
   'output.cap_field': CHAT,
   'turns.system_role: instructions': RESPONSES,

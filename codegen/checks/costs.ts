@@ -39,7 +39,7 @@ interface Step {
   readonly at: Path
 }
 
-/** One value or a list, in which each must begin later than the one before. */
+/** Reads a key written as one value or as a list of dated ones, each of which must begin later than the one before. */
 function checkHistory(report: Report, place: Holder, key: string): Step[] {
   const written = place.value[key]
   const steps: Step[] = Array.isArray(written)
@@ -69,7 +69,7 @@ function checkDecimals(report: Report, place: Place, { step, at, keys, decimals 
   }
 }
 
-/** At most so many decimals; false for numbers that need an exponent. */
+/** Whether a number is written with at most this many decimals; false if it needs an exponent. */
 function hasDecimals(value: number, decimals: number): boolean {
   const [whole = '', fraction = '', ...rest] = String(value).split('.')
   return /^\d+$/.test(whole) && /^\d*$/.test(fraction) && fraction.length <= decimals && rest.length === 0

@@ -36,7 +36,7 @@ function baseName({ file }: FamilyView): string {
   return file.path.slice(file.path.lastIndexOf('/') + 1)
 }
 
-/** By family name: of several files for one family, the one named after it, else the first. */
+/** The file that counts for each family name: of several, the one named after the family, else the first. */
 function rightfulFamilies(view: CatalogueView): ReadonlyMap<string, FamilyView> {
   const rightful = new Map<string, FamilyView>()
   for (const family of view.families) {
@@ -45,7 +45,7 @@ function rightfulFamilies(view: CatalogueView): ReadonlyMap<string, FamilyView> 
   return rightful
 }
 
-/** Both are in files of the same family, which is reported for the family. */
+/** Whether two files define the family of these entries: that is reported once, for the family. */
 export function isOfSpareFile(entry: EntryView, first: EntryView): boolean {
   const [family, other] = [entry.model.family, first.model.family]
   return family !== other && family.name === other.name

@@ -1,10 +1,8 @@
-/**
- * Checks extras: what upstreams and families name must be recognisable, countable where it is sold, and not too cheap.
- */
+/** Checks extras: each must be recognisable, and those that are sold must be countable and not priced below the floor. */
 
 import { asList, asNumber, asRecord, asText, type CatalogueView, type Loose, type Place, type Report } from '../view.ts'
 
-/** One place that says what happens to extras. */
+/** A place in the catalogue that says what happens to extras. */
 interface Layer extends Place {
   readonly value: Loose
   /** Capabilities of the model it applies to; undefined if it applies to several. */

@@ -30,7 +30,7 @@ export function checkNames(view: CatalogueView, report: Report): void {
     const own = ofVendor(view, vendors, lower)
     if (own === undefined) continue
     const message = `"${alias}" is the entry "${own.id}" with its vendor's name in front`
-    const fix = "rename the alias, or leave it out: names match with their vendor's in front"
+    const fix = "rename the alias, or leave it out: names also match with their vendor's name in front"
     report(place, [alias], 'alias-shadows-vendor', message, fix, 'key')
   }
 }

@@ -4,9 +4,9 @@ import { isAlias } from 'yaml'
 import { asList, asNumber, asRecord, type CatalogueView, type EntryView, type Report } from '../view.ts'
 
 const OUTLIER_RATIO = 10
-/** Prices of one unit needed before their median counts as usual. */
+/** How many prices of one unit it takes before their median counts as the usual price. */
 const NEIGHBOURS_MIN = 3
-/** Changes in what callers pay above this, in percent, must be acknowledged. */
+/** A change of more than this many percent in what callers pay must be acknowledged. */
 export const LARGE_CHANGE_PERCENT = 50
 
 export function checkPrices(view: CatalogueView, report: Report): void {
@@ -26,7 +26,7 @@ export function checkPrices(view: CatalogueView, report: Report): void {
   for (const entry of view.entries) {
     checkBorrowed(entry, report)
     if (entry.price === undefined || entry.price.vnd <= 0) continue
-    // `2,000` in braces is 2 and a key "000", which has its own finding.
+    // YAML reads `2,000` in braces as 2 and a key "000", which has its own finding.
     if (Object.keys(asRecord(entry.value.price)).some(key => key !== 'vnd' && key !== 'per')) continue
     const { vnd, per } = entry.price
     const floor = asNumber(floors[per])

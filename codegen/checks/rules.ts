@@ -106,7 +106,7 @@ function checkBilled(rule: RuleView, report: Report): void {
         rule,
         [key],
         'rule-billed',
-        `${pointer} could raise ${CHOICES}, each of which is billed`,
+        `${pointer} could raise ${CHOICES}, and every choice or image is billed`,
         'use `op: drop`, `op: clamp` with `max` only, or the word `output.choices_max`',
       )
       continue

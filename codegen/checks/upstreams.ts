@@ -1,4 +1,4 @@
-/** Checks targets and upstreams: what is named must exist and must speak the format. */
+/** Checks targets and upstreams: each upstream that a target names must exist and speak the target's format. */
 
 import { ENDPOINT_ORDER } from '../../src/catalogue/endpoints.ts'
 import { didYouMean, nearestWord } from '../spelling.ts'

@@ -1,6 +1,6 @@
 /**
- * Checks wires: each has a path, is listed once, and uses only its own words; the one that the gateway uses is
- * included.
+ * Checks lists of wires: each wire has a path, is listed once and uses only its own dialect words, and the list includes
+ * the wire that the gateway uses.
  */
 
 import type { WireName } from '../../src/generated/types.ts'
@@ -83,7 +83,7 @@ function isReached(holder: Holder, entry: EntryView, target: TargetView): boolea
   return layers.findLast(value => value.wires !== undefined) === holder.value
 }
 
-/** Without a wire, the dialect is for the format that the gateway uses, which is never Responses. */
+/** A dialect outside `wires` (`wire` is undefined) is for the format that the gateway uses, which is never Responses. */
 function checkWords(
   place: Place,
   at: readonly (string | number)[],

@@ -39,7 +39,7 @@ export interface RemovedEntry extends ModelEntry {
 
 export interface CatalogueDiff {
   readonly prices: readonly PriceChange[]
-  /** On the given day. */
+  /** As of the day in the options. */
   readonly margins: readonly MarginChange[]
   readonly added: readonly ModelEntry[]
   readonly removed: readonly RemovedEntry[]
@@ -103,7 +103,7 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
   }
 }
 
-/** Changes that must not ship as they are. */
+/** Large price changes that nobody has acknowledged, which must not ship. */
 export function unacknowledged(diff: CatalogueDiff): readonly PriceChange[] {
   return diff.prices.filter(change => change.isLarge && !change.isAcknowledged)
 }
@@ -185,7 +185,7 @@ function changesOf(
   })
 }
 
-/** One row per change that several entries share, as a line of a family file causes it. */
+/** Merges equal changes of several entries into one row: usually, one line of a family file caused them all. */
 function groupChanges(changes: readonly FactChange[]): FactChange[] {
   const groups = Map.groupBy(changes, change => JSON.stringify([change.what, change.old, change.new]))
   return [...groups.values()]

@@ -104,7 +104,7 @@ export interface DefaultFacts {
   readonly counting?: CountingFacts
 }
 
-/** Tokens that a request counts besides its text, as the vendor counts them; used for estimates only (count_tokens, holds, cut streams). Layers merge in the order defaults, family, model. */
+/** Tokens that the vendor counts for a request beyond those of its text; used for estimates only (count_tokens, holds, cut streams). Layers merge in the order defaults, family, model. */
 export interface CountingFacts {
   /** Per request. */
   readonly request_tokens?: number
@@ -112,7 +112,7 @@ export interface CountingFacts {
   readonly turn_tokens?: number
   /** Per request with tools: the instructions that the vendor adds. */
   readonly tool_instructions_tokens?: number
-  /** Per page of a document, text and picture. */
+  /** Per page of a document, for its text and its picture together. */
   readonly page_tokens?: number
   /** Per picture: its pixels divided by `pixels_per_token`, after scaling down to `edge_pixels_max`. */
   readonly picture?: {
@@ -289,13 +289,13 @@ export interface DialectFacts {
   }
   /** Roles and order of messages. */
   readonly turns?: {
-    /** Role that carries instructions. system: the developer role is refused. Responses: instructions is the field of that name, the roles are items. */
+    /** Role that carries instructions. system: the developer role is refused. Responses: with `instructions`, they go into the field of that name; with a role, they are an item. */
     readonly system_role?: 'system' | 'developer' | 'instructions'
     /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
     readonly mid_system?: 'keep' | 'hoist' | 'user_text'
     /** User and assistant turns must alternate: consecutive turns of one role are merged. */
     readonly alternate?: boolean
-    /** A final assistant message. continue: the model continues it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: continued when its flag of that name is set. user_turn: followed by a short user turn that asks to go on. */
+    /** What happens to a final assistant message. continue: the model continues it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: continued when its flag of that name is set. user_turn: followed by a short user turn that asks to go on. */
     readonly prefill?: 'continue' | 'unsupported' | 'prefix' | 'partial' | 'user_turn'
     /** Message threads are accepted. */
     readonly threads?: boolean
@@ -325,7 +325,7 @@ export interface DialectFacts {
     readonly temperature_max?: number
     /** The upstream takes `top_k`. */
     readonly top_k?: boolean
-    /** Most stop sequences accepted; at most 0: the parameter is refused. */
+    /** Most stop sequences accepted. 0: the parameter is refused. */
     readonly stop_max?: number
   }
   /** How reasoning is requested, what replies contain, and what is sent back with the history. */
@@ -351,7 +351,7 @@ export interface DialectFacts {
     readonly budget_field?: 'thinking_budget' | null
     /** Reasoning must be off unless the call is streamed. */
     readonly stream_only?: boolean
-    /** An effort together with function tools. refused: it is left out. explicit_none: `none` must be sent. */
+    /** Whether an effort is accepted together with function tools. refused: it is left out. explicit_none: `none` must be sent. */
     readonly beside_tools?: 'accepted' | 'refused' | 'explicit_none'
     /** Thinking budget in tokens for each effort level, for models that only understand budgets. */
     readonly budgets?: {
@@ -362,11 +362,11 @@ export interface DialectFacts {
       /** For high and above. */
       readonly high?: number
     }
-    /** Smallest thinking budget in tokens for each effort level, for models that only understand levels; below medium it is low. */
+    /** Smallest thinking budget, in tokens, that is translated to each effort level, for models that only understand levels. Budgets below that of `medium` become low. */
     readonly budget_floors?: {
-      /** Medium from here on. */
+      /** Budgets from here on become medium. */
       readonly medium?: number
-      /** High from here on. */
+      /** Budgets from here on become high. */
       readonly high?: number
     }
     /** Where a chat reply and the history carry reasoning. When reading replies, all places are checked. Responses: item_content is the content of a separate item, before the calls that it led to. */
@@ -379,7 +379,7 @@ export interface DialectFacts {
     readonly echo_placeholder?: string | null
     /** Responses: sealed reasoning can be requested, and is sent back with the history. */
     readonly sealed?: boolean
-    /** Responses: the error for a seal that cannot be opened; the call is then retried once without reasoning. */
+    /** Responses: the error that says that sealed reasoning cannot be opened; the call is then retried once without reasoning. */
     readonly refused_seal?: RefusedSeal | null
   }
   /** Tools, their calls and their results. */
@@ -468,7 +468,7 @@ export interface DialectFacts {
   }
   /** The client's beta flags, for upstreams that accept any. */
   readonly betas?: {
-    /** Flags not listed under `flags`. */
+    /** What happens to flags that are not listed under `flags`. */
     readonly unlisted?: 'pass' | 'drop'
     /** Flags that pass, each with its name at this host and the fields that belong to it. */
     readonly flags?: {
@@ -645,7 +645,7 @@ export interface FxFacts {
 export interface DiscountFacts {
   /** Day as YYYY-MM-DD, 00:00 UTC, from which this applies; what is current when a call is settled counts. */
   readonly from: string
-  /** Factor for every `cost` at this upstream, with at most 4 decimals: 0.05 pays a twentieth, 1.1 a tenth more. */
+  /** Factor for every `cost` at this upstream, with at most 4 decimals. With 0.05, the operator pays a twentieth of it; with 1.1, a tenth more. */
   readonly share: number
 }
 

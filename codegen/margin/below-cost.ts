@@ -1,4 +1,4 @@
-/** The margin check: a single finding however many entries lose, so that it gets read. */
+/** The margin check: a single finding, however many entries lose money, so that it gets read. */
 
 import type { Tables } from '../../src/generated/types.ts'
 import type { Finding } from '../findings.ts'

@@ -9,7 +9,7 @@ export interface Mix {
   readonly units: CostUnits
 }
 
-/** Input of a call by which a price tier is chosen, also for mixes of a million tokens. */
+/** Input tokens of a typical call. They decide its price tier, even in mixes that add up to a million tokens. */
 export const CALL_INPUT_TOKENS = 30_000
 
 const NOTHING: CostUnits = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0, images: 0 }

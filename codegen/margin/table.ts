@@ -7,7 +7,7 @@ import type { UsageMargins } from './usage.ts'
 const UNKNOWN = 'unknown'
 const MICRO = 1_000_000n
 
-/** Every entry under its mixes: cost in whole dong, margin in percent of the price. */
+/** A row per entry: for each of its mixes, the cost in whole dong and the margin in percent of the price. */
 export function marginTable(margins: readonly EntryMargin[], usage?: UsageMargins): string {
   const tokens = (['agent', 'chat', 'no_cache'] as const).map(name => MIXES.find(mix => mix.name === name)?.title)
   const others = (['call', 'image', 'speech'] as const).map(name => MIXES.find(mix => mix.name === name)?.title)

@@ -135,7 +135,7 @@ function planEdits(view: CatalogueView, wish: Wish): ReadonlyMap<string, readonl
   return edits
 }
 
-/** The upstream's name for a new model is a guess unless given. */
+/** Whether the upstream's name for the model is guessed: it is for a new model, unless `--model` gives it. */
 function isGuess(wish: Wish): boolean {
   return wish.model === undefined && !isOneMoreOf(wish.like, wish.id)
 }

@@ -38,7 +38,7 @@ export async function check(project: Project, args: readonly string[], output: O
   const { values } = parseOptions(args, { format: { type: 'string' }, json: { type: 'boolean' } })
   const format = FORMATS.find(each => each === (values.json === true ? 'json' : (values.format ?? 'text')))
   if (format === undefined) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`)
-  // Makes everything anew, so that it would also find what is wrong with what earlier runs kept.
+  // Uses nothing cached, so that it would also find faults in what earlier runs cached.
   const compiler = createCompiler(readSchemas())
   const options = { lenient: false, today: todayOf(project) }
   const { resolved, findings: found } = compiler.compile(await readProject(project), options)

@@ -28,7 +28,7 @@ export type ApiStandard = 'messages' | 'chat_completions' | 'images' | 'speech'
 /** A wire format of conversations. */
 export type WireName = 'messages' | 'chat_completions' | 'responses'
 
-/** Something that a request may ask for. stored_items: storage of this or an earlier reply, and references to it by id. */
+/** Something that a request may ask for and that not every wire can carry. stored_items: storage of this or an earlier reply, and references to it by id. */
 export type WireLimit =
   | 'stop_sequences'
   | 'choices'
@@ -73,7 +73,7 @@ export interface ExtraField {
    */
   readonly endpoints: readonly Endpoint[]
   /**
-   * Beta flags that are not sent upstream if it may not pass; a trailing `*` matches any ending.
+   * Beta flags that are not sent upstream if the extra may not pass; a trailing `*` matches any ending.
    *
    * @maxItems 16
    */
@@ -85,7 +85,7 @@ export interface ExtraTool {
   /** What happens by default. */
   readonly otherwise: 'leave_out' | 'refuse'
   /**
-   * What a tool of the request, or a named choice, looks like: any of these.
+   * How to recognise the tool in a request, among its tools or named in its tool choice: any of these matches.
    *
    * @minItems 1
    * @maxItems 16
@@ -104,7 +104,7 @@ export interface ExtraTool {
    */
   readonly companions?: readonly string[]
   /**
-   * Beta flags that are not sent upstream if it may not pass; a trailing `*` matches any ending.
+   * Beta flags that are not sent upstream if the extra may not pass; a trailing `*` matches any ending.
    *
    * @maxItems 16
    */
@@ -151,7 +151,7 @@ export interface Price {
   readonly per: 'mtok' | 'request' | 'image'
 }
 
-/** How to recognise the error for a seal that cannot be opened. */
+/** How to recognise the error that says that sealed reasoning cannot be opened. */
 export interface RefusedSeal {
   /** HTTP status. */
   readonly status: number
@@ -290,13 +290,13 @@ export interface MapRule {
   readonly endpoints?: readonly Endpoint[]
 }
 
-/** Adjusts the token factor to the kind of text, for estimates only: the factor is `token_factor` plus each value times the share that it is for. */
+/** Adjusts the token factor to the kind of text, for estimates only: each key adds its value, times the share that the key describes, to `token_factor`. */
 export interface TokenShares {
-  /** Times the share of punctuation among visible characters, at most 0.2. */
+  /** The share of punctuation among visible characters; a share above 0.2 counts as 0.2. */
   readonly symbols?: number
-  /** Times the share of capitals among Latin letters, at most 0.2. */
+  /** The share of capitals among Latin letters; a share above 0.2 counts as 0.2. */
   readonly capitals?: number
-  /** Times the share of accented letters among Latin letters, at most 0.3: what sets Vietnamese apart. */
+  /** The share of accented letters among Latin letters, which is high in Vietnamese; a share above 0.3 counts as 0.3. */
   readonly accents?: number
 }
 
@@ -352,7 +352,7 @@ export interface ModelEntry {
   readonly upstreams: readonly UpstreamTarget[]
 }
 
-/** Tokens that a request counts besides its text, for estimates. */
+/** Tokens that the vendor counts for a request beyond those of its text, for estimates. */
 export interface Counting {
   /** Per request. */
   readonly requestTokens: number
@@ -393,7 +393,7 @@ export interface UpstreamTarget {
   readonly via: string
   /** The upstream's own name for the model. */
   readonly model: string
-  /** Share of the calls among an entry's targets; 0: tried in order only. */
+  /** Share of the calls among an entry's targets. 0: used only when the ones before it fail. */
   readonly weight: number
   /** What the operator pays, oldest price first; empty: unknown. Customers never see it. */
   readonly cost: readonly UpstreamCost[]
@@ -466,13 +466,13 @@ export interface DialectOutput {
 
 /** Roles and order of messages. */
 export interface DialectTurns {
-  /** Role that carries instructions. system: the developer role is refused. Responses: instructions is the field of that name, the roles are items. */
+  /** Role that carries instructions. system: the developer role is refused. Responses: with `instructions`, they go into the field of that name; with a role, they are an item. */
   readonly systemRole: 'system' | 'developer' | 'instructions'
   /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
   readonly midSystem: 'keep' | 'hoist' | 'user_text'
   /** User and assistant turns must alternate: consecutive turns of one role are merged. */
   readonly alternate: boolean
-  /** A final assistant message. continue: the model continues it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: continued when its flag of that name is set. user_turn: followed by a short user turn that asks to go on. */
+  /** What happens to a final assistant message. continue: the model continues it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: continued when its flag of that name is set. user_turn: followed by a short user turn that asks to go on. */
   readonly prefill: 'continue' | 'unsupported' | 'prefix' | 'partial' | 'user_turn'
   /** Message threads are accepted. */
   readonly threads: boolean
@@ -504,7 +504,7 @@ export interface DialectSampling {
   readonly temperatureMax: number
   /** The upstream takes `top_k`. */
   readonly topK: boolean
-  /** Most stop sequences accepted; at most 0: the parameter is refused. */
+  /** Most stop sequences accepted. 0: the parameter is refused. */
   readonly stopMax: number
 }
 
@@ -531,7 +531,7 @@ export interface DialectReasoning {
   readonly budgetField: 'thinking_budget' | null
   /** Reasoning must be off unless the call is streamed. */
   readonly streamOnly: boolean
-  /** An effort together with function tools. refused: it is left out. explicit_none: `none` must be sent. */
+  /** Whether an effort is accepted together with function tools. refused: it is left out. explicit_none: `none` must be sent. */
   readonly besideTools: 'accepted' | 'refused' | 'explicit_none'
   readonly budgets: DialectReasoningBudgets
   readonly budgetFloors: DialectReasoningBudgetFloors
@@ -545,7 +545,7 @@ export interface DialectReasoning {
   readonly echoPlaceholder: string | null
   /** Responses: sealed reasoning can be requested, and is sent back with the history. */
   readonly sealed: boolean
-  /** Responses: the error for a seal that cannot be opened; the call is then retried once without reasoning. */
+  /** Responses: the error that says that sealed reasoning cannot be opened; the call is then retried once without reasoning. */
   readonly refusedSeal: RefusedSeal | null
 }
 
@@ -559,11 +559,11 @@ export interface DialectReasoningBudgets {
   readonly high: number
 }
 
-/** Smallest thinking budget in tokens for each effort level, for models that only understand levels; below medium it is low. */
+/** Smallest thinking budget, in tokens, that is translated to each effort level, for models that only understand levels. Budgets below that of `medium` become low. */
 export interface DialectReasoningBudgetFloors {
-  /** Medium from here on. */
+  /** Budgets from here on become medium. */
   readonly medium: number
-  /** High from here on. */
+  /** Budgets from here on become high. */
   readonly high: number
 }
 
@@ -659,7 +659,7 @@ export interface DialectEndUser {
 
 /** The client's beta flags, for upstreams that accept any. */
 export interface DialectBetas {
-  /** Flags not listed under `flags`. */
+  /** What happens to flags that are not listed under `flags`. */
   readonly unlisted: 'pass' | 'drop'
   /** Flags that pass, each with its name at this host and the fields that belong to it. */
   readonly flags: {
