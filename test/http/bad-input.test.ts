@@ -202,7 +202,7 @@ test('refuses a revoked key at the next call, also in another process', async ()
 
 const LIMIT = 20 * 1024 * 1024
 
-/** A good body of exactly that many bytes. */
+/** A valid body of exactly `bytes` bytes. */
 function bodyOf(bytes: number): Buffer<ArrayBuffer> {
   const [head, tail] = [
     '{"model":"claude-opus-5","max_tokens":9,"pad":"',

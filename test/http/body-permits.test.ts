@@ -1,5 +1,5 @@
 /**
- * Bodies of unknown length acquire permits as they grow; many at once never wait for bytes that they hold themselves.
+ * Bodies of unknown length acquire permits as they grow, and many at once never deadlock on the permits they hold.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
-/** The largest body; the smallest limit of a key is four of them. */
+/** The largest body allowed. A key's limit is four such bodies, the smallest that may be configured. */
 const BODY_BYTES_MAX = 256 * 1024
 const BODIES = 100
 const CREDIT = 1_000_000n * 1_000_000n
@@ -35,7 +35,7 @@ beforeEach(() => {
   }
 })
 
-/** Whitespace that compresses to a fifth, so that half the bytes sent are half the bytes decoded. */
+/** A body padded with whitespace that compresses evenly: half of the compressed bytes decode to half of the body. */
 function paddedBody(): Buffer {
   const blanks = Uint8Array.from(randomBytes(0.75 * BODY_BYTES_MAX), byte => [32, 9, 10, 13][byte & 3] as number)
   return Buffer.concat([Buffer.from(BODY), blanks])

@@ -57,7 +57,7 @@ describe.each([GPT, 'glm-5.2'])('a chat stream of %s', model => {
     expect(await world.row()).toMatchObject({ input: 22, output: 5 })
   })
 
-  test('shows them to one that did, with the provider’s own usage, once', async () => {
+  test('shows such chunks to a client that requested usage, with the provider’s own figures, once', async () => {
     const chunks = await chunksOf(
       question(model, INCLUDE),
       FILTERS,
@@ -133,14 +133,20 @@ describe('a stream whose provider forgets the finish reason', () => {
     },
   )
 
-  test.each(ENDINGS)('after %s: a messages client does, too', async (_name, delta, _reason, stop_reason) => {
-    world.answer(streamOf(chatText(...sent(delta))))
-    const text = await (await world.call(MESSAGES, question(GPT, { stream: true }))).text()
-    expect(await readMessagesStream(text)).toMatchObject({ stop_reason, usage: { input_tokens: 22, output_tokens: 5 } })
-    expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 5, estimated: false })
-  })
+  test.each(ENDINGS)(
+    'after %s: a messages client gets a complete reply, too',
+    async (_name, delta, _reason, stop_reason) => {
+      world.answer(streamOf(chatText(...sent(delta))))
+      const text = await (await world.call(MESSAGES, question(GPT, { stream: true }))).text()
+      expect(await readMessagesStream(text)).toMatchObject({
+        stop_reason,
+        usage: { input_tokens: 22, output_tokens: 5 },
+      })
+      expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 5, estimated: false })
+    },
+  )
 
-  test.each([CHAT, MESSAGES] as const)('and sends no output: an error that costs nothing, %s', async path => {
+  test.each([CHAT, MESSAGES] as const)('and that has no output ends in an error that costs nothing, %s', async path => {
     world.answer(streamOf(chatText(chunk({ role: 'assistant', content: '' }), usageChunk(22, 0), '[DONE]')))
     const text = await (await world.call(path, question(GPT, { stream: true }))).text()
     expect(text).toContain('"error":{')

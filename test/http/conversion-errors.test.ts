@@ -85,7 +85,7 @@ describe.each(SIDES)('$path with $model', ({ path, model, error }) => {
     expect(await world.spent()).toBe(0n)
   })
 
-  test('429 has the time to wait, once there is nothing else to try', async () => {
+  test('a 429 says how long to wait, once there is nothing else to try', async () => {
     world.answer(json(429, error('rate_limit_error', 'slow down, org-1234567890'), { 'retry-after': '17' }))
     const response = await world.call(path, question(model, { stream: true }))
     expect(await expectError(response, 429, 'rate_limit_error')).not.toContain('org-')
@@ -440,7 +440,7 @@ test('a client that leaves a whole converted call pays for the finished call', a
   await world.provider.received(before + 1)
   leaving.abort()
   await call
-  // The gateway notices through the socket.
+  // Time for the gateway to notice that the client's socket has closed.
   await new Promise(resolve => setTimeout(resolve, 50))
   gate.resolve()
   expect(await world.row()).toMatchObject({ status: 499, charged: 15n * 2400n, estimated: false })

@@ -53,7 +53,7 @@ const SCHEMA = {
 }
 const LONG_NAME = `mcp__${'long_server_name_'.repeat(4)}weather`
 
-/** Stop sequences are refused for a model without them, because ignoring them would change the reply. */
+/** `stops` adds stop sequences. Models that do not support them refuse them, as ignoring them would change the reply. */
 function messagesRequest(model: string, { stops }: { stops: boolean }): object {
   return {
     model,
@@ -100,7 +100,7 @@ function messagesRequest(model: string, { stops }: { stops: boolean }): object {
   }
 }
 
-/** Images may be refused for a model without vision. */
+/** `sees` adds an image, which models without vision may refuse; `stops` adds stop sequences. */
 function chatRequest(model: string, { sees, stops }: { sees: boolean; stops: boolean }): object {
   const fn = (name: string, args: string, id: string) => ({ id, type: 'function', function: { name, arguments: args } })
   return {

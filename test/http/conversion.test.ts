@@ -251,7 +251,7 @@ const UNCOUNTED = [
     '/v1/chat/completions',
     'claude-opus-5',
     messageWhole({}, [{ type: 'text', text: LONG }]),
-    // The figures at the start are running counts, and the end has none.
+    // `message_start` has only running counts, and `message_delta` has no usage.
     messagesText(
       start({ input_tokens: 0, output_tokens: 1 }),
       open(0, TEXT_BLOCK),

@@ -13,7 +13,7 @@ const ends = (since: string, retires: string, successor: string | null): ModelEn
   successor,
 })
 
-/** Deprecated as of their last day, so that the warning depends on the end alone. */
+/** Deprecated only from their last day on, so that an earlier warning can only come from the 60 days of notice. */
 const SOON: Readonly<Record<string, string | null>> = {
   'claude-opus-4-8': 'claude-opus-5',
   'gpt-5.5': 'gpt-5.4',

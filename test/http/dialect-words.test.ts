@@ -1,4 +1,4 @@
-/** Facts of the catalogue that no shipped upstream needs for every kind of call: the upstream body, counts, bills. */
+/** Dialect facts on every road, also those that no shipped upstream uses: what they do to upstream bodies, counts and bills. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -21,7 +21,7 @@ const MESSAGES = 'claude-opus-5'
 
 type Changes = { readonly [Group in keyof Dialect]?: Partial<Dialect[Group]> }
 
-/** The tables with other facts about both models. */
+/** The shipped tables with some dialect facts of both models changed. */
 function tablesWith(changes: Changes): Tables {
   const entries: readonly ModelEntry[] = TABLES.entries
   const changed = (dialect: Dialect) =>
@@ -224,7 +224,7 @@ describe('what counts in a request besides its text', () => {
     return { type: 'image', source: { type: 'base64', media_type: 'image/png', data: bytes.toString('base64') } }
   }
 
-  test('is as the catalogue says, for each model', async () => {
+  test('is counted as the catalogue says for the model', async () => {
     const text = { type: 'text', text: 'x' }
     const plain = await count([text])
     const tools = [{ name: 'f', input_schema: { type: 'object' } }]
@@ -232,7 +232,7 @@ describe('what counts in a request besides its text', () => {
     expect(plain).toBeGreaterThan(10 + 20)
     expect(await count([text], { tools })).toBeGreaterThan(plain + 1_000)
     expect((await count([text, picture(20, 30)])) - plain).toBe(60)
-    // Scaled down to 100 × 50, then at most 700.
+    // The first is scaled down to 100 × 50 pixels, at 10 pixels a token; the second costs the maximum of 700 tokens.
     expect((await count([text, picture(2000, 1000)])) - plain).toBe(500)
     expect((await count([text, picture(2000, 2000)])) - plain).toBe(700)
     const url = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }

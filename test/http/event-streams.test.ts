@@ -1,4 +1,4 @@
-/** Provider event streams in every notation that WHATWG allows: all are equal to every client. */
+/** Provider event streams in every notation that WHATWG allows: clients get the same events from each. */
 
 import { describe, expect, test } from 'vitest'
 import { question, streamOf, useConversionWorld } from '../support/conversion.ts'

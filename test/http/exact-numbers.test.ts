@@ -78,7 +78,7 @@ const messagesStream = [
   .map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
   .join('')
 
-/** As they are in the text of arguments, which is nested in JSON. */
+/** The raw text of the reply, in which tool arguments are JSON inside a JSON string. */
 const given = async (path: Path, body: object): Promise<string> => {
   const response = await world.call(path, body)
   expect(response.status).toBe(200)
@@ -86,42 +86,48 @@ const given = async (path: Path, body: object): Promise<string> => {
 }
 const sentText = () => world.provider.requests.at(-1)?.body.toString('utf8') ?? ''
 
-test.each([1, 2000])('requests keep them, from the messages format to chat, in a body of %i texts', async size => {
-  world.answer(json(200, chatReply))
-  const reply = await given('/v1/messages', toChat(size))
-  const sent = sentText()
-  expect(sent).toContain(`"enum":${WRITTEN}`)
-  expect(sent).toContain(`"examples":${WRITTEN}`)
-  expect(sent).toContain(JSON.stringify(`{"ids":${WRITTEN}}`))
-  expect(world.sent().messages).toContainEqual({ role: 'user', content: TEXT.repeat(size) })
-  expect(reply).toContain(`"input":{"ids":${WRITTEN}}`)
-})
+test.each([1, 2000])(
+  'requests keep exact numbers, from the messages format to chat, in a body of %i texts',
+  async size => {
+    world.answer(json(200, chatReply))
+    const reply = await given('/v1/messages', toChat(size))
+    const sent = sentText()
+    expect(sent).toContain(`"enum":${WRITTEN}`)
+    expect(sent).toContain(`"examples":${WRITTEN}`)
+    expect(sent).toContain(JSON.stringify(`{"ids":${WRITTEN}}`))
+    expect(world.sent().messages).toContainEqual({ role: 'user', content: TEXT.repeat(size) })
+    expect(reply).toContain(`"input":{"ids":${WRITTEN}}`)
+  },
+)
 
-test.each([1, 2000])('requests keep them, from chat to the messages format, in a body of %i texts', async size => {
-  world.answer(json(200, message))
-  const reply = await given('/v1/chat/completions', toMessages(size))
-  const sent = sentText()
-  expect(sent).toContain(`"enum":${WRITTEN}`)
-  expect(sent).toContain(`"examples":${WRITTEN}`)
-  expect(sent).toContain(`"input":{"ids":${WRITTEN}}`)
-  expect(JSON.stringify(world.sent().messages)).toContain(JSON.stringify(TEXT.repeat(size)))
-  expect(reply).toContain(JSON.stringify(`{"ids":${WRITTEN}}`))
-})
+test.each([1, 2000])(
+  'requests keep exact numbers, from chat to the messages format, in a body of %i texts',
+  async size => {
+    world.answer(json(200, message))
+    const reply = await given('/v1/chat/completions', toMessages(size))
+    const sent = sentText()
+    expect(sent).toContain(`"enum":${WRITTEN}`)
+    expect(sent).toContain(`"examples":${WRITTEN}`)
+    expect(sent).toContain(`"input":{"ids":${WRITTEN}}`)
+    expect(JSON.stringify(world.sent().messages)).toContain(JSON.stringify(TEXT.repeat(size)))
+    expect(reply).toContain(JSON.stringify(`{"ids":${WRITTEN}}`))
+  },
+)
 
 test.each([
   ['a string', JSON.stringify(INPUT)],
   ['an object', INPUT],
-])('streams from chat to the messages format keep them, with arguments as %s', async (_name, form) => {
+])('streams from chat to the messages format keep exact numbers, with arguments as %s', async (_name, form) => {
   world.answer(streamOf(chatStream(form)))
   expect(await given('/v1/messages', { ...toChat(1), stream: true })).toContain(
     `"partial_json":${JSON.stringify(`{"ids":${WRITTEN}}`)}`,
   )
-  // A stream that the provider answers with a whole reply.
+  // The provider answers this streamed call with a whole reply.
   world.answer(json(200, chatReply))
   expect(await given('/v1/messages', { ...toChat(1), stream: true })).toContain(JSON.stringify(`{"ids":${WRITTEN}}`))
 })
 
-test('streams from the messages format to chat keep them, in inputs that arrive whole', async () => {
+test('streams from the messages format to chat keep exact numbers, in inputs that arrive whole', async () => {
   world.answer(streamOf(messagesStream))
   const body = { ...toMessages(1), stream: true }
   expect(await given('/v1/chat/completions', body)).toContain(JSON.stringify(`{"ids":${WRITTEN}}`))

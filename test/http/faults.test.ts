@@ -37,9 +37,9 @@ import { changedTables } from '../support/tables.ts'
 
 const CREDIT = 1_000_000n * 1_000_000n
 const ENTRY = 'claude-opus-5'
-/** Its provider may only be silent for a short time. */
+/** A model whose provider may be silent only briefly. */
 const IMPATIENT = 'claude-sonnet-4-6'
-/** Calls to it have little time in total. */
+/** A model whose calls get little time in total. */
 const HURRIED = 'claude-haiku-4-5'
 const PRICE = 6500n
 const SECRET = 'upstream-secret-1'

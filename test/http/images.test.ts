@@ -170,7 +170,7 @@ test('the hold is the price of all requested images', async () => {
   await expectRow({ cost: 3n * PRICE }, 3n * PRICE)
 })
 
-test('a parameter for the provider’s default, which it refuses, is removed', async () => {
+test('response_format is removed if it names the provider’s default, because the provider refuses the field', async () => {
   await generate({ response_format: 'b64_json' })
   expect(provider.requests.at(-1)?.json()).toEqual({ model: 'gpt-image-2', prompt: 'a cat' })
   await edit({ image: PNG.toString('base64'), response_format: 'b64_json' })

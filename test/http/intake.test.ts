@@ -1,4 +1,4 @@
-/** What is read of long bodies in one turn of the event loop, however much has arrived. */
+/** How much of long bodies the gateway reads in one turn of the event loop, however much has arrived. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -36,7 +36,7 @@ class ArrivedBody extends Readable {
   }
 }
 
-/** Reads in each turn until all are done. */
+/** Counts the reads in each turn until `done` resolves. */
 async function readsPerTurn(done: Promise<unknown>): Promise<number[]> {
   let isDone = false
   void done.finally(() => {
@@ -55,7 +55,7 @@ function requests(): IncomingMessage[] {
   return Array.from({ length: BODIES }, () => new ArrivedBody() as unknown as IncomingMessage)
 }
 
-/** Sources may have one more read each when the turn's last is counted; this test's turns overlap with two of those. */
+/** Each body may exceed the turn's limit by one read, and one turn counted here may overlap two of the gateway's. */
 function expectBounded(turns: readonly number[]): void {
   expect(Math.max(...turns)).toBeLessThanOrEqual(2 * (READS_PER_TURN + BODIES))
   expect(turns.reduce((sum, value) => sum + value, 0)).toBe(BODIES * CHUNKS)
@@ -76,7 +76,7 @@ test('bodies that have arrived at once are read over many turns, each of them wh
   expect((await reading).map(({ length }) => length)).toEqual(Array(BODIES).fill(BYTES))
 })
 
-test('so is the rest of refused bodies, to its end', async () => {
+test('the rest of refused bodies is read to its end, also over many turns', async () => {
   const limits = { lingerMs: 60_000, lingerIdleMs: 60_000, lingerBytesMax: BYTES + 1, lingeringMax: BODIES }
   const lingering = new Lingering(limits)
   const ended = requests().map(request => {

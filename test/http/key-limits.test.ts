@@ -1,4 +1,4 @@
-/** What owners decide about a key holds at its next call in every gateway, and each refusal says which one it is. */
+/** Owners' settings of a key apply to its next call in every gateway, and each refusal names the setting behind it. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changeKey, type KeySettings, pauseKey } from '../../src/accounts/key-settings.ts'
@@ -33,7 +33,7 @@ function call(url: string, { apiKey }: TestAccount, model = 'claude-sonnet-5'): 
   return fetch(`${url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': apiKey }, body })
 }
 
-/** An account whose key both gateways have in their memory. */
+/** An account whose key both gateways have cached. */
 async function knownAccount(): Promise<TestAccount> {
   const account = await running.account(CREDIT)
   for (const url of urls) expect((await call(url, account)).status).toBe(200)
@@ -243,7 +243,7 @@ test('a replaced secret works beside the new one until its overlap ends, then at
     [200, 200],
     [200, 200],
   ])
-  // Both are the same key: its state, its limits, its rows.
+  // Both secrets belong to one key and share its state, its limits and its rows.
   await pauseKey(sql, account, true)
   expect([await statuses(account.apiKey), await statuses(first.key)]).toEqual([
     [401, 401],
@@ -273,7 +273,7 @@ test('a replaced secret works beside the new one until its overlap ends, then at
   expect(await statuses(second.key)).toEqual([401, 401])
 })
 
-test('of rotations at once one replaces the secret, and all answer with it; a later one that saw the key before is told so', async () => {
+test('of parallel rotations one replaces the secret and all return it; a later one that started from the old key is refused', async () => {
   const account = await knownAccount()
   const { sql } = running.database
   const rotate = () => replaceSecret(sql, running.secrets, { ...account, rotations: 0, overlapHours: 1 })

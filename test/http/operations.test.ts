@@ -72,7 +72,7 @@ async function eventually(isSo: () => Promise<boolean>): Promise<void> {
 async function command(...words: string[]) {
   const read = readCommand(words)
   const action = OPERATIONS_ACTIONS[read?.verb.name ?? '']
-  if (read === null || action === undefined) throw new Error(`${words.join(' ')} is no command`)
+  if (read === null || action === undefined) throw new Error(`${words.join(' ')} is not a command`)
   return action({ sql: running.database.sql } as Foundation, read)
 }
 

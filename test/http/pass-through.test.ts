@@ -217,7 +217,7 @@ const CHAT_EVENTS = [
   'data: [DONE]\n\n',
 ]
 
-test('requests usage from a chat upstream, and hides the chunk from a client that did not', async () => {
+test('requests usage from a chat upstream, and hides the usage chunk from a client that did not request it', async () => {
   answer = stream(CHAT_EVENTS)
   const plain = '{"model":"gpt-5.5","stream":true,"messages":[{"role":"user","content":"x"}]}'
   const response = await call('/v1/chat/completions', plain)

@@ -73,14 +73,17 @@ async function call(body: string, answers: readonly Answer[], path = '/v1/respon
   return { status: response.status, text, sent: provider.requests.slice(before).map(sent => sent.body.toString()) }
 }
 
-test.each(Object.entries(REFUSALS))('is resent without it if it is refused %s', async (_how, refused) => {
-  const body = bodyOf([USER, REASONING, CALL])
-  const { status, sent } = await call(body, [refused, json(200, RESPONSE)])
-  expect([status, sent]).toEqual([200, [body, bodyOf([USER, CALL])]])
-  expect(await running.usage(account.accountId)).toMatchObject([{ status: 200, input_tokens: 3, output_tokens: 2 }])
-})
+test.each(Object.entries(REFUSALS))(
+  'a call is resent without its sealed reasoning if that is refused %s',
+  async (_how, refused) => {
+    const body = bodyOf([USER, REASONING, CALL])
+    const { status, sent } = await call(body, [refused, json(200, RESPONSE)])
+    expect([status, sent]).toEqual([200, [body, bodyOf([USER, CALL])]])
+    expect(await running.usage(account.accountId)).toMatchObject([{ status: 200, input_tokens: 3, output_tokens: 2 }])
+  },
+)
 
-test('streams, too', async () => {
+test('a streamed call is resent, too', async () => {
   const stream: Answer = [
     sse(),
     write(
@@ -94,7 +97,7 @@ test('streams, too', async () => {
   expect([status, text.includes('response.completed'), sent.length]).toEqual([200, true, 2])
 })
 
-test('resends only once: a refusal without it goes to the client', async () => {
+test('resends only once: if the call is refused without its reasoning, too, the client gets that refusal', async () => {
   const refused = REFUSALS['by its code'] as Answer
   const { status, text, sent } = await call(bodyOf([REASONING, USER]), [refused, refused, json(200, RESPONSE)])
   expect([status, sent.length]).toEqual([400, 2])
@@ -143,7 +146,7 @@ const chatBody = (model: string) => (messages: readonly object[]) => ({ model, r
 interface MarkedRoad {
   readonly reply: object
   readonly body: (turns: readonly object[]) => object
-  /** What the client sends back of a reply. */
+  /** The parts of a reply that the client sends back in its next call. */
   readonly said: (reply: never) => readonly object[]
 }
 
@@ -191,21 +194,24 @@ const MARKED_ROADS: readonly (readonly [path: string, model: string, MarkedRoad]
     },
   ],
 ]
-test.each(MARKED_ROADS)('%s with %s: a mark only opens for its own account', async (path, _model, road) => {
-  const user = { role: 'user', content: 'hi' }
-  const ask = (turns: readonly object[], asker: TestAccount) =>
-    call(JSON.stringify(road.body(turns)), [json(200, road.reply)], path, asker)
-  const first = await ask([user], account)
-  expect(first.status).toBe(200)
-  const turns = [user, ...road.said(JSON.parse(first.text) as never), user]
-  expect(JSON.stringify(turns)).toContain('gwm1.')
-  const own = await ask(turns, account)
-  expect([own.status, own.sent[0]]).toEqual([200, expect.stringContaining(SEAL)])
-  const other = await running.account(CREDIT)
-  const foreign = await ask(turns, other)
-  expect([foreign.status, foreign.sent[0]]).toEqual([200, expect.not.stringMatching(/gwm1|EqQBCgIYAhIM/)])
-  expect(foreign.sent[0]).toMatch(/Chào|Hello/)
-})
+test.each(MARKED_ROADS)(
+  '%s with %s: sealed reasoning in a reply only opens for the account that got it',
+  async (path, _model, road) => {
+    const user = { role: 'user', content: 'hi' }
+    const ask = (turns: readonly object[], asker: TestAccount) =>
+      call(JSON.stringify(road.body(turns)), [json(200, road.reply)], path, asker)
+    const first = await ask([user], account)
+    expect(first.status).toBe(200)
+    const turns = [user, ...road.said(JSON.parse(first.text) as never), user]
+    expect(JSON.stringify(turns)).toContain('gwm1.')
+    const own = await ask(turns, account)
+    expect([own.status, own.sent[0]]).toEqual([200, expect.stringContaining(SEAL)])
+    const other = await running.account(CREDIT)
+    const foreign = await ask(turns, other)
+    expect([foreign.status, foreign.sent[0]]).toEqual([200, expect.not.stringMatching(/gwm1|EqQBCgIYAhIM/)])
+    expect(foreign.sent[0]).toMatch(/Chào|Hello/)
+  },
+)
 
 test('an id that carries another account’s item is refused with an explanation, and never sent upstream', async () => {
   const first = await call('{"model":"claude-opus-5","input":"hi"}', [json(200, SEALED_MESSAGE)])

@@ -147,7 +147,7 @@ test('data before a break is delivered, even if both arrive in the same turn', a
   expect(client.text).toBe(START + textDelta('a'))
 })
 
-test('the checks of a hold cut no event of a burst, so that its pieces need no parsing', async () => {
+test('checking the hold during a burst cuts no event in two, so that similar events need no parsing', async () => {
   let checks = 0
   const hold = new StreamHold({
     ledger: { extend: async () => null },

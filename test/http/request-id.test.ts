@@ -140,7 +140,7 @@ test('a reply without a valid request gets an id of its own', async () => {
   expect(reply).toMatch(/\r\nrequest-id: req_[0-9a-f]{32}\r\nx-request-id: req_[0-9a-f]{32}\r\n/)
 })
 
-test("without traces a client's traceparent is forwarded unchanged to upstreams that may get it", async () => {
+test("with tracing off, a client's traceparent is forwarded unchanged to upstreams that may get it", async () => {
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   await post({ traceparent })
   expect(provider.requests.at(-1)?.headers.traceparent).toBe(traceparent)

@@ -158,7 +158,7 @@ test.each<[string, Answer, number, string, string]>([
   await fresh.close()
 })
 
-test('a key over its limit gets such a code, too, before its body is read', async () => {
+test('a key over its limit gets the code that clients act on, too, before its body is read', async () => {
   const person = await running.account(1_000_000n)
   await running.database.sql`update api_key set rate_limit_per_minute = 1 where key_id = ${person.keyId}`
   answer = json(400, { error: { message: 'no', code: 'invalid_prompt' } })

@@ -23,7 +23,7 @@ interface Road {
   readonly body: string
   readonly type: string
   readonly start: string
-  /** Sent again and again. */
+  /** Repeated without end after `start`. */
   readonly rest: string
   readonly coding?: 'gzip'
 }
@@ -72,7 +72,7 @@ function pour(response: ServerResponse, { type, start, rest, coding }: Road): vo
     yield start
     while (!response.destroyed) yield chunk
   }
-  // Not really compressed, so that as much is sent as is read.
+  // Level 0 does not compress, so that as many bytes are sent as are generated.
   const coder = coding === undefined ? new PassThrough() : createGzip({ level: 0 })
   pipeline(Readable.from(endless()), coder, response).catch(() => {})
 }

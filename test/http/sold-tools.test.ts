@@ -106,7 +106,7 @@ function events(...data: object[]) {
   })
 }
 
-/** Blocks and items of searches, one of which only opened a page. */
+/** A search as a block of the messages format and as an item of the responses format. `open_page` is no search. */
 const searchBlock = (id: string) => ({ type: 'server_tool_use', id, name: 'web_search', input: { query: 'ế' } })
 const searchItem = (id: string, action = 'search') => ({
   type: 'web_search_call',

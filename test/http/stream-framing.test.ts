@@ -21,7 +21,7 @@ afterAll(async () => {
   await provider.close()
 })
 
-/** The event for the client, with the model name that it knows. */
+/** The events as the client gets them, with the model name that it knows. */
 const TOLD = EVENTS.join('').replace('upstream-name', 'claude-opus-5')
 
 /** All bytes of the connection until the gateway closes it. */

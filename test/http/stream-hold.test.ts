@@ -28,7 +28,7 @@ beforeAll(async () => {
   running = await startTestGateway({
     upstreams: { anthropic: url, openai: `${url}/v1` },
     environment: {
-      // Unsecured steps during a slow database are tested elsewhere.
+      // Long, so that no step is granted without a hold because the database is slow; that has its own test below.
       LIMIT_HOLD_EXTEND_WAIT_MS: '120000',
       // A busy machine takes long over a thousand calls at once, and would cut off the last ones.
       LIMIT_HEADERS_TIMEOUT_MS: '600000',
@@ -48,7 +48,7 @@ afterAll(async () => {
   await provider.close()
 })
 
-/** Each endpoint with each wire, and how it reports that the money is spent. */
+/** Each endpoint with a model for each wire, and the model's price in µVND per token. */
 const ROADS = [
   ['messages', 'claude-opus-5', 6_500n],
   ['messages', 'gpt-5.5', 2_400n],
@@ -129,8 +129,8 @@ describe.each(ROADS)('%s with %s', (endpoint, model, price) => {
     expect(await audit(running.database.sql)).toMatchObject({ clean: true, openHolds: 0 })
   })
 
-  test('when the wallet is empty, it ends with an error event, pays for what was sent, and the provider’s request is aborted', async () => {
-    // 2,000 tokens.
+  test('when the wallet is empty, a stream ends with an error event, pays for what was sent, and the provider’s request is aborted', async () => {
+    // Enough for 2,000 tokens.
     const credit = 2_000n * price
     const account = await running.account(credit)
     provider.options = { ...provider.options, events: 10_000 }
@@ -140,7 +140,7 @@ describe.each(ROADS)('%s with %s', (endpoint, model, price) => {
     await expect.poll(() => provider.aborted).toBe(before + 1)
     const [row] = await running.usage(account.accountId)
     expect(row).toMatchObject({ status: 402, charged: credit, balance_after: 0n, streamed: true, estimated: true })
-    // It stopped exactly where the money did, and the row has what the client got.
+    // The stream stopped where the money did, and the row counts what the client got.
     expect(row?.output_tokens).toBeLessThan(2_000 + 2 * TOKENS)
     const words = tail.split(' lorem').length - 1
     expect(bytes).toBeLessThan(1_000_000)
@@ -181,7 +181,7 @@ test('1,000 parallel streams of up to 128,000 tokens on 50,000 VND: all end, all
   const [cost, charged] = [sum(row => row.cost), sum(row => row.charged)]
   expect(charged).toBe(credit)
   expect(await running.balance(account.accountId)).toBe(0n)
-  // At most one step per stream, and almost nothing in practice.
+  // At most one step per stream stays unpaid, and almost nothing in practice.
   const steps = ROADS.reduce((total, [, , price]) => total + 200n * BigInt(STEP) * price, 0n)
   expect(cost - charged).toBeLessThanOrEqual(steps)
   console.info(
@@ -238,7 +238,7 @@ test('money held for tool uses is requested in addition to tokens, and not spent
     ledger: {
       async extend({ wantMicroVnd }) {
         wanted.push(wantMicroVnd)
-        // The wallet has 500 more tokens, and no more.
+        // The wallet pays for 500 more tokens and no more.
         return { heldMicroVnd: microVnd(2_500_000n) }
       },
     },
@@ -262,7 +262,7 @@ test('money held for tool uses is requested in addition to tokens, and not spent
   }
   expect(await read(1_000)).toBe('go')
   expect(wanted).toEqual([1_000_000n + BigInt(1_000 + STEP) * 1_000n])
-  // 1,000 + 500 tokens; the other million is held for tools.
+  // The hold covers 1,000 + 500 tokens; its other 1,000,000 µVND are for tools.
   expect(await read(490)).toBe('go')
   expect(await read(20)).toBe('spent')
   hold.close()

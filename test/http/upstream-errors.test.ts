@@ -9,7 +9,7 @@ import { end, head, json, write } from '../support/scripted-upstream.ts'
 
 const world = useConversionWorld()
 
-/** As providers write them; clients must see none of the texts. */
+/** Errors as providers write them; clients must see none of their texts. */
 const SHAPES: readonly (readonly [string, object])[] = [
   ['an error object', { error: { message: 'secret text', type: 'server_error', code: 'x' } }],
   ['an error of type error', { type: 'error', error: { type: 'api_error', message: 'secret text' } }],
@@ -65,7 +65,7 @@ interface Road {
   readonly model: string
   /** The provider's stream around an error. */
   readonly stream: (error: object) => string
-  /** The only event that ends the client's stream. */
+  /** Checks the last event of the client's stream. */
   readonly ending: (last: { name: string; data: Record<string, unknown> }) => void
 }
 

@@ -21,7 +21,7 @@ interface Reply {
   readonly content: readonly JsonObject[]
   readonly stopReason: string
   readonly usage: JsonObject
-  /** What `message_start` reports; absent: as `usage`, before any output. */
+  /** What `message_start` reports; by default `usage` without its output tokens and passes. */
   readonly startUsage?: JsonObject
 }
 

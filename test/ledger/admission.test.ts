@@ -38,7 +38,7 @@ test('admits with the wanted hold while it fits', async () => {
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 10n * CALL_MICRO_VND, held: CALL_MICRO_VND })
 })
 
-test('a call that wants more gets it, at most a sixteenth of the balance, never less than its least', async () => {
+test('a call that can use a larger hold gets one, of at most a sixteenth of the balance and never less than its minimum', async () => {
   const customer = await createCustomer(database.sql, 64n * CALL_MICRO_VND)
   const ask = async (wantMaxMicroVnd: bigint) => {
     const answer = await here.admit(holdRequest(customer, { wantMaxMicroVnd: microVnd(wantMaxMicroVnd) }), patient)
@@ -51,7 +51,7 @@ test('a call that wants more gets it, at most a sixteenth of the balance, never 
   expect(await here.admit(least, patient)).toMatchObject({ heldMicroVnd: CALL_MICRO_VND })
 })
 
-test('sixteen calls that want all run side by side; what is left behind them goes to the next, if it is enough', async () => {
+test('sixteen calls that want the whole balance run side by side; the next one gets the rest, if that is enough', async () => {
   const ledger = await startLedger(database.url, { limits: { admissionWaitMs: 200, concurrency: 1 } })
   const customer = await createCustomer(database.sql, 64n * CALL_MICRO_VND)
   const all = { wantMaxMicroVnd: microVnd(1_000n * CALL_MICRO_VND) }
@@ -107,7 +107,7 @@ test('a waiting call goes on when money is credited, with the same key', async (
   expect(await waiting).toMatchObject({ outcome: 'admitted' })
 })
 
-test('calls that wait are turned away when the call before them spends the last of the balance', async () => {
+test('waiting calls are turned away when the call before them spends the rest of the balance', async () => {
   const customer = await createCustomer(database.sql, CALL_MICRO_VND)
   const first = holdRequest(customer)
   await here.admit(first, patient)
@@ -126,7 +126,7 @@ test('serves the calls of a wallet in the order in which they came', async () =>
   await here.admit(first, patient)
   const order: number[] = []
   const queue = Array.from({ length: 6 }, async (_, index) => {
-    // The second in line wants much: those behind it must not overtake.
+    // The second in line wants a large hold, and those behind it must not overtake it.
     const want = index === 1 ? 2n * CALL_MICRO_VND : CALL_MICRO_VND / 4n
     const request = holdRequest(customer, { wantMicroVnd: microVnd(want) })
     await here.admit(request, patient)

@@ -1,4 +1,4 @@
-/** The audit that goes on from its last proven points: what it finds, what only a full one finds, and when it becomes one. */
+/** The incremental audit goes on where the last one ended: what it finds, what only a full one finds, when it turns full. */
 
 import { afterAll, expect, test } from 'vitest'
 import { type AuditReport, audit } from '../../src/audit/audit.ts'
@@ -29,7 +29,7 @@ const calls = async (count: number): Promise<void> => {
 const broken = ({ differences }: AuditReport): Record<string, number> =>
   Object.fromEntries(Object.entries(differences).filter(([, count]) => count > 0))
 
-/** As a forger with full rights would do it: past the triggers. */
+/** Runs statements past the triggers, as a forger with full rights would. */
 async function forge(...statements: readonly string[]): Promise<void> {
   await sql.begin(async transaction => {
     await transaction.unsafe('set local session_replication_role = replica')
@@ -37,7 +37,7 @@ async function forge(...statements: readonly string[]): Promise<void> {
   })
 }
 
-test('the first one reads everything, the next ones what is new, with the same totals', async () => {
+test('the first audit reads everything, later ones only what is new, with the same totals', async () => {
   await calls(20)
   expect(await goOn()).toMatchObject({ clean: true, mode: 'full', fullBecause: 'first', ledger: { calls: 20 } })
   await call(ledger, customer)
@@ -90,7 +90,7 @@ test.each([
     `update credit set kind = 3, reference = 'call:' || gen_random_uuid() where kind = 2 and seq = 1 and account_id > ${other.accountId}`,
     `update credit set kind = 2, reference = 'mended' where account_id > ${other.accountId}`,
   ],
-] as const)('finds a broken %s of what is new, again and again until it is mended', async (rule, forgery, mending) => {
+] as const)('finds a broken %s in new rows, again and again until it is mended', async (rule, forgery, mending) => {
   await call(ledger, customer)
   if (rule === 'refund') await createCustomer(sql, CALL_MICRO_VND)
   if (rule === 'orphan')
@@ -106,7 +106,7 @@ test.each([
   expect(broken(await goOn())).toEqual({})
 })
 
-test('what changes behind a proven point is found by the full one, and stays found until it is mended', async () => {
+test('a change to rows already audited is found by the full audit, and reported until it is mended', async () => {
   const second = `account_id = ${customer.accountId} and seq = 3`
   await goOn()
   await forge(`update usage set balance_after_micro_vnd = balance_after_micro_vnd + 1 where ${second}`)
@@ -121,7 +121,7 @@ test('what changes behind a proven point is found by the full one, and stays fou
   expect(await goOn()).toMatchObject({ clean: true, mode: 'incremental' })
 })
 
-test('calls of nobody, which only a full one sees, stay reported until a full one finds none', async () => {
+test('calls without an account, which only a full audit sees, are reported until a full audit finds none', async () => {
   await forge(`insert into usage_daily select -1, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
     cost_micro_vnd, charged_micro_vnd from usage_daily limit 1`)
   expect(broken(await full())).toEqual({ orphan: 1 })
@@ -142,7 +142,7 @@ test.each([
       replace(full_basis ->> 'database', ' 0', ' 1')))`,
   ],
   ['first', 'delete from audit_result'],
-] as const)('becomes a full one because of the %s: %s', async (fullBecause, change) => {
+] as const)('turns full because of the %s: %s', async (fullBecause, change) => {
   const day = 24 * 3_600_000
   expect(await goOn(day)).toMatchObject({ mode: 'incremental' })
   await sql.unsafe(change)
@@ -150,7 +150,7 @@ test.each([
   expect(await goOn(day)).toMatchObject({ clean: true, mode: 'incremental' })
 })
 
-test('several at once take turns, while calls go on', async () => {
+test('audits started at once take turns, while calls go on', async () => {
   const found = await Promise.all([goOn(), full(), goOn(), calls(6), goOn()])
   for (const report of found) if (report) expect(broken(report)).toEqual({})
   expect((await goOn()).ledger).toEqual(await auditWhole(sql))
@@ -158,7 +158,7 @@ test('several at once take turns, while calls go on', async () => {
 
 test('days that end and rows that are retired between two audits change nothing', async () => {
   await goOn()
-  // What was yesterday's for the last audit.
+  // Ages everything, so that the days the last audit saw as open have ended.
   await forge(
     `update usage set closed_at = closed_at - interval '100 days', opened_at = opened_at - interval '100 days'`,
     `update usage_daily set day = day - 100`,

@@ -31,7 +31,7 @@ test('finds no difference in an honest ledger, and says what it holds', async ()
   expect(report).toMatchObject({ clean: true, wallets: 1, openHolds: 1, calls: 4, uncollectedMicroVnd: 40_000n })
 })
 
-/** Each as a forger with full rights would do it: past the triggers, and taken back afterwards. */
+/** Each forgery is made past the triggers, as by a forger with full rights, and rolled back afterwards. */
 test.each([
   ['balance', 'update wallet set balance_micro_vnd = balance_micro_vnd + 1'],
   ['seq', 'update wallet set seq = seq + 1'],
@@ -62,7 +62,7 @@ test.each([
 test('a credit is booked once per kind and reference, however often and from wherever it is sent', async () => {
   const { accountId } = await createCustomer(database.sql, 0n)
   const request = { accountId, amountMicroVnd: microVnd(7n), kind: 'bank_topup', reference: 'txn 1' } as const
-  // All connections are open, so that the twenty really meet.
+  // Opens all connections first, so that the twenty credits really race.
   await Promise.all(Array.from({ length: 8 }, () => database.sql.unsafe('select pg_sleep(0.05)')))
   const answers = await Promise.all(Array.from({ length: 20 }, () => credit(database.sql, request)))
   expect(answers.filter(answer => answer.outcome === 'credited')).toHaveLength(1)
@@ -71,7 +71,7 @@ test('a credit is booked once per kind and reference, however often and from whe
   await expect(credit(database.sql, { ...request, amountMicroVnd: microVnd(8n) })).rejects.toThrow('another amount')
 })
 
-test('an adjustment takes at most what is there, and an account must exist', async () => {
+test('an adjustment deducts at most the balance, and its account must exist', async () => {
   const { accountId } = await createCustomer(database.sql, 5n)
   const take = { accountId, amountMicroVnd: microVnd(-6n), kind: 'adjustment', reference: 'take' } as const
   await expect(credit(database.sql, take)).rejects.toThrow('has less than the amount')
@@ -82,7 +82,7 @@ test('an adjustment takes at most what is there, and an account must exist', asy
   await expect(credit(database.sql, { ...take, amountMicroVnd: microVnd(0n) })).rejects.toThrow('cannot be 0')
 })
 
-test('a credit within a transaction that is taken back leaves nothing', async () => {
+test('a credit within a transaction that is rolled back leaves nothing', async () => {
   const { accountId } = await createCustomer(database.sql, 0n)
   const request = { accountId, amountMicroVnd: microVnd(7n), kind: 'refund', reference: 'call' } as const
   const undone = database.sql.begin(async transaction => {

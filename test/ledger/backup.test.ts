@@ -60,7 +60,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('a restored database has every row, goes on where the other stood, and is audited clean', async () => {
+test('a restored database has every row, goes on where the original was, and is audited clean', async () => {
   const target = await createTestDatabase()
   try {
     const rows = await readBackup(target.sql, path)
@@ -85,7 +85,7 @@ test('a restored database has every row, goes on where the other stood, and is a
   }
 })
 
-test('a restore frees no hold before the spool of its process has been replayed, whoever starts first and however late', async () => {
+test('after a restore no hold is freed before its process has replayed its spool, whoever starts first and however late', async () => {
   const database = await createTestDatabase()
   const target = await createTestDatabase()
   const spoolDir = mkdtempSync(join(tmpdir(), 'gateway-restored-'))
@@ -102,7 +102,7 @@ test('a restore frees no hold before the spool of its process has been replayed,
     await before.close()
     await readBackup(target.sql, file)
     await target.sql.unsafe(`update gateway_instance set last_seen = now() - interval '1 day'`)
-    // Of another host, which has no spool of the process above.
+    // A process on another host, where the spool of the one above is not.
     const first = await startLedger(target.url, { limits: { restartGraceMs: 0 } })
     const after = await startLedger(target.url, { name: 'charger', spoolDir, limits: kept })
     const rows = (await usageOf(target.sql, person)).map(row => [row.call_id, row.status, row.charged_micro_vnd])
@@ -121,7 +121,7 @@ test('a restore frees no hold before the spool of its process has been replayed,
   }
 })
 
-test('only its owner reads the file, and one that cannot be finished is not left', async () => {
+test('only its owner can read the backup file, and an unfinished one is not left behind', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
   await expect(writeBackup(source.sql, join(folder, 'none', 'backup'), new Date())).rejects.toThrow('ENOENT')
 })
@@ -131,7 +131,7 @@ test.each([
   ['cut off', () => readFileSync(path).subarray(0, -200), 'is damaged'],
   ['cut at a line', () => gzipSync(text().split('\n').slice(0, -2).join('\n').concat('\n')), 'is truncated'],
   ['with an altered amount', () => gzipSync(text().replace('98320000', '99320000')), 'is damaged'],
-  ['with a row less', () => gzipSync(text().replace(/\n.*98320000.*/, '')), 'is damaged'],
+  ['with a row missing', () => gzipSync(text().replace(/\n.*98320000.*/, '')), 'is damaged'],
   ['of another schema', () => gzipSync(text().replace(/"1":"[0-9a-f]{4}/, '"1":"0000')), 'differs in migration 1'],
   ['of something else', () => gzipSync('{"format":"other"}\n'), 'is not a backup of this gateway'],
   ['not compressed', () => Buffer.from('hello'), 'is damaged or not a backup'],
@@ -148,7 +148,7 @@ test.each([
   }
 })
 
-test('goes into an empty database only, and not under a running gateway', async () => {
+test('a backup is only restored into an empty database without a running gateway', async () => {
   await expect(readBackup(source.sql, path)).rejects.toThrow(/runs on this database|is not empty/)
   const target = await createTestDatabase()
   try {

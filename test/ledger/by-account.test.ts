@@ -1,7 +1,7 @@
 /**
- * What keeps the way open to more than one database: money is divided by account. Every unique index of a table with
- * accounts' rows has the account in it, and every statement on the path of a call finds its rows by account. Each table and
- * each statement has its place in the lists below; a new one fails here until it has one.
+ * Accounts could be spread over several databases, because money is divided by account: every unique index of a table with
+ * accounts' rows contains the account, and every statement on the path of a call finds its rows by account. The lists below
+ * name each table and each statement; a new one fails here until it is listed.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { SETTLE } from '../../src/ledger/settle.ts'
 import { openDatabase } from '../../src/lib/database.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
-/** Rows of accounts: they live where the account lives. */
+/** Tables with rows of accounts, which would live in the account's database. */
 const ACCOUNT_TABLES = [
   'account_daily',
   'api_key',
@@ -26,7 +26,7 @@ const ACCOUNT_TABLES = [
   'usage_retired',
   'wallet',
 ]
-/** The directory: looked up by something other than the account, so shared by all. No call reads or writes these. */
+/** The directory, shared by all databases, as rows are looked up by something other than the account. No call uses it. */
 const DIRECTORY_TABLES = [
   'account',
   'alert',
@@ -52,7 +52,7 @@ const DIRECTORY_TABLES = [
   'webhook',
   'webhook_secret',
 ]
-/** Of one database, not of an account: each has its own. */
+/** Tables of which each database would have its own, as their rows belong to no account. */
 const LOCAL_TABLES = [
   'alert_scan',
   'attempt_hourly',
@@ -80,10 +80,10 @@ const LOCAL_TABLES = [
   'upstream_out',
   'usage_roll_up',
 ]
-/** A presented key says nothing of its account: a hint in its text, or a directory, must name the database first. */
+/** Indexes without the account: a key says nothing of its account, so a hint in it or a directory must name the database. */
 const FOUND_BY_KEY = ['api_key_hash', 'api_key_replaced_hash']
 
-/** On the path of a call or of a payment, or of one account at a time. */
+/** Statements on the path of a call or of a payment, or for one account at a time. */
 const HOT = [
   'hold.ts HOLD',
   'hold.ts HOLD_WITHIN_LIMITS',
@@ -100,8 +100,8 @@ const HOT = [
   'replay.ts PROVEN',
 ]
 /**
- * Looked for by call on purpose: a settlement that names another account than the call's hold or row is to be noticed. It
- * can be where both live in one database.
+ * Accesses that look for the call rather than the account, on purpose: they notice a settlement that names another account
+ * than the call's hold or row does, as far as both accounts live in one database.
  */
 const BY_CALL: Readonly<Record<string, readonly string[]>> = {
   'settle.ts SETTLE': [
@@ -109,9 +109,9 @@ const BY_CALL: Readonly<Record<string, readonly string[]>> = {
     'Index Only Scan on usage (call_id = requests.call_id)  (account_id <> requests.account_id)',
   ],
 }
-/** By key, as above. */
+/** Statements that find their rows by key, see `FOUND_BY_KEY`. */
 const BY_KEY = ['../accounts/find-key.ts FIND']
-/** Of a process or of all accounts: asked of each database, and nobody waits for it. */
+/** Statements for a process or for all accounts: each database would be asked, and no call waits for them. */
 const BACKGROUND = [
   'day-totals.ts NEXT',
   'day-totals.ts ENTRY_DAYS',
@@ -135,7 +135,7 @@ const FILES = [
 ]
 
 const database = await createTestDatabase()
-// The plans of the ledger: look-ups by index only, made once for every size of batch.
+// Plans as the ledger makes them: look-ups by index only, planned once for every size of batch.
 const sql = openDatabase({
   url: database.url,
   name: 'plans',
@@ -147,7 +147,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Those that are made of parts. */
+/** Statements that are composed of parts. */
 const MADE: Readonly<Record<string, string>> = {
   'hold.ts HOLD': HOLD,
   'hold.ts HOLD_WITHIN_LIMITS': HOLD_WITHIN_LIMITS,
@@ -155,7 +155,7 @@ const MADE: Readonly<Record<string, string>> = {
   'settle.ts SETTLE': SETTLE,
 }
 
-/** Their parts, which are no statements. */
+/** The parts, which are no statements themselves. */
 const PARTS = ['hold.ts KNOWN', 'hold.ts GRANTED']
 
 /** Statements of the files above that name a table with accounts' rows, as `file CONSTANT`. */
@@ -182,7 +182,7 @@ function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 }
 
-/** Accesses to accounts' rows that are not by account, nor by key where that is allowed. */
+/** The accesses to accounts' rows that go neither by account nor, where that is allowed, by key. */
 async function strayAccesses(statement: string): Promise<string[]> {
   const [row] = await sql.unsafe(`explain (generic_plan, format json) ${statement}`)
   const [{ Plan: plan }] = (row as Record<string, unknown>)['QUERY PLAN'] as [{ Plan: PlanNode }]
@@ -207,21 +207,21 @@ async function indexesWithoutAccount(): Promise<string[]> {
   return rows.map(row => row.name)
 }
 
-test('every table has its place', async () => {
+test('every table is listed', async () => {
   const rows = await database.sql.unsafe(
     `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by 1`,
   )
   expect(rows.map(row => row.relname)).toEqual([...ACCOUNT_TABLES, ...DIRECTORY_TABLES, ...LOCAL_TABLES].sort())
 })
 
-test('the account is in every unique index of its rows, but for those that find a key', async () => {
+test('every unique index of accounts’ rows contains the account, except those that find a key', async () => {
   expect(await indexesWithoutAccount()).toEqual(FOUND_BY_KEY)
   await database.sql.unsafe('create unique index usage_by_call_alone on usage (call_id)')
   expect(await indexesWithoutAccount()).toEqual([...FOUND_BY_KEY, 'usage_by_call_alone'])
   await database.sql.unsafe('drop index usage_by_call_alone')
 })
 
-test('every statement on accounts’ rows has its place', () => {
+test('every statement on accounts’ rows is listed', () => {
   expect([...statements().keys()].sort()).toEqual([...HOT, ...BY_KEY, ...BACKGROUND].sort())
 })
 
@@ -236,6 +236,6 @@ test.each([
   'update wallet set seq = seq + 1 where balance_micro_vnd = $1::bigint',
   'delete from hold where instance_id = $1::bigint',
   'select sum(cost_micro_vnd) from usage_daily where key_id = $1::bigint and account_id > 5',
-])('would notice: %s', async statement => {
+])('a statement that does not find its rows by account is noticed: %s', async statement => {
   expect(await strayAccesses(statement)).toHaveLength(1)
 })

@@ -49,7 +49,7 @@ test('a key works until its settled calls reach its cap, and other keys of the a
   await expectCleanAudit(sql)
 })
 
-test('calls in flight hold their part of the limit: at once, in two processes, only as many are admitted as it has room for', async () => {
+test('calls in flight use up the limit: of calls at once in two processes, only as many are admitted as it has room for', async () => {
   const other = await startLedger(database.url)
   try {
     for (const room of [1, 3]) {
@@ -94,7 +94,7 @@ test('the only call of a key gets what is left of its limit, and may cost no mor
   await expectCleanAudit(sql)
 })
 
-test('calls of a spent key get nothing beside those of another key of the same wallet', async () => {
+test('a key that has spent its limit is refused while another key of the same wallet goes on', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
   const other = await createKey(sql, secrets, { accountId: customer.accountId })
   const sibling = { ...customer, keyId: other.keyId, keyHash: hashKey(secrets, other.key).hash }
@@ -137,7 +137,7 @@ test.each([
   expect((await call(ledger, customer)).held.outcome).toBe('admitted')
 })
 
-test('a limit that never starts anew counts everything, before and after past days were counted, which happens once', async () => {
+test('a limit that never resets counts everything, before and after past days are summed up, which happens once', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
   const key = [String(customer.keyId)]
   await capAt(customer.keyId, 3n * CALL_MICRO_VND)
@@ -169,7 +169,7 @@ test('a limit that never starts anew counts everything, before and after past da
   expect((await call(ledger, customer)).held).toMatchObject({ outcome: 'capped', spentMicroVnd: 3n * CALL_MICRO_VND })
 })
 
-test('a call that has its hold keeps it when the cap is reached before it asks again', async () => {
+test('a call that repeats its request for a hold keeps its hold, even if the cap has been reached since', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
   await capAt(customer.keyId, CALL_MICRO_VND)
   const request = holdRequest(customer)
@@ -191,7 +191,7 @@ test.each([
   expect((await call(ledger, customer)).held).toEqual({ outcome: 'refused_key', state })
 })
 
-test('a key that is bound to models calls those and their families, and no others', async () => {
+test('a key that is restricted to some models and families can call those and no others', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
   const bind = (models: string | null) =>
     sql.unsafe('update api_key set allowed_models = $2::text::text[] where key_id = $1::text::bigint', [

@@ -1,4 +1,4 @@
-/** A gateway process to be killed: 60 holds; 40 of them settle, which the parent keeps from becoming durable. */
+/** A gateway process to be killed: it places 60 holds and settles 40, which the parent keeps from reaching the database. */
 
 import { createLedger } from '../../src/ledger/ledger.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
@@ -17,5 +17,5 @@ const answers = await Promise.all(
     return ledger.settle(settlement(answer, { callId }))
   }),
 )
-if (answers.some(answer => answer.outcome !== 'spooled')) throw new Error('a settlement became durable too early')
+if (answers.some(answer => answer.outcome !== 'spooled')) throw new Error('a settlement reached the database too early')
 process.send?.(calls)

@@ -33,7 +33,7 @@ function newFolder(): string {
   return folder
 }
 
-/** A process that holds 60 calls and settles 40, killed with SIGKILL before one of those is durable. */
+/** Runs a process that holds 60 calls and settles 40, and kills it before any of the 40 has reached the database. */
 async function runAndKill(customer: Customer, name: string, spoolDir: string): Promise<string[]> {
   const child = fork(new URL('./crash-child.ts', import.meta.url), [
     database.url,
@@ -57,12 +57,12 @@ async function runAndKill(customer: Customer, name: string, spoolDir: string): P
 test('calls that a killed process had finished are charged once by its successor, and the others freed uncharged', async () => {
   const customer = await createCustomer(database.sql, 1_000n * CALL_MICRO_VND)
   const spoolDir = newFolder()
-  // The child's settlements wait for a lock that this transaction has, so that it dies with all of them under way.
+  // The child's settlements wait for this transaction's lock, so that the child dies with all of them under way.
   let calls: string[] = []
   await database.sql.begin(async transaction => {
     await transaction.unsafe('lock table usage in access exclusive mode')
     calls = await runAndKill(customer, 'killed', spoolDir)
-    // What the dead process sent dies too, so that the spool alone knows of the 40.
+    // Ends the statements that the dead process had sent, so that only the spool knows of the 40.
     await transaction.unsafe(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
       where datname = current_database() and application_name = 'gateway settles'`)
   })
@@ -76,7 +76,7 @@ test('calls that a killed process had finished are charged once by its successor
   expect(interrupted.map(row => row.call_id).sort()).toEqual(calls.slice(40).sort())
   expect(interrupted.every(row => row.charged_micro_vnd === '0')).toBe(true)
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 960n * CALL_MICRO_VND, held: 0n })
-  // A settlement that comes late finds the row of its swept call: not charged, and still exactly once.
+  // A late settlement finds the row of its swept call: the call stays uncharged and has one row.
   const late = await successor.settle(settlement(customer, { callId: calls[50]! }))
   expect(late).toMatchObject({ outcome: 'settled', chargedMicroVnd: 0n })
   await successor.close()
@@ -89,7 +89,7 @@ test('a sibling settles the spool of a process that died beside it, and then fre
   await database.sql.begin(async transaction => {
     await transaction.unsafe('lock table usage in access exclusive mode')
     await runAndKill(customer, 'dead/1', spoolDir)
-    // Statements that the dead process sent die with it, so only the spool knows of its 40 calls.
+    // Ends the statements that the dead process had sent, so that only the spool knows of its 40 calls.
     await transaction.unsafe(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
       where datname = current_database() and application_name = 'gateway settles' and state <> 'idle'`)
   })
@@ -102,13 +102,13 @@ test('a sibling settles the spool of a process that died beside it, and then fre
     [200, 40],
     [599, 20],
   ])
-  // Whoever comes next with this name finds nothing to do.
+  // The next process of this name finds nothing to do.
   const successor = await startLedger(database.url, { name: 'dead/1', spoolDir })
   expect(successor.events).toEqual([])
   await Promise.all([sibling.close(), successor.close()])
 })
 
-test('what a dead sibling had finished is kept for its time, then its folder goes', async () => {
+test('the finished spool of a dead sibling is kept for its retention, then its folder is removed', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const spoolDir = newFolder()
   const gone = await startLedger(database.url, { name: 'gone', spoolDir })
@@ -132,13 +132,13 @@ test('processes take turns at the sweep: more of them do not sweep more often', 
     )[0] as { runs: number; at: number } | undefined
   const ledgers = await Promise.all(Array.from({ length: 4 }, () => startLedger(database.url, { limits })))
   const before = (await eventually(state, row => row !== undefined))!
-  // The ledgers of other tests are closed: what happens from here on is the work of these four.
+  // The ledgers of other tests are closed, so that all sweeps from here on are by these four.
   const after = (await eventually(state, row => row!.runs >= before.runs + 5))!
   expect(after.runs - before.runs).toBeLessThanOrEqual(Math.floor((after.at - before.at) / 0.1 + 1e-3))
   await Promise.all(ledgers.map(ledger => ledger.close()))
 })
 
-test('a third process frees the holds of one that was lost with its disk', async () => {
+test('another process frees the holds of a process that was lost with its disk', async () => {
   const customer = await createCustomer(database.sql, 1_000n * CALL_MICRO_VND)
   const spoolDir = newFolder()
   let calls: string[] = []
@@ -160,7 +160,7 @@ test('a third process frees the holds of one that was lost with its disk', async
   await other.close()
 })
 
-test('holds of a process that lives are left alone, whatever its age', async () => {
+test('holds of a living process are left alone, however old they are', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const living = await startLedger(database.url, { name: 'living' })
   await living.admit(holdRequest(customer), patient)
@@ -174,7 +174,7 @@ test('holds of a process that lives are left alone, whatever its age', async () 
   await Promise.all([living.close(), other.close()])
 })
 
-test('holds that no call owns are freed by their own process, without a second row for a call that has one', async () => {
+test('a process frees its holds that no call owns, without a second row for a call that has one', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const ledger = await startLedger(database.url, { name: 'forgetful', limits: { sweepMs: 10, orphanMs: 0 } })
   const kept = holdRequest(customer)
@@ -182,7 +182,7 @@ test('holds that no call owns are freed by their own process, without a second r
   const finished = settlement(customer)
   await ledger.settle(finished)
   const unknown = uuidv7()
-  // As a statement leaves them that is carried out after its process gave it up.
+  // Holds as a statement leaves them that Postgres carried out after the process had given up on it.
   for (const callId of [unknown, finished.callId]) {
     await database.sql.unsafe(
       `with w as (update wallet set held_micro_vnd = held_micro_vnd + 5 where account_id = ${customer.accountId})
@@ -202,7 +202,7 @@ test('holds that no call owns are freed by their own process, without a second r
   await ledger.close()
 })
 
-test('a process that a restore brings its holds back charges what it had charged, and frees none of them before', async () => {
+test('a process whose old holds come back with a restore first repeats its charges, and only then frees holds', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const limits = { sweepMs: 5, orphanMs: 0, heartbeatMs: 200 }
   const ledger = await startLedger(database.url, { name: 'restored', limits })
@@ -214,7 +214,7 @@ test('a process that a restore brings its holds back charges what it had charged
       `create table ${saved} as select * from ${table} where account_id = ${customer.accountId}`,
     )
   await ledger.settle(settlement(customer, { callId: request.callId }))
-  // As when Postgres comes back without the last seconds: in one moment, for those who are connected.
+  // Takes the database back a few seconds in one transaction, like a restore that connected processes do not notice.
   await database.sql.begin(async transaction => {
     await transaction.unsafe('set local session_replication_role = replica')
     for (const [table, saved] of tables) {
@@ -285,7 +285,7 @@ test('a process that was declared dead by mistake registers again, keeps its cal
   await ledger.close()
 })
 
-test('a hold that arrives after its process was declared dead by mistake is not freed, and is taken along', async () => {
+test('a hold placed after its process was declared dead by mistake is not freed, and moves to the new registration', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const late = await startLedger(database.url, { name: 'late', limits: { heartbeatMs: 400, sweepMs: 20 } })
   const [ended] = await database.sql.unsafe(
@@ -297,7 +297,7 @@ test('a hold that arrives after its process was declared dead by mistake is not 
   const ownerOf = async () =>
     (await database.sql.unsafe('select instance_id from hold where call_id = $1::text::uuid', [request.callId]))[0]
   await eventually(ownerOf, owner => owner !== undefined && owner.instance_id !== ended?.instance_id)
-  // A statement that was under way then.
+  // As a statement leaves the hold that was still under way with the ended registration.
   await database.sql.unsafe(`update hold set instance_id = ${ended?.instance_id} where call_id = '${request.callId}'`)
   await eventually(ownerOf, owner => owner !== undefined && owner.instance_id !== ended?.instance_id)
   const settled = { outcome: 'settled', chargedMicroVnd: CALL_MICRO_VND }
@@ -305,14 +305,14 @@ test('a hold that arrives after its process was declared dead by mistake is not 
   await Promise.all([late.close(), other.close()])
 })
 
-test('the spool survives a line that a crash cut, and keeps no prompt, no reply and no key', async () => {
+test('the spool survives a line that a crash cut off, and contains no prompt, no reply and no key', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const spoolDir = newFolder()
   const earlier = await startLedger(database.url, { name: 'cut', spoolDir })
   const requests = [holdRequest(customer), holdRequest(customer)]
   for (const request of requests) await earlier.admit(request, patient)
   await earlier.close()
-  // As a version before checksums wrote them.
+  // Lines as a version without checksums wrote them.
   const [whole, cut] = requests.map(({ callId }) => {
     const line = settlement(customer, { callId })
     return JSON.stringify({ ...line, costMicroVnd: String(line.costMicroVnd) })
@@ -331,7 +331,7 @@ test('the spool survives a line that a crash cut, and keeps no prompt, no reply 
   expect(text).not.toContain(customer.keyHash.toString('hex'))
 })
 
-test('a hold that nobody looked after for longer than settlements are taken is freed all the same', async () => {
+test('a hold that was abandoned for longer than settlements are accepted is freed all the same', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const ledger = await startLedger(database.url, { name: 'long-gone' })
   const request = holdRequest(customer)

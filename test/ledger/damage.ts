@@ -1,4 +1,4 @@
-/** Spools as a failing disk, a careless copy or a cut of the power leaves them. */
+/** Damages spools as a failing disk, a careless copy or a power cut would. */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const garbage = (length: number, random: Random): Buffer => Buffer.from(Array.fr
 const inserted = (content: Buffer, offset: number, what: Buffer): Buffer =>
   Buffer.concat([content.subarray(0, offset), what, content.subarray(offset)])
 
-/** Each takes what a file holds; `others` are whole lines of other spools. */
+/** Each function takes a file's content and returns it damaged; `others` are whole lines of other spools. */
 function damages(others: readonly string[]): readonly Damage[] {
   return [
     function flipsBits(content, random) {
@@ -70,7 +70,7 @@ function damages(others: readonly string[]): readonly Damage[] {
   ]
 }
 
-/** Damages some files of a folder, each once or more. */
+/** Damages files of a folder one to three times, each time a random one. */
 export function damageSpool(folder: string, { random, others }: { random: Random; others: readonly string[] }): void {
   const all = damages(others)
   const files = readdirSync(folder).filter(name => name.endsWith('.jsonl'))

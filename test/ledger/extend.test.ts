@@ -38,18 +38,18 @@ function grow(ledger: TestLedger, customer: Customer, callId: string, want: bigi
   return ledger.extend({ accountId: customer.accountId, callId, wantMicroVnd: microVnd(want) }, { signal })
 }
 
-test('a hold grows to what is wanted while the wallet has it, and is given back whole', async () => {
+test('a hold grows to what is wanted while the wallet has the money, and is given back whole', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const callId = await held(here, customer)
   expect(await grow(here, customer, callId, 4n * CALL_MICRO_VND)).toEqual({ heldMicroVnd: 4n * CALL_MICRO_VND })
   expect((await walletOf(database.sql, customer)).held).toBe(4n * CALL_MICRO_VND)
-  // Less than it holds: it keeps that.
+  // A request for less than the hold has changes nothing.
   expect(await grow(there, customer, callId, 1n)).toEqual({ heldMicroVnd: 4n * CALL_MICRO_VND })
   await here.settle(settlement(customer, { callId }))
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 9n * CALL_MICRO_VND, held: 0n })
 })
 
-test('the last of the money goes in parts, and then there is none: nobody gets more than there is', async () => {
+test('calls that race for the rest of the money share it, and none gets more than there is', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const calls = [await held(here, customer), await held(there, customer), await held(here, customer)]
   const answers = await Promise.all(
@@ -59,7 +59,7 @@ test('the last of the money goes in parts, and then there is none: nobody gets m
   expect(amounts.reduce((sum, amount) => sum + amount, 0n)).toBe(10n * CALL_MICRO_VND)
   expect(Math.max(...amounts.map(Number))).toBe(Number(5n * CALL_MICRO_VND))
   expect((await walletOf(database.sql, customer)).held).toBe(10n * CALL_MICRO_VND)
-  // What a call gives back goes to the next one that asks.
+  // The money that one call gives back goes to the next call that asks.
   await here.settle(settlement(customer, { callId: calls[0] as string, costMicroVnd: microVnd(0n), status: 500 }))
   expect(await grow(here, customer, calls[2] as string, 20n * CALL_MICRO_VND)).toEqual({
     heldMicroVnd: 10n * CALL_MICRO_VND - (amounts[1] as bigint),
@@ -74,7 +74,7 @@ test('a request that is sent again grows the hold once', async () => {
   expect((await walletOf(database.sql, customer)).held).toBe(3n * CALL_MICRO_VND)
 })
 
-test('a call whose hold a crash lost may spend what the wallet has free, and no more; nothing is set aside', async () => {
+test('a call that lost its hold in a crash may spend what is free in the wallet, and no more; nothing is set aside', async () => {
   const customer = await createCustomer(database.sql, 5n * CALL_MICRO_VND)
   await held(here, customer)
   const lost = uuidv7()
@@ -84,14 +84,14 @@ test('a call whose hold a crash lost may spend what the wallet has free, and no 
   expect(here.metrics().counts.extensions.lost).toBe(2)
 })
 
-test('extensions, holds and settlements that race for one wallet leave the sum of its holds', async () => {
+test('after a race of extensions, holds and settlements for one wallet, no held money is left behind', async () => {
   const customer = await createCustomer(database.sql, 40n * CALL_MICRO_VND)
   const stream = async (ledger: TestLedger): Promise<void> => {
     const request = holdRequest(customer)
     const answer = await ledger.admit(request, patient)
     if (answer.outcome !== 'admitted') return
     for (let step = 2n; step < 6n; step++) await grow(ledger, customer, request.callId, step * (CALL_MICRO_VND / 2n))
-    // The last request is under way when the call is settled.
+    // The last extension is still under way when the call is settled.
     const late = grow(ledger, customer, request.callId, 9n * CALL_MICRO_VND)
     await ledger.settle(settlement(customer, { callId: request.callId }))
     await late
@@ -124,7 +124,7 @@ test.each([
   expect([balance, left]).toEqual([(free === settleCalls ? 9n : 10n) * CALL_MICRO_VND, 0n])
 })
 
-/** Statements of the ledger on a connection of the test. */
+/** A pool that runs the ledger's statements on the test's own connection. */
 function poolOf(sql: AnySql): StatementPool {
   const query = async (statement: string, parameters: readonly (string | null)[]) =>
     await sql.unsafe(statement, [...parameters], { prepare: true })
@@ -141,7 +141,7 @@ test('holds that grew are freed to the last µVND when their process is gone', a
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 10n * CALL_MICRO_VND, held: 0n })
 })
 
-test('a request waits while Postgres does not take it, and is dropped when its call ends', async () => {
+test('an extension waits while Postgres does not answer, and is dropped when its call ends', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const ledger = await startLedger(database.url, { limits: { statementTimeoutMs: 300 } })
   const [waiting, dropped] = [await held(ledger, customer), await held(ledger, customer)]

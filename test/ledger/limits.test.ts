@@ -17,7 +17,7 @@ const database = await createTestDatabase()
 afterEach(() => expectCleanAudit(database.sql))
 afterAll(() => database.drop())
 
-test('settlements beyond what memory may hold wait in the spool and are charged when there is room', async () => {
+test('settlements above the limit in memory wait in the spool and are charged when there is room', async () => {
   const customer = await createCustomer(database.sql, 1_000n * CALL_MICRO_VND)
   const ledger = await startLedger(database.url, { limits: { settlementsMax: 10, settleWaitMs: 50, batchMax: 4 } })
   const calls = Array.from({ length: 120 }, () => settlement(customer))
@@ -31,7 +31,7 @@ test('settlements beyond what memory may hold wait in the spool and are charged 
   await ledger.close()
 })
 
-test('calls beyond those that may wait are told so at once', async () => {
+test('calls above the limit of waiting calls are turned away at once', async () => {
   const customer = await createCustomer(database.sql, CALL_MICRO_VND)
   const ledger = await startLedger(database.url, { limits: { waitersMax: 2 } })
   const first = holdRequest(customer)
@@ -47,7 +47,7 @@ test('calls beyond those that may wait are told so at once', async () => {
   await ledger.close()
 })
 
-test('holds beyond those that may wait for Postgres are refused as unavailable', async () => {
+test('holds above the limit of holds waiting for Postgres are refused as unavailable', async () => {
   const customer = await createCustomer(database.sql, 100n * CALL_MICRO_VND)
   const ledger = await startLedger(database.url, { limits: { holdsMax: 3 } })
   const answers = await Promise.allSettled(

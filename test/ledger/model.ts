@@ -1,4 +1,4 @@
-/** The ledger as plain arithmetic: what every statement must answer, in lines that can be read at one sitting. */
+/** The ledger as plain arithmetic: what every statement must answer, in few enough lines to read in one sitting. */
 
 export interface ModelHold {
   readonly account: number
@@ -32,7 +32,7 @@ export class Model {
   readonly holds = new Map<string, { account: number; key: number; amount: bigint }>()
   readonly usage = new Map<string, { charged: bigint; after: bigint }>()
 
-  /** For each hold: refused, or the amount held (null: none), and balance and free money as it found them (null: held already). */
+  /** For each request: refused, or the amount held (null: none), and the balance and free money before (null: held already). */
   place(requests: readonly ModelHold[]): ('refused' | Record<'held' | 'balance' | 'free', bigint | null>)[] {
     const before = new Map([...this.wallets].map(([account, wallet]) => [account, { ...wallet }]))
     const sums = new Map<number, bigint>()
@@ -54,7 +54,7 @@ export class Model {
     })
   }
 
-  /** For each hold its amount (null: there is none), and what is left in its wallet after all of them. */
+  /** For each request the new amount of its hold (null: no such hold), and the wallet's free money after all requests. */
   extend(requests: readonly ModelExtension[]): { held: bigint | null; free: bigint }[] {
     const held = requests.map(({ account, call, want }) => {
       const hold = this.holds.get(call)
@@ -71,7 +71,7 @@ export class Model {
     })
   }
 
-  /** Null when a call was settled before: then nothing at all changes. */
+  /** Null if any of the calls was settled before: then nothing changes. */
   settle(calls: readonly ModelSettlement[]): { charged: bigint; after: bigint }[] | null {
     if (calls.some(({ call }) => this.usage.has(call))) return null
     for (const { call, account } of calls) {
@@ -89,7 +89,7 @@ export class Model {
     })
   }
 
-  /** Holds are given back without a row. */
+  /** Gives holds back without a usage row. */
   release(calls: readonly string[]): void {
     for (const call of calls) {
       const hold = this.holds.get(call)

@@ -1,4 +1,4 @@
-/** Calls of everybody: rolled up once, found whatever the filter and the page, refunded once. */
+/** Operators' view of all customers' calls: rolled up once, found by every filter and page size, refunded once. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCsv } from '../../codegen/diff/csv.ts'
@@ -43,7 +43,7 @@ const attempt = (change: Partial<SettledAttempt> = {}): SettledAttempt => ({
   ...change,
 })
 
-/** Every tenth call failed over, every 50th failed for good, one is slow, every 7th was asked for by another name. */
+/** Every tenth call failed over, every 50th failed for good, one is slow, and every 7th requested an alias. */
 function nth(n: number): Partial<Settlement> {
   const isFailed = n % 50 === 0
   const down = attempt({ endedMs: 400, outcome: 'upstream_failed', status: 503 })
@@ -65,7 +65,7 @@ function nth(n: number): Partial<Settlement> {
 beforeAll(async () => {
   ledger = await startLedger(database.url)
   for (let n = 0; n < 3; n++) customers.push(await createCustomer(sql, 1_000n * CALL_MICRO_VND))
-  // Rows say when their calls ended by the clock of Postgres; here they are moved to where their ids say they began.
+  // Postgres stamps rows with its own clock; this moves them to the times in their call ids.
   for (let n = 1; n <= CALLS; n++) await ledger.settle(settlement(customers[n % 3] as Customer, nth(n)))
   await sql.begin(async transaction => {
     await transaction.unsafe('set local session_replication_role = replica')
@@ -130,7 +130,7 @@ describe.each(['before', 'after'])('%s they are rolled up', when => {
   })
 
   test.each(FILTERS)(
-    'calls filtered by %s: every one once, newest first, whatever the pages',
+    'calls filtered by %s: each one once, newest first, whatever the page size',
     async (_, filter, count) => {
       const found = await all(filter(), 200)
       expect(found).toHaveLength(count)
@@ -167,15 +167,15 @@ test('calls are rolled up once, by hour, model, upstream and status, whoever doe
   expect(stepped).toEqual({ streams: 140, least: Math.floor(8 * Math.log2(20)) })
 })
 
-test('models are judged by what was served and failed, and by what streams kept their callers waiting', async () => {
+test('models are judged by their share of served calls, and by how long streams kept their callers waiting', async () => {
   const figures = await readModelFigures(sql, everything.from)
   expect([...figures.keys()].sort()).toEqual(['model-a', 'model-b'])
   expect(figures.get('model-b')).toMatchObject({ calls: 96, servedShare: 95 / 96, firstByte: { calls: 47 } })
   expect(figures.get('model-a')).toMatchObject({ calls: 194, servedShare: 190 / 194, firstByte: { calls: 93 } })
-  // From 416 to 698 ms, whatever tries came before the one that served.
+  // First bytes came after 416 to 698 ms, counted from the call's start, not from the attempt that served it.
   const median = figures.get('model-b')?.firstByte?.medianMs ?? 0
   expect(Math.abs(median / (410 + 144) - 1)).toBeLessThan(0.06)
-  // What clients did wrong, and a key's own limit, say nothing of a model; a provider's limit does.
+  // Client errors and a key's own limit do not count against a model; a provider's rate limit does.
   const rows = [
     ['model-c', '', 400],
     ['model-c', 'orchard', 400],
@@ -201,7 +201,7 @@ test('models are judged by what was served and failed, and by what streams kept 
   }
 })
 
-test('a call is found by the id that its client was told, whoever made it', async () => {
+test('a call is found by the request id that its client got, whoever made it', async () => {
   const one = (await all({ latencyMsMin: 60_000 }, 10))[0] as OperatorCall
   for (const requestId of [one.requestId, requestIdOf(one.callId), one.callId, one.requestId.slice(4).toUpperCase()]) {
     expect(await findByRequestId(sql, { requestId, limit: 10 })).toEqual([one])
@@ -214,7 +214,7 @@ test('a call is found by the id that its client was told, whoever made it', asyn
   }
 })
 
-test('a call tells where it was tried, what it cost the operator, and whose it is', async () => {
+test('a call shows its attempts, its cost to the operator and its owner', async () => {
   const [failedOver] = await all({ upstreamId: 'harbour' }, 1)
   expect(failedOver).toMatchObject({
     email: expect.stringContaining('@example.com'),
@@ -230,7 +230,7 @@ test('a call tells where it was tried, what it cost the operator, and whose it i
   expect(await readOperatorCall(sql, uuidv7())).toBeNull()
 })
 
-test('the export has the rows of the pages', async () => {
+test('the export has the same rows as the pages', async () => {
   const lines: string[][] = []
   for await (const record of readCsv(
     exportCallsCsv(sql, { filter: { ...everything, status: 'error' }, withCosts: true }),
@@ -244,7 +244,7 @@ test('the export has the rows of the pages', async () => {
   expect(rows[0]?.[header.indexOf('upstream')]).toBe('orchard')
 })
 
-test('of many who refund a call at once one does it; the books add up, and know refunds that do not', async () => {
+test('of parallel refunds of one call one is booked; the audit stays clean, and finds a forged refund', async () => {
   await expectCleanAudit(sql)
   const [call] = (await all({ accountId: customers[0]?.accountId as number, status: 'ok' }, 1)) as [OperatorCall]
   const { accountId, callId } = call
@@ -286,7 +286,7 @@ test('of many who refund a call at once one does it; the books add up, and know 
   await expectCleanAudit(sql)
 })
 
-test('what is retired takes the ids of its clients along, and its refunds go on adding up', async () => {
+test('retiring calls removes the request ids that clients chose, and their refunds still add up', async () => {
   await sql.begin(async transaction => {
     await transaction.unsafe('set local session_replication_role = replica')
     await transaction.unsafe(
@@ -298,7 +298,7 @@ test('what is retired takes the ids of its clients along, and its refunds go on 
   await expectCleanAudit(sql)
 })
 
-test('a turn may take longer than a statement of a page: figures do not stop on a busy day', async () => {
+test('rolling up may take longer than a page’s statement timeout, so that figures do not stop on a busy day', async () => {
   const pages = openDatabase({ url: database.url, name: 'test pages', connectionsMax: 1, statementTimeoutMs: 1_000 })
   await sql.unsafe(
     `create function dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(1.5); return new; end'`,

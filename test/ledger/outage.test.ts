@@ -37,7 +37,7 @@ beforeAll(async () => {
   await migrate(sql)
   customer = await createCustomer(sql, 10_000n * CALL_MICRO_VND)
   const limits = {
-    // A busy machine may take long over the calls that come before the fault.
+    // A busy machine may need long for the calls before the fault.
     holdRetryMs: 2_000,
     statementTimeoutMs: 1_000,
     heartbeatMs: 50,
@@ -91,7 +91,7 @@ async function expectRecovered(calls: number): Promise<void> {
   )
   const { held } = await call(ledger, customer)
   expect(held).toMatchObject({ outcome: 'admitted' })
-  // Its patience is short, and a busy machine may need longer for a new connection.
+  // The finder's time limit is short, and a busy machine may need longer for a new connection.
   const found = await eventually(
     async () => finder.find([customer.keyHash]).catch(() => null),
     key => key !== null,
@@ -103,7 +103,7 @@ async function expectRecovered(calls: number): Promise<void> {
   )
   const charged = (await usageOf(sql, customer)).filter(row => row.charged_micro_vnd === String(CALL_MICRO_VND))
   expect(charged).toHaveLength(calls)
-  // A hold that was refused as unavailable may have been placed all the same; the sweep frees it.
+  // A hold may have been placed although its call was refused as unavailable; the sweep frees it.
   const wallet = await eventually(
     async () => walletOf(sql, customer),
     ({ held }) => held === 0n,
@@ -112,7 +112,7 @@ async function expectRecovered(calls: number): Promise<void> {
   await expectCleanAudit(sql)
 }
 
-/** Twenty calls that were admitted before the fault and finish during it. */
+/** Finishes twenty calls during the fault that were admitted before it. */
 async function finishDuring(fault: () => Promise<void>): Promise<void> {
   const requests = Array.from({ length: 20 }, () => holdRequest(customer))
   await Promise.all(requests.map(request => ledger.admit(request, patient)))
@@ -138,7 +138,7 @@ test('Postgres killed and started again: nothing is lost', async () => {
   await expectRecovered(42)
 })
 
-test('Postgres that no longer answers, though its connections stay open: refused in time, and it recovers', async () => {
+test('Postgres stops answering while its connections stay open: calls are refused in time, and later all recovers', async () => {
   const frozen = processes()
   await finishDuring(async () => {
     for (const processId of frozen) process.kill(processId, 'SIGSTOP')

@@ -1,6 +1,6 @@
 /**
- * While replicas are replaced, those of the previous version run their statements on the new schema. Migrations only add,
- * with defaults; what nobody uses any more goes a version later. A statement here may go when nobody runs its version.
+ * While replicas are replaced, those of the previous version run their statements on the new schema. So migrations only
+ * add, with defaults, and drop what is unused a version later. A statement may be removed here when nobody runs its version.
  */
 
 import { readFileSync } from 'node:fs'
@@ -63,7 +63,7 @@ test('a gateway of the previous version admits and settles on the schema of this
   await expectCleanAudit(database.sql)
 })
 
-test('a gateway that knows no costs of the operator settles beside one that does, and its rows have none', async () => {
+test('a gateway that does not know the operator’s costs settles beside one that does, and its rows have none', async () => {
   const callId = uuidv7()
   const [before] = await usageOf(database.sql, customer)
   const figures: readonly (string | number)[] = [
@@ -88,7 +88,7 @@ test('a gateway that knows no costs of the operator settles beside one that does
   await expectCleanAudit(database.sql)
 })
 
-test('a gateway that keeps no attempts settles beside one that does, and its rows have none', async () => {
+test('a gateway that does not record attempts settles beside one that does, and its rows have none', async () => {
   await addMoney(database.sql, customer.accountId, CALL_MICRO_VND)
   const callId = uuidv7()
   const ids = [customer.accountId, callId, customer.keyId, 'model-a', 'NULL', 1, 200]
@@ -106,7 +106,7 @@ test('a gateway that keeps no attempts settles beside one that does, and its row
   await expectCleanAudit(database.sql)
 })
 
-test('a gateway that knows no tags settles beside one that does, and its rows have none', async () => {
+test('a gateway that does not know tags settles beside one that does, and its rows have none', async () => {
   await addMoney(database.sql, customer.accountId, CALL_MICRO_VND)
   const callId = uuidv7()
   const none = '\x1e'
@@ -118,7 +118,7 @@ test('a gateway that knows no tags settles beside one that does, and its rows ha
   await expectCleanAudit(database.sql)
 })
 
-test('while both settle at once, the sums of the day and of what is retired have the known costs alone', async () => {
+test('while both versions settle at once, the sums of days and of retired rows count the known costs only', async () => {
   const { accountId, keyId } = customer
   await addMoney(database.sql, accountId, 20n * CALL_MICRO_VND)
   const ledger = await startLedger(database.url)

@@ -29,8 +29,8 @@ let stranger: Customer
 
 /**
  * 1,000 calls over the last 40 days, 25 a day, 20 of them in its first hour: every tenth by key 2, every 50th an error,
- * every 7th of another model, every 20th tagged, and the last one by key 3. Written as the ledger writes them, but in one
- * statement. Those of the last ten days are not rolled up yet.
+ * every 7th of another model, every 20th tagged, and the last one by key 3. One statement writes the rows that the ledger
+ * would. Those of the last ten days are not rolled up yet.
  */
 beforeAll(async () => {
   customer = await createCustomer(sql, 1_000_000_000_000n)
@@ -113,7 +113,7 @@ describe('sums per day', () => {
     await expect(readTotals(sql, { accountId: 1, from, to })).rejects.toThrow(RangeError)
   })
 
-  test('a day is Vietnam’s', () => {
+  test('a day begins and ends at midnight in Vietnam', () => {
     expect(dayOf(new Date('2026-11-20T16:59:59Z'))).toBe('2026-11-20')
     expect(dayOf(new Date('2026-11-20T17:00:00Z'))).toBe('2026-11-21')
     expect(startOfDay('2026-11-21')).toEqual(new Date('2026-11-20T17:00:00Z'))
@@ -125,7 +125,7 @@ describe('sums per day', () => {
 describe('sums by hour and day', () => {
   const period = () => ({ accountId: customer.accountId, from: startOfDay(day(-39)), to: startOfDay(day(1)) })
 
-  test.each(['model', 'key', 'tag'] as const)('by %s are those of the calls, rolled up or not', async by => {
+  test.each(['model', 'key', 'tag'] as const)('by %s equal those of the calls, rolled up or not', async by => {
     const figures = await readHourly(sql, { ...period(), per: 'day', by })
     expect(addHourly(figures)).toEqual({
       calls: 1_000,
@@ -151,7 +151,7 @@ describe('sums by hour and day', () => {
     }
   })
 
-  test('have the hours of the last weeks, and before them days', async () => {
+  test('have hours for the last weeks, and only days before them', async () => {
     const hoursOf = async (of: string) => {
       const range = { from: startOfDay(of), to: startOfDay(addDays(of, 1)) }
       const figures = await readHourly(sql, { accountId: customer.accountId, ...range, per: 'hour', by: 'tag' })
@@ -173,7 +173,7 @@ describe('sums by hour and day', () => {
     expect(addHourly(await readHourly(sql, { ...period(), per: 'day', by: 'model' })).calls).toBe(1_000)
   })
 
-  test('say what there is to filter by, and only to the account', async () => {
+  test('list the filters’ choices, and only the account’s own', async () => {
     expect(await readChoices(sql, period())).toEqual({
       entryIds: ['model-a', 'model-b'],
       statuses: [200, 502],
@@ -185,7 +185,7 @@ describe('sums by hour and day', () => {
   })
 })
 
-/** All pages in a row. */
+/** The rows of all pages, one page after another. */
 async function allRows(filter: UsageFilter, limit: number, limits?: ReportLimits): Promise<readonly UsageRow[]> {
   const rows: UsageRow[] = []
   let beforeSeq: number | null | undefined
@@ -231,16 +231,19 @@ const FILTERS: readonly (readonly [string, UsageFilter, number])[] = [
 ]
 
 describe('calls one by one', () => {
-  test.each(FILTERS)('filtered by %s: every one once, newest first, whatever the pages', async (_, filter, count) => {
-    const rows = await allRows(filter, 200)
-    expect(rows).toHaveLength(count)
-    expect(rows.map(row => row.seq)).toEqual(rows.map(row => row.seq).toSorted((a, b) => b - a))
-    expect(new Set(rows.map(row => row.seq)).size).toBe(count)
-    const narrow = { ...REPORT_LIMITS, windowRows: 40, windowsMax: 2 }
-    expect(await allRows(filter, 70, narrow)).toEqual(rows)
-  })
+  test.each(FILTERS)(
+    'filtered by %s: each one once, newest first, whatever the page size',
+    async (_, filter, count) => {
+      const rows = await allRows(filter, 200)
+      expect(rows).toHaveLength(count)
+      expect(rows.map(row => row.seq)).toEqual(rows.map(row => row.seq).toSorted((a, b) => b - a))
+      expect(new Set(rows.map(row => row.seq)).size).toBe(count)
+      const narrow = { ...REPORT_LIMITS, windowRows: 40, windowsMax: 2 }
+      expect(await allRows(filter, 70, narrow)).toEqual(rows)
+    },
+  )
 
-  test('a row tells all that the journal has', async () => {
+  test('a row has everything that the journal has', async () => {
     const [row] = (await readUsageRows(sql, { accountId: customer.accountId, filter: {}, limit: 1 })).rows
     expect(row).toEqual({
       seq: 1_001,
@@ -273,13 +276,13 @@ describe('calls one by one', () => {
     })
   })
 
-  test('an account without calls has none, and nobody sees the calls of another', async () => {
+  test('an account without calls has no rows, and nobody sees the calls of another account', async () => {
     const empty = { rows: [], nextBeforeSeq: null }
     expect(await readUsageRows(sql, { accountId: 1_000_000, filter: {} })).toEqual(empty)
     expect(await readUsageRows(sql, { accountId: stranger.accountId, filter: {} })).toEqual(empty)
   })
 
-  test('a call settled while pages are read is on none of them twice', async () => {
+  test('calls settled while pages are read make no row appear twice', async () => {
     const ledger = await startLedger(database.url)
     try {
       const mine = await createCustomer(sql, 1_000_000_000n)
@@ -312,7 +315,7 @@ describe('the export', () => {
     return rows.map(row => Object.fromEntries(header.map((name, index) => [name, row[index] ?? ''])))
   }
 
-  test.each(FILTERS)('filtered by %s has the rows of the pages, oldest first', async (_, filter, count) => {
+  test.each(FILTERS)('filtered by %s has the same rows as the pages, oldest first', async (_, filter, count) => {
     const narrow = { ...REPORT_LIMITS, csvPageRows: 70, csvWindowRows: 200 }
     const rows = await records(filter, narrow)
     const seqs = (await allRows(filter, 200)).map(row => String(row.seq)).reverse()
@@ -333,7 +336,7 @@ describe('the export', () => {
     expect(await count(hourOf(day(-1), 0))).toBe(20)
   })
 
-  test('writes money without rounding, and text that is no formula', async () => {
+  test('writes money without rounding, and no text that a spreadsheet reads as a formula', async () => {
     const rows = await records({})
     expect(rows[4]).toMatchObject({
       key: 'laptop, "old"',
@@ -360,7 +363,7 @@ describe('the export', () => {
     ['\t=1', `'\t=1`],
     ['a\r\nb', '"a\r\nb"'],
     ['=HYPERLINK("x")', `"'=HYPERLINK(""x"")"`],
-    // Where a semicolon or a tab parts the cells, the second half is a cell of its own.
+    // Spreadsheets that split cells at semicolons or tabs make the second half a cell of its own.
     ['a;=1', `a;'=1`],
     ['a; "+1', `"a;' ""+1"`],
     ['a\t@x', `a\t'@x`],
@@ -374,7 +377,7 @@ describe('the export', () => {
   })
 })
 
-test('the balance says how many days it lasts at the pace of the last week', async () => {
+test('the balance report says how many days it will last at the pace of the last week', async () => {
   const report = await readBalance(sql, customer.accountId)
   expect(report?.balanceMicroVnd).toBe(1_000_000_000_000n - 980n * 1_680_000n)
   const perDay = Number(report?.dailyMicroVnd) / 1_680_000
@@ -407,7 +410,7 @@ test('operators see what was earned per day and model, and what came in per day 
   await expect(readRevenue(sql, { from: TODAY, to: TODAY })).rejects.toThrow(RangeError)
 })
 
-test('figures of the business are the same before and after its days are summed, however often and by whom', async () => {
+test('business figures are the same before and after days are summed up, however often and in whichever process', async () => {
   await sql.unsafe(`update call_roll_up set closed_before = now() - interval '41 days'`)
   expect(await rollUpCalls(sql, { lagSeconds: 0, secondsMin: 86_400, secondsMax: 86_400 })).toMatchObject({
     done: true,
@@ -438,7 +441,7 @@ test('figures of the business are the same before and after its days are summed,
   expect(await sumDays(sql, { daysMax: 10 })).toEqual({ days: 10, upstreamDays: 10 })
   expect(await figures()).toEqual(before)
   const turns = await Promise.all([sumDays(sql), sumDays(sql), sumDays(sql)])
-  // All days but today.
+  // All past days that were not summed yet.
   expect(turns.reduce((sum, { days }) => sum + days, 0)).toBe(29)
   expect(turns.reduce((sum, { upstreamDays }) => sum + upstreamDays, 0)).toBe(29)
   expect(await figures()).toEqual(before)
@@ -449,7 +452,7 @@ test('figures of the business are the same before and after its days are summed,
   expect(rows).toEqual({ entries: CALLS - 25, accounts: CALLS - 25, upstreams: CALLS - 25, today: 0 })
 })
 
-test('a day is not summed by upstream while calls of it are still to be rolled up', async () => {
+test('a day is not summed by upstream before all its calls are rolled up', async () => {
   await sql.unsafe('truncate upstream_daily')
   await sql.unsafe(
     `update call_roll_up set upstreams_summed_before = '-infinity',

@@ -26,7 +26,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Lets the calls up to `seq` be `days` older, past the triggers. */
+/** Makes the calls up to `seq` older by `days`, past the triggers. */
 async function age({ accountId }: Customer, seq: number, days: number): Promise<void> {
   await sql.begin(async transaction => {
     await transaction.unsafe('set local session_replication_role = replica')
@@ -39,7 +39,7 @@ async function age({ accountId }: Customer, seq: number, days: number): Promise<
   })
 }
 
-/** Credits at seq 1, 2, 7 and 11, calls at 3 to 6, 8 to 10 and 12 to 14: one in each later round finds the wallet empty. */
+/** Credits at seq 1, 2, 7 and 11, calls at 3 to 6, 8 to 10 and 12 to 14: in the later rounds one call finds no money. */
 async function history(): Promise<Customer> {
   const customer = await createCustomer(sql, CALL_MICRO_VND)
   for (let turn = 0; turn < 3; turn++) {
@@ -49,7 +49,7 @@ async function history(): Promise<Customer> {
   return customer
 }
 
-test('rows go in batches, up to the first that is too young; every sum stays, and the journal goes on', async () => {
+test('rows are retired in batches, up to the first that is too young; all sums stay, and the journal goes on', async () => {
   const customer = await history()
   const other = await createCustomer(sql, 10n * CALL_MICRO_VND)
   await call(ledger, other)
@@ -93,7 +93,7 @@ test('many small accounts go in one transaction, and a large one goes on alone',
   expect(transactions?.count).toBe(1)
 })
 
-test('pages and exports begin behind what was retired', async () => {
+test('pages and exports begin after the retired rows', async () => {
   const customer = await history()
   await age(customer, 10, 100)
   await retireUsage(sql, { olderThanDays: 99 })
@@ -112,7 +112,7 @@ test('pages and exports begin behind what was retired', async () => {
   expect(await countUsage(sql, { ...customer, filter: {} })).toBe(3)
 })
 
-test('a young row keeps all behind it, whatever their clocks said', async () => {
+test('a young row keeps all rows after it from being retired, whatever their times', async () => {
   const customer = await history()
   await age(customer, 16, 100)
   await age(customer, 3, -100)
@@ -120,7 +120,7 @@ test('a young row keeps all behind it, whatever their clocks said', async () => 
   await expectCleanAudit(sql)
 })
 
-test('a call whose row was retired is refused if it comes again, and stays in the spool', async () => {
+test('a call whose row was retired is refused if it is settled again, and stays in the spool', async () => {
   const customer = await history()
   const [old] = await usageOf(sql, customer)
   await age(customer, 16, 100)
@@ -167,6 +167,6 @@ test.each([
   await expectCleanAudit(sql)
 })
 
-test('refuses an age at which a call could still be settled', async () => {
+test('refuses to retire rows so young that their calls could still be settled again', async () => {
   await expect(retireUsage(sql, { olderThanDays: RETIRE_DAYS_MIN - 1 })).rejects.toThrow('92 days at the earliest')
 })

@@ -15,11 +15,11 @@ test('migrates once when several processes start at once, and finds nothing to d
   expect(await migrate(database.sql)).toEqual([])
 })
 
-test('test/schema.sql is the schema that the migrations make', async () => {
+test('test/schema.sql is the schema that the migrations create', async () => {
   await expect(await dumpSchema(database.sql)).toMatchFileSnapshot('../schema.sql')
 })
 
-test('a migration that a long transaction blocks gives up instead of making calls wait, and is done the next time', async () => {
+test('a migration that a long transaction blocks gives up instead of making calls wait, and succeeds the next time', async () => {
   const busy = await createTestDatabase({ migrated: true })
   try {
     await busy.sql.unsafe('delete from migration where number = 4')

@@ -99,7 +99,7 @@ test('charges the cost, answers with the balance and writes every column of the 
   ])
 })
 
-test('what a call cost the operator is summed by day where it is known, and bears on no charge', async () => {
+test('what a call cost the operator is summed by day if it is known, and affects no charge', async () => {
   const customer = await createCustomer(database.sql, 10_000_000n)
   const costs = [microVnd(7_000_000_000n), microVnd(0n), null, undefined, microVnd(5n)]
   for (const upstreamCostMicroVnd of costs) {
@@ -114,7 +114,7 @@ test('what a call cost the operator is summed by day where it is known, and bear
   expect(daily).toMatchObject([{ cost: '7000000005', costed: '3', calls: '5' }])
 })
 
-test('a cost of the operator or a detail of a call that cannot be is refused before it reaches the journal', async () => {
+test('an impossible operator’s cost or detail of a call is refused before it reaches the journal', async () => {
   const customer = await createCustomer(database.sql, 10_000_000n)
   const wrong = [
     { upstreamCostMicroVnd: microVnd(-1n) },
@@ -188,7 +188,7 @@ test.each([
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 10_000_000_000n, held: CALL_MICRO_VND })
   expect(await walletOf(database.sql, other)).toEqual({ balance: 10_000_000_000n, held: 0n })
   expect([...(await usageOf(database.sql, customer)), ...(await usageOf(database.sql, other))]).toEqual([])
-  // Its hold is there still, so the true one settles.
+  // The hold is still there, so the correct settlement succeeds.
   await there.settle(settlement(customer, { callId: request.callId }))
   expect((await walletOf(database.sql, customer)).balance).toBe(10_000_000_000n - CALL_MICRO_VND)
 })
@@ -205,7 +205,7 @@ test('a settled call is not charged to another account, and one whose hold is lo
   expect((await walletOf(database.sql, other)).balance).toBe(10_000_000n)
 })
 
-test('a hold of a gateway that wrote no price is settled at the price of the settlement', async () => {
+test('a hold whose gateway wrote no price is settled at the price of the settlement', async () => {
   const customer = await createCustomer(database.sql, 10_000_000n)
   const request = holdRequest(customer)
   await here.admit(request, patient)
@@ -283,7 +283,7 @@ test('a cost above the balance takes the balance to exactly 0 and records what w
   expect(settled).toEqual({ outcome: 'settled', chargedMicroVnd: 1_000_000n, balanceAfterMicroVnd: 0n })
 })
 
-test('the days of the roll-up are those of Vietnam, and count errors apart', async () => {
+test('the roll-up’s days are Vietnam’s, and errors are counted separately', async () => {
   const customer = await createCustomer(database.sql, 100_000_000n)
   await Promise.all(
     [200, 200, 502].map(status =>
@@ -303,7 +303,7 @@ test.each([
   ['a fraction of a token', { outputTokens: 1.5 }],
   ['tokens beyond any model', { inputTokens: 1e300 }],
   ['a cost that is not price times units', { costMicroVnd: microVnd(1n) }],
-  ['a call id that is none', { callId: 'call' }],
+  ['an invalid call id', { callId: 'call' }],
   ['an impossible time', { openedAt: new Date(Number.NaN) }],
 ])('refuses a settlement with %s, and the calls next to it settle', async (_, change) => {
   const customer = await createCustomer(database.sql, 10_000_000n)
@@ -320,7 +320,7 @@ test('a settlement that Postgres refuses is set aside loudly, and the rest of it
   const answers = await Promise.all([
     here.settle(settlement(customer)),
     here.settle(settlement(nobody)),
-    // A status that fits the check but not the column.
+    // An endpoint that passes the check but does not fit the column.
     here.settle(settlement(customer, { endpoint: 40_000 as 1 })),
     here.settle(settlement(customer)),
   ])
@@ -329,7 +329,7 @@ test('a settlement that Postgres refuses is set aside loudly, and the rest of it
   expect(await usageOf(database.sql, customer)).toHaveLength(2)
 })
 
-test('the journal cannot be changed or taken away', async () => {
+test('the journal cannot be changed or deleted', async () => {
   const customer = await createCustomer(database.sql, 10_000_000n)
   await here.settle(settlement(customer))
   for (const statement of [
@@ -356,7 +356,7 @@ test('the schema refuses money left uncollected above 0, a cost that is not pric
   await expect(database.sql.unsafe(overdraw)).rejects.toThrow('wallet_balance_micro_vnd_check')
 })
 
-test('close waits for what was taken', async () => {
+test('close waits for settlements that were accepted', async () => {
   const customer = await createCustomer(database.sql, 100_000_000n)
   const ledger = await startLedger(database.url)
   const answers = Array.from({ length: 30 }, () => ledger.settle(settlement(customer)))
@@ -386,14 +386,14 @@ test('a row names the catalogue that admitted the call, also when another proces
   const [first, second] = [settlement(customer), settlement(customer)]
   await Promise.all([old.settle(first), fresh.settle(second)])
   expect(await Promise.all([first, second].map(({ callId }) => catalogueOf(callId)))).toEqual(['digest-1', 'digest-2'])
-  // As after a failover that lost the row: the spool knows under which catalogue the call ran.
+  // As after a failover that lost the row: only the spool knows which catalogue admitted the call.
   const id = uuidv7()
   const line = writeSettlement({ ...settlement(customer), catalogueId: 1 }, id).trimEnd()
   const spooled = readLine(Buffer.from(line), id)
   if (spooled.kind !== 'settlement') throw new Error('the line was not read as a settlement')
   expect(spooled.settlement.catalogueId).toBe(1)
   await Promise.all([old.close(), fresh.close()])
-  // The same catalogue keeps its number over restarts.
+  // The same catalogue keeps its number across restarts.
   await (await startLedger(database.url, { catalogueDigest: 'digest-1' })).close()
   expect(await database.sql.unsafe('select count(*)::integer as count from catalogue')).toEqual([{ count: 2 }])
 })

@@ -1,6 +1,6 @@
 /**
- * Spools damaged at random. `make fuzz-spools` tries 10,000; `make fuzz-spools SPOOLS=100000 SEED=7` more, and the same
- * ones again.
+ * Spools damaged at random. `make fuzz-spools` tries 10,000; `make fuzz-spools SPOOLS=100000 SEED=7` tries more, and the
+ * same ones each time.
  */
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const OPENED_MS = Date.now() - 1_000
 
-/** The same ones for the same seed. */
+/** Returns the same ids for the same seed. */
 function randomId(random: Random): string {
   const hex = Array.from({ length: 32 }, () => random(16).toString(16)).join('')
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
@@ -59,7 +59,7 @@ function randomId(random: Random): string {
 const FILES = 3
 const LINES = 6
 
-/** Files of settlements and of what is done, as a killed process leaves them; returns the settlements. */
+/** Writes spool files of settlements, some marked as done, as a killed process leaves them; returns the settlements. */
 function writeSpool(path: string, { random, id, of }: { random: Random; id: string; of: Customer }): Settlement[] {
   mkdirSync(path, { recursive: true })
   const settlements: Settlement[] = []
@@ -89,31 +89,31 @@ function linesOf(path: string): string[] {
     .filter(Boolean)
 }
 
-/** As versions before the checksum wrote them. */
+/** The line as versions without checksums wrote it. */
 const withoutChecksum = (line: string): string => line.replace(/,"crc":"[^"]+"/, '')
 const asLine = (one: Settlement): string => Buffer.from(writeSettlement(one, databaseId)).toString('latin1').trimEnd()
 
-/** What must come out of a damaged spool: whole lines of ours, but for those that a whole line says are done. */
+/** What a damaged spool must yield: our intact settlements, except those that another intact line marks as done. */
 function expected(path: string, settlements: readonly Settlement[]): { owed: string[]; bad: number } {
   const lines = linesOf(path)
   const present = new Set(lines)
   const good = new Set([...settlements.map(asLine), writeHeader(databaseId).trimEnd()])
   const done = new Set<string>()
   for (const { callId } of settlements) {
-    // The second is of an earlier version, without a checksum.
+    // The second line is that of an earlier version, without a checksum.
     for (const line of [writeDone(callId, databaseId).trimEnd(), `{"done":"${callId}"}`]) {
       good.add(line)
       if (present.has(line)) done.add(callId)
     }
   }
   const owed = settlements.filter(one => present.has(asLine(one)) && !done.has(one.callId)).map(({ callId }) => callId)
-  // A copy that lost its checksum, of a call that a whole line speaks of, is no loss.
+  // A line that lost its checksum does not count as bad if an intact line names the same call.
   const known = new Set([...done, ...owed])
   for (const one of settlements) if (known.has(one.callId)) good.add(withoutChecksum(asLine(one)))
   return { owed, bad: lines.filter(line => !good.has(line) && !DONE_OF_EARLIER_VERSION.test(line)).length }
 }
 
-/** Whatever call it names: its settlement may have been in a file that is gone. */
+/** Good whatever call it names, because that call's settlement may have been in a file that is gone. */
 const DONE_OF_EARLIER_VERSION = /^\{"done":"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"\}$/
 
 const otherId = '01900000-0000-7000-8000-00000000abcd'
@@ -135,7 +135,7 @@ test(
       const spool = new Spool({ folder: path, limits: LEDGER_LIMITS, databaseId, report })
       const found = spool.load()
       const why = `SEED=${SEED + number} SPOOLS=1`
-      // A line whose checksum alone is gone reads as one of an earlier version: the database has to speak for it.
+      // A line that lost only its checksum looks like one of an earlier version, so the database must confirm it.
       const checked = found.filter(({ unproven }) => unproven === null).map(line => line.settlement)
       const byId = new Map(settlements.map(one => [one.callId, one]))
       expect(checked, why).toEqual(checked.map(({ callId }) => byId.get(callId)))
@@ -188,7 +188,7 @@ test(
 const OLD_NAMES = [
   ['without its account', (line: string) => line.replace(/"accountId":\d+,/, '')],
   ['with no number for its account', (line: string) => line.replace(/"accountId":\d+/, '"accountId":{}')],
-  ['with a time that is none', (line: string) => line.replace(/"openedAt":"[^"]+"/, '"openedAt":"yesterday"')],
+  ['with an invalid time', (line: string) => line.replace(/"openedAt":"[^"]+"/, '"openedAt":"yesterday"')],
   ['with an unknown unit', (line: string) => line.replace('"mtok"', '"constructor"')],
 ] as const
 
@@ -212,7 +212,7 @@ test.each(OLD_NAMES)('a line %s is set aside, named, and stops no start', async 
   expect(rows.map(row => row.call_id)).toEqual([good.callId])
 })
 
-test('a line without a checksum is settled where a hold agrees, and set aside where it names another account', async () => {
+test('a line without a checksum is settled if the call’s hold agrees, and set aside if it names another account', async () => {
   const spoolDir = join(folder, 'old lines')
   const earlier = await startLedger(database.url, { name: 'old', spoolDir })
   const calls = [holdRequest(owner), holdRequest(owner), holdRequest(owner)]
@@ -228,7 +228,7 @@ test('a line without a checksum is settled where a hold agrees, and set aside wh
   const rows =
     await database.sql`select call_id, status from usage where call_id in ${database.sql(calls.map(one => one.callId))}`
   expect(new Map(rows.map(row => [row.call_id, row.status]))).toEqual(
-    // The call that nothing could be believed of is freed uncharged, as one that was interrupted.
+    // The call whose line cannot be trusted is freed uncharged, like an interrupted one.
     new Map([
       [agrees!.callId, 200],
       [changed!.callId, 599],
@@ -239,7 +239,7 @@ test('a line without a checksum is settled where a hold agrees, and set aside wh
   await ledger.close()
 })
 
-test('what an operator has taken away is no longer told, and is not set aside again', async () => {
+test('lines set aside are no longer reported once an operator has removed their file, and are not set aside again', async () => {
   const spoolDir = join(folder, 'cleared')
   const path = join(spoolDir, 'cleared')
   mkdirSync(path, { recursive: true })

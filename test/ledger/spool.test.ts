@@ -37,7 +37,7 @@ const DATABASE = '01900000-0000-7000-8000-000000000001'
 const customer = { accountId: 7, keyId: 9 }
 const files = (): string[] => readdirSync(folder).sort()
 
-test('the successor finds exactly what was not done, in whichever file, with every field as it was', () => {
+test('the successor finds exactly the settlements that were not done, in whichever file, with every field unchanged', () => {
   const calls = Array.from({ length: 12 }, () =>
     settlement(customer, {
       requestedName: 'a "name"\n',
@@ -59,7 +59,7 @@ test('the successor finds exactly what was not done, in whichever file, with eve
   expect(openSpool().load()).toEqual([])
 })
 
-test('a line of a version that knew no costs of the operator is as good as one that does', () => {
+test('a line of a version that did not know the operator’s costs is valid, too', () => {
   const plain = settlement(customer)
   const lines = [plain, { ...plain, upstreamCostMicroVnd: null }, { ...plain, upstreamCostMicroVnd: microVnd(9n) }]
   for (const finished of lines) {
@@ -71,7 +71,7 @@ test('a line of a version that knew no costs of the operator is as good as one t
   expect(readLine(Buffer.from(changed.trimEnd()), DATABASE)).toEqual({ kind: 'damaged', reason: 'checksum' })
 })
 
-test('a line is in the file when it is flushed, without waiting for more', () => {
+test('a line is in the file once it is flushed, without waiting for more lines', () => {
   const spool = openSpool()
   spool.append(settlement(customer))
   spool.flush()
@@ -96,7 +96,7 @@ test('finished files are marked, kept for the retention and then dropped; unfini
   spool.close()
 })
 
-test('beyond its size finished files go before their time, unfinished ones never', () => {
+test('when the spool is too large, finished files are dropped before their retention ends, unfinished ones never', () => {
   const spool = openSpool({ spoolBytesMax: 3_000 })
   const calls = Array.from({ length: 40 }, () => settlement(customer))
   for (const finished of calls) spool.append(finished)
@@ -109,7 +109,7 @@ test('beyond its size finished files go before their time, unfinished ones never
   spool.close()
 })
 
-test('a disk that cannot be written is reported once and stops nothing', () => {
+test('a disk that cannot be written to is reported once and stops nothing', () => {
   const spool = openSpool()
   rmSync(folder, { recursive: true, force: true })
   spool.append(settlement(customer))

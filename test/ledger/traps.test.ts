@@ -1,4 +1,4 @@
-/** Faults that earlier designs of this ledger had, each kept out by a test. */
+/** Faults of earlier designs of this ledger, each ruled out by a test. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { extendHolds } from '../../src/ledger/extend.ts'
@@ -19,7 +19,7 @@ import {
 } from './world.ts'
 
 const database = await createTestDatabase()
-/** As the ledger opens it. */
+/** The session settings with which the ledger connects. */
 const SESSION = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
@@ -56,14 +56,14 @@ function holdRow(customer: Customer): HoldRow {
   }
 }
 
-test('T1: holds and settlements that race for one wallet never meet a CHECK with a stale figure', async () => {
+test('T1: holds and settlements that race for one wallet never fail a CHECK because of a stale figure', async () => {
   const customer = await createCustomer(database.sql, 30n * CALL_MICRO_VND)
   const worker = async (pool: StatementPool): Promise<void> => {
     for (let round = 0; round < 40; round++) {
       const rows = Array.from({ length: 1 + (round % 7) }, () => holdRow(customer))
       const answers = await placeHolds(pool, rows, '1')
       const held = rows.filter((_, index) => holdsMoney(answers[index]))
-      // Half of the calls cost more than their hold, so that holds pass the balance for a while.
+      // Half of the calls cost more than their hold, so that for a while more is held than the balance.
       const costs = held.map(({ callId }, index) =>
         settlement(customer, {
           callId,
@@ -77,7 +77,7 @@ test('T1: holds and settlements that race for one wallet never meet a CHECK with
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 0n, held: 0n })
 })
 
-/** Wallets and keys, ten to a hold, and as many calls: each wallet has its share of them. */
+/** Fills the tables: for every ten usage rows one wallet with a key, a hold and a daily sum. */
 const FILL = `
 with w as (insert into wallet (account_id) select n from generate_series(1, $1::text::integer / 10) n returning account_id),
 k as (insert into api_key (account_id, key_hash, pepper_id)
@@ -122,11 +122,11 @@ describe.each([0, 20_000])('T2: the statements are look-ups by index, with %i ro
     expect(scans.length).toBeGreaterThan(0)
     expect(scans.filter(line => !/Index( Only)? Scan using/.test(line))).toEqual([])
     expect(plan.filter(line => /Hash Join|Merge Join|Hash Left Join/.test(line))).toEqual([])
-    // Every index is entered with a condition, and no join compares two intermediate results.
+    // Every index is searched with a condition, and no join compares two intermediate results.
     const conditions = plan.filter(line => /Index Cond:/.test(line))
     expect(conditions.length).toBe(scans.length)
     expect(plan.filter(line => /Join Filter/.test(line))).toEqual([])
-    // The unique indexes of calls are entered by the call, not by the account alone.
+    // The unique indexes of calls are searched by the call, not by the account alone.
     const ofCalls = plan.flatMap((line, index) =>
       / using (usage_call|hold_pkey) /.test(line) ? [plan[index + 1]] : [],
     )
@@ -187,7 +187,7 @@ test('T2: a batch of 500 reads no more rows than it has calls, however many rows
 })
 
 describe('T4: what postgres.js does with parameters and connections', () => {
-  test('asks no types when it connects, whose failure would end the process', () => {
+  test('does not query types when it connects, as a failure of that would end the process', () => {
     const sql = openDatabase({ url: database.url, name: 'options', connectionsMax: 1 })
     expect(sql.options.fetch_types).toBe(false)
     expect(sql.options.max_lifetime).toBeNull()
@@ -256,7 +256,7 @@ test('T5: a statement sent twice, because its first answer was lost, holds and c
   const customer = await createCustomer(database.sql, 100n * CALL_MICRO_VND)
   const rows = Array.from({ length: 5 }, () => holdRow(customer))
   const holds = await Promise.all(pools.map(pool => placeHolds(pool, rows, '1').catch(error => error.code)))
-  // The losers of the race meet the primary key; sent again they find the holds.
+  // The losers of the race violate the primary key; when they repeat the statement, they find the holds.
   expect(holds.filter(answer => answer === '23505').length).toBe(holds.filter(answer => !Array.isArray(answer)).length)
   const again = await placeHolds(pools[0]!, rows, '1')
   expect(again.map(answer => answer.active && answer.heldMicroVnd)).toEqual(rows.map(() => CALL_MICRO_VND))

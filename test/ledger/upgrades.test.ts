@@ -1,6 +1,6 @@
 /**
- * Databases as earlier versions left them, brought to this one while calls are served. `upgrades/` has their rows and the
- * statements of their gateways, made by their own code (`upgrades/make.ts`).
+ * Databases as earlier versions left them are upgraded to this version while calls are served. `upgrades/` has their rows
+ * and the statements of their gateways, recorded from those versions' own code (`upgrades/make.ts`).
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ interface Statement {
   readonly parameters: readonly string[]
 }
 
-/** Calls of a gateway of that version, one after the other, until it is stopped. */
+/** Makes calls as a gateway of that version would, one after another, until it is stopped. */
 function serveAsBefore(sql: Sql, version: string) {
   const statements = JSON.parse(readFileSync(new URL(`${version}-statements.json`, FOLDER), 'utf8')) as Record<
     'hold' | 'settle',
@@ -71,12 +71,12 @@ function serveAsBefore(sql: Sql, version: string) {
   }
 }
 
-/** A process waits for a lock in this database. */
+/** How many sessions wait for an exclusive lock on a table of this database. */
 const WAITING = `select count(*)::integer as count from pg_locks join pg_database d on d.oid = pg_locks.database
   where d.datname = current_database() and locktype = 'relation' and not granted and mode = 'AccessExclusiveLock'`
 
 test.each(VERSIONS)(
-  'a database of version %s migrates while its gateways serve and somebody reads for long, and this version goes on',
+  'a database of version %s migrates while its gateways serve calls and a long read is under way, and this version goes on',
   async version => {
     const database = await createTestDatabase({ migrated: false })
     const { sql, url } = database
@@ -88,7 +88,7 @@ test.each(VERSIONS)(
       const old = serveAsBefore(before, version)
       await old.served(3)
 
-      // Nobody can change the table until the reader has done.
+      // Nobody can alter the table until the reader is done.
       await reader.unsafe('begin')
       await reader.unsafe('select count(*) from usage')
       let isMigrated = false
@@ -136,21 +136,21 @@ test.each(VERSIONS)(
 )
 
 /**
- * Tables that a migration reads or writes from end to end while calls wait for it. Those that grow with accounts or calls
- * must not get new entries: a column is added with a constant default or none, a constraint as not valid, an index on a
- * new table, and rows are filled in by housekeeping.
+ * Tables that a migration reads or writes from end to end while calls wait for it. Do not list further migrations of tables
+ * that grow with accounts or calls: add columns with a constant default or none, constraints as not valid, indexes on new
+ * tables only, and let housekeeping fill in rows.
  */
 const READ_WHOLE: Readonly<Record<string, readonly string[]>> = {
-  // Calls in flight only.
+  // The table only has calls in flight.
   '0008-hold-price.sql': ['hold'],
-  // Tables with a row per person, key or transfer: a second or two for a million.
+  // These tables have a row per person, key or transfer: a million take a second or two.
   '0016-operator-roles.sql': ['account'],
   '0019-payer.sql': ['bank_txn'],
   '0022-change-of-email.sql': ['email_token'],
   '0023-key-limits.sql': ['api_key'],
   '0026-alerts.sql': ['api_key'],
   '0028-playground.sql': ['api_key'],
-  // An index: only people who register wait, calls read on.
+  // It creates an index: only people who register wait, and calls go on reading.
   '0036-accounts-by-time.sql': ['account'],
 }
 
@@ -161,7 +161,7 @@ const LOCKED = `select distinct c.relname as name from pg_locks l join pg_class 
   where l.pid = pg_backend_pid() and l.locktype = 'relation' and c.relkind = 'r'
     and l.mode not in ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')`
 
-test('no migration reads or rewrites a whole table while it keeps calls from it, but those that are named here', async () => {
+test('no migration reads or rewrites a whole table while it blocks calls, except those that are named here', async () => {
   const database = await createTestDatabase({ migrated: false })
   const found: Record<string, string[]> = {}
   try {
@@ -171,7 +171,7 @@ test('no migration reads or rewrites a whole table while it keeps calls from it,
     for (const name of readdirSync(MIGRATIONS).sort()) {
       if (name.slice(0, 4) <= first) continue
       await database.sql.begin(async transaction => {
-        // Counts of the transaction before may still be in it.
+        // The counts may still include those of the transaction before.
         const scans = async () => new Map((await transaction.unsafe(SCANNED)).map(row => [row.name, row.scans]))
         const before = await scans()
         const files = new Map((await transaction.unsafe(FILES)).map(row => [row.name, row.file]))

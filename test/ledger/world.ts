@@ -54,7 +54,7 @@ export interface TestLedger extends RunningLedger {
 
 let ledgers = 0
 
-/** A ledger that stands for one process: own connections, own name, own spool. */
+/** A ledger that stands for one process, with its own connections, name and spool. */
 export async function startLedger(
   url: string,
   {
@@ -75,7 +75,7 @@ export async function startLedger(
     spoolDir: folder,
     ...(catalogueDigest !== undefined && { catalogueDigest }),
     report,
-    // A busy machine may take seconds to start a server process; tests of slowness set waits of their own.
+    // Generous, as a busy machine may need seconds to start a server process; tests of slowness set shorter ones.
     limits: { settleWaitMs: 20_000, statementTimeoutMs: 30_000, connectTimeoutMs: 30_000, ...limits },
   })
   return Object.assign(Object.create(ledger) as RunningLedger, {
@@ -127,7 +127,7 @@ export async function expectCleanAudit(sql: Sql): Promise<void> {
   expect({ differences, accounts }).toEqual({ differences: zero, accounts: [] })
 }
 
-/** Waits until `look` gives what is wanted; for states that another process or connection brings about. */
+/** Waits until `look` returns a value that `wanted` accepts; for states that another process or connection brings about. */
 export async function eventually<Value>(look: () => Promise<Value>, wanted: (value: Value) => boolean): Promise<Value> {
   const deadline = Date.now() + 60_000
   for (;;) {

@@ -46,12 +46,12 @@ async function make(revision: string, url: string): Promise<void> {
   console.log(`${number}: ${rows.split('\n').length} rows`)
 }
 
-/** Statements with their parameters, in which CALL, INSTANCE and OPENED_AT stand for what differs. */
+/** Statements with their parameters, in which CALL, INSTANCE and OPENED_AT stand for values that differ per call. */
 type Statements = Readonly<Record<'hold' | 'settle', { readonly text: string; readonly parameters: readonly string[] }>>
 
-/** A customer who paid, called, found the wallet empty and was refunded; another with a call that its gateway never finished. */
+/** Plays a customer who paid, called, ran out of money and got a refund, and one whose call its gateway never finished. */
 async function live(tree: string, { sql, url }: { sql: Sql; url: string }): Promise<Statements> {
-  // The interfaces are those of the revision; only what all of them share is used.
+  // Uses only those interfaces that all revisions share.
   const load = (path: string) => import(pathToFileURL(join(tree, path)).href)
   const { migrate } = await load('src/ledger/migrate.ts')
   const { createLedger } = await load('src/ledger/ledger.ts')
@@ -121,6 +121,7 @@ async function recordCall(of: any): Promise<Statements> {
   await of.placeHolds(pool, [row], 'INSTANCE')
   await of.settleCalls(pool, [of.settlement(of.customer, { callId: of.callId, openedAt })])
   const [hold, settle] = sent
-  if (hold === undefined || settle === undefined || sent.length > 2) throw new Error('a call has two statements')
+  if (hold === undefined || settle === undefined || sent.length > 2)
+    throw new Error('a call must send exactly two statements')
   return { hold, settle }
 }

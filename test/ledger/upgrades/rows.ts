@@ -1,4 +1,4 @@
-/** The rows of a database as SQL, and back. Its schema is that of its migrations, which never change. */
+/** Dumps the rows of a database as SQL and loads them again. The schema comes from the migrations, which never change. */
 
 import type { Sql } from '../../../src/lib/database.ts'
 
@@ -10,7 +10,7 @@ const TABLES = `select c.relname as name, array_agg(a.attname order by a.attnum)
 const IDENTITIES = `select c.relname as table, a.attname as column from pg_class c join pg_attribute a on a.attrelid = c.oid
  where c.relnamespace = current_schema()::regnamespace and a.attidentity <> '' order by 1`
 
-/** One statement a line. */
+/** Returns one insert statement per line. */
 export async function dumpRows(sql: Sql): Promise<string> {
   let text = ''
   for (const { name, columns } of await sql.unsafe(TABLES)) {
@@ -26,7 +26,7 @@ export async function dumpRows(sql: Sql): Promise<string> {
   return text
 }
 
-/** Into a database that was migrated as far, in place of the rows that the migrations made. */
+/** Loads rows into a database migrated to the same version, replacing the rows that the migrations made. */
 export async function loadRows(sql: Sql, text: string): Promise<void> {
   const tables = await sql.unsafe(TABLES)
   await sql.begin(async transaction => {
