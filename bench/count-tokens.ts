@@ -1,6 +1,6 @@
 /**
- * Time of `count_tokens` without the HTTP side, by size and kind of text; the largest is a whole body of 20 MB. Then
- * the tokenizer alone against the gpt-tokenizer package, whose vocabulary it uses. Prints figures; asserts nothing.
+ * How long `count_tokens` takes without its HTTP side, by size and kind of text, up to a whole body of 20 MB. Then the
+ * tokenizer alone, compared with the gpt-tokenizer package, whose vocabulary it uses. Prints figures; asserts nothing.
  * Run: npm exec node bench/count-tokens.ts [repetitions]
  */
 

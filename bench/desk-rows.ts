@@ -6,7 +6,7 @@ import type { Sql } from '../src/lib/database.ts'
 import { insertUsage, SUM_DAYS, type UsageValues } from './usage-rows.ts'
 import { SESSION, withoutIndexes } from './years/indexes.ts'
 
-/** Of calls with their `status`, `upstream` and `cost`: every hundredth failed over. */
+/** Columns of calls from a query that has `status`, `upstream` and `cost`; every hundredth call failed over. */
 export const TRIED: UsageValues = {
   requested_name: `case when n % 4 = 0 then 'vendor/model-' || n % 10 end`,
   status: 'status',
@@ -24,7 +24,10 @@ export const TRIED: UsageValues = {
   error_code: `case when status >= 400 then 'upstream_failed' end`,
 }
 
-/** Twenty orders of each account, whose codes look as random as real ones, with their transfers, of which every hundredth did not match, and as many lines of the operators' log. */
+/**
+ * Twenty orders of each account, with codes that look as random as real ones; a transfer for each order, of which every
+ * hundredth did not match; and a line of the operators' log for each order.
+ */
 const MONEY_AND_LOG = [
   `insert into topup_order (order_code, account_id, amount_vnd, created_at, expires_at, paid_vnd, first_paid_at)
     select 'ST' || upper(left(md5((account_id * 20 + n)::text), 10)), account_id, 50000 * n, at, at + interval '1 day', 50000 * n, at
@@ -42,9 +45,9 @@ const MONEY_AND_LOG = [
 ]
 
 /**
- * Fills 90 days with calls of this many accounts, with one key each; one account makes a tenth of the calls. Ten
- * models, three upstreams, every 20th call an error, every 100th failed over, every 1,000th slower than a minute, and
- * one upstream that only served 50 calls, in the middle. Rolls them up.
+ * Fills 90 days with calls of this many accounts, with one key each; one account makes a tenth of the calls. There are
+ * ten models and three upstreams, and a fourth that served only 50 calls, in the middle. Every 20th call is an error,
+ * every 100th failed over, and every 1,000th took longer than a minute. Then rolls the calls up.
  */
 export async function fillDesk(sql: Sql, { calls, accounts }: { calls: number; accounts: number }): Promise<void> {
   await sql.unsafe(

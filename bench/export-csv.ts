@@ -1,4 +1,4 @@
-/** Reads an export over HTTP, and what it costs the gateway. Linux only. */
+/** Reads an export over HTTP and measures what it costs the gateway. Linux only. */
 
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ export interface Exported {
   readonly rows: number
   readonly megabytes: number
   readonly seconds: number
-  /** Resident memory of the gateway before, and at most. */
+  /** Resident memory of the gateway before the export, in MiB; `peak` is the most during it. */
   readonly before: number
   readonly peak: number
 }

@@ -68,7 +68,7 @@ interface Figures {
   readonly cpuSeconds: number
 }
 
-/** Read from the metrics, since the last reading. */
+/** Reads the metrics: the longest block of the event loop since the last reading, and the CPU used so far. */
 async function figures(): Promise<Figures> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
@@ -163,7 +163,7 @@ function print(...cells: readonly string[]): void {
 }
 
 const FIGURES =
-  'answer | longest turn, CPU ms | longest hold ms | peak MB | seconds | honest p99 ms | honest failures | stolen % |'
+  'answer | longest turn, CPU ms | longest block ms | peak MB | seconds | honest p99 ms | honest failures | stolen % |'
 
 async function worstBodies(): Promise<void> {
   print(`| body | coding | at once | money | ${FIGURES}\n|---|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|`)

@@ -46,12 +46,12 @@ export function openBenchLedger({
     instanceName: 'bench',
     spoolDir: join(folder, 'spool'),
     report: event => event.level === 'info' || console.error(event),
-    // Single statements queue for longer than a gateway would let a call wait.
+    // Unbatched statements queue for longer than a gateway would let a call wait.
     limits: { spoolRetentionMs: 0, holdRetryMs: 120_000, statementTimeoutMs: 60_000, settleWaitMs: 120_000, ...limits },
   })
 }
 
-/** Each caller takes its turn of the customers, one call after the other. */
+/** Callers take turns through the customers; each makes one call after another. */
 export async function drive(
   ledger: RunningLedger,
   customers: readonly Customer[],

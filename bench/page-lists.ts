@@ -6,7 +6,7 @@ import { addDays, dayOf } from '../src/ledger/reports/days.ts'
 /** First of the last 90 days. */
 export const LONG_AGO = addDays(dayOf(new Date()), -89)
 
-/** What customers see of their account, whose calls have numbers around `middleSeq`. */
+/** What customers see of their account; `middleSeq` is the number of a call in the middle of its journal. */
 export function customerPages(middleSeq: number): string[] {
   return [
     ...['/', '/models', '/overview', '/keys', '/keys/1', '/topup', '/usage', '/usage?by=key&measure=tokens'],
@@ -17,7 +17,7 @@ export function customerPages(middleSeq: number): string[] {
   ]
 }
 
-/** What operators look at besides calls and business: lists at their beginning and in the middle, and what searches find late or never. */
+/** What operators look at besides calls and business: the start and middle of lists, and searches that find little or nothing. */
 export function deskPages(customer: number): string[] {
   const email = `customer-${customer}@example.com`
   return [
@@ -34,7 +34,7 @@ export function deskPages(customer: number): string[] {
   ]
 }
 
-/** Revenue, cost and margin of 30 and of 90 days, each way to split them. */
+/** Revenue, cost and margin over 30 and over 90 days, split in every way that the page offers. */
 export function businessPages(): string[] {
   return BUSINESS_SPLITS.flatMap(by => [`/operator/business?by=${by}`, `/operator/business?by=${by}&from=${LONG_AGO}`])
 }

@@ -5,7 +5,7 @@ import type { Sql } from '../src/lib/database.ts'
 import { meterOf, treeOf } from './proxy/cpu.ts'
 import { type SignedIn, timesOf } from './signed-in.ts'
 
-/** Prints a row for each page. On a busy machine read the processor time: how long a page takes is then that of the other work. */
+/** Prints a row for each page. On a busy machine, read the processor time: the other times mostly show what else runs there. */
 export async function printPages(signedIn: SignedIn, paths: readonly string[]): Promise<void> {
   const postmaster = await postmasterOf(signedIn.sql)
   console.log('\n| page | first ms | median ms | gateway, CPU ms | Postgres, CPU ms |\n|---|--:|--:|--:|--:|')
@@ -22,7 +22,7 @@ export async function printPages(signedIn: SignedIn, paths: readonly string[]): 
   }
 }
 
-/** Parent of the process that serves a connection. */
+/** Process id of the postmaster: the parent of the process that serves this connection. */
 async function postmasterOf(sql: Sql): Promise<string> {
   const [row] = await sql.unsafe('select pg_backend_pid() as pid')
   return readFileSync(`/proc/${row?.pid}/stat`, 'utf8')

@@ -29,7 +29,7 @@ export function profileText(file: string, rows: number): string {
   samples.forEach((id, index) => {
     const frame = frames.get(id) as CallFrame
     const us = timeDeltas[index] ?? 0
-    // Waiting, and the inspector's own work at the start and the end.
+    // Skip idle time, and the inspector's own work at the start and the end.
     if (['(idle)', '(root)'].includes(frame.functionName) || frame.url === 'node:inspector') return
     busyUs += us
     add(byFunction, nameOf(frame), us)

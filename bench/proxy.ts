@@ -46,7 +46,7 @@ function profileFile(folder: string, one: Case): string {
   return join(folder, `${one.name.replaceAll(/\W+/g, '-')}.cpuprofile`)
 }
 
-/** To bare, non-streamed calls are the same in every format, so all of their slices give a better figure. */
+/** Bare treats non-streamed calls of all formats alike, so their reference is the median over bare's slices of every format. */
 function rowOf(
   one: Case,
   { name, wire }: Contender,

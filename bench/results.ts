@@ -16,7 +16,7 @@ export interface Results {
   readonly loadBefore: number
   /** Revision compared with. */
   readonly base: string | null
-  /** How it was measured; absent for the former method. */
+  /** How it was measured; absent in results of the former method. */
   readonly setup?: readonly string[]
   readonly proxy: readonly ProxyRow[]
   readonly others: readonly Row[]
@@ -40,7 +40,7 @@ export const PROXY_TABLE_HEAD = [
   `|---|---|${'--:|'.repeat(COLUMNS.length)}`,
 ].join('\n')
 
-/** `rows`: the same case and contender in each run. */
+/** `rows` are the figures of one case and contender, a row from each run. */
 export function proxyTableRow(rows: readonly ProxyRow[]): string {
   const [first] = rows
   const figures = COLUMNS.map(([, figure, digits]) => range(rows.map(figure), digits))

@@ -45,7 +45,7 @@ export async function whileSignedIn(
   }
 }
 
-/** Runs `work` beside a gateway of its own on a database that is there, which keeps its files below `folder`. */
+/** Runs `work` with a gateway of its own, on an existing database. The gateway keeps its files below `folder`. */
 export async function withGateway(
   given: {
     readonly sql: Sql

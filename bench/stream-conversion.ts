@@ -1,6 +1,6 @@
 /**
- * CPU per event of a converted stream, a stream in the same format, and a raw pipe of the same bytes, without sockets: the
- * whole relay, with a hold that grows.
+ * CPU per event of a converted stream, a stream in the same format, and a raw pipe of the same bytes. Runs the whole relay,
+ * with a hold that grows, but without sockets.
  * One process, one thread; the slices of all directions rotate, so that a busy machine slows all of them equally. Prints
  * a Markdown table.
  * Run: npm exec node bench/stream-conversion.ts [seconds per row]
@@ -47,7 +47,7 @@ const RAW: Way = {
   },
 }
 
-/** The minimum for anyone who reads the events: find them and parse their JSON. */
+/** The least that reading the events takes: finding them and parsing their JSON. */
 const PARSE: Way = {
   relay(chunks) {
     const reader = new SseReader({ eventBytesMax: 1_000_000 })
@@ -76,7 +76,7 @@ class Reader implements ClientChannel {
     this.#pending = concat(this.#pending, events)
     return true
   }
-  /** The end of a turn of the event loop, when everything is written at once. */
+  /** Stands in for the end of an event loop's turn, when everything pending is written at once. */
   flush(): void {
     if (this.#pending.length > 0) this.bytes += toBuffer(this.#pending).length
     this.#pending = NO_BYTES
@@ -238,8 +238,8 @@ const MESSAGES = { wire: 'messages', text: messagesStreamText, model: 'claude-op
 const RESPONSES = { wire: 'responses', text: responsesStreamText, model: 'gpt-5.5' } as const
 const SHAPES: readonly StreamShape[] = ['text', 'reasoning', 'tool']
 /**
- * The first two are what the others are compared with (`of`, an index): the one from the same upstream if the client
- * gets Responses, the one to the same client if the upstream sends them.
+ * Each direction with Responses on one side is compared with one of the first two, whose index is `of`: with the one
+ * from the same upstream if the client gets Responses, with the one to the same client if the upstream sends Responses.
  */
 const DIRECTIONS = [
   { upstream: CHAT, format: 'messages', of: 0 },

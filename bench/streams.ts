@@ -169,7 +169,7 @@ export function responsesStreamText(shape: StreamShape, deltas: number): string 
   ].join('')
 }
 
-/** A part of the JSON of a call's arguments: one long string, as a file that is written. */
+/** One delta of a tool call's arguments in JSON: mostly one long string, as when a tool writes a file. */
 function argument(index: number, deltas: number): string {
   if (index === 0) return '{"path":"a.txt","content":"'
   return index === deltas - 1 ? '"}' : word(index % (WORDS.length - 1)).replaceAll('"', '\\"')

@@ -14,7 +14,7 @@ import { type Database, describe, measure, type Took, WALLETS, type World, withW
 
 const [accounts = 1_000_000, keys = 2 * accounts, calls = 20 * accounts] = process.argv.slice(2).map(Number)
 
-/** In this order; `BENCH_YEARS_PARTS` names some, with commas. The last ones change the rows. */
+/** Run in this order, or those that `BENCH_YEARS_PARTS` names, separated by commas. The last ones change the rows. */
 const PARTS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   hotPath,
   starts,
@@ -32,7 +32,7 @@ const SIZES = `select relname as name, reltuples::bigint::text as rows, pg_total
     pg_indexes_size(oid)::text as indexes
   from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r' and reltuples > 1000
  order by pg_total_relation_size(oid) desc limit 20`
-/** What a day's top-ups do to the journal: something new in a thousand accounts. */
+/** Credits a thousand accounts, as a day's top-ups would, so that an incremental audit has something new to read. */
 const CREDIT_A_THOUSAND = `with lucky as (
   update wallet set seq = seq + 1, balance_micro_vnd = balance_micro_vnd + 1000000
    where account_id in (select account_id from wallet order by account_id limit 1000) returning account_id, seq, balance_micro_vnd),
@@ -109,7 +109,7 @@ async function migration(world: World): Promise<void> {
   )
 }
 
-/** Rows: what was measured; columns: both databases and their ratio. */
+/** Prints a row per figure, with its value in both databases and their ratio. */
 function table(title: string, names: readonly string[], [empty, year]: readonly (readonly number[])[]): void {
   const text = (value: number): string => value.toFixed(value < 10 ? 3 : 0)
   console.log(`\n| ${title} | empty | a year | ratio |\n|---|--:|--:|--:|`)
@@ -119,7 +119,7 @@ function table(title: string, names: readonly string[], [empty, year]: readonly 
   }
 }
 
-/** The same for what was measured once. */
+/** Prints a row per task, with its time and CPU in both databases. */
 function printTook(
   title: string,
   [empty, year]: readonly [ReadonlyMap<string, Took>, ReadonlyMap<string, Took>],
@@ -158,7 +158,7 @@ async function pages(world: World): Promise<void> {
   })
 }
 
-/** Median of the waits and mean processor time of gateway and Postgres, both in ms, or why the page did not come. */
+/** A page's median time and the mean processor time of gateway and Postgres, in ms, or why the page could not be loaded. */
 async function pageTimes(world: World, signedIn: SignedIn, path: string): Promise<string> {
   try {
     let median = 0

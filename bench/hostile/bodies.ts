@@ -1,4 +1,4 @@
-/** The most expensive bodies: 20 MB of one thing each, and as much of it as is accepted. */
+/** The most expensive bodies: each has 20 MB of one thing, or as much of it as the gateway accepts. */
 
 const MIB = 1024 * 1024
 /** A little below the largest body accepted, leaving room for the rest of the request. */
@@ -16,7 +16,7 @@ export const PATHS: Readonly<Record<Road, string>> = {
   images_generations: '/v1/images/generations',
 }
 
-/** Each the JSON of one value, which takes the place of a message's content. */
+/** What fills a body: the JSON of one value each; '' stands for as many messages as allowed. */
 export const FILLINGS: Readonly<Record<string, () => string>> = {
   'empty objects': () => listOf('{}', LARGEST),
   'short strings': () => listOf('"a"', LARGEST),
@@ -54,7 +54,7 @@ export function bodyOf(road: Road, model: string, filling: string): Buffer {
   return Buffer.from(`{"model":"${model}","max_tokens":9,"messages":${messages}${more}}`)
 }
 
-/** One value for each turn, and two for its contents. */
+/** As many turns as LIMIT_BODY_VALUES_MAX allows: each counts as three values, itself and its two members. */
 function manyTurns(one?: string): string {
   const turns = Math.floor(VALUES / 3) - 10
   const turn = (index: number) => one ?? `{"role":"${index % 2 ? 'assistant' : 'user'}","content":"turn ${index}"}`

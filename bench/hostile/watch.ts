@@ -1,6 +1,6 @@
 /**
- * Runs inside the measured gateway: records the processor time of the loop's thread between two checks, which shows the
- * cost of a turn even on a busy machine. SIGUSR2 resets it.
+ * Runs inside the measured gateway and records the most processor time that the event loop's thread used between two
+ * checks: the cost of its longest turn, even on a busy machine. SIGUSR2 resets it.
  */
 
 import { writeFileSync } from 'node:fs'

@@ -19,7 +19,7 @@ interface Talk {
   readonly last: string
 }
 
-/** Parts of a body as shares, up to a limit that only matters for large bodies. */
+/** How much of a body its parts take up: a share, up to a limit that only matters for large bodies. */
 const SYSTEM = { share: 0.16, bytesMax: 14_000 }
 const TOOLS = { share: 0.35, max: 24 }
 const OUTPUT_TOKENS_MAX = 8_192

@@ -20,7 +20,7 @@ type Pids = () => readonly (string | number)[]
 
 export const HAS_SCHEDSTAT = existsSync('/proc/self/schedstat')
 
-/** Threads that end in between are lost; new ones count from their start. */
+/** Threads that end before the reading do not count; those that begin after it count from their start. */
 export function meterOf(pids: Pids): Meter {
   const before = threadsOf(pids())
   return async () => {

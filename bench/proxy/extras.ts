@@ -13,7 +13,7 @@ import { ROOT, serve } from './serve.ts'
 import { figuresOf, measureSlice, type Slice } from './slices.ts'
 import type { World } from './world.ts'
 
-/** Production drains for more than a minute. */
+/** A gateway in production drains for more than a minute; this one stops at once. */
 const NO_DRAIN = { LIMIT_DRAIN_NOTICE_MS: '0', LIMIT_DRAIN_IDLE_MS: '0' }
 
 /** `GET /v1/models` compared with Fastify sending the same bytes. */
@@ -113,7 +113,7 @@ export async function measureWorkers(world: World, seconds: number): Promise<Row
   return rows
 }
 
-/** All cores, including those that the bench itself may not use. */
+/** All cores, including the one that the bench otherwise leaves to the measured process. */
 function allCores({ cores }: World): string | null {
   return cores?.all ?? null
 }

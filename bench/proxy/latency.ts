@@ -29,7 +29,7 @@ export async function measureLatency(
   if (bare === undefined) return []
   const direct = {
     name: 'upstream',
-    // Its meter is the idle reference's, so none of its rounds counts as disturbed.
+    // No role serves these calls; metering the idle reference means that none of these rounds counts as disturbed.
     role: world.bare,
     load: world.tools.loadTo(world.tools.url),
     call: bare.call,

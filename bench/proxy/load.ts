@@ -29,15 +29,16 @@ export interface Call {
  */
 export interface Load {
   /**
-   * `concurrency` calls at once, each followed by the next, for a time; resolves when the last of them have ended. The
-   * first ones begin evenly over `spreadMs`.
+   * Keeps `concurrency` calls in flight for a time, and resolves when the last of them have ended. The first ones begin
+   * spread evenly over `spreadMs`.
    */
   drive(
     call: Call,
     options: { readonly concurrency: number; readonly milliseconds: number; readonly spreadMs?: number },
   ): Promise<{ readonly calls: number; readonly seconds: number }>
   /**
-   * Calls at a fixed rate whether or not earlier ones have ended; resolves with the ms of each, from when it was due.
+   * Makes calls at a fixed rate, whether or not earlier ones have ended. Resolves with how many milliseconds each took,
+   * from the moment it was due.
    */
   pace(call: Call, options: { readonly perSecond: number; readonly milliseconds: number }): Promise<number[]>
   close(): Promise<void>
@@ -82,7 +83,7 @@ export class Client {
     this.#headDone = false
     this.#tail = []
     this.#tailBytes = 0
-    // The server may have closed the connection while it was idle during other slices.
+    // The server may have closed the connection while other contenders had their slices.
     if (this.#socket.destroyed) this.#socket = this.#connect()
     return new Promise((resolve, reject) => {
       this.#finish = error => (error === null ? resolve() : reject(error))

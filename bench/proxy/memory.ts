@@ -25,7 +25,8 @@ interface Started {
 
 /**
  * Resident memory, as reported by the system, of processes started as in production: when ready, 3 s later, and after a
- * while of each kind of call. Each is started twice, because the first start fills the compile cache, up to its end.
+ * while of each kind of call. Each is started twice: the first start only fills the compile cache, which Node writes
+ * when a process ends.
  */
 export async function measureMemory(world: World, { milliseconds }: { readonly milliseconds: number }): Promise<Row[]> {
   const cores = world.cores?.measured ?? null
@@ -35,7 +36,7 @@ export async function measureMemory(world: World, { milliseconds }: { readonly m
       const { url, pid, stop } = await serve({ environment, cores, root })
       return { url, pid, stop: () => stop('SIGKILL') }
     }
-    // Production drains for more than a minute.
+    // In production it would drain for more than a minute before it ends.
     const compile = () => serve({ environment: { ...environment, NODE_ENV: 'development' }, cores, root })
     return { contender: of === 'base' ? 'base: gateway' : 'gateway', apiKey, compile, start }
   }
@@ -86,8 +87,8 @@ async function load(
 }
 
 /**
- * Opens streams, then as many again, in separate processes, collecting garbage before each reading. The first half
- * includes one-time costs of the process; the second half shows the cost of a stream.
+ * Opens streams in a fresh process of each contender, then as many again, collecting garbage before each reading. The
+ * first half includes one-time costs of the process; the second half shows the cost of a stream.
  */
 export async function measureOpenStreams(world: World, streams: number): Promise<Row[]> {
   const pace = { streamed: true, events: 10, pauseMs: null, textBytes: 0, calls: 0 }

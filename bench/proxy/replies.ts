@@ -23,9 +23,9 @@ export interface Reply {
   readonly pauseMs: number
 }
 
-/** Events that a burst writes at once. */
+/** Events per write when they come in bursts. */
 const BURST = 64
-/** Events of a stream that stays open. */
+/** Events that are sent of a stream that stays open. */
 const OPEN_EVENTS = 4
 
 export function makeReplies(pace: Pace): Reply[] {

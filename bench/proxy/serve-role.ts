@@ -37,7 +37,7 @@ export function serveRole({ url, told, stop }: RoleDuties): void {
         void stop().then(() => process.exit(0))
     }
   })
-  // The bench has ended, or was killed.
+  // The bench has ended, or has been killed.
   process.on('disconnect', () => process.exit())
   answer({ url })
 }

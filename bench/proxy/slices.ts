@@ -25,7 +25,7 @@ export interface Figures {
   /** Over all slices. */
   readonly wait: number
   readonly slices: number
-  /** Slices left out; none if all are disturbed. */
+  /** Disturbed slices. They are left out of the medians, unless all are disturbed. */
   readonly disturbed: number
 }
 
@@ -100,7 +100,7 @@ export interface Rotation {
 
 /**
  * V8 gives functions that run once per call to its best compiler after some 17,000 calls (Node 26), and compiling them
- * takes seconds; the references, which are faster, have it behind them by then.
+ * takes seconds. The references, which are faster, have done that long before.
  */
 export const WARM_UP_CALLS = 20_000
 const WARM_UP_SLICE_MS = 500

@@ -136,7 +136,7 @@ export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = f
   }
 }
 
-/** As in the script that starts it. */
+/** The flags in the package script that starts a gateway. */
 function flagsOf(root: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return scripts.gateway?.match(/(?<=\s)--\S+/g) ?? []

@@ -23,7 +23,7 @@ export interface HotPath {
   readonly settleMs: number
 }
 
-/** One wallet that is hot, or a thousand; in the database of a year from the account with most calls to those with none. */
+/** Holds and settles on one hot wallet or on a thousand: in the year's database, on accounts with many calls, few and none. */
 export async function measureHotPath(world: World, wallets: number): Promise<Record<'empty' | 'year', HotPath>> {
   const both = [world.empty, world.year] as const
   const ledgers = await Promise.all(both.map(({ url, folder }) => openBenchLedger({ url, folder })))
@@ -32,7 +32,7 @@ export async function measureHotPath(world: World, wallets: number): Promise<Rec
     for (let round = 0; round <= ROUNDS; round++) {
       for (const [index, database] of both.entries()) {
         const slice = await measureSlice(world, ledgers[index]!, customersOf(database, wallets))
-        // The first one warms up.
+        // The first round only warms up.
         if (round > 0) slices[index]!.push(slice)
       }
     }
@@ -71,7 +71,7 @@ async function measureSlice(
   }
 }
 
-/** Evenly over the database's accounts. */
+/** Customers spread evenly over the database's accounts. */
 function customersOf({ size }: Database, wallets: number): Customer[] {
   const step = Math.floor(size.accounts / WALLETS)
   return Array.from({ length: wallets }, (_, index) => {
@@ -100,7 +100,7 @@ export async function measureStarts({ empty, year }: World): Promise<Record<'emp
         stdio: ['ignore', 'ignore', 'pipe'],
       })
       await listening(gateway)
-      // The first start compiles.
+      // The first start only fills the compile cache.
       if (turn > 0) seconds[name].push((performance.now() - started) / 1_000)
       gateway.kill('SIGTERM')
       await once(gateway, 'exit')

@@ -2,7 +2,7 @@
 
 import type { Sql } from '../../src/lib/database.ts'
 
-/** For large fills. */
+/** Settings of the session for large fills. */
 export const SESSION = `set work_mem = '1GB'; set maintenance_work_mem = '1GB'; set synchronous_commit = off`
 
 const INDEXES = `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition,
@@ -10,7 +10,7 @@ const INDEXES = `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.
   from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.contype in ('p', 'u')
  where i.indrelid = $1::text::regclass`
 
-/** Drops the indexes of a table, runs `fill`, and builds them again. Rows that break a unique index fail then. */
+/** Drops a table's indexes, runs `fill` and builds them again, which fails if rows break a unique index. */
 export async function withoutIndexes(sql: Sql, table: string, fill: () => Promise<unknown>): Promise<void> {
   const indexes = await sql.unsafe(INDEXES, [table])
   for (const { name, constraint } of indexes) {

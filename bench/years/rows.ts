@@ -14,15 +14,15 @@ export interface Size {
 
 /** An account's share of the calls falls with its number: the first one has a tenth of them, half of a million have none. */
 const SKEW = 1.05
-/** The year is written in so many parts, each in the order of time, as calls come in; by so many connections. */
+/** The year is written in this many parts, each in the order of time, as calls come in, by this many connections. */
 const PARTS = 24
 const WRITERS = 2
 const PAID_VND = 100_000_000
 const CALL_MICRO_VND = 1_680_000
-/** Every twentieth call of an account is an error: how many of the first n are. */
+/** How many of an account's first n calls are errors: every twentieth is. */
 const errorsOf = (n: string): string => `((${n} + 17) / 20)`
 
-/** The hash of a key's secret is that of its number. */
+/** Number of the account's last key, which makes its calls; the key's secret is its number. */
 export const keyOf = (accountId: number, { accounts, keys }: Size): number =>
   accountId + accounts * (keys > accounts ? 1 : 0)
 
@@ -48,12 +48,12 @@ const ACCOUNTS = [
       from bank_txn order by account_id`,
 ]
 
-/** Every account has its keys; the calls are those of the last. */
+/** Gives the accounts their keys, in turn; an account's calls are made with its last key. */
 const KEYS = `insert into api_key (account_id, key_id, key_hash, pepper_id, last4, created_at) overriding system value
   select 1 + (n - 1) % $2::text::integer, n, sha256(n::text::bytea), 1, 'abcd', now() - interval '366 days'
     from generate_series(1, $1::text::integer) n`
 
-/** How many calls each account makes, and where in its rhythm it begins. */
+/** How many calls each account makes, and its `phase`, by which its calls are shifted so that accounts do not call in step. */
 const SHARES = [
   'create unlogged table bench_account (account_id bigint primary key, calls bigint, phase double precision)',
   `insert into bench_account
@@ -62,7 +62,7 @@ const SHARES = [
               from generate_series(1, $1::text::integer) n) weights`,
 ]
 
-/** Calls from share $1 to share $2 of the year. */
+/** The calls between two moments of the year, given as fractions of it: $1 and $2. */
 const CALLS = `(
   select account_id, n, at, case when n % 20 = 3 then 502 else 200 end as status,
          case when n % 20 = 3 then 0 else ${CALL_MICRO_VND} end as cost
@@ -74,7 +74,7 @@ const CALLS = `(
        where calls > 0) drawn
    order by at) calls`
 
-/** What is dear to make for each row: everything that depends on the number of the call alone. */
+/** `attempts` for calls 0 to 299, which then repeat: building it for each row would be slow. */
 const ATTEMPTS = `(select array_agg(
     case when n % 100 = 0
       then '[{"credential":"first#1","model":"m","startedMs":1,"endedMs":300,"outcome":"upstream_failed","status":503}]'::jsonb
@@ -83,11 +83,11 @@ const ATTEMPTS = `(select array_agg(
          'model', 'model-' || n % 10, 'startedMs', 1, 'endedMs', 900,
          'outcome', case when n % 20 = 3 then 'upstream_failed' else 'ok' end)) order by n)
   from generate_series(0, 299) n)`
-/** As uuidv7 makes them, without its random numbers: those took as long as the rest of the row. */
+/** An id in the form of uuidv7, but without random numbers: drawing those took as long as the rest of the row. */
 const CALL_ID = `(lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7'
     || lpad(to_hex(n % 4096), 3, '0') || '8' || lpad(to_hex(account_id), 7, '0') || lpad(to_hex(n), 8, '0'))::uuid`
 
-/** Fills a migrated database, whichever migrations it has so far. */
+/** Fills a database, whichever migrations have run on it so far. */
 export async function fillYear(sql: Sql, size: Size, url: string): Promise<void> {
   const [accounts, keys] = [String(size.accounts), String(size.keys)]
   await sql.unsafe(SESSION)

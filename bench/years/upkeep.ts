@@ -25,7 +25,7 @@ import { type Database, measure, type Took, type World } from './world.ts'
 
 const AUDIT_TIMEOUT_MS = 3 * 3_600_000
 
-/** Each task once more after it has caught up, as every some seconds or every hour. */
+/** Measures each task once after it has caught up, like its usual run every few seconds or every hour. */
 export async function measureUpkeep({ sql }: Database, world: World): Promise<ReadonlyMap<string, Took>> {
   const alerts = createAlerts({ sql, catalogue: { items: [] }, nowMs: Date.now } as unknown as AlertServices)
   const people = { sql, limits: PEOPLE_LIMITS } as unknown as PeopleServices
@@ -81,7 +81,7 @@ export interface Migrated {
   readonly waitMs: number
 }
 
-/** The schema as it was before the first reports, with a tenth of the rows; every migration since then. */
+/** Fills the schema as it was before the first reports with a tenth of the rows, then runs every migration since. */
 export async function migrateOld(world: World): Promise<Migrated> {
   const tenth = (count: number): number => Math.ceil(count / 10)
   const { accounts, keys, calls: rows } = world.year.size
@@ -111,7 +111,7 @@ export async function migrateOld(world: World): Promise<Migrated> {
 }
 
 const FIRST_SCHEMA = 3
-/** What calls take locks for. */
+/** Statements that take the same locks as those of calls. */
 const CALL_STATEMENTS = [
   'select from api_key where account_id = 1 limit 1',
   'update wallet set seq = seq where account_id = 7',
@@ -137,11 +137,11 @@ export interface Retired {
   readonly vacuum: Took
   readonly logMegabytes: number
   readonly sizeBefore: number
-  /** After a vacuum; the files of a table shrink only at their end. */
+  /** Size after a vacuum, which can only shrink a table's files at their end. */
   readonly sizeAfter: number
 }
 
-/** The oldest month, as a nightly timer does it after a year. */
+/** Retires the oldest month, as a nightly timer does after a year. */
 export async function retireMonth({ sql }: Database, world: World): Promise<Retired> {
   const sizeBefore = await megabytesOf(sql)
   const [before] = await sql.unsafe('select pg_current_wal_lsn()::text as lsn')

@@ -1,4 +1,4 @@
-/** One Postgres with a database of a year and an almost empty one, and everything that measures them both. */
+/** One Postgres with a year's database and an almost empty one, and everything that measures both. */
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ export interface Database {
   readonly name: string
   readonly url: string
   readonly sql: Sql
-  /** Of its gateways: secrets and spools. */
+  /** Where its gateways keep their secrets and spools. */
   readonly folder: string
   readonly size: Size
 }
@@ -24,7 +24,7 @@ export interface World {
   readonly year: Database
   readonly folder: string
   postmasterPid(): number
-  /** Another database on the same server, empty; `size` is what it is to be filled with. */
+  /** Adds an empty database to the server; the caller fills it with rows of this `size`. */
   add(name: string, size?: Size): Promise<Database>
 }
 
@@ -35,8 +35,8 @@ const STATEMENT_TIMEOUT_MS = 3 * 3_600_000
 export const WALLETS = 1_000
 
 /**
- * Fills, runs `work` on durable databases, then removes everything. A folder in `BENCH_YEARS_FOLDER` is kept instead, and filled
- * only once.
+ * Fills the databases, makes them durable, runs `work`, then removes everything. If `BENCH_YEARS_FOLDER` names a folder, they are
+ * kept there and filled only once.
  */
 export async function withWorld(asked: Size, work: (world: World) => Promise<void>): Promise<void> {
   const kept = process.env.BENCH_YEARS_FOLDER
@@ -131,11 +131,11 @@ async function fill({ name, url, sql, size }: Database): Promise<void> {
 
 export interface Took {
   readonly seconds: number
-  /** Of all processors, in Postgres and in this process or those named; on a busy machine the figure to read. */
+  /** Used by Postgres and the measured process, on all processors. On a busy machine, this is the figure to read. */
   readonly cpuSeconds: number
 }
 
-/** Runs what is measured. `processId`: who works besides Postgres. */
+/** Runs `work` and measures it. `processId`: the process that does the work, besides Postgres. */
 export async function measure(
   { postmasterPid }: Pick<World, 'postmasterPid'>,
   work: () => Promise<unknown>,

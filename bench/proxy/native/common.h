@@ -56,7 +56,7 @@ static inline struct sockaddr_in loopback(int port) {
   return address;
 }
 
-/* Registered once for both directions, edge-triggered, so that writing needs no further epoll call. */
+/* Registers a socket once for both directions, edge-triggered, so that writing needs no further epoll call. */
 static inline void watch(int epoll, int fd, void *of) {
   int one = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);

@@ -8,7 +8,8 @@
  *                                                             -> times MICROSECONDS… of each, from when it was due
  *   close PORT                                                -> ok
  *
- * Both may answer `failed WHY`. MARK is text in a stream's last event, or `-` if replies are not streams; FILE contains the call.
+ * drive and pace may answer `failed WHY`. MARK is text in a stream's last event, or `-` if replies are no streams; FILE has the
+ * call.
  */
 
 #include "reply.h"
@@ -85,7 +86,7 @@ static struct target *target_of(int port) {
   return target;
 }
 
-/* Servers close connections that were idle during other slices. */
+/* Connects again where the server has closed a connection that was idle during other slices. */
 static struct connection *connection_at(struct target *target, int index) {
   if (index == target->count) {
     struct connection *added = calloc(1, sizeof *added);

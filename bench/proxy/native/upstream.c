@@ -69,7 +69,7 @@ static void drop(struct connection *connection) {
   free(connection);
 }
 
-/* False: the connection is gone. */
+/* Writes what the socket accepts. False: the connection is gone. */
 static bool write_on(struct connection *connection) {
   const struct reply *reply = connection->reply;
   while (reply != NULL && connection->due == 0) {
@@ -97,7 +97,7 @@ static void begin_request(struct connection *connection) {
   snprintf(asked, sizeof asked, "%.*s", path == NULL ? 0 : (int)strcspn(path + 1, " ?"), path == NULL ? "" : path + 1);
 }
 
-/* False: the connection is gone. */
+/* Begins the reply to a complete request. False: the connection is gone. */
 static bool answer(struct connection *connection) {
   for (int index = 0; index < reply_count; index++) {
     if (strcmp(replies[index].path, asked) != 0) continue;
@@ -169,7 +169,7 @@ static void take_replies(const char *name) {
   }
 }
 
-/* False at the end of the input. */
+/* Runs the next command. False at the end of the input. */
 static bool take_command(void) {
   char line[4096];
   if (fgets(line, sizeof line, stdin) == NULL) return false;
