@@ -3,7 +3,7 @@
 import { parseExactJson } from '../lib/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
-/** Holds arguments that are not a JSON object, so that the call is kept and its result still has a match. */
+/** Key for arguments that are not a JSON object: the call is kept with them, so its result still has a match. */
 export const UNREADABLE_ARGUMENTS = '_arguments'
 
 /**

@@ -21,9 +21,9 @@ import { refuse } from './refuse.ts'
 
 /** Longest id, in characters. Every later request of the conversation sends it back. */
 export const CARRYING_ID_LENGTH_MAX = 64 * 1024
-/** Largest JSON that is not compressed, in bytes: compressing it would take longer than everything else about it. */
+/** Largest JSON left uncompressed, in bytes: compressing it would take longer than everything else done with it. */
 const PLAIN_BYTES_MAX = 4 * 1024
-/** Four times as fast as the default, and 15 % longer. */
+/** Four times as fast as the default level; the result is 15 % longer. */
 const QUICKLY = { level: constants.Z_BEST_SPEED }
 /** Largest JSON to compress, in bytes; longer text would never fit into an id. */
 const ITEMS_BYTES_MAX = 512 * 1024
@@ -53,7 +53,7 @@ interface Marking {
   readonly own?: JsonValue
 }
 
-/** `items`: their JSON, separated by commas. */
+/** `items`: the items as JSON, separated by commas. */
 function idOf(prefix: string, items: ByteText, { mark, own }: Marking): string | null {
   if (items.length > ITEMS_BYTES_MAX) return null
   const list = concat(ascii('['), items, ascii(']'))
@@ -84,7 +84,7 @@ export function itemsCarriedBy(id: string, openMark: OpenMark): readonly JsonObj
 }
 
 /**
- * For a reference that cannot be resolved: nothing if it can be skipped, else throws GatewayError `invalid_request`.
+ * What replaces a reference that cannot be resolved: nothing. Throws GatewayError `invalid_request` if the item is needed.
  */
 export function unresolvedItems(id: string, place: string): readonly never[] {
   // Reasoning may be missing from a conversation: it did not fit into an id, or another service stores it.
@@ -102,7 +102,7 @@ export class CarriedItems {
   readonly #items = new Map<string, JsonObject>()
   readonly #carriers = new Set<string>()
 
-  /** `ids`: every reference of the request, because an id may be carried by a later one. */
+  /** `ids`: every reference of the request, because a later id may carry the item of an earlier one. */
   constructor(ids: Iterable<string>, openMark: OpenMark) {
     this.#openMark = openMark
     for (const id of ids) this.#read(id)

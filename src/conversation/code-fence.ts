@@ -1,4 +1,4 @@
-/** Removes the code fence around a JSON reply that was requested in the prompt; in whole text or in streamed pieces. */
+/** Removes the code fence that models put around JSON requested in the prompt; from whole text or streamed pieces. */
 
 const FENCE = '```'
 /** Most whitespace characters that count as part of a closing fence, on either side. */
@@ -14,7 +14,7 @@ export function withoutFence(text: string): string {
   return opening === null ? text : text.slice(opening[0].length).replace(CLOSING, '')
 }
 
-/** Does the same for streamed text: the pieces returned add up to `withoutFence` of the whole. */
+/** Removes the fence from streamed text: the pieces returned add up to `withoutFence` of the whole. */
 export class FenceFilter {
   #state: 'undecided' | 'fenced' | 'plain' = 'undecided'
   #held = ''

@@ -1,4 +1,4 @@
-/** Writes the events of one part, which differ only in their text and in their number: what surrounds it, prebuilt. */
+/** Writes the events of one part from a prebuilt frame, because they differ only in their text and their number. */
 
 import { type ByteText, characters, concat, joinBytes, NO_BYTES, ofCharacters } from '../lib/byte-text.ts'
 

@@ -45,7 +45,7 @@ export function readErrorText(body: string, places: ErrorPlaces | null = null): 
   return (places && readPlaces(value, places)) ?? readErrorValue(value)
 }
 
-/** Null if there is no text at these places. */
+/** The error at these places; null if they hold no message. */
 function readPlaces(value: JsonValue, places: ErrorPlaces): ErrorBody | null {
   const message = textOrNull(atPointer(value, places.message))
   if (message === null) return null
@@ -54,7 +54,7 @@ function readPlaces(value: JsonValue, places: ErrorPlaces): ErrorBody | null {
 }
 
 /**
- * Does the same for a parsed value: a reply of status 200 or the data of a stream event. Null if it reports no error.
+ * Reads the error in a parsed value: a reply of status 200 or the data of a stream event. Null if it reports no error.
  */
 export function readErrorValue(value: JsonValue): ErrorBody | null {
   const body = Array.isArray(value) ? value[0] : value

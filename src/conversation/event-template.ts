@@ -163,7 +163,7 @@ function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE
 }
 
-/** A member whose string value is output, in the notation of events. */
+/** A member whose string value is output, spelled as in the events. */
 export type OutputMember =
   | '"content":'
   | '"reasoning_content":'
@@ -237,7 +237,10 @@ function numberOf(raw: ByteText): Hole | null {
   return end < 0 ? null : { start, end }
 }
 
-/** The string value of the only such member. It cannot be inside a string, where quotes are escaped. */
+/**
+ * Where the value is of the only member with such a beginning; null if there is none, or more than one. A beginning cannot
+ * be inside a string, where quotes are escaped.
+ */
 function holeOf(raw: ByteText, beginnings: readonly ByteText[]): Hole | null {
   for (const beginning of beginnings) {
     const at = raw.indexOf(beginning)

@@ -26,7 +26,7 @@ export interface ConversationFormat<Echo = unknown> {
   writeRequest(request: WritableRequest, facts: WriteFacts): WrittenRequest
   /** Whether the JSON has the shape of a whole reply. */
   isReply(reply: JsonObject): boolean
-  /** The reply as a sequence of events. If it is not a whole reply, the result is a single event with it. */
+  /** The reply as a sequence of events. JSON that is not a whole reply becomes a single event. */
   replay(reply: JsonObject): readonly UpstreamEvent[]
   openReader(sink: ReplySink, facts: ReaderFacts): ReplyReader
   openWriter(echo: Echo, facts: WriterFacts): ReplyWriter
@@ -50,7 +50,7 @@ export interface WritableRequest extends Omit<ConversationRequest, 'turns'> {
 export interface WriteFacts {
   /** The upstream's own name for the model. */
   readonly model: string
-  /** Tells where this host expects things; what it does not accept is removed in the dialect's pass. */
+  /** Names the fields that this host expects; the dialect's pass removes what it does not accept. */
   readonly dialect: Dialect
 }
 
@@ -79,7 +79,7 @@ export interface WriterFacts {
   readonly countInputTokens: () => number
   /** Wraps a seal in a mark that travels through clients of other formats. `lengths`: of the texts that it covers. */
   readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
-  /** Wraps any other data that must come back in a mark. */
+  /** Wraps in a mark any other data that the client must send back. */
   readonly mark: Mark
   /** The upstream's usage report so far; null: none yet. */
   readonly usageSoFar: () => TokenUsage | null

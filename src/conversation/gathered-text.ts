@@ -6,7 +6,7 @@ import { textWritten } from './output-gatherer.ts'
 /** Escapes that JSON.stringify does not use, or not for every character. */
 const UNUSUAL = /\\[u/]/
 
-/** Written pieces kept one by one. Each may be a slice that keeps the whole chunk around it in memory. */
+/** Most written pieces kept before they are joined. Each may be a slice that keeps its whole chunk in memory. */
 const PIECES_MAX = 64
 
 export class GatheredText {

@@ -25,7 +25,7 @@ export function markedReasoning(text: string, mark: string | null, facts: ReadFa
   return part
 }
 
-/** Does the same for several marks beside one text; empty if there is neither text nor mark. */
+/** Like `markedReasoning`, for several marks beside one text; empty if there is neither text nor mark. */
 export function markedReasonings(
   text: string,
   marks: readonly string[],
@@ -49,7 +49,7 @@ export function markedReasonings(
   return rest.length === 0 ? parts : [...parts, { kind: 'reasoning', texts: rest, seal: null }]
 }
 
-/** Splits the text; null if it is not the marked one. Text after it becomes a further piece. */
+/** Splits the text into pieces of these lengths; null if they do not fit it. Text after them is one more piece. */
 function cut(text: string, lengths: readonly JsonValue[]): string[] | null {
   const texts: string[] = []
   let at = 0

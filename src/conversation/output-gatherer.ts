@@ -28,9 +28,9 @@ export function lengthWritten(written: ByteText): number {
 
 /** Rough number of bytes per token, for ASCII and for other text in UTF-8. */
 const BYTES_PER_TOKEN = { ascii: 4, other: 2.5 } as const
-/** Bytes of a stream in which the estimate grows by a token, at least. */
+/** Fewest bytes of a stream that can add a token to the estimate. */
 export const BYTES_PER_TOKEN_MIN = BYTES_PER_TOKEN.other
-/** UTF-8 bytes of a non-ASCII character per byte beyond its string length: between 2/1 and 3/2. */
+/** UTF-8 bytes of non-ASCII text per byte in excess of its string length: 3/2 for three-byte characters, 2/1 for others. */
 const OTHER_BYTES_PER_EXTRA_BYTE = 1.5
 
 /** Estimated tokens of a text, by length alone. */

@@ -7,7 +7,7 @@ import type { CallPart, ClientWords, ContentPart, ResultPart, Turn } from './req
 
 type PairingRefusals = Pick<ClientWords, 'missing' | 'orphan'>
 
-/** Maps results to the call objects they answer, because ids may repeat within a conversation. */
+/** A turn whose results are matched with call objects, because ids may repeat within a conversation. */
 export interface PairedTurn extends Turn {
   /** For each result among `parts`, the call it answers. */
   readonly answers: ReadonlyMap<ResultPart, CallPart>

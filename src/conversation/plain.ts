@@ -1,19 +1,19 @@
 /**
- * Plain conversations: what agents send all day, turns of text with calls of functions. Everything else in a request can
- * cost more, must be changed for some provider or refused, so its values are always read; see `translate/plain-body.ts`.
+ * Plain conversations, which agents send all day: turns of text and function calls. Anything else in a request may cost
+ * extra or, for some provider, must be changed or refused, so its values are always read; see `translate/plain-body.ts`.
  */
 
 import { Form } from '../lib/json-form.ts'
 
 /** The large members of a request in one format. */
 export interface PlainRequest {
-  /** Their forms. */
+  /** The form of each of them. */
   readonly form: Form
-  /** For each, JSON text that stands in for it where no more matters of its content than was noted. */
+  /** For each member, JSON text to use in its place where only the noted facts of its content matter. */
   standIns(notes: readonly number[]): Readonly<Record<string, string>>
 }
 
-/** What is noted of plain members. */
+/** Index of each fact that is noted of plain members. */
 export const NOTE = {
   /** A bit for each of ROLES that occurs. */
   roles: 0,
@@ -25,7 +25,7 @@ export const NOTE = {
   strict: 3,
   /** A bit for each of the format's types of content that occurs. */
   types: 4,
-  /** Index in ROLES of the last one. */
+  /** Index in ROLES of the last role. */
   lastRole: 5,
 } as const
 

@@ -6,7 +6,7 @@
 
 import { isObject, type JsonValue, textOrNull } from '../lib/json.ts'
 
-/** Tells whether a reply consists of such calls only. Add each part once. */
+/** Tells whether a reply consists only of calls made by such a program. Add each part once. */
 export class ProgramCalls {
   #calls = 0
   #others = 0
@@ -22,7 +22,7 @@ export class ProgramCalls {
   }
 }
 
-/** Does the same for a whole reply. */
+/** Whether a whole reply consists only of calls made by such a program. */
 export function onlyProgramCalls(parts: readonly JsonValue[]): boolean {
   return parts.length > 0 && parts.every(isProgramCall)
 }

@@ -21,7 +21,7 @@ export function readThinking(value: JsonValue | undefined): Thinking {
 }
 
 export interface ReasoningFields extends Thinking {
-  /** As the client wrote it; values that are not levels are ignored. */
+  /** The effort as the client wrote it; values that are not levels are ignored. */
   readonly effort: JsonValue | undefined
   /** As in ReasoningRequest; absent: reasoning is shown if it was requested. */
   readonly shown?: boolean | null

@@ -34,7 +34,7 @@ export class TagSplitter {
     return this.#state === 'reasoning' ? this.#split() : { reasoning: '', text: this.#take(this.#held.length) }
   }
 
-  /** Returns what was held back, at the end of the text. */
+  /** Call it at the end of the text. Returns what was held back. */
   end(): TaggedText {
     const rest = this.#take(this.#held.length)
     return this.#state === 'reasoning' ? { reasoning: rest, text: '' } : { reasoning: '', text: rest }
@@ -77,7 +77,7 @@ export class TagSplitter {
   }
 }
 
-/** Does the same for a whole text. */
+/** Splits a whole text. */
 export function splitTag(text: string, tag: string): TaggedText {
   const splitter = new TagSplitter(tag)
   const first = splitter.push(text)

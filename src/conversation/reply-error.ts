@@ -35,7 +35,7 @@ function isError(body: JsonObject, event: string): boolean {
   if (isTold(body.error) || hasFailedOutcome(body)) return true
   const type = textOrNull(body.type)
   if (type !== null) return /(error|exception)$/i.test(type)
-  // A chunk with choices, or with a code for success, may have any other members.
+  // A chunk with choices or with a code for success is good, whatever other members it has.
   if (arrayOrEmpty(body.choices).length > 0 || WELL.has(body.code)) return false
   return readErrorValue(body) !== null
 }

@@ -48,9 +48,9 @@ export interface ReplySink {
 export interface UpstreamEvent {
   /** Its `event:` line, or '' without one. */
   readonly name: string
-  /** The parsed data, if already available: when a whole reply is replayed as events. */
+  /** The data as text; a placeholder if `value` is set. */
   readonly data: string
-  /** Its data, where they are at hand as an object: a whole reply told as events. */
+  /** The parsed data, if already available: when a whole reply is replayed as events. */
   readonly value?: JsonObject
   /** The event's bytes. With them, a reader can learn to skim. */
   readonly raw?: Buffer
@@ -70,8 +70,8 @@ export interface ReplyReader {
   /** The upstream's usage report so far. */
   readonly usage: UsageReport
   /**
-   * Events that match the `learner`'s template extend the open part, which is of this kind; null: the next event must
-   * be read.
+   * How the next events can be skimmed: those that match the learner's template extend the open part. Null: the next event
+   * must be read.
    */
   readonly skimmable: Skimmable | null
 }
@@ -88,11 +88,11 @@ export interface ReplyWriter extends ReplySink {
   /** Returns the events written since the last call. */
   take(): ByteText
   /**
-   * Writes text of the open part as written in JSON, past `delta` and `take`; call `framed` with it. Null: the open part is
-   * of another kind, or its next text needs more than an event of its own.
+   * Frame for text of the open part, as written in JSON, that bypasses `delta` and `take`; pass the text to `framed` as well.
+   * Null: the open part is of another kind, or its next text needs more than a single event.
    */
   frame(kind: PartKind): DeltaFrame | null
-  /** Takes note of text, as written in JSON, whose events the frame has written. */
+  /** Records text, as written in JSON, whose events the frame has already written. */
   framed(text: ByteText): void
   /** The events that end the stream. */
   end(stopReason: StopReason, usage: TokenUsage): ByteText

@@ -51,7 +51,7 @@ export interface GapPart {
 
 export interface CallPart {
   readonly kind: 'call'
-  /** As the client wrote it; '' when missing. */
+  /** The id as the client wrote it; '' when missing. */
   readonly id: string
   /** The name in the tool's definition. */
   readonly name: string
@@ -135,7 +135,7 @@ export interface SamplingRequest {
 }
 
 export interface ConversationRequest {
-  /** As the client wrote them: not paired or merged yet. */
+  /** The turns as the client wrote them: not paired or merged yet. */
   readonly turns: readonly Turn[]
   readonly tools: ToolRequest
   readonly structure: StructureRequest | null

@@ -18,9 +18,9 @@ export type Seal =
 export interface Sealer {
   /** The mark consists of letters, digits, `_`, `-` and `.` only. */
   seal(payload: JsonValue): string
-  /** The same for a payload that is already serialized. */
+  /** Seals a payload that is already serialized. */
   sealJson(json: ByteText): string
-  /** Null for anything that this gateway did not issue for this account. Never throws. */
+  /** The payload of a mark; null for anything that this gateway did not issue for this account. Never throws. */
   open(text: string): JsonValue | null
 }
 

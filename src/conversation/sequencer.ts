@@ -52,7 +52,7 @@ export class Sequencer {
   #isOpen = false
   #waitingCharacters = 0
   readonly #learner = new TemplateLearner()
-  /** What events of the learned template extend. */
+  /** What the events that match the learned template extend. */
   #extended: Extended = 'text'
 
   constructor(sink: ReplySink) {
@@ -90,8 +90,8 @@ export class Sequencer {
   }
 
   /**
-   * What more events like the one learned from may skim: their text goes straight out, because its segment is the only
-   * one, open, and has nothing held back. Null: it does not.
+   * How the next events that match the template can be skimmed: their text goes straight out, because its segment is the
+   * only one, is open and holds nothing back. Null: they cannot be skimmed.
    */
   get skimmable(): Skimmable | null {
     const learner = this.#learner

@@ -12,7 +12,7 @@ export interface Undoing {
   readonly unwrapsFence: boolean
 }
 
-/** For streamed text. */
+/** Restores streamed text. */
 export class TextUndo {
   readonly #splitter: TagSplitter | null
   readonly #fence: FenceFilter | null
@@ -31,7 +31,7 @@ export class TextUndo {
     return this.#unfenced(this.#splitter?.push(piece) ?? { reasoning: '', text: piece })
   }
 
-  /** Returns what was held back, at the end of the text. */
+  /** Call it at the end of the text. Returns what was held back. */
   end(): TaggedText {
     const { reasoning, text } = this.#unfenced(this.#splitter?.end() ?? { reasoning: '', text: '' })
     return { reasoning, text: text + (this.#fence?.end() ?? '') }
@@ -42,7 +42,7 @@ export class TextUndo {
   }
 }
 
-/** Does the same for a whole text. */
+/** Restores a whole text. */
 export function undoneText(text: string, { tag, unwrapsFence }: Undoing): TaggedText {
   const split = tag === null ? { reasoning: '', text } : splitTag(text, tag)
   return { reasoning: split.reasoning, text: unwrapsFence ? withoutFence(split.text) : split.text }

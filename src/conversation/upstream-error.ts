@@ -71,7 +71,7 @@ export function readUpstreamErrorValue(value: JsonValue, secrets: readonly strin
   return body && classify(body, { status: impliedStatus(body), wait: null, secrets })
 }
 
-/** An upstream failure for which it gave no text. `label`: our description of it. */
+/** An upstream failure that came without a text. `label`: our description of it. */
 export function failedError(label: string): UpstreamError {
   return { ...NOT_SHOWN, kind: 'failed', status: 500, retryAfterSeconds: null, label }
 }

@@ -18,7 +18,7 @@ export interface TokenUsage {
 
 /**
  * A provider's report of a call's tokens so far. `missing`: nothing yet. `running`: the reply goes on and the output
- * figure is momentary. `final`: complete. `pipeline/stream-result.ts` decides what is billed for each.
+ * figure will still grow. `final`: complete. `pipeline/stream-result.ts` decides what is billed for each.
  */
 export interface UsageReport {
   readonly state: 'missing' | 'running' | 'final'
