@@ -7,7 +7,7 @@ import type { DialectBetas } from './words.ts'
 export interface BetaPlan {
   /** The upstream's names, in order, without duplicates. */
   readonly betas: readonly string[]
-  /** Without fields whose flags are not sent. */
+  /** The body without fields whose flags are not sent. */
   readonly body: JsonObject
 }
 

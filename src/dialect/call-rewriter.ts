@@ -5,7 +5,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { withMember } from './copy.ts'
 import type { CallsFound } from './tool-names.ts'
 
-/** Null: names and ids stay. Create one per request. */
+/** The rewriter for one request; null if all its names and ids may stay. */
 export function rewriterFor({ names, mapsIds }: CallsFound, form: IdForm): CallRewriter | null {
   return names === null && !mapsIds ? null : new CallRewriter(names, form)
 }
@@ -27,7 +27,7 @@ export class CallRewriter {
     return typeof id === 'string' ? withMember(holder, member, this.#idOf(id)) : holder
   }
 
-  /** Renames the holder of a tool's name. */
+  /** Renames the tool that this object names. */
   named(holder: JsonObject): JsonObject {
     return this.names === null ? holder : renamed(holder, this.names)
   }

@@ -23,7 +23,7 @@ export interface ChatCircumstances {
   readonly hasTools: boolean
 }
 
-/** Plans for a chat upstream. */
+/** Plans the reasoning fields for a chat upstream. */
 export function planChatReasoning(
   request: ReasoningRequest,
   reasoning: DialectReasoning,
@@ -71,7 +71,7 @@ export interface MessagesCircumstances {
   readonly unsignedToolTurn: boolean
 }
 
-/** Plans for a messages upstream. */
+/** Plans the reasoning fields for a messages upstream. */
 export function planMessagesReasoning(
   request: ReasoningRequest,
   reasoning: DialectReasoning,

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../lib/json.ts'
 
 type Container = JsonObject | JsonValue[]
 
-/** A member of a container, which need not exist. */
+/** A place in a container; it need not hold a value yet. */
 interface Slot {
   readonly container: Container
   readonly key: string | number
@@ -27,8 +27,8 @@ const compiled = new WeakMap<readonly Rule[], readonly CompiledRule[]>()
 
 /**
  * Applies the rules in order, in place. Rules with `endpoints` only run for these upstream endpoints. Missing paths and
- * values of the wrong kind are ignored; a body never makes it throw. The work is bounded by the size of the body times
- * the number of rules.
+ * values of the wrong kind are ignored; no body makes it throw. The work is bounded by the size of the body times the
+ * number of rules.
  */
 export function applyRules(body: JsonObject, rules: readonly Rule[], endpoint: Endpoint): void {
   for (const each of compiledRules(rules)) {
@@ -40,8 +40,8 @@ export function applyRules(body: JsonObject, rules: readonly Rule[], endpoint: E
 }
 
 /**
- * Whether the rules can change a body of which only the top-level members are known. Most rules change or remove
- * something, so a body without it need not be parsed for them.
+ * Whether the rules can change a body of which only the top-level members are known. Most rules change or remove a
+ * member, so a body without that member need not be parsed for them.
  */
 export function mayChange(rules: readonly Rule[], endpoint: Endpoint, has: (member: string) => boolean): boolean {
   return compiledRules(rules).some(({ rule, steps: [first = ''] }) => {

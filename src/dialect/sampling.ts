@@ -11,7 +11,7 @@ export interface SamplingPlace {
   readonly reasons: boolean
 }
 
-/** The body with the accepted ones of `temperature`, `top_p`, `top_k` and the wire's other sampling fields. */
+/** The body without sampling fields that the upstream refuses, and with a `temperature` within its limit. */
 export function sampled(
   body: JsonObject,
   sampling: Dialect['sampling'],

@@ -76,7 +76,7 @@ function closeSchema(node: JsonObject): JsonObject {
   }
 }
 
-/** The provider does not support the keyword, so the description mentions it. */
+/** Whether the description mentions the keyword, because the provider does not support it. */
 function isDescribed(key: string, value: JsonValue | undefined): boolean {
   if (key === 'format') return typeof value !== 'string' || !REPLY_FORMATS.has(value)
   if (key === 'minItems') return value !== 0 && value !== 1

@@ -20,7 +20,7 @@ export interface StructurePlan {
   readonly unwrapsFence: boolean
 }
 
-/** What must be undone in the reply to a call planned like this. */
+/** What must be undone in the reply to a call with this plan. */
 export function undoingOf(
   names: ReplyFacts['names'],
   structure: StructurePlan | null,
@@ -50,7 +50,7 @@ export function isStructureOurs({ road, structure, dialect }: DialectFacts): boo
   return structure.kind === 'schema' || method === 'prompt'
 }
 
-/** Plans for a chat upstream. */
+/** Plans how to request JSON from a chat upstream. */
 export function planChatStructure({ request, mode, canForceTool }: StructureFacts): StructurePlan {
   if (request === null) return NONE
   if (mode === 'prompt') return promptPlan(request)
@@ -71,7 +71,7 @@ export function planChatStructure({ request, mode, canForceTool }: StructureFact
   }
 }
 
-/** Plans for a messages upstream. */
+/** Plans how to request JSON from a messages upstream. */
 export function planMessagesStructure({ request, mode, canForceTool }: StructureFacts): StructurePlan {
   if (request === null) return NONE
   if (request.kind === 'object') return promptPlan(request)

@@ -4,7 +4,7 @@ import { isIdAccepted, isNameAccepted, type NameRules, ToolNames } from '../conv
 import type { JsonObject } from '../lib/json.ts'
 import type { DialectFacts } from './types.ts'
 
-/** For same-format calls, unusual characters are left for the upstream to judge. */
+/** The rules for names. In same-format calls, unusual characters are left for the upstream to judge. */
 function rulesOf({ dialect, road }: DialectFacts): NameRules {
   const { nameMax, nameStart } = dialect.tools
   return { nameMax, nameStart, characters: road === 'same' ? 'any' : 'word' }

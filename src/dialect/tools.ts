@@ -14,8 +14,8 @@ export function schemaFor(given: JsonValue | undefined, { dialect, road }: Diale
 }
 
 /**
- * Whether a tool's `strict` is sent upstream. Without it the schema is not examined. Clients of the same format get the
- * upstream's own error about an unsuitable schema.
+ * Whether a tool's `strict` is sent upstream. If the tool has none, its schema is not examined. Clients of the same format
+ * get the upstream's own error about an unsuitable schema.
  */
 export function goesStrict(
   { strict }: JsonObject,

@@ -44,7 +44,7 @@ export const adaptChat: Adapt = (given, facts) => {
 
 interface MessagePlan {
   readonly facts: DialectFacts
-  /** Null: names and ids stay. */
+  /** Null: names and ids stay as they are. */
   readonly rewriter: CallRewriter | null
   readonly instruction: string | null
 }

@@ -48,8 +48,8 @@ export function withSampling(body: JsonObject, { sampling }: Dialect, reasons: b
 }
 
 /**
- * Throws GatewayError `invalid_request` if there are too many: without all of them, the reply would not end where it
- * should.
+ * Throws GatewayError `invalid_request` if there are too many stop sequences: without all of them, the reply would not
+ * end where it should.
  */
 export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts): JsonObject {
   if (!isSet(body.stop)) return body
@@ -61,7 +61,7 @@ export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts
 
 const USER_FIELDS = ['user', 'safety_identifier', 'user_id'] as const
 
-/** Leaves one field for the id: under the upstream's name, in a form that it accepts. */
+/** Leaves one field for the end user's id: under the upstream's name, in a form that it accepts. */
 export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject {
   const given = USER_FIELDS.filter(name => isSet(body[name]))
   if (given.length === 0) return body

@@ -27,7 +27,7 @@ function isForced(choice: JsonValue | undefined): boolean {
   return choice === 'required' || (isObject(choice) && (choice.type === 'function' || choice.type === 'custom'))
 }
 
-/** If only a named tool can be forced, names the only one there is. */
+/** The tool choice. Where an upstream can only force a tool by name, names the tool if there is just one. */
 function namedChoice({ tools, tool_choice: choice }: JsonObject): JsonValue | undefined {
   if (choice !== 'required') return choice
   const name = onlyName(arrayOrEmpty(tools).map(tool => objectOrNull(objectOrNull(tool)?.function)?.name))

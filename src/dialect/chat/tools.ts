@@ -1,4 +1,4 @@
-/** Adapts the tools of a chat request, the tool choice, and the tool that stands for a JSON reply. */
+/** Adapts the tools of a chat request, the tool choice, and the tool that stands in for a JSON reply. */
 
 import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 import { withEach, withMember, withoutMembers } from '../copy.ts'
@@ -25,7 +25,7 @@ function toolFor(given: JsonValue, facts: DialectFacts): JsonValue {
   return withMember(tool, 'function', strict ? changed : withoutMembers(changed, ['strict']))
 }
 
-/** Adds a tool and forces its call, without any others: its input is the reply. */
+/** Makes a tool whose input is the reply the only one, and forces a call of it. */
 export function withReplyTool(body: JsonObject, schema: JsonObject): JsonObject {
   const fn = { name: REPLY_TOOL, parameters: toolSchema(schema, 'pass') }
   return {

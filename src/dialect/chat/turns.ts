@@ -54,8 +54,8 @@ function placeSystem(messages: readonly JsonValue[], midSystem: 'hoist' | 'user_
 }
 
 /**
- * For a last assistant message that the model should continue: sets the upstream's flag, or adds a user turn. Clients
- * of this format set the flag themselves if they want that.
+ * Makes the model continue a trailing assistant message: sets the upstream's flag, or adds a user turn. Clients of this
+ * format set the flag themselves if they want that.
  */
 export function withPrefill(messages: readonly JsonValue[], { prefill }: Turns, road: Road): JsonValue[] {
   const last = messages.at(-1)

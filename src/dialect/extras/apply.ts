@@ -19,7 +19,7 @@ function changedValue(value: JsonValue | undefined, change: MemberChange | undef
 
 export interface MemberText {
   readonly text: ByteText
-  /** Its members, without duplicates. */
+  /** The members of the text's object, without duplicates. */
   readonly members: readonly Member[]
 }
 

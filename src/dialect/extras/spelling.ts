@@ -33,7 +33,7 @@ export function refuseOtherCases(body: JsonObject, known: Spellings): void {
   for (const key of Object.keys(body)) check(key, known)
 }
 
-/** Does the same for a tool. */
+/** Refuses such keys in a tool. */
 export function refuseOtherCasesIn(tool: JsonValue): void {
   if (!isObject(tool)) return
   refuseOtherCases(tool, TOOL_FIELDS)

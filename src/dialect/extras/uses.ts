@@ -35,7 +35,7 @@ export class UseCounter {
     }))
   }
 
-  /** Takes a whole reply or one event of a stream; an item may be repeated. */
+  /** Counts the uses in a whole reply or in one event of a stream; an item may come again. */
   see(value: JsonValue | undefined): void {
     if (!isObject(value)) return
     for (const { tallies } of this.#tools) for (const tally of tallies) note(value, tally)

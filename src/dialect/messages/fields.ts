@@ -89,8 +89,8 @@ export function withSampling(body: JsonObject, { dialect, road }: DialectFacts, 
 }
 
 /**
- * Throws GatewayError `invalid_request` if there are too many: without all of them, the reply would not end where it
- * should.
+ * Throws GatewayError `invalid_request` if there are too many stop sequences: without all of them, the reply would not
+ * end where it should.
  */
 export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts): JsonObject {
   const given = arrayOrEmpty(body.stop_sequences)
@@ -101,7 +101,7 @@ export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts
   return stops.length === 0 ? withoutMembers(body, ['stop_sequences']) : withMember(body, 'stop_sequences', stops)
 }
 
-/** Writes the id in a form that the upstream accepts. */
+/** Writes the end user's id in a form that the upstream accepts. */
 export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject {
   const metadata = objectOrNull(body.metadata)
   if (endUser.field === null) return withoutMembers(body, ['metadata'])

@@ -62,7 +62,7 @@ function withinCap(thinking: JsonObject, body: JsonObject, maxTokens: number): J
   return { ...thinking, budget_tokens: Math.max(BUDGET_TOKENS_MIN, Math.floor(maxTokens / 2)) }
 }
 
-/** The tool choice. If only a named tool can be forced, names the only one there is. */
+/** The tool choice. Where an upstream can only force a tool by name, names the tool if there is just one. */
 function choiceOf({ tools, tool_choice: given }: JsonObject, dialect: Dialect): JsonObject | null {
   const choice = objectOrNull(given)
   if (choice?.type !== 'any' || dialect.tools.forced !== 'named_only') return choice

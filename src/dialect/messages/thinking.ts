@@ -5,8 +5,8 @@ import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, text
 import { mapList } from '../copy.ts'
 
 /**
- * Removes thinking that no upstream of this format has signed: without a signature (of other vendors' models), or with
- * one of our marks, valid or not. Upstreams would refuse the whole request because of it.
+ * Removes thinking that no upstream of this format has signed: it has no signature (from other vendors' models), or one of
+ * our marks, valid or not. Upstreams would refuse the whole request because of it.
  */
 export function withoutForeignThinking(content: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(content)) return content

@@ -1,4 +1,4 @@
-/** Adapts the tools of a messages request, the tool choice, and the tool that stands for a JSON reply. */
+/** Adapts the tools of a messages request, the tool choice, and the tool that stands in for a JSON reply. */
 
 import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 import { withEach, withMember, withoutMembers } from '../copy.ts'
@@ -25,7 +25,7 @@ function toolFor(tool: JsonValue, facts: DialectFacts): JsonValue {
   return strict ? changed : withoutMembers(changed, ['strict'])
 }
 
-/** Adds a tool and forces its call, without any others: its input is the reply. */
+/** Makes a tool whose input is the reply the only one, and forces a call of it. */
 export function withReplyTool(body: JsonObject, schema: JsonObject, { dialect }: DialectFacts): JsonObject {
   const choice = objectOrNull(body.tool_choice)
   const isSingle = choice?.disable_parallel_tool_use === true && dialect.tools.parallelFlag

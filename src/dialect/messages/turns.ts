@@ -60,7 +60,7 @@ function withSystem(body: JsonObject, system: JsonValue): JsonObject {
   )
 }
 
-/** Undefined for an empty instruction, which only carried settings. */
+/** An instruction as user text; undefined for an empty one, which only carried settings. */
 function asUserText(message: JsonValue): JsonValue | undefined {
   if (!isSystem(message)) return message
   const { content } = message
@@ -75,7 +75,7 @@ function placedMessage(message: JsonValue, index: number, messages: readonly Jso
   return isPlaced ? message : asUserText(message)
 }
 
-/** Makes models continue that do not do so after a trailing assistant message. */
+/** User text for models that do not continue a trailing assistant message by themselves. */
 const GO_ON = 'Continue.'
 
 /** Throws GatewayError `invalid_request` if the model cannot continue an assistant message at all. */

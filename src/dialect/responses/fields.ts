@@ -26,7 +26,7 @@ const USER_FIELDS = ['safety_identifier', 'user']
 /** Longest id that this format allows, in characters. */
 const USER_LENGTH_MAX = 128
 
-/** The format has its own fields for the id; the dialect says whether it is sent, and in which form. */
+/** The format has its own fields for the end user's id; the dialect says whether it is sent, and in which form. */
 export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject {
   if (endUser.field === null) return withoutMembers(body, USER_FIELDS)
   const lengthMax = Math.min(endUser.lengthMax, USER_LENGTH_MAX)

@@ -25,8 +25,8 @@ export function withoutMarks(items: readonly JsonValue[], facts: DialectFacts): 
 
 /**
  * Drops reasoning without a seal. A provider that seals its reasoning cannot find it by id unless it was stored, so
- * such an item is another model's and would be refused (404 "Item with id … not found", OpenAI's Responses API, read
- * 2026-11).
+ * such an item comes from another model and would be refused (404 "Item with id … not found", OpenAI's Responses API,
+ * read 2026-11).
  */
 export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: DialectFacts): JsonValue[] {
   if (road === 'converted' || !dialect.reasoning.sealed) return items as JsonValue[]

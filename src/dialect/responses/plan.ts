@@ -53,7 +53,7 @@ function unforced(choice: JsonValue | undefined): JsonValue {
   return isObject(choice) && isRequiredSet(choice) ? { ...choice, mode: 'auto' } : 'auto'
 }
 
-/** If only a named tool can be forced, names the only one there is. */
+/** The tool choice. Where an upstream can only force a tool by name, names the tool if there is just one. */
 function namedChoice({ tools, tool_choice: choice }: JsonObject): JsonValue | undefined {
   if (isObject(choice) && isRequiredSet(choice)) return unforced(choice)
   if (choice !== 'required') return choice

@@ -1,4 +1,4 @@
-/** Adapts the tools of a responses request, the tool choice, and the tool that stands for a JSON reply. */
+/** Adapts the tools of a responses request, the tool choice, and the tool that stands in for a JSON reply. */
 
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
@@ -33,7 +33,7 @@ function functionFor(tool: JsonObject, facts: DialectFacts): JsonObject {
   return strict ? changed : withMember(changed, 'strict', false)
 }
 
-/** Adds a tool and forces its call, without any others: its input is the reply. */
+/** Makes a tool whose input is the reply the only one, and forces a call of it. */
 export function withReplyTool(body: JsonObject, schema: JsonObject): JsonObject {
   const parameters = toolSchema(schema, 'pass')
   return {
