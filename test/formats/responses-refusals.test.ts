@@ -48,7 +48,7 @@ const REFUSALS: [string, object, string][] = [
   ['a wrong type of tool in a namespace', withTool({ type: 'namespace', name: 'n', tools: [{ type: 'web_search' }] }), 'tools[1].tools[0].type: expected "function" or "custom", not "web_search"'],
   ['a provider-run tool in an item', only(user('hi'), { type: 'additional_tools', tools: [{ type: 'mcp' }] }), 'input[1].tools[0]: tools of type mcp are run by the provider and are not offered for this model; declare a function tool instead'],
   ['a choice of a missing tool', { input: 'hi', tools: [fn('f')], tool_choice: { type: 'function', name: 'g' } }, 'tool_choice.name: there is no tool "g" among the tools'],
-  ['a choice of a provider-run tool', { input: 'hi', tools: [fn('f')], tool_choice: { type: 'web_search_preview' } }, 'tool_choice: a tool of type "web_search_preview" cannot be forced on this model; name a function or custom tool'],
+  ['a choice of a provider-run tool', { input: 'hi', tools: [fn('f')], tool_choice: { type: 'web_search_preview' } }, 'tool_choice: this model cannot be forced to call a tool of type "web_search_preview"; name a function or custom tool'],
   ['a forced choice without tools', { input: 'hi', tools: [{ type: 'web_search' }], tool_choice: 'required' }, 'tool_choice: none of the tools is offered for this model'],
   ['a required choice among no tools', { input: 'hi', tools: [fn('f')], tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'web_search' }] } }, 'tool_choice.tools: none of these tools is offered for this model'],
   ['an unknown choice', { input: 'hi', tools: [fn('f')], tool_choice: 'maybe' }, 'tool_choice: expected "auto", "none", "required" or a tool'],

@@ -1,6 +1,6 @@
 /**
- * What a chat request says about reasoning: `reasoning_effort`, and what clients send to models of other vendors:
- * `reasoning: {effort}`, `thinking: {type}`, `enable_thinking` with `thinking_budget`.
+ * Reads what a chat request says about reasoning, in `reasoning_effort` or in the fields for models of other vendors
+ * (`reasoning: {effort}`, `thinking: {type}`, `enable_thinking` with `thinking_budget`).
  */
 
 import { readThinking, reasoningRequest } from '../../conversation/reasoning-request.ts'

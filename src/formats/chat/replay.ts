@@ -5,7 +5,7 @@ import { DONE, replayed } from '../../conversation/stream-event.ts'
 import { isObject, type JsonObject, objectOrNull } from '../../lib/json.ts'
 
 /**
- * Chunks as an upstream would have streamed them. If this is not a whole reply, the result is a single event with it.
+ * Chunks as an upstream would have streamed them. JSON that is not a whole reply becomes a single event.
  */
 export function replay(reply: JsonObject): UpstreamEvent[] {
   if (!Array.isArray(reply.choices)) return [replayed('', reply)]

@@ -49,7 +49,8 @@ interface OutputCounts {
 }
 
 /**
- * Output including reasoning. If the three counts add up to the total, `completion_tokens` did not include reasoning.
+ * Output including reasoning. If input, completion and reasoning add up to the total, `completion_tokens` excludes
+ * reasoning.
  */
 function outputOf({ completion, inputTokens, total, reasoning }: OutputCounts, facts: UsageFacts): number {
   const rest = total === null ? 0 : Math.max(0, total - inputTokens)

@@ -14,12 +14,12 @@ export interface ChunkFacts {
   readonly createdSeconds: number
 }
 
-/** The member that carries sealed reasoning in a chat message or delta. */
+/** The entry of `reasoning_details` that carries sealed reasoning, in a chat message or delta. */
 export function sealedDetail(mark: string): JsonObject {
   return { type: 'reasoning.encrypted', data: mark, index: 0 }
 }
 
-/** A chunk around its delta. */
+/** What surrounds the delta in a chunk. */
 const DELTA = {
   head: ascii('{"index":0,"delta":'),
   tail: ascii(',"logprobs":null,"finish_reason":null}]}\n\n'),

@@ -104,8 +104,8 @@ export class ChatReplyWriter implements ReplyWriter {
 }
 
 /**
- * Whether a seal can be sent back by a chat client. A chat history has all reasoning before the answer. Seals of the
- * messages format are only valid at their original place, so reasoning that came later loses its seal.
+ * Whether a chat client can send the seal back. A chat history has all reasoning before the answer. Seals of the messages
+ * format are only valid at their original place, so reasoning that came later loses its seal.
  */
 function travels(seal: Seal, isLater: boolean): boolean {
   return seal.wire === 'responses' || !isLater

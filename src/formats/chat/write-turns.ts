@@ -10,7 +10,7 @@ import { textPart, writeContent, writeResult } from './write-content.ts'
 
 export interface WrittenTurns {
   readonly messages: JsonObject[]
-  /** One per message. */
+  /** For each message, the path of its source; see WrittenRequest. */
   readonly places: readonly string[]
 }
 

@@ -15,7 +15,7 @@ import { Form } from '../../lib/json-form.ts'
 
 const text = new Form({ members: { type: new Form({ words: ['text'] }), text: TEXT, cache_control: CACHE_MARK } })
 const texts = new Form({ text: true, each: text })
-/** Thinking without a signature is not plain, nor is a seal that could be one of our marks, which have dots. */
+/** Thinking without a signature is not plain, nor is a seal with a dot, which could be one of our marks. */
 const TYPES = ['text', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking']
 const SEALED = (1 << TYPES.indexOf('thinking')) | (1 << TYPES.indexOf('redacted_thinking'))
 const SEAL = new Form({ base64: true })

@@ -37,7 +37,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
     stopSequences: readStopSequences(body.stop_sequences),
     outputTokensMax: numberOrNull(body.max_tokens) ?? refuse('max_tokens', 'Field required'),
     endUser,
-    // Agents put their session in it, so it identifies calls that can share a provider's cache.
+    // Agents put their session into the user id, so it identifies calls that can share a provider's cache.
     cacheKey: endUser === null ? null : hash(endUser),
     verbosity: null,
     tierIsAuto: false,

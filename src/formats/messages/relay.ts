@@ -76,7 +76,7 @@ export class MessagesRelay implements ReplyStream {
     }
   }
 
-  /** Skims pieces of output: events of exactly these two lines. */
+  /** Skims events with a piece of output, if they have exactly two lines. */
   skim(all: ByteText, at: number): ByteText {
     this.skimmedTo = at
     if (this.finished || this.#undo?.isPlain === false) return NO_BYTES
@@ -133,7 +133,7 @@ function checked(event: SseEvent, raw: ByteText): ByteText {
   return raw
 }
 
-/** Empty if the whole event is held back. */
+/** The edited event; empty if all of it is held back. */
 function edited(raw: ByteText, edits: readonly BodyEdit[] | null): ByteText {
   return edits === null ? NO_BYTES : editData(raw, edits)
 }

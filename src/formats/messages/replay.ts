@@ -5,7 +5,7 @@ import { replayed } from '../../conversation/stream-event.ts'
 import { arrayOrEmpty, isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
- * Events as an upstream would have streamed them. If this is not a whole reply, the result is a single event with it.
+ * Events as an upstream would have streamed them. JSON that is not a whole reply becomes a single event.
  */
 export function replay(reply: JsonObject): UpstreamEvent[] {
   if (!Array.isArray(reply.content)) return [replayed('error', reply)]
@@ -33,7 +33,7 @@ function replayBlock(block: JsonObject, index: number): UpstreamEvent[] {
   ]
 }
 
-/** Splits a block into its initial state and the deltas that fill it. Kinds that are not streamed stay whole. */
+/** Splits a block into its initial state and the deltas that fill it. Blocks that are not streamed stay whole. */
 function takeApart(block: JsonObject): { empty: JsonObject; deltas: JsonObject[] } {
   switch (block.type) {
     case 'text': {

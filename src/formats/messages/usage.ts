@@ -110,7 +110,7 @@ export class StreamUsage {
   /** The latest `message_delta` had an output count. */
   #tellsOutput = false
   #stopped = false
-  /** Null: something has come since. Holds of streams ask often. */
+  /** The last report, kept because the holds of streams ask for it often; null: out of date. */
   #report: UsageReport | null = null
 
   /** Takes the data of a `message_start`. */

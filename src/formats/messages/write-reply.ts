@@ -29,7 +29,7 @@ export class MessagesReplyWriter implements ReplyWriter {
     this.#ids = new CallIds(knownIds, () => `toolu_${facts.newId()}`)
   }
 
-  /** Uses our own count if the model's is not known yet, because some clients only read it here. */
+  /** Uses our own count of the input if the model's is not known yet, because some clients read it only here. */
   start(): void {
     const { newId, clientModel, usageSoFar, countInputTokens } = this.#facts
     const usage = usageSoFar() ?? { ...NOTHING, inputTokens: countInputTokens() }

@@ -19,7 +19,7 @@ export interface WrittenTurns {
   /** '' for none; blocks if they have cache markers. */
   readonly system: string | JsonValue[]
   readonly messages: JsonObject[]
-  /** One per message. */
+  /** For each message, the path of its source; see WrittenRequest. */
   readonly places: readonly string[]
 }
 
@@ -38,7 +38,7 @@ export function writeTurns(turns: readonly PairedTurn[]): WrittenTurns {
   const places = written.map(({ place }) => place)
   const promoted = texts.at(-1)
   if (messages.some(({ role }) => role !== 'assistant')) return { system: systemOf(texts), messages, places }
-  // The format requires a user turn, so a conversation of instructions only becomes one.
+  // The format requires a user turn. If there are only instructions, the last one becomes that turn.
   if (promoted === undefined || messages.length > 0) refuse('messages', 'expected a user message with content')
   return { system: systemOf(texts.slice(0, -1)), messages: [{ role: 'user', content: promoted.text }], places: [''] }
 }
@@ -48,7 +48,7 @@ function systemOf(parts: readonly TextPart[]): string | JsonValue[] {
   return isMarked ? parts.map(textBlock) : parts.map(part => part.text).join('\n')
 }
 
-/** Null for an empty turn. */
+/** The content of a turn; null if it is empty. */
 function writeTurn(turn: PairedTurn, ids: UpstreamIds): JsonValue | null {
   const blocks = mergeBlanks(turn.parts).flatMap(part => writePiece(part, turn, ids))
   const only = blocks[0]

@@ -17,8 +17,8 @@ function isReferable({ type }: { readonly type?: JsonValue | undefined }): boole
 }
 
 /**
- * In a stream, an id is sent before its item is complete, so it cannot carry the item. One more item at the end carries
- * the others in its id: reasoning without text. If not everything fits, the reasoning is left out, because a
+ * In a stream, an id is sent before its item is complete, so it cannot carry the item. Instead, one more item at the end,
+ * reasoning without text, carries the others in its id. If they do not all fit, it carries no reasoning, because a
  * conversation works without it.
  */
 export function carrierOf(items: readonly WrittenItem[], mark: Mark): { begun: JsonObject; done: JsonObject } | null {

@@ -2,7 +2,7 @@
 
 import type { GatewayError } from '../../errors.ts'
 
-/** The `error.code` of an HTTP reply: our own code, or one of theirs if it makes clients wait or give up. */
+/** The `error.code` of an HTTP reply: our own code, or the format's if clients wait or give up because of it. */
 export function httpCodeOf(error: GatewayError): string {
   return error.status === 429 || error.code === 'upstream_overloaded' ? failureCodeOf(error) : error.clientCode
 }

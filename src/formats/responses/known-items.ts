@@ -20,7 +20,7 @@ export class KnownItems {
     this.name(known, item)
   }
 
-  /** Adds the ids of a complete item: it may have got further or different ones. */
+  /** Adds the ids of a complete item, because it may have got further or different ones. */
   name(known: KnownItem, item: JsonObject): void {
     for (const id of idsOf(item)) this.#byId.set(id, known)
   }
@@ -30,7 +30,7 @@ export class KnownItems {
     return this.#named({ id: item_id ?? null }) ?? this.#byIndex.get(output_index ?? null) ?? null
   }
 
-  /** The same for an event that contains an item. A finished item at that index only matches by id. */
+  /** The known item of an event that contains an item. A finished item at that index only matches by id. */
   ofItem(item: JsonObject, outputIndex: JsonValue | undefined): KnownItem | null {
     const named = this.#named(item)
     if (named !== undefined) return named

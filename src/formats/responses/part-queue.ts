@@ -47,7 +47,7 @@ export class QueuedPart {
     this.#said.addWritten(text)
   }
 
-  /** Adds what is missing from the full text. A full text that contradicts what was emitted is ignored. */
+  /** Adds the rest of the full text to what has arrived. A full text that contradicts it is ignored. */
   complete(whole: string): void {
     if (this.isOver || whole === '') return
     const { text } = this.#said
@@ -123,7 +123,7 @@ export class PartQueue {
     return this.#parts[this.#head]
   }
 
-  /** Emits what waits in the first part. Text opens with its first piece; reasoning also with just a seal. */
+  /** Emits what waits in the first part. A part opens with its first piece of text; reasoning also with just a seal. */
   #tell(part: QueuedPart): void {
     if (part.start.kind === 'call' || part.seal !== null) this.#open(part)
     for (const piece of part.waiting) {

@@ -44,8 +44,8 @@ const PROVIDERS_OWN = new Set([
 ])
 
 /**
- * Empty for items without meaning to a model; several for a reference to several items. Throws GatewayError
- * `invalid_request` for what must not be lost.
+ * The pieces of one item: none if it means nothing to a model, several for a reference to several items. Throws
+ * GatewayError `invalid_request` for what must not be lost.
  */
 export function readItem(value: JsonValue, place: string, reading: ItemReading): Piece[] {
   const item = objectOrNull(value) ?? refuse(place, 'expected an item, e.g. {"role": "user", "content": "…"}')

@@ -8,7 +8,7 @@ import type { PartQueue, QueuedPart } from './part-queue.ts'
 import { FREE_TEXT_KEY } from './write-items.ts'
 
 export interface ItemReader {
-  /** Takes an event of the item. Returns the part that it extends, and that more such events would extend, else null. */
+  /** Takes an event of the item. Returns the part that this event and further ones like it extend; null if there is none. */
   take(type: string, event: JsonObject): QueuedPart | null
   /** Takes the finished item; an empty object if it was never reported as done. */
   done(item: JsonObject): void

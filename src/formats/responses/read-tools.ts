@@ -135,7 +135,7 @@ function readChoice(choice: JsonValue, registry: ToolRegistry): ToolChoice {
     const type = JSON.stringify(choice.type ?? null)
     return refuse(
       'tool_choice',
-      `a tool of type ${type} cannot be forced on this model; name a function or custom tool`,
+      `this model cannot be forced to call a tool of type ${type}; name a function or custom tool`,
     )
   }
   if (!registry.has(tool)) refuse('tool_choice.name', `there is no tool ${JSON.stringify(tool.name)} among the tools`)

@@ -9,7 +9,7 @@ import { writeUsage } from './usage.ts'
 
 type WholeFacts = Pick<ResponsesRelayOptions, 'clientModel' | 'names'>
 
-/** Empty for a response that needs no changes. */
+/** The edits for a response; empty if it needs none. */
 export function relayEdits(
   response: JsonObject,
   { state, usage }: UsageReport,

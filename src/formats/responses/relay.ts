@@ -93,7 +93,7 @@ export class ResponsesRelay implements ReplyStream {
     }
   }
 
-  /** Skims pieces of output: events of exactly two lines. */
+  /** Skims events with a piece of output, if they have exactly two lines. */
   skim(all: ByteText, at: number): ByteText {
     this.skimmedTo = at
     if (this.finished) return NO_BYTES

@@ -7,8 +7,8 @@ import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, textOrNull } f
 type Told = readonly [type: string, members: JsonObject]
 
 /**
- * Events as an upstream would have streamed them. A failed response, or JSON that is not a response, gives a single
- * event with it; a response still in progress gives none.
+ * Events as an upstream would have streamed them. A failed response, or JSON that is not a response, becomes a single
+ * event; a response still in progress gives none.
  */
 export function replayResponse(response: JsonObject): readonly UpstreamEvent[] {
   const status = response.status ?? 'completed'

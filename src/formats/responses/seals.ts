@@ -25,7 +25,7 @@ export function refusesSeals(status: number, error: ErrorBody, fact: RefusedSeal
 function isMeant(status: number, error: ErrorBody, fact: RefusedSeal): boolean {
   const code = fact.code ?? null
   const message = fact.message ?? null
-  // With neither, any error of this status would match.
+  // If the fact names neither code nor message, any error of this status would match.
   if (fact.status !== status || (code === null && message === null)) return false
   if (code !== null && code.toLowerCase() !== error.code) return false
   return message === null || error.message.toLowerCase().includes(message.toLowerCase())

@@ -13,7 +13,7 @@ export class EventLog {
   #events = NO_BYTES
   readonly #numbers: EventNumbers = { next: 0 }
 
-  /** Adds an event. `texts`: what stands for each TEXT in the members. */
+  /** Adds an event. `texts`: the texts that replace each TEXT in the members, in order. */
   add(type: string, members: JsonObject, texts: readonly ByteText[] = []): void {
     this.#add(type, jsonWith(members, texts).slice(1))
   }

@@ -21,7 +21,7 @@ export interface WrittenInput {
   /** '' for none. */
   readonly instructions: string
   readonly input: JsonObject[]
-  /** One per item. */
+  /** For each item, the path of its source; see WrittenRequest. */
   readonly places: readonly string[]
 }
 
@@ -100,7 +100,7 @@ function writeResult(result: ResultPart, call: CallPart, { ids, freeform }: Inpu
 function writeAssistant(parts: readonly ContentPart[], writing: InputWriting): JsonObject[] {
   const items: JsonObject[] = []
   let texts: TextPart[] = []
-  // Without this, models take text before a call for the end of their work.
+  // Without a phase, models take text before a call for the end of their work.
   const phase = parts.some(isCall) ? 'commentary' : 'final_answer'
   for (const part of parts) {
     if (part.kind === 'text') {

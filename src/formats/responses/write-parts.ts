@@ -31,7 +31,7 @@ export interface ItemPlace {
 
 export interface OpenItem {
   readonly kind: PartKind
-  /** Like that of a reply's writer, with `framed`. */
+  /** Like `frame` of a ReplyWriter; its texts go to `framed` as well. */
   readonly frame: DeltaFrame | null
   delta(text: string): void
   framed(text: ByteText): void
@@ -40,7 +40,7 @@ export interface OpenItem {
   close(seal: Seal | null): FinishedItem | null
 }
 
-/** `texts`: what stands for each TEXT in the item. */
+/** `texts`: the texts that replace each TEXT in the item, in order. */
 export interface FinishedItem {
   readonly item: JsonObject
   readonly texts: readonly ByteText[]
@@ -118,7 +118,7 @@ export class ReasoningItem implements OpenItem {
   /** The finished parts, serialized. */
   readonly #texts: ByteText[] = []
   #id = ''
-  /** Of the open part. */
+  /** Frame of the open part. */
   #frame: DeltaFrame | null = null
 
   constructor(place: ItemPlace) {

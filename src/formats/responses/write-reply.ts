@@ -164,7 +164,7 @@ function lastStatus({ status }: ResponseState): EndStatus {
   return status === 'incomplete' ? status : 'completed'
 }
 
-/** Null for an empty part. */
+/** The item for a part of a whole reply; null if the part is empty. */
 function wholeItem(part: FoldedPart, calls: ReplyCalls, facts: WriterFacts): JsonObject | null {
   switch (part.kind) {
     case 'text':

@@ -20,7 +20,7 @@ const CONSTANT: JsonObject = {
   top_logprobs: 0,
 }
 
-/** Long members of the request. Clients that read them do so in the finished response. */
+/** Long members of the request, left empty at the start: clients that read them do so in the finished response. */
 const LEFT_OUT_AT_THE_START: JsonObject = { instructions: null, tools: [] }
 
 /** The state of a response, without its items. */

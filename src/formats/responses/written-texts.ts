@@ -3,7 +3,7 @@
 import { type ByteText, encodeText, joinBytes, ofCharacters } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** Stands for a text that is already serialized. In a value, it must come before strings that others have chosen. */
+/** Placeholder for a text that is already serialized. In a value, it must come before all strings from outside. */
 export const TEXT = '\u0000text'
 
 const WRITTEN = ofCharacters(JSON.stringify(TEXT))
