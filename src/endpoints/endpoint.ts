@@ -23,7 +23,7 @@ export interface Operation {
   readonly streams?: true
   /** Charged when it succeeds. */
   readonly billed: boolean
-  /** Vendor whose models the example may name. */
+  /** Endpoint whose models the example may name; absent: messages. */
   readonly endpoint?: Endpoint
   readonly example?: Readonly<Record<string, unknown>>
 }

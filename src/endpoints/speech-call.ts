@@ -91,7 +91,7 @@ function refuseUnlessAudio(reply: UpstreamReply): void {
   throw new GatewayError('upstream_failed', { cause: 'the reply is not audio' })
 }
 
-/** A fixed price for a reply that reached its end, or of which the client received something before it left. */
+/** Charges the fixed price if the reply reached its end, or if the client received some of it before it left. */
 function resultOf(used: Metered, end: StreamEnd, started: boolean): CallResult {
   if (end === 'complete') return { used, charged: true, status: 200 }
   return { used, charged: started && end !== 'unsent', status: CLIENT_GONE }

@@ -37,7 +37,8 @@ export function chooseWire(
 }
 
 /**
- * Limits that a wire must refuse, because ignoring them would change the reply. Others are left out or approximated.
+ * Features that must be refused on a wire that cannot carry them, because the reply would change without them. Others are
+ * left out or approximated.
  */
 const REFUSED: ReadonlySet<WireLimit> = new Set(['stop_sequences', 'choices'])
 

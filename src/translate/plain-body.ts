@@ -1,7 +1,7 @@
 /**
- * Plans same-format calls without the values of plain members, for targets that leave such members as they are. What
- * their dialects may change in them is listed here once more; `test/translate/plain-body.test.ts` compares both ways for
- * every target of the catalogue.
+ * Plans same-format calls without reading the values of plain members, for targets that leave such members as they are.
+ * This repeats what dialects may change in them; `test/translate/plain-body.test.ts` compares the plans made with and
+ * without those values, for every target of the catalogue.
  */
 
 import { endsWithRole, hasRole, NOTE } from '../conversation/plain.ts'
@@ -15,15 +15,15 @@ import { planSameFormat, type SameFormatCall, type SameFormatPlan } from './same
 /** A body whose values may not have been read. */
 export interface ReadableBody {
   readonly json: JsonObject
-  /** With stand-ins for members whose values have not been read; the same as `json` if all have. */
+  /** The body with stand-ins for members whose values have not been read; the same as `json` if all have been. */
   readonly outline: JsonObject
-  /** Null: all have been read. */
+  /** Null: all values have been read. */
   readonly unread: { readonly notes: readonly number[] } | null
 }
 
 type Call = Omit<SameFormatCall, 'body'> & { readonly body: ReadableBody }
 
-/** As `planSameFormat`. */
+/** Like `planSameFormat`, but reads plain members only if the target needs their values. */
 export function planReadable({ body, ...call }: Call): SameFormatPlan {
   const { outline, unread } = body
   if (unread !== null && leavesPlain(call.format, call.target.dialect, { outline, notes: unread.notes })) {
@@ -33,7 +33,7 @@ export function planReadable({ body, ...call }: Call): SameFormatPlan {
   return planSameFormat({ ...call, body: body.json })
 }
 
-/** Whether the plan concerns nothing that was not read: a longer name of a tool is also renamed in the history. */
+/** Whether the plan leaves unread members alone. Renaming a tool, for one, also changes the history. */
 function keepsStandIns(format: WireName, outline: JsonObject, { body, reply }: SameFormatPlan): boolean {
   return reply.names === null && FORMATS[format].plain.form.names.every(key => body[key] === outline[key])
 }
@@ -55,7 +55,7 @@ function leavesTools({ tools }: Dialect, { outline, notes }: Unread): boolean {
   const idMax = tools.callId === 'alphanumeric_9' ? 0 : ID_LENGTH_MAX
   if (notes[NOTE.names]! > tools.nameMax || notes[NOTE.ids]! > idMax) return false
   if (outline.tools === undefined) return true
-  // The name of an only tool may be needed.
+  // To force the only tool there is, its name is needed.
   const mayName = tools.forced === 'named_only' && outline.tool_choice !== undefined
   return tools.schema === 'pass' && (tools.strict === 'pass' || notes[NOTE.strict] === 0) && !mayName
 }
@@ -65,7 +65,7 @@ const LEAVES: Readonly<Record<WireName, (dialect: Dialect, unread: Unread) => bo
     const { turns, content, betas } = dialect
     if (content.text === 'string' || turns.alternate || endsWithRole(notes, 'assistant')) return false
     if (hasRole(notes, 'system') && turns.midSystem !== 'keep') return false
-    // To plan reasoning, the end of the history is looked at.
+    // Planning reasoning takes a look at the end of the history.
     const thinking = objectOrNull(outline.thinking)
     if (thinking !== null && !takesThinking(thinking, dialect)) return false
     return Object.values(betas.flags).every(({ fields = [] }) => !fields.some(isInPlainMessages))

@@ -23,7 +23,7 @@ export class ReplyPipe implements ReplySink {
   #from: PartKind | null = null
   /** The part that the writer has open. Text and reasoning are opened by their first piece. */
   #open: PartKind | null = null
-  /** The open call stands for a JSON reply, so its arguments are text for the client. */
+  /** The open call stands in for a JSON reply, so its arguments are text for the client. */
   #isReply = false
   #repliedByTool = false
   #hasCalls = false

@@ -57,8 +57,8 @@ export interface StreamTranslation {
   skim(all: ByteText, at: number, onWritten: (text: ByteText) => void): ByteText
   readonly skimmedTo: number
   /**
-   * The events that end the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end properly. They
-   * report `billed` if given, else the upstream's usage, or a rough estimate if there is none.
+   * The events that end the reply. They report `billed` if given, else the upstream's usage, or a rough estimate if there
+   * is none. Throws GatewayError(`upstream_failed`) when the upstream did not end properly.
    */
   end(billed?: TokenUsage): ByteText
   /** The complete event that ends a failed stream. Null: use the error event that both chat formats know. */

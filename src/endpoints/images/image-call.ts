@@ -47,7 +47,7 @@ export function imageCall<Body extends Generation | Edit>(
   }
 }
 
-/** The price of every image requested. */
+/** The amount to hold: the price of all images requested. */
 function holdFor(entry: ModelEntry, { count, bytes }: Generation | Edit): MicroVnd {
   if (entry.price.per === 'image') return vndToMicro(entry.price.vnd * count)
   return holdAmount(entry, Math.ceil(bytes / 3), null)

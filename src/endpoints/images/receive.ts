@@ -150,7 +150,7 @@ function booleanOf(value: JsonValue | undefined): JsonValue | undefined {
   return value === 'true' ? true : value === 'false' || value === '' ? false : value
 }
 
-/** A repeated name is a list. */
+/** Repeated names become lists. */
 function fieldsOf(pairs: readonly (readonly [string, string])[]): JsonObject {
   const names = [...new Set(pairs.map(([name]) => name))]
   return Object.fromEntries(

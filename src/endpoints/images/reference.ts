@@ -28,7 +28,7 @@ export function referenceOfBytes(field: string, bytes: Buffer): Reference {
   })
 }
 
-/** From a data URL, an http(s) URL, or base64. Throws GatewayError `invalid_request`. */
+/** Reads a data URL, an http(s) URL, or base64. Throws GatewayError `invalid_request` for anything else. */
 export function referenceOfText(field: string, text: string): Reference {
   const trimmed = text.trim()
   if (/^https?:\/\//i.test(trimmed)) return { kind: 'url', field, url: trimmed }
@@ -45,7 +45,7 @@ function unreadable(field: string): GatewayError {
   })
 }
 
-/** Rejects with GatewayError when a URL does not lead to an image. */
+/** The image itself, fetched if the reference is a URL. Rejects with GatewayError when the URL does not lead to one. */
 export async function imageOf(
   reference: Reference,
   fetcher: ImageFetcher,
