@@ -5,7 +5,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { isPublicAddress } from './public-address.ts'
 
 export interface AddressGuardOptions {
-  /** What a forbidden address fails with. */
+  /** Makes the error for a forbidden address. */
   readonly refusal: () => Error
   /** Decides which addresses may be connected to; absent: those of the public internet. */
   readonly isAllowed?: ((address: string) => boolean) | undefined

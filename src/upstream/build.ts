@@ -11,7 +11,7 @@ export interface Outgoing {
   /** The upstream's name for the model. */
   readonly model: string
   readonly body: Buffer
-  /** Headers of this call beside those of the upstream. */
+  /** Headers of this call, in addition to those of the upstream. */
   readonly headers: Readonly<Record<string, string>>
   /** Null: JSON. */
   readonly contentType: string | null
@@ -37,7 +37,7 @@ const FORWARDED_VALUE_MAX = 2048
 const EVENT_STREAM = { plain: 'text/event-stream', bedrock: 'application/vnd.amazon.eventstream' } as const
 const STREAM_SUFFIX = '-with-response-stream'
 
-/** Everything but the `sigv4` signature. Null when the upstream does not serve the endpoint. */
+/** The request without a `sigv4` signature, which is added later. Null when the upstream does not serve the endpoint. */
 export function buildRequest(
   upstream: ReachableUpstream,
   credential: Credential,

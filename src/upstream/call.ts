@@ -20,7 +20,7 @@ export interface CallOptions {
   readonly onClose: (fault: UpstreamFault | null) => void
 }
 
-/** A whole reply starts only when it is complete, so its first byte may take this many times as long. */
+/** A whole reply starts only when it is complete, so its first byte may take this many times as long as a stream's. */
 const WHOLE_REPLY_PATIENCE = 5
 
 export class EndpointMissingError extends Error implements PlainFault {

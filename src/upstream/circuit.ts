@@ -1,6 +1,6 @@
 /**
- * A circuit breaker for anything that calls go to: an upstream, a credential, or a model by a credential. Closed, it
- * lets every call pass. After faults it opens for a while, then half-opens: one call at a time probes.
+ * A circuit breaker for anything that calls go to: an upstream, a credential, or a model as called with a credential.
+ * Closed, it lets every call pass. After faults it opens for a while, then half-opens: one call at a time probes.
  */
 
 export interface CircuitPolicy {

@@ -37,7 +37,8 @@ export class Credential {
   readonly #policy: CircuitPolicy
   readonly #nowMs: () => number
   /**
-   * By the upstream's name for the model: providers limit each model separately. At most as many as the catalogue has.
+   * Circuits by the upstream's name for the model, because providers limit each model separately. At most one for each model
+   * of the catalogue.
    */
   readonly #models = new Map<string, Circuit>()
 
@@ -54,7 +55,7 @@ export class Credential {
     return this.#models.size === 0 ? null : (this.#models.get(name) ?? null)
   }
 
-  /** The same, created if needed. */
+  /** The circuit of a model with this credential, created if needed. */
   watchModel(name: string): Circuit {
     const known = this.#models.get(name)
     if (known !== undefined) return known
@@ -124,7 +125,7 @@ export class CredentialPool {
   }
 }
 
-/** Maps two numbers to an evenly distributed number in [0, 1), always the same one (MurmurHash3's finaliser). */
+/** Maps two numbers deterministically to an evenly distributed number in [0, 1) (MurmurHash3's finaliser). */
 export function mixed(first: number, second: number): number {
   let hash = (Math.imul(first, 0x9e3779b1) ^ Math.imul(second + 1, 0x85ebca77)) >>> 0
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

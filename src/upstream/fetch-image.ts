@@ -12,7 +12,7 @@ import { AddressGuard } from './address-guard.ts'
 export interface ImageFetchOptions {
   /** Largest image, in bytes. */
   readonly bytesMax: number
-  /** From the first DNS lookup to the last byte, redirects included, in ms. */
+  /** Most time for a fetch, from the first DNS lookup to the last byte, redirects included, in ms. */
   readonly timeoutMs: number
   readonly redirectsMax: number
   /** Most concurrent fetches in this process. */

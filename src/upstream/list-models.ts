@@ -115,7 +115,7 @@ function modelsOf(json: Readonly<Record<string, unknown>>): ListedModel[] {
   })
 }
 
-/** Null for an invalid date. */
+/** The day as an ISO date; null for an invalid date. */
 function dayOf(value: unknown): string | null {
   const day = typeof value === 'string' ? ISO_DATE.exec(value)?.[0] : undefined
   const time = Date.parse(`${day}T00:00:00Z`)

@@ -91,7 +91,7 @@ export class ReachableUpstream {
     this.basePath = url.pathname.replace(/\/$/, '')
     this.#region = given.region
     this.#concurrencyMax = Math.min(facts.concurrencyMax, options.connectionsMax)
-    // The sandbox fails on request only, so its faults must not affect the next call.
+    // The sandbox fails only when a prompt asks it to, so its faults must not affect the next call.
     const policy: CircuitPolicy = given.sandbox ? { failures: Infinity, baseMs: 0, maxMs: 0 } : facts.cooldown
     this.circuit = new Circuit(policy, nowMs)
     this.credentials = new CredentialPool(
@@ -116,7 +116,7 @@ export class ReachableUpstream {
     return this.#outUntilMs === 0 ? 0 : Math.max(0, this.#outUntilMs - this.#nowMs())
   }
 
-  /** Takes it out of service for this long; 0 puts it back. */
+  /** Takes the upstream out of service for this long; 0 puts it back. */
   takeOut(forMs: number): void {
     this.#outUntilMs = forMs === 0 ? 0 : this.#nowMs() + forMs
   }
@@ -157,7 +157,7 @@ export interface UpstreamRegistry {
   /** Ids of upstreams that cannot be called. */
   readonly unreachable: readonly string[]
   readonly sandboxed: readonly string[]
-  /** Takes exactly these out of service, as an operator asked; all others are put back. */
+  /** Takes exactly these upstreams out of service, as an operator asked; all others are put back. */
   setOut(upstreams: readonly { readonly upstreamId: string; readonly secondsLeft: number }[]): void
   /** The state of each reachable upstream, for the command line and for metrics. */
   status(): readonly UpstreamStatus[]
