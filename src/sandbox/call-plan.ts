@@ -31,8 +31,8 @@ const COMMON_WORDS = new Set(
 )
 
 /**
- * Empty if the reply should be text: no tool fits, the choice is `none`, results have just arrived, or the prompt says
- * so.
+ * The calls of a reply; empty if it should be text, because no tool fits, the choice is `none`, results have just arrived,
+ * or the prompt says so.
  */
 export function planCalls(prompt: Prompt): PlannedCall[] {
   const hints = hintsIn(prompt.request)
@@ -47,7 +47,7 @@ export function planCalls(prompt: Prompt): PlannedCall[] {
   })
 }
 
-/** Some agents accept an answer only through a tool; null when the answer is plain text. */
+/** The call that carries the answer, for agents that accept one only through a tool; null: it is plain text. */
 export function closingCall(prompt: Prompt, text: string): PlannedCall | null {
   const { tools, toolChoice, words } = prompt
   if (toolChoice.kind === 'none' || words.has('text') || words.has('refuse')) return null
@@ -76,7 +76,7 @@ function chooseTools(prompt: Prompt): ToolUse[] {
   return forced && !canClose ? twice(prompt, [tools.find(tool => !startsAgent(tool)) ?? tools[0]!]) : []
 }
 
-/** One call, or two if the request asks for two: to the two best tools, or twice to the only one. */
+/** One call, or two if the request asks for two: of the two best tools, or of the only one twice. */
 function twice(prompt: Prompt, [first, second]: readonly OfferedTool[]): ToolUse[] {
   const one = { tool: first!, given: NO_VALUES }
   if (!prompt.parallelCalls || !ASKS_FOR_TWO.test(prompt.request)) return [one]

@@ -39,7 +39,7 @@ export function countPicture(image: PromptImage, rule: 'pixels' | 'tiles', detai
   return 85 + 170 * Math.ceil((image.width * shrink) / 512) * Math.ceil((image.height * shrink) / 512)
 }
 
-/** Text sources by the tokenizer, PDFs by page. */
+/** Counts text sources with the tokenizer, and PDFs by page. */
 export function countDocument(block: JsonObject): number {
   const source = isObject(block.source) ? block.source : {}
   const title = countText(textOf(block.title)) + countText(textOf(block.context))

@@ -39,7 +39,7 @@ export function lookUpModel(body: JsonObject, kind: ModelKind, lookUp: ModelLook
   )
 }
 
-/** The prompt words; a misspelt one is a 400 that lists them. */
+/** The prompt words in a text. Throws a 400 that lists the known words for a misspelt one. */
 export function wordsOf(text: string): FoundWords {
   try {
     return readWords(text)

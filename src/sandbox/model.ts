@@ -77,7 +77,7 @@ export interface Prompt {
   readonly systemText: string
   /** The user's own text in the last turn, without the client's additions; '' without a user turn. */
   readonly userText: string
-  /** Its last text: what the reply is about. */
+  /** The last of the user's texts: what the reply is about. */
   readonly request: string
   /** The working directory according to the client. */
   readonly directory: string | null

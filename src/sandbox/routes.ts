@@ -80,7 +80,7 @@ function decoded(name: string): string {
   }
 }
 
-/** One list that both SDK families can read. */
+/** Answers with a single list that both SDK families can read. */
 async function answerModels(exchange: Exchange, { modelNames }: UpstreamView): Promise<void> {
   const data = modelNames.map(id => ({
     id,

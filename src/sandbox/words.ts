@@ -138,7 +138,7 @@ function fits(row: WordRow, value: string): boolean {
   return row.pattern?.test(value) ?? false
 }
 
-/** One or two letters away from a known word; anything else is ordinary text. */
+/** Whether a word is one or two letters away from a known one; anything else is ordinary text. */
 function isMisspelt(word: string): boolean {
   return WORDS.some(row => row.word.length > 3 && editDistance(word, row.word) <= 2)
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '../json.ts'
 
 export const FRAME_STREAM = 'application/vnd.amazon.eventstream'
 
-/** One event of the messages format, in base64 and padded as on that wire. */
+/** The frame of one event of the messages format, in base64 and padded as on the cloud wire. */
 export function chunkFrame(event: JsonObject): Buffer {
   const bytes = Buffer.from(JSON.stringify(event)).toString('base64')
   const payload = { bytes, p: 'abcdefghijklmnopqrstuvwxyz'.slice(0, bytes.length % 26) }

@@ -62,7 +62,7 @@ function isRecent(date: string): boolean {
   return Math.abs(Date.now() - ms) <= SKEW_MS_MAX
 }
 
-/** Path segments are encoded once more than on the wire. */
+/** The request as it is signed: its path segments are encoded once more than on the wire. */
 function canonicalRequest(exchange: Exchange, signedHeaders: readonly string[], body: Buffer): string {
   if (!signedHeaders.includes('host')) throw refused('InvalidSignatureException', "'Host' must be a 'SignedHeader'.")
   const [path, query] = (exchange.request.url ?? '').split('?') as [string, string?]

@@ -5,7 +5,7 @@ import { invalid, type ModelFacts } from '../model.ts'
 import { checkChatMessages } from './check-messages.ts'
 import { emptyArray, missing, tooLong, unknownParameter, unsupported, wrongType, wrongValue } from './refusals.ts'
 
-/** Fields of other formats reveal a leak in a conversion. Fields unknown to all formats pass. */
+/** Fields of other formats, refused because they reveal a leak in a conversion. Fields unknown to all formats pass. */
 const FOREIGN_FIELDS = [
   'system', 'stop_sequences', 'output_config', 'output_format', 'context_management', 'mcp_servers', 'container',
   'thread', 'betas', 'cache_control', 'input', 'instructions', 'max_output_tokens', 'include', 'text', 'top_k',
@@ -32,7 +32,7 @@ export function checkChatRequest(body: JsonObject, facts: ModelFacts): void {
   checkChatMessages(body, facts)
 }
 
-/** In the wording that users of the real models report. */
+/** Refuses an effort beside tools, in the wording that users of the real models report. */
 function checkEffortBesideTools(body: JsonObject, { effortBesideTools }: ModelFacts): void {
   if (effortBesideTools === undefined || listOf(body.tools).length === 0) return
   const { reasoning_effort: effort } = body

@@ -17,7 +17,7 @@ import {
 import { formInWords } from '../task/form.ts'
 import { readUserTurn, workingDirectory } from '../task/request.ts'
 
-/** Reasoning tokens per effort; a model that gets no effort shows none. */
+/** Reasoning tokens per effort. Without an effort, a model shows no reasoning. */
 const EFFORT_TOKENS: Readonly<Record<string, number>> = {
   none: 0,
   minimal: 64,
@@ -150,7 +150,7 @@ function readReasoning(body: JsonObject, facts: ModelFacts): number {
   return firstNumber(body.thinking_budget) ?? EFFORT_TOKENS.medium!
 }
 
-/** Text by the tokenizer, images by tiles, plus a few tokens per message and tool. */
+/** Counts text with the tokenizer and images by tiles, plus a few tokens per message and tool. */
 function countInput(body: JsonObject, messages: readonly JsonObject[]): number {
   let tokens = 3
   for (const message of messages) {

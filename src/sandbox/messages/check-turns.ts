@@ -106,7 +106,7 @@ function checkBlock(block: Json, at: string, role: string, facts: ModelFacts): J
   return block
 }
 
-/** `messages.3` of `messages.3.content.0`. */
+/** The turn's part of a path: `messages.3` for `messages.3.content.0`. */
 function turnOf(at: string): string {
   return at.split('.').slice(0, 2).join('.')
 }
@@ -211,7 +211,7 @@ function mergeNeighbours(turns: readonly (Turn & { index: number })[]) {
   return merged
 }
 
-/** With a thinking budget, a tool loop must include the thinking that led to the call. */
+/** Requires the thinking that led to a tool call, in a request with a thinking budget. */
 function checkThinkingFirst(body: JsonObject, turns: readonly Turn[]): void {
   if (!isObject(body.thinking) || body.thinking.type !== 'enabled') return
   const last = turns.findLastIndex(turn => turn.role === 'assistant')

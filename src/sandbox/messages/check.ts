@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
 import { checkTurns } from './check-turns.ts'
 
-/** Fields of other formats reveal a leak in a conversion. Fields unknown to all formats pass. */
+/** Fields of other formats, refused because they reveal a leak in a conversion. Fields unknown to all formats pass. */
 const FOREIGN_FIELDS = [
   'stop', 'max_completion_tokens', 'response_format', 'reasoning_effort', 'stream_options', 'n', 'frequency_penalty',
   'presence_penalty', 'logit_bias', 'logprobs', 'top_logprobs', 'seed', 'user', 'parallel_tool_calls', 'functions',

@@ -126,7 +126,7 @@ function readReasoning(body: JsonObject, facts: ModelFacts): number {
   return typeof thinking.budget_tokens === 'number' ? thinking.budget_tokens : 2_048
 }
 
-/** Text by the tokenizer, images by pixels, plus a few tokens per turn and tool. */
+/** Counts text with the tokenizer and images by pixels, plus a few tokens per turn and tool. */
 function countInput(body: JsonObject, messages: readonly JsonObject[]): number {
   let tokens = 3
   for (const block of blocksOf(body.system)) tokens += countText(textOf(block.text))

@@ -15,9 +15,9 @@ export function signThinking(thinking: string): string {
 }
 
 /**
- * True for the sandbox's own signature of this text (or of omitted text, with `display: omitted`), and for signatures
- * that look like the real provider's, where the conversation may have started. Seals of other vendors, and of a
- * gateway, are refused as the real provider does.
+ * True for the sandbox's own signature of this text (or of text left out by `display: omitted`), and for signatures that
+ * look like the real provider's, because the conversation may have started there. False for seals of other vendors or of a
+ * gateway, which the real provider refuses too.
  */
 export function isAcceptedSignature(signature: string, thinking: string): boolean {
   const bytes = Buffer.from(signature, 'base64')

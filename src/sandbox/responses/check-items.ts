@@ -86,7 +86,7 @@ function checkReasoningItem(item: JsonObject, at: string, facts: ModelFacts, sto
   )
 }
 
-/** Reasoning comes before what it led to. Where it is text, every call must have some. */
+/** Requires reasoning to be followed by what it led to. With models that send it as text, every call must have some. */
 export function checkReasoningOrder(items: readonly JsonObject[], { reasoningItems }: ModelFacts): void {
   let reasoned = false
   for (const [index, item] of items.entries()) {

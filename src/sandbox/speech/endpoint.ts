@@ -22,7 +22,7 @@ const VOICES: readonly string[] = [
 const FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']
 const DEFAULT_FORMAT = 'mp3'
 const INPUT_CHARACTERS_MAX = 4_096
-/** Output tokens per input token; sets the stream's pace. */
+/** Output tokens for each chunk of audio; they set the stream's pace. */
 const TOKENS_PER_CHUNK = 7
 
 /** Throws ProviderError for every refusal. */

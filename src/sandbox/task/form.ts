@@ -11,7 +11,7 @@ const WANTS_JSON =
   /\b(?:reply|respond|answer|output|return|formatted|conform\w*|match\w*|valid)\b[^{}]{0,160}\bJSON\b|\bJSON\b[^{}]{0,160}\b(?:reply|respond|answer|output|return|conform\w*|match\w*|valid)\b/i
 const WANTS_OBJECT = /\b(?:reply|respond|answer)\b[^.\n]{0,40}\bJSON object\b[^.\n]{0,40}\b(?:nothing else|only)\b/i
 
-/** `asked`: from the request's own parameter. A schema in the text overrides a mere `object`. */
+/** `asked`: the form that the request's own parameter asks for. A schema in the text overrides a mere `object`. */
 export function formInWords(asked: OutputForm, texts: readonly string[]): OutputForm {
   if (asked.kind === 'schema') return asked
   for (const text of texts.toReversed()) {

@@ -48,7 +48,7 @@ const ASKS_HOW =
 const NEXT =
   /[\s,;.]+(?:and |then |rồi |sau đó )+(?:run|execute|show|tell|read|list|print|say|chạy|đọc|nói)(?!\p{L}).*$/isu
 
-/** Null for anything else: a question, or a task for other tools. */
+/** The task in a request; null for anything else: a question, or a task for other tools. */
 export function readTask(request: string): Task | null {
   const text = request.slice(0, REQUEST_CHARACTERS_MAX)
   if (ASKS_HOW.test(text)) return null

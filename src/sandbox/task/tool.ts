@@ -21,7 +21,7 @@ const WRITE_NAMES = ['write', 'create', 'save', 'editor', 'edit']
 const READ_NAMES = ['read', 'view', 'open', 'cat', 'show', 'editor']
 const NO_TEXT_NAMES = ['image', 'pdf', 'notebook', 'mcp', 'resource', 'directory', 'stdin']
 
-/** Null if no offered tool can do it. */
+/** The tool for a task; null if no offered tool can do it. */
 export function toolFor(task: Task, tools: readonly OfferedTool[], directory: string | null): ToolUse | null {
   switch (task.kind) {
     case 'run':
