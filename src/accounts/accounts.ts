@@ -9,16 +9,14 @@ export interface Account {
 }
 
 export interface AccountWithWallet extends Account {
-  /** The only spendable figure. */
+  /** What the account can spend, without what is held. */
   readonly balanceMicroVnd: MicroVnd
   /** Set aside for calls in flight. */
   readonly heldMicroVnd: MicroVnd
 }
 
 const EMAIL_BYTES_MAX = 254
-/**
- * No quotes, lists, display names or comments, which would mean another address in a mail, and no invisible characters.
- */
+/** Refuses quotes, lists, display names and comments, with which a mail would go to another address, and invisible characters. */
 const EMAIL = /^[^\s@\p{C}"(),:;<>[\]]+@[^\s@\p{C}"(),:;<>[\]]+\.[^\s@\p{C}"(),:;<>[\]]+$/u
 
 const CREATE = `with a as (insert into account (email) values ($1) returning account_id, email),

@@ -19,7 +19,7 @@ export function openAuthenticator({ encryption }: SealingSecrets, accountId: num
   return open(encryption, sealed, boundTo(accountId))
 }
 
-/** A sealed secret as a form field. */
+/** Writes a sealed secret as the value of a form field. */
 export function writeOffer({ keyId, iv, ciphertext }: SealedValue): string {
   return [String(keyId), iv.toString('base64url'), ciphertext.toString('base64url')].join('.')
 }
@@ -66,7 +66,7 @@ export async function rotateAuthenticators(sql: AnySql, secrets: SealingSecrets)
   }
 }
 
-/** Authenticators, by the number of the encryption key that opens them. */
+/** Counts authenticators by the number of the encryption key that opens them. */
 export async function countSealedAuthenticators(sql: AnySql): Promise<ReadonlyMap<number, number>> {
   return new Map((await sql.unsafe(IN_USE)).map(row => [row.encryption_id, row.factors]))
 }

@@ -1,4 +1,4 @@
-/** Changing an account's address: the new one proves itself by a link, the old one is told. */
+/** Changing an account's address: a link mailed to the new one proves it, and the old one is notified. */
 
 import { faultCode } from '../lib/database.ts'
 import { readEmail } from './accounts.ts'
@@ -16,8 +16,8 @@ const CHANGE = `update account set email = $2, email_verified_at = now()
   where account_id = $1::text::bigint and blocked_at is null returning account_id`
 
 /**
- * Mails a link to the new address. One that has an account gets a mail that says so, and the answer is the same. The
- * caller has checked that it is the owner who asks.
+ * Mails a link to the new address. If that already has an account, the mail says so instead, and the caller gets the same answer.
+ * The caller has checked that it is the owner who asks.
  */
 export async function requestEmailChange(
   services: PeopleServices,
@@ -52,8 +52,8 @@ export async function requestEmailChange(
 }
 
 /**
- * The new address behind a link, for its account only: whoever reads the mailbox of a mistyped address gets nothing.
- * Null when it is unknown, used, expired or somebody else's. Changes nothing.
+ * The new address that a link confirms, only for the account that asked for it: whoever reads the mailbox of a mistyped address
+ * gets nothing. Null when the link is unknown, used, expired or another account's. Changes nothing.
  */
 export async function readEmailChange(
   { sql }: PeopleServices,

@@ -1,7 +1,7 @@
 /**
- * Deleting an account: everything personal is erased, the books stay. What stays is named by the account's number alone:
- * wallet, journal, calls, orders and transfers, with the invoice details as they stood when a top-up was credited, which
- * the law wants kept.
+ * Deleting an account: everything personal is erased, the books stay. They name the account by its number alone: wallet, journal,
+ * calls, orders and transfers, with the invoice details as they stood when a top-up was credited, which the law requires us to
+ * keep.
  */
 
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -14,7 +14,7 @@ import { dropFactor } from './second-factor.ts'
 import { endAllSessions } from './sessions.ts'
 import type { PeopleServices, Session, Visitor } from './types.ts'
 
-/** `.invalid` is nobody's (RFC 2606). The address is free for a new account. */
+/** `.invalid` belongs to nobody (RFC 2606). The old address becomes free for a new account. */
 const ERASE = `update account set email = 'deleted-' || account_id || '@deleted.invalid', password_phc = null,
     email_verified_at = null, blocked_at = coalesce(blocked_at, now()), deleted_at = now()
   where account_id = $1::text::bigint and deleted_at is null and not is_operator returning account_id`
@@ -30,14 +30,14 @@ webhooks as (delete from webhook where account_id = $1::text::bigint)
 delete from alert_settings where account_id = $1::text::bigint`
 const BALANCE = 'select balance_micro_vnd::text as balance from wallet where account_id = $1::text::bigint'
 
-/** What is left in its wallet, which nobody can spend afterwards. */
+/** The balance left in the wallet, which nobody can spend once the account is deleted. */
 export async function readBalance({ sql }: PeopleServices, accountId: number): Promise<MicroVnd> {
   return microVnd(BigInt((await sql.unsafe(BALANCE, [String(accountId)]))[0]!.balance))
 }
 
 /**
- * The caller has checked that it is the owner who asks. Calls in flight end and are charged; the next one with any of
- * the account's keys is refused. `operator`: their role has to be taken first.
+ * The caller has checked that it is the owner who asks. Calls in flight end and are charged; the next one with any of the
+ * account's keys is refused. `operator`: an operator's role has to be removed first.
  */
 export async function deleteAccount(
   services: PeopleServices,

@@ -3,15 +3,15 @@
 import type { AnySql, TransactionSql } from '../lib/database.ts'
 import { hashToken, makeToken } from './secret-token.ts'
 
-/** In the table `email_token`; never reused. */
+/** Numbers stored in the table `email_token`; never reuse one. */
 const PURPOSES = { registration: 1, reset: 2, email_change: 3 } as const
 export type TokenPurpose = keyof typeof PURPOSES
 
 export interface EmailToken {
   readonly email: string
-  /** For a reset or a change of address. */
+  /** Set for a reset and for a change of address. */
   readonly accountId: number | null
-  /** For a registration: the password chosen with it. */
+  /** Set for a registration: the hash of the password chosen with it. */
   readonly passwordPhc: string | null
 }
 
@@ -23,7 +23,7 @@ const TAKE = `delete from email_token where token_hash = decode($1, 'hex') and p
   and expires_at > now() returning email, account_id, password_phc`
 const DROP = 'delete from email_token where email_key = lower($1) and purpose = $2::text::smallint'
 
-/** The secret for the link. */
+/** Returns the secret for the link. */
 export async function issueToken(
   sql: AnySql,
   purpose: TokenPurpose,
@@ -43,7 +43,7 @@ export async function issueToken(
   return token
 }
 
-/** What the link stands for, without consuming it; null when it is unknown, used or expired. */
+/** Reads a link without consuming it; null when it is unknown, used or expired. */
 export async function readToken(sql: AnySql, purpose: TokenPurpose, token: string): Promise<EmailToken | null> {
   const hash = hashToken(token)
   return hash === null ? null : toToken((await sql.unsafe(READ, [hash, String(PURPOSES[purpose])]))[0])

@@ -8,7 +8,7 @@ import { classifyFault, openStatementPool, type PoolLoad, plainArray, type State
 export interface FoundKey {
   readonly accountId: number
   readonly keyId: number
-  /** Hash under which it is stored; the hold statement takes it. */
+  /** Hash under which the key is stored; the hold statement takes it. */
   readonly keyHash: Uint8Array
   readonly state: KeyState
   /** Calls per minute; 0: no limit; null: the catalogue's default. */
@@ -21,16 +21,16 @@ export interface FoundKey {
   readonly walletEmpty: boolean
 }
 
-/** `blocked`: its account is. `disabled`: its owner paused it. */
+/** `blocked`: the account is blocked. `disabled`: the owner paused the key. */
 export type KeyState = 'active' | 'revoked' | 'blocked' | 'disabled' | 'expired'
 
 export interface KeyFinderOptions {
   readonly url: string
   readonly concurrency?: number
   readonly batchMax?: number
-  /** Most look-ups waiting. */
+  /** Most look-ups that may wait. */
   readonly waitingMax?: number
-  /** Time for one look-up while Postgres fails, in ms. */
+  /** How long a call waits for its look-up while Postgres fails, in ms. */
   readonly retryMs?: number
 }
 

@@ -37,7 +37,7 @@ export async function findForeignSecrets(sql: Sql, secrets: KeySecrets): Promise
     for (const id of unseen) {
       if (wrong?.has(id) !== true) await sql.unsafe(SEE, rowOf(variable, set, id))
     }
-    // Another process may have been faster.
+    // Another process may have recorded other secrets first.
     const now = unseen.length > 0 ? await readFingerprints(sql, variable) : known
     for (const id of set.secrets.keys()) {
       if (now.get(id) !== fingerprintOf(variable, set, id)) foreign.push(`${variable} ${id}`)

@@ -1,4 +1,4 @@
-/** Which providers' people may sign in to which account. */
+/** Links between accounts and the people who may sign in to them through a provider such as Google. */
 
 import { type AnySql, faultCode, type Sql } from '../lib/database.ts'
 import { type Identity, PROVIDER_CODES, PROVIDER_IDS, type ProviderId } from './identity-providers/types.ts'
@@ -8,14 +8,14 @@ const FIND = `select i.account_id, a.blocked_at is not null as blocked
   from identity i join account a using (account_id) where i.provider = $1::text::smallint and i.subject = $2`
 const ADD = `insert into identity (provider, subject, account_id, email, is_authoritative)
   values ($1::text::smallint, $2, $3::text::bigint, $4, $5::text::boolean)`
-/** The last way in stays. */
+/** Never removes an account's last way to sign in. */
 const REMOVE = `delete from identity i
   where account_id = $1::text::bigint and provider = $2::text::smallint
     and (exists (select from account a where a.account_id = i.account_id and a.password_phc is not null)
       or exists (select from identity o where o.account_id = i.account_id and o.provider <> i.provider))
   returning provider`
 const LOCK = 'select account_id from account where account_id = $1::text::bigint for update'
-/** What the mailbox itself outranks: everything but a provider that runs this very mailbox. */
+/** Removes the links that proof of the mailbox overrides: all but that of a provider which runs this very mailbox. */
 const REMOVE_OUTRANKED = `delete from identity i using account a
   where i.account_id = $1::text::bigint and a.account_id = i.account_id
     and not (i.is_authoritative and lower(i.email) = a.email_key)`
@@ -23,7 +23,7 @@ const REMOVE_ALL = 'delete from identity where account_id = $1::text::bigint'
 
 export interface LinkedProvider {
   readonly provider: ProviderId
-  /** As it was when it was linked; '': none. */
+  /** The provider's address for the person at the time of linking; '': none. */
   readonly email: string
   readonly createdAt: Date
 }
@@ -44,7 +44,7 @@ export async function findIdentity(
   return row === undefined ? null : { accountId: Number(row.account_id), isBlocked: row.blocked }
 }
 
-/** Throws the database's error (see isTaken) when the person or the account has another partner there. */
+/** Throws the database's error (see isTaken) when the person already has an account, or the account a person at this provider. */
 export async function addIdentity(sql: AnySql, accountId: number, identity: Identity): Promise<void> {
   const { provider, subject, email, isAuthoritative } = identity
   const row = [String(PROVIDER_CODES[provider]), subject, String(accountId), email ?? '', String(isAuthoritative)]
@@ -55,7 +55,7 @@ export function isTaken(error: unknown): boolean {
   return faultCode(error) === '23505'
 }
 
-/** False when it is not linked or is the last way to sign in. Two at the same moment leave one. */
+/** False when the provider is not linked or is the last way to sign in. Two removals at the same moment leave one way. */
 export function removeIdentity(sql: Sql, accountId: number, provider: ProviderId): Promise<boolean> {
   return sql.begin(async transaction => {
     await transaction.unsafe(LOCK, [String(accountId)])
@@ -63,7 +63,7 @@ export function removeIdentity(sql: Sql, accountId: number, provider: ProviderId
   })
 }
 
-/** When somebody has proved the mailbox: whoever else had got in by its address is out. */
+/** Called once somebody has proved to own the mailbox: removes everybody else who got in through its address. */
 export async function removeOutranked(sql: AnySql, accountId: number): Promise<void> {
   await sql.unsafe(REMOVE_OUTRANKED, [String(accountId)])
 }

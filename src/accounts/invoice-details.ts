@@ -1,18 +1,18 @@
-/** Who a customer's invoices are made out to. A top-up keeps what stood here when it was credited. */
+/** Who a customer's invoices are made out to. A top-up keeps a copy of these details as they were when it was credited. */
 
 import type { AnySql } from '../lib/database.ts'
 import { readTaxCode } from '../lib/tax-code.ts'
 import { readEmail } from './accounts.ts'
 
 export interface InvoiceDetails {
-  /** Of the company, or of the person. */
+  /** Name of the company or the person. */
   readonly name: string
-  /** '' for who has none. */
+  /** '' for a buyer without one. */
   readonly taxCode: string
   readonly address: string
   /** Where invoices are sent. */
   readonly email: string
-  /** False: sold to a consumer without details. */
+  /** False: invoices name no buyer, only a consumer. */
   readonly wanted: boolean
 }
 

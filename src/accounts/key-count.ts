@@ -1,18 +1,18 @@
 /**
- * Moves what keys were charged on past days into one figure per key, so that limits which never start anew, and reports of
- * all that a key has cost, read the last days only.
+ * Adds up what each key was charged on past days, so that limits which never reset, and reports of a key's total cost, need to
+ * read only the last few days.
  */
 
 import type { AnySql } from '../lib/database.ts'
 
 const KEYS_PER_STATEMENT = 2_000
 const STATEMENTS_MAX = 10_000
-/** A key without calls is moved on as rarely as this: it costs a row, and saves no more than so many days of its account. */
+/** How long a key without calls is left alone: counting it writes a row, and saves reports reading no more than these days. */
 const IDLE_DAYS = 31
 
 /**
- * The keys after one ($1, $2), in order, so that a pass reads each once. Settlements of yesterday may still be under way when
- * today begins, so the day before it is the last that is counted.
+ * Counts the keys after ($1, $2) in order, so that a pass reads each once. Yesterday's calls may still be settling when today
+ * begins, so the last day counted is the one before yesterday.
  */
 const COUNT = `
 with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day),
@@ -42,7 +42,7 @@ counted as (
 select account_id, key_id, (select count(*)::integer from counted) as counted
   from page order by account_id desc, key_id desc limit 1`
 
-/** May run in several processes at once. Returns how many keys it moved. */
+/** May run in several processes at once. Returns how many keys it counted. */
 export async function countKeys(sql: AnySql, signal?: AbortSignal): Promise<number> {
   let counted = 0
   let after = ['0', '0']

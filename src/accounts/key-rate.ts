@@ -1,7 +1,7 @@
 /**
- * How many calls per minute and in flight a key may have, by an operator's word. Its owner decides (key-settings.ts) until an
- * operator does; from then on only operators can, until one hands it back. The append-only operator log says who decided
- * last.
+ * How many calls per minute and in flight a key may have, when an operator decides. The key's owner decides (key-settings.ts)
+ * until an operator does; from then on only operators can, until one hands control back. The append-only operator log says who
+ * decided last.
  */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
@@ -17,11 +17,13 @@ const GIVEN_BACK = 'key.limit.default'
 const CONCURRENCY_SET = 'key.concurrency'
 const CONCURRENCY_GIVEN_BACK = 'key.concurrency.default'
 
-/** For a row `k` of api_key: an operator decides on its calls per minute, because the last of the two actions set them. */
+/**
+ * SQL, for a row `k` of api_key: true while an operator controls its calls per minute, having set them and not handed them back.
+ */
 export const RATE_HELD = `coalesce((select o.action = '${SET_BY_OPERATOR}' from operator_action o
     where o.account_id = k.account_id and o.action in ('${SET_BY_OPERATOR}', '${GIVEN_BACK}') and o.subject = k.key_id::text
     order by o.action_id desc limit 1), false)`
-/** The same for its calls in flight. */
+/** The same for calls in flight. */
 export const CONCURRENCY_HELD = `coalesce((select o.action = '${CONCURRENCY_SET}' from operator_action o
     where o.account_id = k.account_id and o.action in ('${CONCURRENCY_SET}', '${CONCURRENCY_GIVEN_BACK}')
       and o.subject = k.key_id::text
@@ -39,7 +41,7 @@ export function limitKey(sql: Sql, key: LimitedKey, callsPerMinute: number | nul
 
 type LimitedKey = KeyRow & { readonly by: Actor; readonly reason?: string }
 
-/** The same in the caller's transaction. */
+/** limitKey within the caller's transaction. */
 export async function limitKeyIn(
   transaction: TransactionSql,
   { accountId, keyId, by, reason = '' }: LimitedKey,
@@ -53,7 +55,7 @@ export async function limitKeyIn(
   return true
 }
 
-/** The limit and, behind it, why. */
+/** The limit, followed by the reason. */
 function inWords(limit: string | null, reason: string): string {
   return [limit, reason].filter(Boolean).join(': ')
 }
@@ -66,7 +68,7 @@ export function limitConcurrency(sql: Sql, key: LimitedKey, callsInFlight: numbe
   return sql.begin(transaction => limitConcurrencyIn(transaction, key, callsInFlight))
 }
 
-/** The same in the caller's transaction. */
+/** limitConcurrency within the caller's transaction. */
 export async function limitConcurrencyIn(
   transaction: TransactionSql,
   { accountId, keyId, by, reason = '' }: LimitedKey,

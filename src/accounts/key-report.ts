@@ -1,4 +1,4 @@
-/** What a key may do, has cost and has left: for its holder, who may be a program. */
+/** What a key may do, has cost and has left. For its holder, who may be a program. */
 
 import type { AnySql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -17,13 +17,13 @@ export interface KeyReport {
   readonly concurrencyMax: number | null
   /** Null: no limit of its own. */
   readonly limitMicroVnd: MicroVnd | null
-  /** Null: the limit never starts anew. */
+  /** Null: the limit never resets. */
   readonly limitReset: Period | null
-  /** Charged so far, by Vietnam's calendar. */
+  /** Charged so far in each period of Vietnam's calendar. */
   readonly charged: Readonly<Record<Period | 'ever', MicroVnd>>
-  /** Of the account's wallet. */
+  /** Balance of the account's wallet. */
   readonly balanceMicroVnd: MicroVnd
-  /** Set aside for calls in flight, of all its keys. */
+  /** Money set aside for calls in flight with any of the account's keys. */
   readonly heldMicroVnd: MicroVnd
 }
 

@@ -1,4 +1,7 @@
-/** What owners decide about a key: its name, when it works, what it may spend and call. In force at the next call, everywhere. */
+/**
+ * What owners decide about a key: its name, when it works, what it may spend and call. Applies from the next call, in every
+ * process.
+ */
 
 import type { AnySql } from '../lib/database.ts'
 import { vndToMicro } from '../lib/money.ts'
@@ -9,14 +12,14 @@ import { cleanLabel } from './keys.ts'
 
 /** Highest limit, in whole dong. */
 export const KEY_CAP_VND_MAX = 1_000_000_000
-/** Most entries and families that a key is bound to. */
+/** Most entries and families that a key may be restricted to. */
 export const ALLOWED_MODELS_MAX = 100
 
 export interface KeySettings {
   readonly label: string
   /** Whole dong, from 1 to KEY_CAP_VND_MAX; null: no limit of its own. */
   readonly limitVnd: number | null
-  /** When the limit starts anew; null: never. */
+  /** When the limit resets; null: never. */
   readonly limitReset: Period | null
   /** Null: never. */
   readonly expiresAt: Date | null
@@ -28,7 +31,7 @@ export interface KeySettings {
   readonly callsInFlight: number | null
 }
 
-/** The same without the name. */
+/** Everything but the name. */
 export type KeyLimits = Omit<KeySettings, 'label'>
 
 const CHANGE = `update api_key k set label = $3, monthly_cap_micro_vnd = $4::text::bigint, limit_reset = $5,
@@ -73,8 +76,8 @@ export function isCallsInFlight(value: number): boolean {
 }
 
 /**
- * The limit alone, in whole dong, null for none. False when the account has no such active key. Throws RangeError unless it
- * is a whole number from 1 to KEY_CAP_VND_MAX.
+ * Changes only the spending limit, in whole dong; null removes it. False when the account has no such active key. Throws
+ * RangeError unless the limit is a whole number from 1 to KEY_CAP_VND_MAX.
  */
 export async function setKeyCap(
   sql: AnySql,

@@ -33,7 +33,7 @@ const ERASED = `encryption_id = null, encryption_iv = null, ciphertext = null, r
     replaced_until = null`
 const REVOKE = `update api_key set revoked_at = now(), ${ERASED}
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
-/** Their names may say whose they were. */
+/** Erases the names too: they may say whose the keys were. */
 const REVOKE_ALL = `update api_key set revoked_at = coalesce(revoked_at, now()), label = '', ${ERASED}
   where account_id = $1::text::bigint`
 const LIST = `select account_id, key_id, label, last4, created_at, revoked_at, rate_limit_per_minute, concurrency_max,
@@ -108,7 +108,7 @@ export async function revokeKey(sql: Sql | AnySql, { accountId, keyId }: KeyRow)
   return (await sql.unsafe(REVOKE, [String(accountId), String(keyId)])).length > 0
 }
 
-/** For an account that is deleted: they lose their names, too. */
+/** Revokes all keys of an account that is being deleted, and erases their names. */
 export async function revokeAllKeys(sql: AnySql, accountId: number): Promise<void> {
   await sql.unsafe(REVOKE_ALL, [String(accountId)])
 }

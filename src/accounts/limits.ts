@@ -7,22 +7,22 @@ export interface PeopleLimits {
   readonly sessionSeconds: number
   readonly operatorSessionIdleSeconds: number
   readonly operatorSessionSeconds: number
-  /** Sessions per account; the oldest makes room. */
+  /** Sessions per account; beyond that, a new one ends the oldest. */
   readonly sessionsMax: number
   /** Age of a password check after which revealing a secret requires a new one. */
   readonly passwordFreshSeconds: number
   /** Age of a second factor after which moving money requires a new one. */
   readonly factorFreshSeconds: number
-  /** Wrong codes for one account, from devices that never gave a right one, before the first wait. */
+  /** Wrong codes for one account, from devices that have never given a right one, before the first wait. */
   readonly factorFailuresMax: number
-  /** For a device to sign, from the moment it is asked. */
+  /** How long a device has to sign a challenge. */
   readonly passkeyChallengeSeconds: number
   /** Passkeys per account. */
   readonly passkeysMax: number
   readonly verifySeconds: number
-  /** For the way to a provider and back. */
+  /** How long people have to sign in at the provider and come back. */
   readonly attemptSeconds: number
-  /** For the owner of an address to agree that a provider is linked. */
+  /** How long the owner of an address has to agree to linking a provider. */
   readonly linkSeconds: number
   readonly providerTimeoutMs: number
   readonly providerReplyBytesMax: number
@@ -42,7 +42,7 @@ export interface PeopleLimits {
   readonly throttleForgetSeconds: number
   /** Mails to one address per hour. */
   readonly mailsPerHourMax: number
-  /** Time that it is known which mails went to whom. */
+  /** How long the log of sent mails is kept. */
   readonly mailsSeconds: number
   /** Registrations per hour, from one network and from everywhere. */
   readonly registrationsPerNetworkMax: number

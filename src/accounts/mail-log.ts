@@ -1,4 +1,6 @@
-/** Which mails went to whom, for who asks why none came: address, subject, time. Never the text, which may hold a link. */
+/**
+ * A log of sent mails, to tell people who ask why none came: address, subject and time, never the text, which may hold a link.
+ */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import type { Mailer } from '../lib/mail.ts'
@@ -14,11 +16,11 @@ const SUBJECT_CHARACTERS_MAX = 200
 export interface SentMail {
   readonly sentAt: Date
   readonly subject: string
-  /** The server did not take it. */
+  /** The mail server did not accept it. */
   readonly failed: boolean
 }
 
-/** The same mailer, with a row for each mail. A row that cannot be written holds up no mail. */
+/** Wraps a mailer to write a row for each mail. A row that cannot be written holds up no mail. */
 export function recordMails(mailer: Mailer, sql: Sql, onFault: (error: unknown) => void): Mailer {
   const record = ({ to, subject }: { to: string; subject: string }, failed: boolean) =>
     sql

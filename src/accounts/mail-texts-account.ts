@@ -1,4 +1,4 @@
-/** Mails about changes to an account: to prove them, and to tell its owner of them. Both languages, plain text. */
+/** Mails about changes to an account, which its owner has to confirm or should know of. Both languages, plain text. */
 
 import type { Language } from './types.ts'
 

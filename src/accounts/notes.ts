@@ -7,7 +7,7 @@ import { type Actor, listActions, type OperatorAction, recordAction } from './op
 const ACTION = 'note.add'
 const TWIN = `select action_id from operator_action where account_id = $1::text::bigint and action = '${ACTION}' and subject = $2`
 
-/** `submission` names the form: sent twice, also at the same moment, it makes one note. */
+/** `submission` identifies the form: sent twice, even at the same moment, it adds one note. */
 export function addNote(
   sql: Sql,
   given: { readonly accountId: number; readonly by: Actor; readonly note: string; readonly submission: string },

@@ -1,4 +1,4 @@
-/** What operators do with a customer's key: its limits, its end. Each with its line in the log. */
+/** How operators change the limits of a customer's key or revoke it. Each action writes a line of the operator log. */
 
 import type { Sql } from '../lib/database.ts'
 import { limitConcurrencyIn, limitKeyIn } from './key-rate.ts'
@@ -17,11 +17,11 @@ interface Deed {
 export interface KeyLimits {
   readonly callsPerMinute: number | null
   readonly callsInFlight: number | null
-  /** Whole dong, from 1 to KEY_CAP_VND_MAX; its owner says in which period. */
+  /** Whole dong, from 1 to KEY_CAP_VND_MAX; the key's owner chooses the period. */
   readonly capVnd: number | null
 }
 
-/** Changes what differs. `unchanged` also for a form that came twice; `gone`: no such active key. */
+/** Changes only the limits that differ. `unchanged`: none did, as when a form is sent twice; `gone`: no such active key. */
 export function changeKeyLimits(
   sql: Sql,
   key: KeyRow & Deed,

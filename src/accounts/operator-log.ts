@@ -10,10 +10,10 @@ export interface Actor {
 }
 
 export const COMMAND_LINE: Actor = { accountId: null, name: 'command line' }
-/** Name of everybody who acts on an account of their own without being an operator. */
+/** Stands in the log for customers acting on their own account. */
 export const CUSTOMER_NAME = 'customer'
 
-/** Customers by number alone: no row can be changed when their account is deleted, and an address is theirs to take away. */
+/** Customers appear by number alone: rows of the log cannot be changed when an account is deleted, but its address has to go. */
 export function actingSelf({ accountId, email, role }: Pick<Session, 'accountId' | 'email' | 'role'>): Actor {
   return { accountId, name: role === null ? CUSTOMER_NAME : email }
 }
@@ -26,7 +26,7 @@ export interface OperatorAction {
   readonly action: string
   /** The account concerned. */
   readonly accountId: number | null
-  /** Their address. */
+  /** Address of that account. */
   readonly email: string | null
   /** Details: an amount, a transaction, an order. */
   readonly subject: string
@@ -39,7 +39,7 @@ const INSERT = `insert into operator_action (operator_account_id, operator_name,
   values ($1::text::bigint, $2, $3, $4::text::bigint, $5, $6)`
 const COLUMNS = `o.action_id, o.at, o.operator_account_id, o.operator_name, o.action, o.account_id, o.subject, o.reason,
   (select email from account a where a.account_id = o.account_id) as email`
-/** `like` with its wildcards escaped. */
+/** The text is matched by `like`, with its wildcards escaped. */
 const FILTER = `($1::text is null or o.action_id < $1::text::bigint) and ($3::text is null or o.action = $3)
   and ($4::text is null or o.operator_name = $4) and ($5::text is null or o.at >= $5::text::timestamptz)
   and ($6::text is null or o.at < $6::text::timestamptz)
@@ -72,12 +72,12 @@ export async function recordAction(sql: AnySql, entry: NewAction): Promise<void>
 export interface ActionFilter {
   readonly accountId?: number | undefined
   readonly action?: string | undefined
-  /** Name of the operator, whole. */
+  /** The operator's full name, not a part of it. */
   readonly by?: string | undefined
-  /** In the reason or the subject. */
+  /** Searched for in the reason and the subject. */
   readonly text?: string | undefined
   readonly from?: Date | undefined
-  /** Not included. */
+  /** Exclusive. */
   readonly to?: Date | undefined
 }
 
@@ -114,7 +114,7 @@ export async function listActions(
   }))
 }
 
-/** Everybody who is in the log. */
+/** The names of everybody in the log. */
 export async function listActors(sql: AnySql): Promise<readonly string[]> {
   return (await sql.unsafe(NAMES)).map(row => row.operator_name)
 }

@@ -58,7 +58,7 @@ select a.account_id, a.email, a.created_at, a.email_verified_at, a.blocked_at, a
     where usage_daily.account_id = a.account_id order by day desc limit 1) l on true
  order by a.account_id desc`
 const ONE = summaryOf('select * from account where account_id = $1::text::bigint')
-/** `like` with its wildcards escaped; a number also finds the account of that number. */
+/** The text is matched by `like`, with its wildcards escaped; a number also finds the account of that number. */
 const SEARCH = summaryOf(
   `select * from account
     where account_id < coalesce($2::text::bigint, ${ABOVE_ALL})

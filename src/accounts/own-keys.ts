@@ -14,9 +14,9 @@ export interface OwnKey extends ApiKey {
   readonly state: KeyState
   readonly disabledAt: Date | null
   readonly expiresAt: Date | null
-  /** How often its secret was replaced. */
+  /** How often the key's secret was replaced. */
   readonly rotations: number
-  /** Until when the secret before the last rotation works; null: it does not. */
+  /** When the secret before the last rotation stops working; null: it no longer works. */
   readonly replacedUntil: Date | null
   /** Ids of entries, and `family/*`; null: all. */
   readonly allowedModels: readonly string[] | null
@@ -26,15 +26,15 @@ export interface OwnKey extends ApiKey {
   readonly costTotalMicroVnd: MicroVnd
   /** Null: no limit of its own. */
   readonly limitMicroVnd: MicroVnd | null
-  /** When the limit starts anew; null: never. */
+  /** When the limit resets; null: never. */
   readonly limitReset: Period | null
-  /** Counts against the limit: charged in its period. */
+  /** What counts against the limit: charges of its current period. */
   readonly spentMicroVnd: MicroVnd
   /** An operator has set its calls per minute, so the owner cannot. */
   readonly rateHeld: boolean
   /** The same for its calls in flight. */
   readonly concurrencyHeld: boolean
-  /** The one behind the playground. */
+  /** The key behind the playground. */
   readonly isPlayground: boolean
   /** Day of the last call, `2026-11-21`; null when there was none. */
   readonly lastUsedDay: string | null
@@ -43,7 +43,7 @@ export interface OwnKey extends ApiKey {
 const STANDING = `select a.email_verified_at is not null as verified, a.blocked_at is not null as blocked,
     exists (select from credit c where c.account_id = a.account_id and c.amount_micro_vnd > 0) as topped_up
   from account a where a.account_id = $1::text::bigint`
-/** How long a resubmitted form counts as an accidental repeat. */
+/** A form sent again within five minutes counts as an accidental repeat. */
 const SUBMITTED = `select key_id, created_at > now() - interval '5 minutes' as fresh from api_key
   where account_id = $1::text::bigint and submission = $2::text::uuid`
 const LIST = `
@@ -66,22 +66,23 @@ export type CreatedKey =
   | { readonly outcome: 'created'; readonly keyId: number; readonly key: string }
   | { readonly outcome: 'unverified' | 'never_topped_up' | 'limit' | 'blocked' }
   /**
-   * The form was submitted before; its key has since been revoked, or is older than five minutes and takes the password
-   * to reveal.
+   * The form was submitted before; its key has since been revoked, or is older than five minutes, so that revealing it takes the
+   * password.
    */
   | { readonly outcome: 'gone' }
 
 interface NewKey {
   readonly accountId: number
   readonly label: string
-  /** In force from the first call on; null: none. */
+  /** Limits in force from the first call on; null: none. */
   readonly limits?: KeyLimits | null
   readonly submission?: string | null
 }
 
 /**
- * Creates a key for an account that is verified and has topped up at least once. Throws RangeError for a limit out of bounds. `submission` is a UUID in the form:
- * submitted twice, even concurrently, it creates one key and reveals it both times, for five minutes.
+ * Creates a key for an account that is verified and has topped up at least once. Throws RangeError for a limit out of bounds.
+ * `submission` is a UUID in the form: submitted twice, even concurrently, it creates one key and reveals it both times, for five
+ * minutes.
  */
 export async function createOwnKey(
   sql: Sql,
@@ -125,7 +126,7 @@ export function listOwnKeys(sql: AnySql, accountId: number): Promise<readonly Ow
   return listKeys(sql, { accountId, playground: false })
 }
 
-/** The same with the playground's key, for naming whatever calls were made with. */
+/** listOwnKeys with the playground's key, to name every key that calls were made with. */
 export function listChargedKeys(sql: AnySql, accountId: number): Promise<readonly OwnKey[]> {
   return listKeys(sql, { accountId, playground: true })
 }

@@ -1,6 +1,6 @@
 /**
- * Challenges for passkeys: each is of one session and one purpose, and is gone with the first answer, right or wrong. A
- * session has one of each purpose; a newer one replaces it.
+ * Challenges for passkeys. Each belongs to one session and one purpose, and is used up by the first answer, right or wrong. A
+ * session has at most one for each purpose; a newer one replaces it.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -32,7 +32,10 @@ export async function makeChallenge(
   return challenge
 }
 
-/** As base64url, the way browsers repeat it; null: there is none, or it has expired. Of two at once one gets it. */
+/**
+ * The challenge as base64url, the way browsers repeat it; null: there is none, or it has expired. Of two concurrent calls one
+ * gets it.
+ */
 export async function takeChallenge(
   sql: AnySql,
   { sessionId }: Pick<Session, 'sessionId'>,

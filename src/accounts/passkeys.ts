@@ -29,7 +29,7 @@ const ADD = `insert into passkey (credential_id, account_id, public_key, sign_co
 const REMOVE = `delete from passkey where account_id = $1::text::bigint and passkey_id = $2::text::bigint returning name`
 const FIND = `select passkey_id, credential_id, public_key, transports, name from passkey
   where account_id = $1::text::bigint and credential_id = decode($2, 'hex')`
-/** A device that counts has to count on: a lower number is a copy's, or an answer from before. */
+/** A device that counts its signatures must count upwards: a number that is not higher comes from a copy or an old answer. */
 const USE = `update passkey set sign_count = $3::text::bigint, used_at = now()
   where account_id = $1::text::bigint and passkey_id = $2::text::bigint
     and (sign_count < $3::text::bigint or sign_count = 0 and $3::text::bigint = 0)
@@ -39,7 +39,7 @@ export interface Passkey extends KnownPasskey {
   readonly passkeyId: number
   readonly name: string
   readonly createdAt: Date
-  /** Null: not since it was added. */
+  /** Null: never used since it was added. */
   readonly usedAt: Date | null
 }
 
@@ -59,7 +59,7 @@ export function arePasskeysOffered(services: Pick<PeopleServices, 'publicUrl' | 
   return relyingPartyOf(services) !== null
 }
 
-/** What the browser needs to make one or to use one, as JSON; null where it could not. */
+/** What the browser needs to create or to use a passkey, as JSON; null where neither can work. */
 export async function beginPasskey(
   services: PeopleServices,
   session: Session,
@@ -79,12 +79,12 @@ export type Registration =
   /** Recovery codes come with the first factor of an account. */
   | { readonly outcome: 'registered'; readonly recoveryCodes: readonly string[] | null }
   /**
-   * `expired`: the challenge has, or it was used. `taken`: it is a passkey of this or another account. `full`: the
-   * account has as many as it may. `exists`: another factor was set up meanwhile, and has to be given first.
+   * `expired`: the challenge has expired or was used. `taken`: the passkey is registered already, with this or another account.
+   * `full`: the account has as many as it may. `exists`: another factor was set up meanwhile, and has to be given first.
    */
   | { readonly outcome: 'refused' | 'expired' | 'taken' | 'full' | 'exists' }
 
-/** The caller has asked for proof of the owner. The first factor of an account ends its other sessions. */
+/** Adds a passkey. The caller has checked that it is the owner who asks. An account's first factor ends its other sessions. */
 export async function registerPasskey(
   services: PeopleServices,
   session: Session,
@@ -128,7 +128,7 @@ export async function registerPasskey(
   }
 }
 
-/** `last`: of an account without another factor, which stays until the second factor is turned off. */
+/** `last`: it is the account's only factor, which stays until the second factor is turned off. */
 export async function removePasskey(
   services: PeopleServices,
   session: Session,

@@ -36,7 +36,9 @@ const COMMON: ReadonlySet<string> = new Set([
   'zxcvbnm123',
 ])
 
-/** Null when the password is acceptable. The address itself, or one repeated character, is as easy to guess. */
+/**
+ * Null when the password is acceptable. Also refuses the address itself and one repeated character, which are as easy to guess.
+ */
 export function passwordFault(
   password: string,
   { email, limits }: { email: string; limits: PeopleLimits },

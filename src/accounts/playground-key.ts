@@ -1,6 +1,6 @@
 /**
- * The key behind the playground: one per account, with a daily limit. Nobody can present it: its stored hash is random, so
- * there is no secret that it could be the hash of.
+ * The key behind the playground: one per account, with a daily limit. Nobody can present it: its stored hash is random, so no
+ * known secret hashes to it.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -10,7 +10,7 @@ import type { FoundKey } from './find-key.ts'
 import type { KeySecrets } from './key-secret.ts'
 import { lockKeys } from './keys.ts'
 
-/** Its name in usage. */
+/** The name that usage pages show for it. */
 const LABEL = 'playground'
 
 const FIND = `
@@ -73,7 +73,7 @@ async function makeKey(sql: Sql, { peppers }: Pick<KeySecrets, 'peppers'>, accou
   const account = String(accountId)
   const hash = randomBytes(32).toString('hex')
   return sql.begin(async transaction => {
-    // Waits for a block that is under way, which would miss a key that is not there yet.
+    // Waits for a block of the account that is under way: the block would miss a key that does not exist yet.
     await lockKeys(transaction, accountId)
     await transaction.unsafe(INSERT, [account, hash, String(peppers.currentId), LABEL])
     return findKey(transaction, account)

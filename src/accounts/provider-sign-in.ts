@@ -1,7 +1,8 @@
 /**
- * Signing in with a provider. Its id of the person finds the account. An address alone never does: where it has an account
- * already, the owner must agree, by the password or a mailed link, in the browser that asks. Only an account that nobody
- * has ever verified goes to whom a mailbox's own provider vouches for, without what others may have left in it.
+ * Signing in with a provider. The provider's id for the person finds the account; an address alone never does. If the address has
+ * an account already, its owner must agree, with the password or a mailed link, in the browser that asks. Only an account that
+ * nobody has ever verified goes, unasked, to a person vouched for by the provider that runs the mailbox, and without anything
+ * that others may have left in it.
  */
 
 import type { AnySql, TransactionSql } from '../lib/database.ts'
@@ -49,7 +50,10 @@ async function findByEmail(sql: AnySql, email: string): Promise<Found | null> {
   return { accountId: Number(row.account_id), isVerified: verified, isBlocked: blocked, hasPassword }
 }
 
-/** With what the provider has said. `next` is kept for the way that a waiting attempt takes. */
+/**
+ * Signs in the person whom the provider has identified. `next`: where to go afterwards, kept while an attempt waits for the
+ * owner.
+ */
 export async function signInWithProvider(
   services: PeopleServices,
   visitor: Visitor,
@@ -59,7 +63,7 @@ export async function signInWithProvider(
     return await signInOnce(services, visitor, given)
   } catch (error) {
     if (!isTaken(error)) throw error
-    // Somebody has registered the address, or this very person signs in twice, at the same moment.
+    // At the same moment somebody registered the address, or this very person signed in a second time.
     return signInOnce(services, visitor, given)
   }
 }
@@ -72,7 +76,7 @@ async function signInOnce(
 ): Promise<ProviderSignIn> {
   const { sql, limits } = services
   const { email } = identity
-  // Before the identity: a request that is faster commits both at once, so whoever sees its account sees its identity.
+  // Read before the identity: a faster request commits both at once, so whoever sees its account sees its identity too.
   const account = email === null ? null : await findByEmail(sql, email)
   const known = await findIdentity(sql, identity)
   if (known !== null) {
@@ -118,8 +122,8 @@ async function createAccount(
 }
 
 /**
- * Links after the mailbox has been proved. Where nobody had proved it before, nothing stays of what others have set up
- * for it: password, sessions, second factor, links, other providers.
+ * Links the provider after the mailbox has been proved. If nobody had proved it before, this removes everything that others have
+ * set up for it: password, sessions, second factor, links, other providers.
  */
 async function linkProven(
   transaction: TransactionSql,
@@ -148,11 +152,11 @@ export async function readLinkQuestion(
 
 export type Linked =
   | { readonly outcome: 'linked'; readonly opened: OpenedSession; readonly next: string }
-  /** `taken`: one of the two has another partner by now. `expired`: nothing waits for this browser. */
+  /** `taken`: the person or the account has been linked elsewhere by now. `expired`: nothing waits for this browser. */
   | { readonly outcome: 'refused' | 'taken' | 'expired' | 'blocked' }
   | Throttled
 
-/** Agreed by the account's password. */
+/** Links the provider once the owner has agreed with the account's password. */
 export async function linkByPassword(
   services: PeopleServices,
   visitor: Visitor,
@@ -189,7 +193,7 @@ export async function mailLink(
   return { outcome: 'sent' }
 }
 
-/** Whether the link is this browser's. Changes nothing. */
+/** Whether the link was mailed for this browser's attempt. Changes nothing. */
 export async function readMailedLink(
   { sql }: PeopleServices,
   { attempt, token }: { attempt: string | null; token: string },
@@ -198,7 +202,7 @@ export async function readMailedLink(
   return waiting?.linkHash != null && waiting.linkHash === hashToken(token) ? waiting : null
 }
 
-/** Agreed by the mailbox. */
+/** Links the provider once the owner has agreed with the mailed link. */
 export async function linkByMail(
   services: PeopleServices,
   visitor: Visitor,
@@ -238,7 +242,7 @@ async function link(
   }
 }
 
-/** For somebody who is signed in and has proved to be the account's owner. */
+/** Links a provider for somebody who is signed in and has proved to be the account's owner. */
 export async function linkToSession(
   services: PeopleServices,
   visitor: Visitor,

@@ -108,14 +108,14 @@ export async function finishRegistration(
       const row = (await transaction.unsafe(VERIFY, [taken.email, taken.passwordPhc]))[0]
       if (row === undefined || row.blocked) return null
       await transaction.unsafe(WALLET, [row.account_id])
-      // An account without a password may have been somebody else's way to this address.
+      // Somebody else may so far have used an account that had no password.
       await endAllSessions(transaction, Number(row.account_id))
       await removeOutranked(transaction, Number(row.account_id))
       await dropTokens(transaction, 'reset', taken.email)
       return openSession(transaction, limits, { accountId: Number(row.account_id), visitor })
     })
     .catch((error: unknown) => {
-      // Two links for one new address, opened concurrently.
+      // Two links for one new address were opened concurrently.
       if (faultCode(error) === '23505') return null
       throw error
     })

@@ -1,6 +1,6 @@
 /**
- * Gives a key another secret. The row stays, with its name, limits and history, and the secret that it had may work beside the
- * new one for some hours.
+ * Gives a key another secret. The row stays, with its name, limits and history, and the old secret may work beside the new one
+ * for some hours.
  */
 
 import type { AnySql, Sql } from '../lib/database.ts'
@@ -9,7 +9,7 @@ import { showKey } from './keys.ts'
 
 export const OVERLAP_HOURS_MAX = 24
 
-/** Not if it was rotated since the caller looked at it. */
+/** Does nothing if the key was rotated since the caller looked at it. */
 const REPLACE = `update api_key set
     replaced_hash = case when $4::text::integer > 0 then key_hash end,
     replaced_pepper_id = case when $4::text::integer > 0 then pepper_id end,
@@ -18,7 +18,7 @@ const REPLACE = `update api_key set
     encryption_iv = decode($9, 'hex'), ciphertext = decode($10, 'hex'), rotations = rotations + 1, rotated_at = now()
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null and rotations = $3::text::integer
   returning replaced_until`
-/** How long the same form sent again is answered with what it made. */
+/** For five minutes, the same form sent again gets the secret that it made. */
 const ROTATED = `select rotations, rotated_at > now() - interval '5 minutes' as fresh, replaced_until from api_key
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null`
 const END = `update api_key set replaced_hash = null, replaced_pepper_id = null, replaced_until = null
@@ -27,7 +27,7 @@ const SWEEP = `update api_key set replaced_hash = null, replaced_pepper_id = nul
   where replaced_hash is not null and replaced_until < now()`
 
 export type ReplacedSecret =
-  /** `oldUntil`: when the earlier secret stops working; null: it does no more. */
+  /** `oldUntil`: when the earlier secret stops working; null: it already has. */
   | { readonly outcome: 'replaced'; readonly key: string; readonly oldUntil: Date | null }
   /** Somebody else rotated it meanwhile. */
   | { readonly outcome: 'changed' }
@@ -35,10 +35,10 @@ export type ReplacedSecret =
   | { readonly outcome: 'gone' }
 
 /**
- * `rotations` is how often the key had been rotated when the caller looked: of requests that look at the same key, one
- * replaces its secret, and for five minutes the others are answered with that one's. Otherwise the second of two would end the
- * overlap that the first had promised. A secret that still overlapped ends. Throws RangeError unless `overlapHours` is a whole
- * number from 0 to OVERLAP_HOURS_MAX.
+ * `rotations` is how often the key had been rotated when the caller looked. Of the requests that looked at the same state, one
+ * replaces the secret, and for five minutes the others get that one's result: otherwise the second would end the overlap that the
+ * first had promised. A secret that still overlapped from an earlier rotation stops working. Throws RangeError unless
+ * `overlapHours` is a whole number from 0 to OVERLAP_HOURS_MAX.
  */
 export async function replaceSecret(
   sql: Sql,
@@ -77,7 +77,7 @@ export async function endReplacedSecret(sql: AnySql, { accountId, keyId }: KeyRo
   return (await sql.unsafe(END, [String(accountId), String(keyId)])).length > 0
 }
 
-/** Forgets hashes of secrets that work no more. */
+/** Forgets hashes of secrets that no longer work. */
 export async function sweepReplacedSecrets(sql: AnySql): Promise<void> {
   await sql.unsafe(SWEEP)
 }

@@ -33,7 +33,7 @@ export async function requestReset(
       subject: networkOf(visitor.ipAddress),
       max: limits.registrationsPerNetworkMax,
     },
-    // Counted apart from other mails, so that whoever uses these up has put working links into the owner's mailbox.
+    // A quota apart from other mails: whoever uses it up has put working links into the owner's mailbox.
     { kind: 'resets_to_address', subject: addressSubject(address), max: limits.mailsPerHourMax },
   ] as const
   for (const quota of quotas) {

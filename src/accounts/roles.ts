@@ -1,14 +1,14 @@
 /** Operators' roles and what each may do. Every operator route names its need; this is the only table. */
 
-/** In the column `account.operator_role`; never reused. */
+/** Numbers stored in the column `account.operator_role`; never reuse one. */
 const ROLE_CODES = { owner: 1, finance: 2, support: 3, 'read-only': 4 } as const
 export type OperatorRole = keyof typeof ROLE_CODES
 export const OPERATOR_ROLES = Object.keys(ROLE_CODES) as readonly OperatorRole[]
 
 /**
- * `read`: customers, calls, orders and transfers. `business`: revenue, costs and margins. `customers`: customers' keys, sessions, notes and blocks. `money`:
- * everything that changes a balance; asks for the second factor again. `operations`: maintenance, upstreams, what all
- * customers see. `team`: operators' roles; asks again, too.
+ * `read`: customers, calls, orders and transfers. `business`: revenue, costs and margins. `customers`: customers' keys, sessions,
+ * notes and blocks. `money`: everything that changes a balance; asks for the second factor again. `operations`: maintenance,
+ * upstreams, what all customers see. `team`: operators' roles; asks for the second factor again, too.
  */
 const GRANTS = {
   read: ['owner', 'finance', 'support', 'read-only'],

@@ -11,12 +11,12 @@ const NEXT = `select account_id, key_id, encryption_id, encryption_iv, ciphertex
   where (account_id, key_id) > ($1::text::bigint, $2::text::bigint) and ciphertext is not null
     and (encryption_id <> $3::text::smallint or pepper_id <> $4::text::smallint)
   order by account_id, key_id limit $5::text::integer`
-/** Not if the key was revoked or rotated meanwhile. */
+/** Does nothing if the key was revoked or rotated meanwhile. */
 const REPLACE = `update api_key set key_hash = decode($4, 'hex'), pepper_id = $5::text::smallint,
     encryption_id = $6::text::smallint, encryption_iv = decode($7, 'hex'), ciphertext = decode($8, 'hex')
   where account_id = $1::text::bigint and key_id = $2::text::bigint and encryption_iv = decode($3, 'hex')
   returning key_id`
-/** No secret is behind the playground's keys, so they need none of ours. */
+/** Leaves out the playground's keys: they have no secret, so they need none of ours. */
 const IN_USE = `select pepper_id, encryption_id, count(*)::integer as keys,
     count(*) filter (where ciphertext is null)::integer as without_copy
   from api_key where revoked_at is null and not playground group by 1, 2
@@ -31,7 +31,7 @@ export interface Rotation {
   readonly rotated: number
   /** Keys whose copy does not open: damaged, or their encryption key is not configured. Left as they are. */
   readonly unreadable: readonly KeyRow[]
-  /** The same for operators' authenticators, by account. */
+  /** Accounts whose authenticator does not open. Left as they are. */
   readonly unreadableAuthenticators: readonly number[]
 }
 
@@ -79,11 +79,11 @@ async function replace(
   return (await sql.unsafe(REPLACE, [...before, hash.toString('hex'), String(pepperId), ...copy])).length > 0
 }
 
-/** Active keys by the number of the secret that they need; those that need an encryption key include authenticators. */
+/** How many active keys need each configured secret, by the secret's number; `encryption` counts authenticators too. */
 export interface SecretsInUse {
   readonly peppers: ReadonlyMap<number, number>
   readonly encryption: ReadonlyMap<number, number>
-  /** Of those, keys without a copy: they cannot be moved to another pepper, so their owners must replace them. */
+  /** Active keys without a sealed copy: they cannot be moved to another pepper, so their owners must replace them. */
   readonly withoutCopy: number
   /** Configured numbers whose secret differs from the one that keys were stored under. */
   readonly wrong: { readonly peppers: ReadonlySet<number>; readonly encryption: ReadonlySet<number> }

@@ -19,7 +19,7 @@ import { type Authenticator, describeAuthenticator, isCode, makeTotpSecret, step
 import type { Language, PeopleServices, Session, Throttled, Visitor } from './types.ts'
 
 const READ = 'select encryption_id, encryption_iv, ciphertext from totp where account_id = $1::text::bigint'
-/** Of two requests with the same code, also one read over a shoulder, only the first is accepted. */
+/** Of two requests with the same code, even one read over somebody's shoulder, only the first is accepted. */
 const TAKE_STEP = `update totp set last_step = $2::text::bigint
   where account_id = $1::text::bigint and last_step < $2::text::bigint returning account_id`
 const ADD = `insert into totp (account_id, encryption_id, encryption_iv, ciphertext, last_step)
@@ -97,7 +97,7 @@ export async function enrolAuthenticator(
   return enrolled
 }
 
-/** For customers, who may do without one. Recovery codes go with it. False when there was none. */
+/** Turns off a customer's second factor, which operators must keep, and drops the recovery codes. False when there was none. */
 export async function dropSecondFactor(
   services: PeopleServices,
   session: Session,
@@ -113,13 +113,13 @@ export async function dropSecondFactor(
   return isDropped
 }
 
-/** What an account has, in a transaction that nobody else changes it beside. */
+/** Which factors an account has. Locks them until the transaction ends, so that nobody else changes them meanwhile. */
 export async function lockFactors(
   transaction: TransactionSql,
   accountId: number,
 ): Promise<{ readonly hasAuthenticator: boolean; readonly passkeys: number }> {
   await transaction.unsafe(LOCK, [String(accountId)])
-  // A statement of its own, so that it sees what the wait for the lock was for.
+  // A separate statement, so that it sees what the lock's last holder committed.
   const row = (await transaction.unsafe(COUNT, [String(accountId)]))[0]!
   return { hasAuthenticator: row.has_authenticator, passkeys: row.passkeys }
 }
@@ -133,13 +133,15 @@ export async function dropFactor(transaction: TransactionSql, accountId: number)
 
 export type FactorAnswer =
   | { readonly outcome: 'confirmed' | 'refused' }
-  /** A right code that was used before: the next one comes within half a minute. */
+  /** The code is right but was used before: the next one comes within half a minute. */
   | { readonly outcome: 'used' }
-  /** Of a passkey. `copied`: right, but its device has signed more often than this answer says. */
+  /**
+   * Outcomes of a passkey. `copied`: the signature is right, but its count is not above the last one, so a copy may have signed.
+   */
   | { readonly outcome: 'refused_passkey' | 'expired' | 'copied' }
   | Throttled
 
-/** The session has given it. */
+/** Records that the session has given its second factor. */
 export async function markPassed(
   sql: AnySql,
   { sessionId, accountId }: Pick<Session, 'sessionId' | 'accountId'>,
@@ -147,7 +149,7 @@ export async function markPassed(
   await sql.unsafe(PASSED, [String(sessionId), String(accountId)])
 }
 
-/** The same after it was asked for, and the device is known from then on. */
+/** markPassed for a session that was asked; its device counts as known from then on. */
 export async function confirmFactor(
   { sql }: Pick<PeopleServices, 'sql'>,
   { visitor, session }: { visitor: Visitor; session: Session },
@@ -224,12 +226,12 @@ export function resetSecondFactor(
   })
 }
 
-/** Signed in by one factor; until the second is given the session opens nothing. */
+/** Whether the session still has to give its second factor; until then it opens nothing. */
 export function awaitsFactor(session: Pick<Session, 'hasSecondFactor' | 'secondFactorAt'>): boolean {
   return session.hasSecondFactor && session.secondFactorAt === null
 }
 
-/** Whether it was given in this session recently enough to move money. */
+/** Whether the second factor was given in this session recently enough to move money. */
 export function isFactorFresh(
   { limits }: Pick<PeopleServices, 'limits'>,
   session: Pick<Session, 'secondFactorAt'>,
@@ -240,8 +242,8 @@ export function isFactorFresh(
 }
 
 /**
- * Addresses contain no space, so a device that knows only the password is not mistaken for one that knows the second
- * factor.
+ * Email addresses contain no spaces, so a device known only to have given the password is not mistaken for one that has given the
+ * second factor.
  */
 function deviceOf({ device }: Pick<Visitor, 'device'>, { email }: Pick<Session, 'email'>): string | null {
   return isToken(device) ? deviceSubject(device, `second factor of ${email}`) : null

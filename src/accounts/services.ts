@@ -13,7 +13,7 @@ export interface PeopleOptions {
   /** Without a trailing slash. */
   readonly publicUrl: string
   readonly serviceName: string
-  /** Called for mails that could not be sent. */
+  /** Called with the error of each mail that could not be sent. */
   readonly onMailFailed: (error: unknown) => void
   readonly limits?: Partial<PeopleLimits>
   readonly passwords?: Passwords

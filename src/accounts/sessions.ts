@@ -41,7 +41,7 @@ const END =
 const END_OTHERS = `delete from session
   where account_id = $1::text::bigint and session_id <> $2::text::bigint returning session_id`
 const END_ALL = 'delete from session where account_id = $1::text::bigint'
-/** For alerts: their language, and whether this is news to the owner, which a registration is not. */
+/** Noted for alerts: the account's language, and whether the device is news to the owner, which it is not at registration. */
 const NOTE = `
 with spoken as (
   update account set language = $3 where account_id = $1::text::bigint and language is distinct from $3)
@@ -49,8 +49,8 @@ update session set new_device = true from account
  where session_id = $2::text::bigint and $4::text::boolean and account.account_id = $1::text::bigint and account.created_at < now()`
 
 /**
- * Opens a session with a new secret; the account's oldest ones make room. `secondFactorAt`: of the session that it
- * replaces.
+ * Opens a session with a new secret; the account's oldest ones make room. `secondFactorAt` is carried over from the session that
+ * this one replaces.
  */
 export async function openSession(
   sql: AnySql,

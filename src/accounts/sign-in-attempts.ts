@@ -1,7 +1,7 @@
 /**
- * Ways to a provider and back. The browser that sets out holds a secret in its cookie; everything that has to come back is
- * derived from it, and the row, found by its hash, is taken once. So nobody can be made to finish what somebody else
- * began.
+ * Attempts to sign in with a provider, from leaving for it until coming back. The browser that leaves holds a secret in its
+ * cookie; everything that has to come back is derived from it, and the row, found by its hash, is used once. So nobody can be
+ * made to finish an attempt that somebody else began.
  */
 
 import { createHash } from 'node:crypto'
@@ -31,12 +31,12 @@ const END =
   "delete from sign_in_attempt where attempt_hash = decode($1, 'hex') and subject is not null returning subject"
 const SWEEP = 'delete from sign_in_attempt where expires_at < now()'
 
-/** On its way to the provider. */
+/** An attempt whose browser is on its way to the provider. */
 export interface Attempt {
   readonly provider: ProviderId
-  /** Set: the provider is to be linked to this account. */
+  /** Set when the provider is to be linked to this account. */
   readonly accountId: number | null
-  /** Where to go afterwards. */
+  /** The page to show afterwards. */
   readonly next: string
 }
 
@@ -44,11 +44,11 @@ export interface Attempt {
 export interface WaitingAttempt {
   readonly identity: Identity & { readonly email: string }
   readonly next: string
-  /** Of the link that was mailed, hexadecimal. */
+  /** Hash of the mailed link's token, hexadecimal; null: none was mailed. */
   readonly linkHash: string | null
 }
 
-/** The cookie's value. */
+/** Starts an attempt and returns the cookie's value. */
 export async function beginAttempt(sql: AnySql, limits: PeopleLimits, attempt: Attempt): Promise<string> {
   const token = makeToken()
   const account = attempt.accountId === null ? null : String(attempt.accountId)
@@ -57,7 +57,7 @@ export async function beginAttempt(sql: AnySql, limits: PeopleLimits, attempt: A
   return token
 }
 
-/** An attempt that has not come back yet, for who shows the way again. */
+/** An attempt that has not come back yet, for a page that sends the browser on to the provider. */
 export async function readAttempt(sql: AnySql, token: string | null): Promise<Attempt | null> {
   const row = await find(sql, token)
   return row === null || row.subject !== null
@@ -73,7 +73,7 @@ export async function takeAttempt(sql: AnySql, token: string | null, provider: P
   return { provider, accountId: row.account_id === null ? null : Number(row.account_id), next: row.next }
 }
 
-/** The cookie's new value. */
+/** Stores what the provider has said until the owner agrees, and returns the cookie's new value. */
 export async function waitForOwner(
   sql: AnySql,
   limits: PeopleLimits,
@@ -93,12 +93,12 @@ export async function readWaiting(sql: AnySql, token: string | null): Promise<Wa
   return { identity: { provider, subject, email, isAuthoritative }, next, linkHash }
 }
 
-/** Only the newest link counts. */
+/** Replaces any earlier link: only the newest counts. */
 export async function setMailedLink(sql: AnySql, token: string, link: string): Promise<void> {
   await sql.unsafe(SET_LINK, [hashToken(token) as string, hashToken(link) as string])
 }
 
-/** Of two concurrent uses one gets false. */
+/** Consumes the waiting attempt. Of two concurrent uses one gets false. */
 export async function endWaiting(sql: AnySql, token: string): Promise<boolean> {
   return (await sql.unsafe(END, [hashToken(token) as string])).length > 0
 }
@@ -107,7 +107,7 @@ export async function sweepAttempts(sql: AnySql): Promise<void> {
   await sql.unsafe(SWEEP)
 }
 
-/** What the provider has to bring back; only this browser can know it. */
+/** The secrets that tie the provider's answer to the attempt; only this browser can know them. */
 export function secretsOf(token: string): AttemptSecrets {
   const derive = (purpose: string) => createHash('sha256').update(`${purpose}|${token}`).digest('base64url')
   return { state: derive('state'), nonce: derive('nonce'), codeVerifier: derive('code verifier') }

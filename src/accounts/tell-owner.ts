@@ -3,7 +3,7 @@
 import type { MailFacts, MailText } from './mail-texts-account.ts'
 import type { PeopleServices } from './types.ts'
 
-/** Not awaited: it is done whether or not this mail arrives. */
+/** Does not wait for the mail: the change is made whether or not it arrives. */
 export function tellOwner(services: PeopleServices, email: string, write: (facts: MailFacts) => MailText): void {
   const mail = write({ service: services.serviceName, publicUrl: services.publicUrl })
   services.mailer.send({ to: email, ...mail }).catch(services.onMailFailed)

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import type { AnySql, Sql } from '../lib/database.ts'
 import type { PeopleLimits } from './limits.ts'
 
-/** In the table `throttle`; never reused. */
+/** Numbers stored in the table `throttle`; never reuse one. */
 const KINDS = {
   account_failures: 1,
   network_failures: 2,
@@ -109,8 +109,8 @@ function failuresMaxOf(limits: PeopleLimits, kind: FailureKind): number {
 }
 
 /**
- * After a success: clears an account's failures, but undoes only this attempt for a host or network, or someone with
- * one account could guess at others for ever.
+ * After a success: clears an account's failures, but undoes only this attempt for a host or network; otherwise someone with one
+ * account could guess at others for ever.
  */
 export async function forgiveAttempt(
   sql: Sql,
@@ -130,7 +130,7 @@ export function deviceSubject(device: string, email: string): string {
     .digest('hex')
 }
 
-/** Somebody has signed in to this address from there; true for the first time. */
+/** Remembers that somebody signed in to this address from this device; true for the first time. */
 export async function rememberDevice(sql: AnySql, subject: string): Promise<boolean> {
   return Boolean((await sql.unsafe(KNOW, [subject]))[0]?.is_new)
 }
@@ -145,7 +145,7 @@ export async function sweepThrottle(sql: AnySql, limits: PeopleLimits): Promise<
   await sql.unsafe(SWEEP, seconds.map(String))
 }
 
-/** Seconds until the hour is over if this exceeds `max` within it; else 0. */
+/** Counts one use. Returns 0, or, once there are more than `max` within the hour, the seconds until it is over. */
 export async function countQuota(
   sql: Sql,
   { kind, subject, max }: { kind: QuotaKind; subject: string; max: number },

@@ -52,9 +52,9 @@ export interface Session {
   readonly hasPassword: boolean
   readonly hasAuthenticator: boolean
   readonly hasPasskeys: boolean
-  /** The account has one of these. */
+  /** The account has an authenticator or a passkey. */
   readonly hasSecondFactor: boolean
-  /** When it was last given in this session; null: never. */
+  /** When the second factor was last given in this session; null: never. */
   readonly secondFactorAt: Date | null
   /** Such as `Chrome, Windows`. */
   readonly device: string

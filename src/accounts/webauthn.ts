@@ -67,7 +67,7 @@ export async function creationOptions(
     rpID: party.id,
     userName: email,
     userDisplayName: email,
-    // The same for every passkey of the account, and no number that a device could show.
+    // The same for all passkeys of the account, and a hash, so that no device can show the account's number.
     userID: Buffer.from(createHash('sha256').update(`passkeys of account ${accountId}`).digest()),
     challenge,
     timeout: timeoutMs,
@@ -138,7 +138,7 @@ function isTransport(text: unknown): text is string {
   return typeof text === 'string' && /^[a-z-]{1,15}$/.test(text)
 }
 
-/** Which passkey signed, as the answer says; null: unreadable. */
+/** The passkey that signed, according to the answer itself; null: unreadable. */
 export function credentialIdOf(answer: string): Buffer | null {
   try {
     const { id } = JSON.parse(answer) as { id?: unknown }
@@ -148,7 +148,7 @@ export function credentialIdOf(answer: string): Buffer | null {
   }
 }
 
-/** How often the device says it has signed; null as above, or where this passkey did not sign it. */
+/** How often the device says it has signed; null when this passkey did not sign the answer, or the answer is no answer at all. */
 export async function verifySignature(
   party: RelyingParty,
   { credentialId, publicKey }: StoredPasskey,

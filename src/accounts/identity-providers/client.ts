@@ -1,4 +1,4 @@
-/** The library, loaded on first use so that start-up does not wait for it, with bounded answers. */
+/** The OpenID client library: loaded on first use, so that start-up does not wait for it, and with bounded replies. */
 
 import type { Configuration } from 'openid-client'
 import { type AttemptSecrets, callbackUrl, type ProviderId, type ProviderOptions } from './types.ts'
@@ -6,7 +6,7 @@ import { type AttemptSecrets, callbackUrl, type ProviderId, type ProviderOptions
 export const library = () => import('openid-client')
 type Library = Awaited<ReturnType<typeof library>>
 
-/** Follows no redirect, and reads no more than `replyBytesMax`. */
+/** A `fetch` that follows no redirect and reads at most `replyBytesMax`. */
 export function boundedFetch({ replyBytesMax }: Pick<ProviderOptions, 'replyBytesMax'>) {
   return async (url: string, init: object): Promise<Response> => {
     const response = await fetch(url, { ...init, redirect: 'manual' })
@@ -44,7 +44,7 @@ export async function authorizationUrl(
   }).href
 }
 
-/** The address of the pages, not the request's, with what the request brought. */
+/** The public address of the callback, whatever address the request came in on, with the request's query. */
 export function answeredUrl(options: ProviderOptions, provider: ProviderId, query: string): URL {
   return new URL(`${callbackUrl(options, provider)}?${query}`)
 }

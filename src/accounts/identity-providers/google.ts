@@ -1,6 +1,6 @@
 /**
- * Google by OpenID Connect (developers.google.com/identity/openid-connect/openid-connect, read 2026-11-22): `sub` is the
- * person, addresses change. Google speaks for a mailbox only where it runs it: `@gmail.com`, or `hd` is set.
+ * Google by OpenID Connect (developers.google.com/identity/openid-connect/openid-connect, read 2026-11-22): `sub` identifies the
+ * person; addresses change. Google is an authority only for mailboxes that it runs: `@gmail.com`, or `hd` is set.
  */
 
 import type { Configuration } from 'openid-client'
@@ -8,7 +8,7 @@ import { readEmail } from '../accounts.ts'
 import { answeredUrl, authorizationUrl, boundedFetch, library, settle } from './client.ts'
 import { type IdentityProvider, ProviderError, type ProviderOptions } from './types.ts'
 
-/** Google may change what it offers; its keys are fetched anew when an unknown one turns up. */
+/** Google's endpoints may change, so they are looked up again after this time; its keys whenever an unknown one turns up. */
 const DISCOVERY_MS = 86_400_000
 /** OpenID Connect Core 1.0, section 2. */
 const SUBJECT_CHARACTERS_MAX = 255
@@ -34,7 +34,7 @@ export function createGoogle({ issuer, ...options }: ProviderOptions & { readonl
       timeout: timeoutMs / 1000,
       [client.customFetch]: boundedFetch(options),
     })
-    // The signature counts, too, not only where the token came from.
+    // Check the signature of the ID token too, not only that it came from Google's token endpoint.
     client.enableNonRepudiationChecks(found)
     return settle(client, found, options)
   }

@@ -11,7 +11,7 @@ export function createIdentityProviders(
     google,
     github,
   }: {
-    /** Null: not offered. */
+    /** Null: the provider is not offered. */
     readonly google: (Client & { readonly issuer: string }) | null
     readonly github: (Client & Pick<GithubOptions, 'url' | 'apiUrl'>) | null
   },
