@@ -1,4 +1,7 @@
-/** Sends what is due. Any process may: a delivery belongs to whoever claimed it, and is due again should that one die. */
+/**
+ * Sends the deliveries that are due. Any process may: a delivery belongs to the process that claimed it, and becomes due again if
+ * that one dies.
+ */
 
 import type { Language } from '../accounts/types.ts'
 import { type AlertData, type AlertKind, isAlertKind } from './kinds.ts'
@@ -8,11 +11,11 @@ import type { AlertServices } from './types.ts'
 import { type Tried, tryWebhook } from './webhook-delivery.ts'
 import { disableWebhook, type Webhook } from './webhooks.ts'
 
-/** In the table `alert_delivery`; never reused. */
+/** Numbers stored in the table `alert_delivery`; never reuse one. */
 const STATES = { waiting: 0, delivered: 1, given_up: 2, called_off: 3 } as const
 const TEST_KIND = 'webhook.test'
 
-/** Counted as a try from now on, so that one that ends its process is not repeated for ever. */
+/** A claim counts as a try at once, so that a delivery which crashes its process is not repeated for ever. */
 const CLAIMED = `
 claimed as (
   update alert_delivery d set tries = d.tries + 1, tried_at = now(), next_at = now() + make_interval(secs => $2::text::integer)
@@ -56,7 +59,7 @@ interface Claimed {
   /** Null: the account is gone or blocked. */
   readonly email: string | null
   readonly language: Language | null
-  /** Null: not a webhook, or gone. */
+  /** Null: the delivery is a mail, or its webhook is gone. */
   readonly url: string | null
   readonly disabled_at: Date | null
 }
@@ -72,7 +75,7 @@ export async function deliverAlerts(services: AlertServices): Promise<number> {
   }
 }
 
-/** Sends a test at once, tried a single time, also to a webhook that is off; null after too many within an hour. */
+/** Sends a test at once and only once, even to a webhook that is switched off; null after too many tests within an hour. */
 export async function testWebhook(services: AlertServices, { webhookId, accountId }: Webhook): Promise<Tried | null> {
   const { sql, limits } = services
   const ids = [String(webhookId), String(accountId)]
@@ -101,13 +104,13 @@ async function deliver(services: AlertServices, claimed: Claimed): Promise<Tried
   return tried
 }
 
-/** In seconds; null: no further try. */
+/** Seconds until the next try; null: there is none. */
 function pauseOf({ limits }: AlertServices, claimed: Claimed, { retryAfterSeconds = 0 }: Tried): number | null {
   if (claimed.kind === TEST_KIND) return null
   const pauses = claimed.webhook_id === null ? limits.mailPausesSeconds : limits.webhookPausesSeconds
   const pause = pauses[claimed.tries - 1]
   if (pause === undefined) return null
-  // Those that failed together do not come back together.
+  // Spread out, so that deliveries which failed together are not repeated together.
   const wait = pause * (claimed.webhook_id === null ? 1 : 1 + Math.random() / 10)
   return Math.max(wait, Math.min(retryAfterSeconds, limits.webhookPauseSecondsMax))
 }
@@ -139,7 +142,7 @@ with found as (
          jsonb_build_object('webhook_id', webhook_id, 'host', $4::text, 'reason', disabled_for) as data
     from webhook where webhook_id = $3::text::bigint)${SQL_RECORD}`
 
-/** Switches off a webhook that wants no more, or has taken nothing since the alert whose tries are used up. */
+/** Switches off a webhook whose receiver wants no more, or that has taken nothing since the alert whose tries are used up. */
 async function judgeWebhook(
   services: AlertServices,
   claimed: Claimed,

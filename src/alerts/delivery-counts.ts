@@ -36,7 +36,7 @@ export class DeliveryCounts {
   }
 }
 
-/** One that is under way is due only once its process must have died. */
+/** A delivery under way is due only once its process must have died. */
 const OVERDUE = `select coalesce(extract(epoch from now() - min(next_at)), 0)::double precision as seconds
   from alert_delivery where state = 0 and next_at <= now()`
 

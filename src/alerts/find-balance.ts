@@ -3,9 +3,9 @@
 import { SQL_KEY_FACTS, SQL_RECORD, SQL_TODAY, sqlVnd } from './record.ts'
 
 /**
- * $3: the balance that counts as low, in whole dong; $4: days that a balance should last. Early use says nothing of later
- * days, so only accounts with calls before today have a pace. A level falls only after a top-up: a pace that changes reports
- * nothing twice. Most balances are neither low nor were they, and end at the first filter.
+ * $3: the balance that counts as low, in whole dong; $4: days that a balance should last. The first day's use does not predict
+ * later days, so only accounts with calls before today have a pace. A level falls only after a top-up, so that a changing pace
+ * reports nothing twice. Most balances neither are nor were low, and drop out at the first filter.
  */
 export const FIND_BALANCES = `
 with ${SQL_TODAY},
@@ -33,7 +33,7 @@ judged as (
   select figures.*, coalesce(before.level, 0) as level_before, figures.credit_seq > coalesce(before.credit_seq, 0) as is_topped_up,
          greatest(threshold, coalesce(daily, 0) * $4::text::integer) as low_below
     from figures left join alert_balance before using (account_id)),
--- Where the latest search, or the top-up since then, left it.
+-- The level after the previous search or, if there was a top-up since then, after that.
 bases as (
   select judged.*, case when not is_topped_up then level_before when balance_after < low_below then least(level_before, 1) else 0 end as base,
          case when balance = 0 then 2 when balance < low_below then 1 else 0 end as level_now
@@ -54,7 +54,9 @@ found as (
     from changed join levels using (account_id)
    where changed.level > levels.base)${SQL_RECORD}`
 
-/** Once per share, period and limit: whoever raises a limit wants to hear of the new one. $3: the shares, in percent. */
+/**
+ * Reports each share once per period and limit: whoever raises a limit wants to hear of the new one. $3: the shares, in percent.
+ */
 export const FIND_CAPS = `
 with ${SQL_TODAY},
 active as (select distinct account_id from usage_daily cross join today where usage_daily.day >= today.day - 1),

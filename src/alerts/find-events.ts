@@ -13,7 +13,7 @@ with found as (
     left join bank_txn t on t.bank_txn_id = substring(c.reference from '^bank_txn:([0-9]{1,18})$')::bigint
    where c.kind = 1 and c.at > ${SINCE})${SQL_RECORD}`
 
-/** Tells those operators who may assign it; roles 1 and 2 are owner and finance, and null is an owner. */
+/** Alerts the operators who may assign the transfer; roles 1 and 2 are owner and finance, and null is an owner. */
 const UNMATCHED = `
 with found as (
   select a.account_id, 'topup.unmatched' as kind, 'bank_txn:' || t.bank_txn_id as reference,

@@ -1,9 +1,9 @@
-/** What changes by the day: models that retire, and last week's summary. */
+/** Alerts that depend on the date alone: models that retire, and last week's summary. */
 
 import type { CatalogueItem } from '../catalogue/catalogue.ts'
 import { SQL_RECORD, SQL_TODAY, sqlVnd } from './record.ts'
 
-/** $3: the models that are about to retire. Told to whoever has called one in the last 30 days. */
+/** Alerts whoever has called a retiring model in the last 30 days. $3: the models that are about to retire. */
 export const FIND_RETIRING = `
 with ${SQL_TODAY},
 ending as (
@@ -15,7 +15,7 @@ found as (
    cross join lateral (
      select distinct account_id from usage_daily where entry_id = ending.model and day >= today.day - 30) users)${SQL_RECORD}`
 
-/** Last week, Monday to Sunday, from Monday at 8 in the morning. $3: its kind. */
+/** The summary of last week, Monday to Sunday, from Monday at 8 in the morning on. $3: the kind of the alert. */
 export const FIND_SUMMARIES = `
 with week as (
   select date_trunc('week', now() at time zone 'Asia/Ho_Chi_Minh' - interval '8 hours')::date - 7 as first),
@@ -40,11 +40,11 @@ interface Retiring {
   readonly model: string
   readonly retires_on: string
   readonly successor: string | null
-  /** The notice that applies. */
+  /** The shortest notice that applies, in days. */
   readonly days: number
 }
 
-/** Those whose end is at most the longest notice away. `noticeDays` are in ascending order. */
+/** The models that retire within the longest notice. `noticeDays` are in ascending order. */
 export function retiringModels(
   items: readonly CatalogueItem[],
   nowMs: number,

@@ -1,7 +1,7 @@
 /** The table of all alerts. */
 
 interface AlertKindFacts {
-  /** `always`: security and receipts, without a switch. `on`, `off`: what applies until its owner decides. */
+  /** `always`: security and receipts, which cannot be switched off. `on`, `off`: the default until the customer decides. */
   readonly mail: 'always' | 'on' | 'off'
   /** `operators`: those who may move money. */
   readonly audience: 'customers' | 'operators'
@@ -30,16 +30,16 @@ export function isAlertKind(text: string): text is AlertKind {
   return Object.hasOwn(ALERT_KINDS, text)
 }
 
-/** A mail of this kind can be switched off. */
+/** Whether mails of this kind can be switched off. */
 export function hasSwitch(kind: AlertKind): boolean {
   return ALERT_KINDS[kind].mail !== 'always'
 }
 
-/** What is said of each; amounts are decimal dong, as in the headers of calls. Stored and sent as it stands. */
+/** The data of each kind, stored and sent unchanged; amounts are decimal dong, as in the headers of calls. */
 export interface AlertData {
   readonly 'balance.low': {
     readonly balance: string
-    /** Below this, or below `days_left` 3, it is low. */
+    /** The balance is low below this amount, or when `days_left` is below 3. */
     readonly threshold: string
     readonly days_left: number | null
     readonly currency: 'VND'
@@ -48,7 +48,7 @@ export interface AlertData {
   readonly 'key.limit_reached': KeyFacts & {
     readonly limit: string
     readonly used: string
-    /** When it starts anew: `daily`, `weekly`, `monthly`; null: never. */
+    /** When the limit resets: `daily`, `weekly`, `monthly`; null: never. */
     readonly limit_reset: string | null
     readonly percent: 80 | 100
     readonly currency: 'VND'
@@ -67,12 +67,12 @@ export interface AlertData {
   readonly 'model.retiring': {
     readonly model: string
     readonly retires_on: string
-    /** Takes its calls from then on; null: they fail. */
+    /** The model that answers its calls from then on; null: they fail. */
     readonly successor: string | null
   }
   readonly 'webhook.disabled': {
     readonly webhook_id: number
-    /** Of its address; the rest may be a secret. */
+    /** Host of the webhook's address; the rest may be a secret. */
     readonly host: string
     readonly reason: 'failures' | 'gone'
   }

@@ -1,7 +1,7 @@
 /** All limits on alerts, with the values that a gateway uses. */
 
 export interface AlertLimits {
-  /** Balance that counts as low unless its owner says otherwise, in whole dong; at most a fifth of the last top-up's. */
+  /** Balance that counts as low by default, in whole dong; never more than a fifth of the balance after the last top-up. */
   readonly lowVnd: number
   /** A balance that lasts fewer days than this is low, too. */
   readonly lowDays: number
@@ -9,7 +9,7 @@ export interface AlertLimits {
   readonly capPercents: readonly [80, 100]
   /** Notice before a model retires. */
   readonly retiringDays: readonly [7, 30]
-  /** How far back a search looks behind the previous one, for transactions that were open then. */
+  /** How far back before the previous search a search looks, for transactions that had not been committed then. */
   readonly overlapSeconds: number
   /** Alerts of one account that are mailed within a day; later ones are only recorded. */
   readonly mailsPerDayMax: number
@@ -32,7 +32,7 @@ export interface AlertLimits {
   readonly webhookTestsMax: number
   /** How long a replaced secret still signs. */
   readonly webhookOverlapSeconds: number
-  /** Rows of the log of deliveries. */
+  /** Rows shown of the log of deliveries. */
   readonly deliveriesShown: number
   readonly statementTimeoutMs: number
 }

@@ -4,14 +4,14 @@ import type { Sql, TransactionSql } from '../lib/database.ts'
 import { ALERT_KINDS, ALL_KINDS } from './kinds.ts'
 import type { AlertServices } from './types.ts'
 
-/** By kind, whether a mail goes out without a word from its owner, and whether whatever they say. */
+/** By kind, whether its mails go out without the customer's choice (`on`) and even against it (`always`). */
 const MAIL_DEFAULTS = JSON.stringify(
   Object.fromEntries(
     ALL_KINDS.map(kind => [kind, { always: ALERT_KINDS[kind].mail === 'always', on: ALERT_KINDS[kind].mail === 'on' }]),
   ),
 )
 
-/** µVND as decimal dong. */
+/** SQL for an amount in µVND as decimal dong. */
 export function sqlVnd(expression: string): string {
   return `trim_scale(${expression} / 1000000.0)::text`
 }
@@ -24,8 +24,8 @@ export const SQL_TODAY = `today as (select (now() at time zone 'Asia/Ho_Chi_Minh
 
 /**
  * The end of every finder: a finder is a list of common table expressions whose last one, `found`, has the columns account_id,
- * kind, reference and data. $1 and $2 are taken. The lock makes an alert wait for a deletion under way, which erases it or
- * leaves it no account to be for.
+ * kind, reference and data. $1 and $2 are used here. The lock makes an alert wait for a deletion of its account that is under
+ * way, so that none is written for a deleted account.
  */
 export const SQL_RECORD = `,
 recorded as (
@@ -48,10 +48,10 @@ posted as (
   select recorded.alert_id, recorded.account_id, webhook.webhook_id
     from recorded join webhook using (account_id) where disabled_at is null and recorded.kind = any (webhook.kinds))
 select count(*)::integer as alerts from recorded`
-/** The pool's own timeout is for people who wait for a page. */
+/** The pool's own timeout is for people waiting for a page; searches may take longer. */
 const PATIENCE = `select set_config('statement_timeout', $1, true)`
 
-/** How many alerts are new. */
+/** Runs a finder. Returns how many alerts are new. */
 export async function recordAlerts(
   { sql, limits }: Pick<AlertServices, 'limits'> & { readonly sql: Sql | TransactionSql },
   statement: string,

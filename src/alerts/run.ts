@@ -1,4 +1,4 @@
-/** What the housekeeping runs: searches for alerts, and forgetting. */
+/** What housekeeping runs: searches for alerts, and the deletion of old ones. */
 
 import { FIND_BALANCES, FIND_CAPS } from './find-balance.ts'
 import { FIND_EVENTS } from './find-events.ts'
@@ -12,7 +12,7 @@ const SCAN = `select now()::text as now,
     (greatest(scanned_at, now() - make_interval(secs => $2::text::integer)) - make_interval(secs => $1::text::integer))::text as since
   from alert_scan`
 const SCANNED = 'update alert_scan set scanned_at = greatest(scanned_at, $1::text::timestamptz)'
-/** After a longer pause nobody wants to hear of every top-up. */
+/** A search looks back at most a day: after a longer pause nobody wants to hear of every top-up. */
 const CATCH_UP_SECONDS = 86_400
 
 /** Records what has happened since the previous run; returns the number of new alerts. */
@@ -28,7 +28,7 @@ export async function findAlerts(services: AlertServices): Promise<number> {
   return found
 }
 
-/** What changes by the day. */
+/** Records the alerts that depend on the date alone. */
 export async function findSlowAlerts(services: AlertServices): Promise<number> {
   const { catalogue, limits, nowMs } = services
   const retiring = retiringModels(catalogue.items, nowMs(), limits.retiringDays)

@@ -1,4 +1,4 @@
-/** What an account wants to hear of. */
+/** Which alerts an account wants mailed, and what it considers a low balance. */
 
 import type { AnySql } from '../lib/database.ts'
 import { ALERT_KINDS, ALL_KINDS, type AlertKind } from './kinds.ts'
@@ -48,7 +48,7 @@ export async function writeAlertSettings(
   await sql.unsafe(WRITE, [String(accountId), JSON.stringify(Object.fromEntries(chosen)), low])
 }
 
-/** From the next alert on. */
+/** Takes effect from the next alert on. */
 export async function switchMailOff(sql: AnySql, accountId: number, kind: AlertKind): Promise<void> {
   await sql.unsafe(SWITCH_OFF, [String(accountId), kind])
 }

@@ -25,6 +25,6 @@ export interface AlertServices {
   readonly counts: DeliveryCounts
   /** Unix time. */
   readonly nowMs: () => number
-  /** A delivery that failed for a reason of ours; contains no address. */
+  /** Reports a delivery that failed on our side; contains no address. */
   readonly report: (message: string, cause: unknown) => void
 }

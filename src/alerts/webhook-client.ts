@@ -1,6 +1,6 @@
 /**
- * Posts to addresses that customers give: over TLS to the public internet, without redirects, within a time, and without
- * reading the answer. An operator may open private networks, where plain http and every port are allowed, too.
+ * Posts to addresses that customers give: over TLS to the public internet, without redirects, within a time limit, and without
+ * reading the reply. An operator may allow private networks, where plain http and every port are allowed, too.
  */
 
 import ipaddr from 'ipaddr.js'
@@ -11,7 +11,7 @@ import { isPublicAddress } from '../upstream/public-address.ts'
 export interface WebhookClientOptions {
   /** From the first DNS lookup to the status, in ms. */
   readonly timeoutMs: number
-  /** Networks inside that may be reached, such as `10.20.0.0/16`; none in most installations. */
+  /** Private networks that may be reached, such as `10.20.0.0/16`; none in most installations. */
   readonly privateNetworks: readonly string[]
   /** Resolves a host name to all its addresses; replaced only in tests. */
   readonly resolve?: (hostname: string) => Promise<readonly string[]>
@@ -32,7 +32,7 @@ export interface WebhookClient {
 }
 
 export const WEBHOOK_URL_LENGTH_MAX = 2_000
-/** Of public addresses; a webhook is no means of looking for open ports. */
+/** Ports that may be reached on public addresses: a webhook must not serve to scan for open ones. */
 const PORTS: ReadonlySet<string> = new Set(['', '443', '8443'])
 const ANSWER_HEADER_BYTES_MAX = 16 * 1024
 
@@ -44,7 +44,7 @@ export function createWebhookClient({ timeoutMs, privateNetworks, resolve }: Web
     open: createRoad(address => isPublicAddress(address) || isPrivate(address), { timeoutMs, resolve }),
     inside: createRoad(isPrivate, { timeoutMs, resolve }),
   }
-  /** The road for an address that may be tried. */
+  /** The road to an address that may be tried; otherwise what is wrong with the address. */
   const roadOf = (text: string) => {
     const url = text.length > WEBHOOK_URL_LENGTH_MAX ? null : URL.parse(text)
     if (url === null || !['https:', 'http:'].includes(url.protocol)) return 'url' as const

@@ -21,7 +21,7 @@ export interface Tried {
   readonly status: number | null
   /** A word for the log of deliveries. */
   readonly fault: string | null
-  /** What the receiver asked for. */
+  /** The pause that the receiver asked for. */
   readonly retryAfterSeconds?: number
 }
 

@@ -11,7 +11,7 @@ const INSERT = `insert into webhook_secret (webhook_id, account_id, encryption_i
   values ($1::text::bigint, $2::text::bigint, $3::text::smallint, decode($4, 'hex'), decode($5, 'hex'))`
 const EXPIRE = `update webhook_secret set expires_at = least(expires_at, now() + make_interval(secs => $3::text::integer))
   where webhook_id = $1::text::bigint and account_id = $2::text::bigint`
-/** The one in use first. */
+/** Lists the secret in use first. */
 const LIST = `select encryption_id, encryption_iv, ciphertext from webhook_secret
   where webhook_id = $1::text::bigint and account_id = $2::text::bigint and (expires_at is null or expires_at > now())
   order by created_at desc limit 5`
@@ -38,7 +38,7 @@ export async function addWebhookSecret(
   return secret
 }
 
-/** Those that sign now. Throws an Error when one does not open. */
+/** The secrets that sign now. Throws an Error when one does not open. */
 export async function readWebhookSecrets(
   sql: AnySql,
   encryption: SecretSet,
@@ -78,7 +78,7 @@ export async function rotateWebhookSecrets(sql: AnySql, encryption: SecretSet): 
   }
 }
 
-/** Secrets, by the number of the encryption key that opens them. */
+/** Counts secrets by the number of the encryption key that opens them. */
 export async function countSealedWebhookSecrets(sql: AnySql): Promise<ReadonlyMap<number, number>> {
   return new Map((await sql.unsafe(IN_USE)).map(row => [row.encryption_id, row.secrets]))
 }

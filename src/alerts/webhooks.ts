@@ -1,4 +1,4 @@
-/** A customer's webhooks: made, changed, switched off; and the log of what was delivered to them, without content. */
+/** A customer's webhooks: creating, changing and switching them off, and the log of their deliveries, without content. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { textArray } from '../lib/database.ts'
@@ -20,12 +20,12 @@ const COLUMNS = 'webhook_id, account_id, url, kinds, created_at, delivered_at, d
 const BY_OWNER = 'webhook_id = $1::text::bigint and account_id = $2::text::bigint'
 const LIST = `select ${COLUMNS} from webhook where account_id = $1::text::bigint order by webhook_id limit 100`
 const READ = `select ${COLUMNS} from webhook where ${BY_OWNER}`
-/** One at a time per account, so that the limit holds. */
+/** Creates one webhook at a time per account, so that the limit holds. */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('webhook|' || $1, 0))`
 const INSERT = `insert into webhook (account_id, url, kinds) values ($1::text::bigint, $2, $3::text::text[]) returning ${COLUMNS}`
 const SET_KINDS = `update webhook set kinds = $3::text::text[] where ${BY_OWNER} returning webhook_id`
 const ENABLE = `update webhook set disabled_at = null, disabled_for = null where ${BY_OWNER} returning webhook_id`
-/** What waits for it is called off: it would come late, and all at once. */
+/** Calls off the deliveries that wait for the webhook: later they would come late, and all at once. */
 const DISABLE = `
 with changed as (
   update webhook set disabled_at = now(), disabled_for = $3 where ${BY_OWNER} and disabled_at is null
@@ -44,7 +44,7 @@ export type CreatedWebhook =
   | { readonly outcome: 'created'; readonly webhook: Webhook; readonly secret: string }
   | { readonly outcome: 'url' | 'address' | 'limit' | 'exists' }
 
-/** `url`: not an https address without credentials; `address`: it leads inside. The secret is shown once. */
+/** `url`: not https, or with credentials in it; `address`: it leads to a private network. The secret is shown once. */
 export async function createWebhook(
   { sql, limits, secrets, webhookClient }: AlertServices,
   { accountId, url, kinds }: { accountId: number; url: string; kinds: readonly AlertKind[] },
@@ -74,7 +74,7 @@ export async function readWebhook(sql: AnySql, row: WebhookRow): Promise<Webhook
   return found === undefined ? null : toWebhook(found)
 }
 
-/** From the next alert on. */
+/** Takes effect from the next alert on. */
 export async function setWebhookKinds(sql: AnySql, row: WebhookRow, kinds: readonly AlertKind[]): Promise<boolean> {
   return (await sql.unsafe(SET_KINDS, [...idsOf(row), textArray(kinds)])).length > 0
 }
@@ -83,7 +83,7 @@ export async function enableWebhook(sql: AnySql, row: WebhookRow): Promise<boole
   return (await sql.unsafe(ENABLE, idsOf(row))).length > 0
 }
 
-/** False when it was off already. */
+/** False when the webhook was off already. */
 export async function disableWebhook(
   sql: AnySql,
   row: WebhookRow,
@@ -92,7 +92,7 @@ export async function disableWebhook(
   return (await sql.unsafe(DISABLE, [...idsOf(row), reason])).length > 0
 }
 
-/** A new secret beside the old one, which still signs for a day. */
+/** Adds a new secret beside the old one, which still signs for a day. */
 export async function rotateWebhookSecret(
   { sql, secrets, limits }: Pick<AlertServices, 'secrets' | 'limits'> & { readonly sql: Sql },
   row: WebhookRow,
