@@ -35,7 +35,7 @@ export interface BackOffice {
   readonly people: PeopleServices
   readonly payments: PaymentServices
   readonly alerts: AlertServices
-  /** By the name in the path of their webhook. */
+  /** Keyed by the provider's name in the path of its webhook. */
   readonly providers: ReadonlyMap<string, BankProvider>
   /** Folder for mails when no mail server is configured; null when one is. */
   readonly outboxDir: string | null
@@ -62,10 +62,13 @@ const SANDBOX_BANK: BankAccount = {
   bankName: 'Sandbox',
 }
 const SWEEP_MS = 3_600_000
-/** A roll-up rests so many times as long as it took, and at most so long, in ms: it grows with the accounts of a day. */
+/**
+ * After a roll-up the next one rests this many times as long as it took, but no more than REST_MS_MAX: the more accounts have
+ * calls on a day, the longer it takes.
+ */
 const REST_TIMES = 19
 const REST_MS_MAX = 120_000
-/** Nothing changes within a day; a pass over all keys takes a while. */
+/** Counts change once a day, and a pass over all keys takes a while. */
 const COUNT_KEYS_MS = 2 * 3_600_000
 const JUDGE_MS = 60_000
 const ROLL_UP_MS = 15_000
@@ -140,7 +143,7 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
   const payments = createPayments({ config, sql, onCredited, report })
   const providers = createBankProviders(config.providers, { limits: payments.limits, nowMs: Date.now })
   const sources = createPullSources(config.providers, { limits: payments.limits, sepayApiUrl: config.sepayApiUrl })
-  /** Work that one process does for all. */
+  /** Runs `run` every `everyMs`, in one process at a time on behalf of all. */
   const inTurn = (task: string, everyMs: number, run: () => Promise<unknown>) => {
     const query = (statement: string, parameters: string[]) => sql.unsafe(statement, parameters)
     const attempt = async () => {

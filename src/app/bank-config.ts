@@ -39,14 +39,14 @@ const SECRETS = {
 const ACCOUNT = ['BANK_BIN', 'BANK_ACCOUNT', 'BANK_ACCOUNT_NAME', 'BANK_NAME'] as const
 const SEPAY_API_URL = 'SEPAY_API_URL'
 const KNOWN: ReadonlySet<string> = new Set([...ACCOUNT, ...Object.values(SECRETS), SEPAY_API_URL])
-/** A mistyped name would silently leave a webhook closed. */
+/** A variable with one of these prefixes must be known: a mistyped name would silently leave a webhook closed. */
 const PREFIXES = /^(BANK|SEPAY|PAYOS|CASSO)_/
 
 /** Reports every fault to the reader. `names` are the variables that are set. */
 export function readBankConfig(reader: Reader, names: Iterable<string>, publicUrl: string): BankConfig {
   for (const name of names) {
     if (!PREFIXES.test(name) || KNOWN.has(name)) continue
-    reader.faults.push(`${name} is not read by this gateway; there are ${[...KNOWN].sort().join(', ')}`)
+    reader.faults.push(`${name} is not read by this gateway; it reads ${[...KNOWN].sort().join(', ')}`)
   }
   return {
     bank: readBank(reader),
@@ -63,7 +63,7 @@ function readBank(reader: Reader): BankAccount | null {
   for (const [name, value] of Object.entries(required)) {
     if (!value) reader.faults.push(`${name} is not set; ${Object.keys(required).join(', ')} belong together`)
   }
-  if (bin && !/^\d{6}$/.test(bin)) reader.faults.push("BANK_BIN is not six digits; write the bank's, e.g. 970436")
+  if (bin && !/^\d{6}$/.test(bin)) reader.faults.push("BANK_BIN is not six digits; write your bank's code, e.g. 970436")
   if (accountNumber && !/^[A-Za-z0-9]{1,19}$/.test(accountNumber)) {
     reader.faults.push('BANK_ACCOUNT is not 1 to 19 letters and digits; write it without spaces')
   }

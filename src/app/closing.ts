@@ -1,4 +1,4 @@
-/** Bounds the end of a process: what has not closed in time is named in the log, and the process exits without it. */
+/** Bounds the end of a process: what has not closed in time is named in the log, and the process exits regardless. */
 
 import type { Logger } from '../lib/log.ts'
 
@@ -45,7 +45,7 @@ export class Closing {
   }
 
   #giveUp(): void {
-    const waitsFor = this.#step ?? 'nothing: all parts are closed, something left open keeps the process'
+    const waitsFor = this.#step ?? 'nothing: all parts are closed, but something left open keeps the process alive'
     const message = `the process did not end within ${this.#limitMs} ms of closing (LIMIT_CLOSE_MS); exiting`
     this.#log.fatal({ waitsFor, open: openHandles() }, message)
     this.#exit(EXIT_FAILED)
@@ -55,11 +55,11 @@ export class Closing {
 /** What keeps the event loop running, e.g. `tcp 127.0.0.1:40312 → 127.0.0.1:5432`; each timer as `timer`. */
 function openHandles(): readonly string[] {
   const { report } = process
-  // No look-ups of names, and nothing of the environment is even read.
+  // Keeps the report from looking up host names and from reading the environment.
   Object.assign(report, { excludeNetwork: true, excludeEnv: true })
   const { libuv } = report.getReport() as unknown as { libuv: readonly LoopHandle[] }
   const handles = libuv.filter(({ is_active, is_referenced }) => is_active && is_referenced === true)
-  // The loop has one handle for all of them, and says that it rests while this runs.
+  // libuv has one handle for all timers, and reports it as inactive while this code runs.
   const timers = process.getActiveResourcesInfo().filter(type => type === 'Timeout')
   return [...handles.map(describe), ...timers.map(() => 'timer')]
 }

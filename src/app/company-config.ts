@@ -12,7 +12,9 @@ interface Reader {
 const REQUIRED = ['COMPANY_NAME', 'COMPANY_ADDRESS', 'COMPANY_TAX_CODE', 'SUPPORT_EMAIL'] as const
 const OPTIONAL = ['COMPANY_REPRESENTATIVE', 'SUPPORT_PHONE', 'SUPPORT_ZALO'] as const
 const KNOWN: ReadonlySet<string> = new Set([...REQUIRED, ...OPTIONAL])
-/** A mistyped name would silently leave the contact page without its value. */
+/**
+ * A variable with one of these prefixes must be known: a mistyped name would silently leave the contact page without its value.
+ */
 const PREFIXES = /^(COMPANY|SUPPORT)_/
 const EMAIL = /^[^\s@<>,;]+@[^\s@<>,;]+\.[^\s@<>,;]+$/
 const PHONE = /^\+?[\d ().-]{6,24}$/
@@ -21,7 +23,7 @@ const PHONE = /^\+?[\d ().-]{6,24}$/
 export function readCompany(reader: Reader, names: Iterable<string>, production: boolean): Company | null {
   for (const name of names) {
     if (!PREFIXES.test(name) || KNOWN.has(name)) continue
-    reader.faults.push(`${name} is not read by this gateway; there are ${[...KNOWN].sort().join(', ')}`)
+    reader.faults.push(`${name} is not read by this gateway; it reads ${[...KNOWN].sort().join(', ')}`)
   }
   const values = Object.fromEntries([...KNOWN].map(name => [name, reader.text(name)]))
   if (!production && Object.values(values).every(value => value === null)) return null

@@ -278,7 +278,8 @@ function readSecrets(file: string): Secrets {
     )
   }
   const { port, password } = value as Partial<Secrets>
-  if (typeof port !== 'number' || typeof password !== 'string') throw new Error(`${file} is not {"port", "password"}`)
+  if (typeof port !== 'number' || typeof password !== 'string')
+    throw new Error(`${file} does not hold a port and a password`)
   return { port, password }
 }
 
@@ -321,7 +322,9 @@ function freePort(): Promise<number> {
     probe.listen({ port: 0, host: '127.0.0.1' }, () => {
       const address = probe.address()
       probe.close(() =>
-        address !== null && typeof address === 'object' ? done(address.port) : fail(new Error('no port')),
+        address !== null && typeof address === 'object'
+          ? done(address.port)
+          : fail(new Error('the system names no free port')),
       )
     })
   })

@@ -6,7 +6,7 @@ export interface Variable {
   /** What applies when it is not set, in words. */
   readonly fallback: string
   readonly what: string
-  /** It is required with NODE_ENV=production. */
+  /** Required with NODE_ENV=production. */
   readonly required?: true
 }
 
@@ -243,7 +243,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'METRICS_AUDIT_FULL_MINUTES',
         fallback: '`1440`',
-        what: 'When the last audit of the whole journal is older, the next one reads it all; in between only what is new. `0`: always all; at most a week.',
+        what: 'Age at which an audit of the whole journal is repeated, at most a week; audits in between read only what is new. `0`: every audit reads it all.',
       },
       { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', fallback: 'none: no traces', what: 'Base URL for OTLP spans.' },
       {

@@ -44,7 +44,7 @@ export interface GatewayOptions {
   readonly log: Logger
   /** Stable, and unique among running processes; absent: derived from host and port. */
   readonly instanceName?: string
-  /** Called at a stop with the name of what closes next, once calls have had their time. */
+  /** Called while stopping, once calls have had their time, with the name of what closes next. */
   readonly onClosing?: (step: string) => void
   /** Replaces the generated tables in tests. */
   readonly tables?: Tables
@@ -198,7 +198,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onProcesses: count => flightLimiter.setProcesses(count),
     report: ({ level, message, cause }) => log[level]({ cause }, message),
   })
-  // Awaited below, after the server has been assembled.
+  // Awaited below, where its error is handled, after the server has been assembled.
   watching.catch(() => {})
   let operations: OperationsWatch
   const services = {

@@ -70,7 +70,7 @@ export const LIMITS = {
     fallback: 30_000,
     min: 0,
     max: 120_000,
-    what: 'Longest time spent on the rest of a refused body.',
+    what: 'Longest time spent on discarding the rest of a refused body.',
   },
   lingerIdleMs: {
     fallback: 5_000,
@@ -136,7 +136,7 @@ export const LIMITS = {
     fallback: 5_000,
     min: 100,
     max: 900_000,
-    what: 'How long a stream that has used up its hold waits for the database; then it gets one more step unsecured.',
+    what: 'How long a stream that has used up its hold waits for the database before it gets one more step that no hold covers.',
   },
   holdTokensPerImage: { fallback: 1600, min: 1, max: 100_000, what: 'Input tokens that a hold assumes for an image.' },
   admissionWaitMs: { fallback: 15_000, min: 0, max: 120_000, what: 'Longest wait for money that other calls hold.' },
@@ -190,7 +190,7 @@ export const LIMITS = {
     fallback: 20_000,
     min: 100,
     max: 600_000,
-    what: 'Longest time for closing after the calls at a stop; then the process exits anyway, and logs what it waits for.',
+    what: 'At a stop, longest time for closing everything once the calls have ended; then the process logs what it waits for and exits anyway.',
   },
   spansWaitingMax: {
     fallback: 4096,
@@ -210,7 +210,7 @@ export const LIMITS = {
     production: 76_000,
     min: 0,
     max: 900_000,
-    what: 'At a stop, time for which idle connections may bring one more call.',
+    what: 'At a stop, how long idle connections may still bring one more call.',
   },
   webhookTimeoutMs: {
     fallback: 15_000,

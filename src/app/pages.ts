@@ -48,7 +48,7 @@ export async function addPages(server: FastifyInstance, options: PagesOptions): 
     company: config.company,
     contentFolder: config.contentDir,
     announcements: createAnnouncementBoard(sql, Date.now),
-    // Anyone who can read mail can take over an account, so where something real is at stake this page does not exist.
+    // Anyone who can read mail can take over an account, so this page does not exist where real money or data is at stake.
     outboxFolder: production || real ? null : backOffice.outboxDir,
     production,
     log,

@@ -89,7 +89,7 @@ function needsSandbox(config: Config, tables: Tables): boolean {
   return tables.upstreams.some(upstream => config.upstream(upstream.id).apiKeys.length === 0)
 }
 
-/** Loaded only where it exists: never in production. */
+/** Loaded lazily: never in production. */
 async function openSandbox(): Promise<Sandbox> {
   const [{ startSandbox }, { sandboxFacts }] = await Promise.all([
     import('../sandbox/server.ts'),

@@ -1,6 +1,6 @@
-/** Environment settings for Google and GitHub as ways to sign in; each is off unless its client is named. */
+/** Environment settings for Google and GitHub as ways to sign in; each is off unless its client id and secret are set. */
 
-/** As much of the environment's reader as is needed here. */
+/** The part of the environment reader needed here. */
 interface Reader {
   readonly faults: string[]
   text(name: string): string | null
@@ -27,7 +27,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 export function readSignIn(reader: Reader, names: Iterable<string>, production: boolean): SignInConfig {
   for (const name of names) {
     if (!name.startsWith('SIGN_IN_') || KNOWN.has(name)) continue
-    reader.faults.push(`${name} is not read by this gateway; there are ${[...KNOWN].sort().join(', ')}`)
+    reader.faults.push(`${name} is not read by this gateway; it reads ${[...KNOWN].sort().join(', ')}`)
   }
   const protocols = production ? ['https:'] : ['https:', 'http:']
   const google = readClient(reader, 'SIGN_IN_GOOGLE')

@@ -19,7 +19,8 @@ export function remarksOf(
   if (!isLoopback(config.host)) {
     remarks.push({
       facts: { host: config.host },
-      message: 'this address is open to the network outside production: set NODE_ENV=production, or HOST=127.0.0.1',
+      message:
+        'this address is open to the network although this is not production: set NODE_ENV=production, or HOST=127.0.0.1',
     })
   }
   if (config.real && config.sandbox === 'auto') remarks.push(mixture(config, upstreams))

@@ -12,7 +12,9 @@ export interface MetricsConfig {
   readonly port: number
   /** Pause between two audits, in minutes; 0: no audits. */
   readonly auditMinutes: number
-  /** Oldest full audit that the next one goes on from, in minutes; 0: each one reads the whole journal. */
+  /**
+   * How old the last full audit may be, in minutes, for the next one to continue from it; 0: every audit reads the whole journal.
+   */
   readonly auditFullMinutes: number
 }
 
@@ -45,7 +47,7 @@ interface Reader {
 const METRICS = ['METRICS_PORT', 'METRICS_HOST', 'METRICS_AUDIT_MINUTES', 'METRICS_AUDIT_FULL_MINUTES'] as const
 const PORTS: IntegerRow = { fallback: 0, min: 0, max: 65_535 }
 const AUDIT_MINUTES: IntegerRow = { fallback: 360, min: 0, max: 10_080 }
-/** At most a week, so that what changed behind a proven point is found within it. */
+/** At most a week, so that a change to rows already proven is found within that time. */
 const AUDIT_FULL_MINUTES: IntegerRow = { fallback: 1_440, min: 0, max: 10_080 }
 const HTTP = ['http:', 'https:']
 
@@ -53,7 +55,7 @@ const HTTP = ['http:', 'https:']
 export function readTelemetryConfig(reader: Reader, names: Iterable<string>, port: number): TelemetryConfig {
   for (const name of names) {
     if (!name.startsWith('METRICS_') || METRICS.some(known => known === name)) continue
-    reader.faults.push(`${name} is not read by this gateway; there are ${METRICS.join(', ')}`)
+    reader.faults.push(`${name} is not read by this gateway; it reads ${METRICS.join(', ')}`)
   }
   return { metrics: readMetrics(reader, port), traces: readTraces(reader) }
 }

@@ -47,7 +47,7 @@ export interface Watched {
 }
 
 export interface Metrics {
-  /** Null for a worker. */
+  /** Null for a worker, whose metrics its supervisor serves. */
   readonly url: string | null
   /** Reads the metrics for a scrape. */
   text(): Promise<string>

@@ -40,7 +40,9 @@ export function readUpstreams(
   const known = new Set(upstreamIds.flatMap(id => [upstreamVariable(id, 'BASE_URL'), upstreamVariable(id, 'API_KEY')]))
   for (const name of Object.keys(environment)) {
     if (!name.startsWith('UPSTREAM_') || known.has(name)) continue
-    reader.faults.push(`${name} names no upstream of the catalogue; there are ${[...known].sort().join(', ')}`)
+    reader.faults.push(
+      `${name} names no upstream of the catalogue; known variables are ${[...known].sort().join(', ')}`,
+    )
   }
   return { upstreams, aws: readAws(reader) }
 }

@@ -22,7 +22,7 @@ async function developerKey(foundation: Foundation): Promise<string> {
   const find = () => findAccountByEmail(sql, DEVELOPER)
   const account =
     (await find()) ??
-    // Another process starting right now may be faster.
+    // Another process starting right now may create it first.
     (await createAccount(sql, DEVELOPER).catch(async error => {
       const found = await find()
       if (found === null) throw error
@@ -40,7 +40,7 @@ async function developerKey(foundation: Foundation): Promise<string> {
     if (!row.showable) continue
     const key = await usableKey(foundation, row)
     if (key !== null) return key
-    // Created under secrets that are gone, so nobody can use it.
+    // Created under secrets that are gone, so nobody can use the key.
     await revokeKey(sql, row)
   }
   return (await createKey(sql, secrets, { accountId, label: 'development' })).key

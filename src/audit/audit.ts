@@ -1,6 +1,6 @@
 /**
- * Everything that must add up, in one consistent snapshot. A full audit reads every row of the journal; an incremental one goes
- * on from the point up to which each wallet was proven.
+ * Everything that must add up, in one consistent snapshot. A full audit reads every row of the journal; an incremental one
+ * continues from the point up to which each wallet has been proven.
  */
 
 import { createHash } from 'node:crypto'
@@ -12,7 +12,7 @@ import { auditPayments, type PaymentAudit } from '../payments/audit.ts'
 import { readLastFull, writeResult } from './last.ts'
 
 /**
- * Why every row was read: it was asked for; there was no full audit before; this version's rules are others; the database was
+ * Why every row was read: it was asked for; there was no full audit before; this version audits by other rules; the database was
  * restored, or a standby took over; the last full audit is too old.
  */
 export type FullReason = 'asked' | 'first' | 'rules' | 'database' | 'interval'
@@ -36,7 +36,7 @@ export interface AuditReport {
     }
     readonly spools: readonly SetAsideSpool[]
   }
-  /** All of them, by rule. */
+  /** All differences, by rule. */
   readonly differences: Readonly<Record<string, number>>
   /** The first accounts with a difference, at most 20 of each kind. */
   readonly accounts: readonly number[]
@@ -44,21 +44,21 @@ export interface AuditReport {
 
 export interface AuditOptions {
   readonly timeoutMs: number
-  /** Incremental: unless a full one is due. Default: full. */
+  /** `incremental` turns into `full` when a full audit is due. Default: full. */
   readonly mode?: AuditMode
   /** How old the last full audit may be before an incremental one becomes full. Default: no limit. */
   readonly fullEveryMs?: number
 }
 
-/** What proven points depend on besides the rows: with other rules nothing is proven yet. */
+/** What proven points depend on besides the rows: under other rules nothing is proven yet. */
 const RULES = createHash('sha256')
   .update(auditStatement('full', true))
   .update(auditStatement('incremental', true))
   .digest('hex')
-/** Audits take turns. Before the snapshot, so that each one goes on from what the one before proved. */
+/** Audits run one at a time. Each takes this lock before its snapshot, so that it continues from what the previous one proved. */
 const LOCK = 'lock table audit_point in share row exclusive mode'
 
-/** Notes the result for those who did not run it. Rejects when it takes longer than `timeoutMs`. */
+/** Runs an audit and stores its result (see last.ts). Rejects when it takes longer than `timeoutMs`. */
 export async function audit(sql: Sql, options: AuditOptions): Promise<AuditReport> {
   return sql.begin('isolation level repeatable read', async transaction => {
     // `set` takes no snapshot; a `select` would, before the lock.
@@ -68,7 +68,7 @@ export async function audit(sql: Sql, options: AuditOptions): Promise<AuditRepor
     const fullBecause = reasonOf(options, last)
     const mode = fullBecause === null ? 'incremental' : 'full'
     const found = await compare(transaction, mode)
-    // Only a full audit sees all of them, so they stay until the next one.
+    // Only a full audit sees all orphans, so those it found count until the next one.
     const orphan = Math.max(found.ledger.differences.orphan, mode === 'full' ? 0 : last.orphans)
     const differences = {
       ...found.ledger.differences,

@@ -1,10 +1,10 @@
-/** What the last audit found, for those who did not run it, and on what the next one may go on. */
+/** What the last audit found, for those who did not run it, and what the next one may continue from. */
 
 import type { AnySql } from '../lib/database.ts'
 
 export interface LastAudit {
   readonly at: Date
-  /** When the whole journal was read last; null: by a version that did not note it. */
+  /** When the whole journal was last read; null: by a version that did not store it. */
   readonly fullAt: Date | null
   /** Rules that were broken, with their counts; empty: it was clean. */
   readonly broken: Readonly<Record<string, number>>
@@ -19,20 +19,20 @@ const WRITE = `insert into audit_result as r (differences, full_at, full_differe
          full_basis = coalesce(excluded.full_basis, r.full_basis)
   returning full_at`
 const READ = 'select audited_at, full_at, differences::text as differences from audit_result'
-/** A failover, a recovery and a restore each begin another history, of which a process takes note before it frees holds. */
+/** A failover, a recovery and a restore each begin a new history, which a process stores before it frees holds. */
 const READ_FULL = `select extract(epoch from now() - full_at)::double precision * 1000 as age_ms,
        coalesce((full_differences ->> 'orphan')::integer, 0) as orphans,
        full_basis ->> 'rules' as rules, full_basis ->> 'database' as database,
        (select database_id from database_identity) || ' ' || coalesce((select history from database_history), 'unseen') as now_database
   from (select) one left join audit_result on true`
 
-/** What proven points rest on. */
+/** What proven points depend on. */
 export interface AuditBasis {
   readonly rules: string
   readonly database: string
 }
 
-/** Null: it was not a full audit. Returns when the last full one was. */
+/** Stores an audit's result; `full` is null unless it was a full one. Returns when the last full audit was made. */
 export async function writeResult(
   sql: AnySql,
   { differences, full }: { readonly differences: Readonly<Record<string, number>>; readonly full: AuditBasis | null },
@@ -42,12 +42,12 @@ export async function writeResult(
 }
 
 export interface LastFull {
-  /** Null: there was none. */
+  /** Age of the last full audit; null: there was none. */
   readonly ageMs: number | null
   readonly sameRules: boolean
   readonly sameDatabase: boolean
   readonly orphans: number
-  /** Of a full audit that is made now. */
+  /** What a full audit made now depends on. */
   readonly basis: AuditBasis
 }
 

@@ -59,7 +59,7 @@ test('every fault is named at once, and no secret is repeated', () => {
     SMTP_URL: 'mail.example.com',
   })
   expect(found).toEqual([
-    expect.stringContaining('SEPAY_SECRET is not read by this gateway; there are BANK_ACCOUNT, '),
+    expect.stringContaining('SEPAY_SECRET is not read by this gateway; it reads BANK_ACCOUNT, '),
     expect.stringContaining('BANK_ACCOUNT_NAME is not set'),
     expect.stringContaining('BANK_BIN is not six digits'),
     expect.stringContaining('BANK_ACCOUNT is not 1 to 19 letters and digits'),

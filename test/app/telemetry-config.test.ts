@@ -70,7 +70,7 @@ test('names every fault at once, and repeats no secret', () => {
     OTEL_TRACES_SAMPLER_ARG: '2',
   })
   expect(faults).toEqual([
-    'METRICS_ADDRESS is not read by this gateway; there are METRICS_PORT, METRICS_HOST, METRICS_AUDIT_MINUTES, METRICS_AUDIT_FULL_MINUTES',
+    'METRICS_ADDRESS is not read by this gateway; it reads METRICS_PORT, METRICS_HOST, METRICS_AUDIT_MINUTES, METRICS_AUDIT_FULL_MINUTES',
     'METRICS_AUDIT_MINUTES is "often"; write a whole number from 0 to 10080',
     'METRICS_PORT equals PORT; give the metrics their own port, closed to the public',
     'OTEL_EXPORTER_OTLP_HEADERS is not a list of pairs; write e.g. name=value,other=value',

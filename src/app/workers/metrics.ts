@@ -9,7 +9,7 @@ import type { PoolMetrics, WorkerPool } from './pool.ts'
 /** Longest wait for a worker, in ms; a busy one is left out of this scrape. */
 const ANSWER_MS = 2_000
 
-/** Once: a value that differed from scrape to scrape would look like restarts. */
+/** Computed once: a value that differed from scrape to scrape would look like restarts. */
 const STARTED_SECONDS = Date.now() / 1000 - process.uptime()
 
 let questions = 0

@@ -18,7 +18,7 @@ export interface WorkerPoolOptions {
   readonly environment: Readonly<Record<string, string>>
   readonly limits: Pick<ConfigLimits, 'drainMs' | 'closeMs' | 'workerStartMs' | 'workerPauseMs' | 'workerFailuresMax'>
   readonly log: Logger
-  /** No worker serves, and none can be started. */
+  /** Called when no worker serves and none can be started. */
   readonly onHopeless: (error: Error) => void
 }
 
@@ -47,7 +47,7 @@ export class WorkerStartError extends Error {
 }
 
 interface Member {
-  /** Unique among running processes. It names the spool, so it is reused. */
+  /** The worker's number, unique among running processes. It names the spool, so a later worker takes it over. */
   readonly seat: number
   readonly worker: Worker
   state: 'starting' | 'serving' | 'leaving'
@@ -59,7 +59,7 @@ const EVEN_SHARES = { UV_TCP_SINGLE_ACCEPT: '1' }
 const FIRST_PAUSE_MS = 100
 /** Processes that one worker slot may have at a time: the serving one, and earlier ones with long streams. */
 const GENERATIONS_MAX = 3
-/** Time beyond the one in which a worker ends itself, in ms. */
+/** How long after its time for ending itself a worker is killed, in ms. */
 const KILL_AFTER_MS = 5_000
 
 export class WorkerPool {
@@ -100,7 +100,7 @@ export class WorkerPool {
     return [...this.#members.values()].filter(({ state }) => state !== 'starting').map(({ worker }) => worker)
   }
 
-  /** Rejects with WorkerStartError when one does not start; then all are gone. */
+  /** Rejects with WorkerStartError when one does not start; by then all have ended. */
   async start(): Promise<Ready> {
     const starts = Array.from({ length: this.#options.size }, () => this.#start())
     const results = await Promise.allSettled(starts)
@@ -148,7 +148,7 @@ export class WorkerPool {
     for (const old of this.#serving()) {
       await this.#makeRoom()
       if (this.#stopping) return
-      // It died meanwhile; its replacement is already new.
+      // The worker died meanwhile; its replacement is already new.
       if (old.state !== 'serving' || old.worker.isDead()) continue
       try {
         const { catalogue } = await this.#start()
@@ -207,7 +207,7 @@ export class WorkerPool {
       member.servingSinceMs = performance.now()
       resolve(message)
     })
-    // The exit event follows a broken channel.
+    // An exit event follows and is handled below.
     worker.on('error', () => {})
     worker.once('exit', (code, signal) => {
       clearTimeout(timer)

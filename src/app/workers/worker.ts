@@ -20,7 +20,7 @@ export async function work(readEnvironment: () => Config): Promise<void> {
     left = true
     resolve(message)
   })
-  // It leaves by itself; the others on the port take over.
+  // Leaves without being told to; the others on the port take over.
   const byItself = (): Leave => {
     const message: Leave = { kind: 'retire', how: 'replaced' }
     void tell({ kind: 'leaving' })
