@@ -1,7 +1,7 @@
 /**
  * Permits for request bodies in memory: a number of bytes for the whole process, and a smaller one per key. A body that
  * needs more than is left waits in line for a while. Bodies of unknown length grow while they are read, and could each
- * end up waiting for bytes that the others hold. So room for one whole body is kept out of their reach and given to one
+ * end up waiting for bytes that the others hold. So room for one whole body is kept in reserve and lent to one growing body
  * at a time, the oldest that needs it, which can then always be read to its end.
  */
 
@@ -20,7 +20,7 @@ export interface BodyPermitLimits {
   readonly bodyWaitMs: number
 }
 
-/** Who a body counts for: a key, a host without a key, or all keys with an empty wallet together. */
+/** Whose share a body uses: a key's, a host's if there is no key, or the one that all keys with an empty wallet have together. */
 export type Holder = number | string
 
 interface Waiter {
@@ -37,7 +37,7 @@ const RETRY_AFTER_SECONDS = 2
 /** A budget of bytes: of the process, or of one holder. */
 class Room {
   readonly #max: number
-  /** Reserve that growing bodies leave free for the first of them. */
+  /** Bytes that growing bodies leave free for the first of them. */
   readonly #reserve: number
   bytes = 0
   /** The growing body that may use the reserve. */
@@ -48,7 +48,7 @@ class Room {
     this.#reserve = Math.min(max, bodyBytesMax)
   }
 
-  /** Whether it fits, apart from the queue. A single body always fits an empty budget. */
+  /** Whether the budget has room for these bytes, no matter who is waiting. A single body always fits an empty budget. */
   fits(permit: BodyPermit, bytes: number): boolean {
     if (!permit.growing) return this.bytes === 0 || this.bytes + bytes <= this.#max
     return this.bytes - (this.first?.bytes ?? 0) + bytes <= this.#max - this.#reserve && this.bytes + bytes <= this.#max
@@ -99,7 +99,7 @@ export class BodyPermits {
     return this.#refused
   }
 
-  /** A permit for no bytes yet. */
+  /** Opens a permit that holds no bytes yet. */
   open(holder: Holder): BodyPermit {
     return new BodyPermit(this, holder, this.#opened++)
   }
@@ -112,7 +112,8 @@ export class BodyPermits {
     if (!fitsAll || !own.fits(permit, bytes)) {
       if (!permit.growing || !own.fitsAsFirst(permit, bytes)) return false
       if (!fitsAll && !all.fitsAsFirst(permit, bytes)) return false
-      // First of its key before it is first overall, so that the first of two budgets never wait for each other.
+      // A permit becomes first in its key's budget before it can be first in the process's: one that holds the process's
+      // reserve therefore never waits for its key's.
       own.first = permit
       if (!fitsAll) all.first = permit
     }
@@ -163,7 +164,7 @@ export class BodyPermits {
     }
   }
 
-  /** In order. A key that has used its bytes lets others pass; a full process admits no new body. */
+  /** Admits waiters in order. A key that has used up its bytes lets others pass; a full process admits no new body. */
   #admit(): void {
     for (const waiter of [...this.#waiters]) {
       const { permit, bytes } = waiter
@@ -195,7 +196,7 @@ export class BodyPermit {
   /** Its position by time of opening. */
   readonly number: number
   readonly #permits: BodyPermits
-  /** It may request more while it holds some. */
+  /** Whether it may ask for more bytes while it holds some. */
   growing = false
   /** @internal Changed by BodyPermits only. */
   bytes = 0

@@ -13,12 +13,12 @@ import { askForBody } from './lingering.ts'
 import { refuseTooLarge } from './read-body.ts'
 import type { ServerOptions } from './request.ts'
 
-/** Guards routes by their config: those with an endpoint run models, and their class says how their caller is known. */
+/** Guards routes by their config: `endpoint` marks those that run models, `authentication` says how the caller is known. */
 export function addCallGates(server: FastifyInstance, options: ServerOptions): void {
   const { services, readiness, authenticator, limits, playgroundCaller = refuseAll } = options
   server.addHook('onRequest', (request, reply, done) => {
     const { pass, route } = request.state
-    // From the start, because the client may leave while its key is looked up.
+    // Listens from the start, because the client may leave while its key is looked up.
     reply.raw.once('close', () => {
       if (!pass.running) pass.release()
     })

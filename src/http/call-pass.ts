@@ -47,7 +47,7 @@ interface BodyReading {
 }
 
 export interface BodyLimits extends BodyPermitLimits {
-  /** How many times its size a compressed body may become. */
+  /** How many times its compressed size a body may have once decoded. */
   readonly bodyRatioMax: number
   /** Longest silence of a client whose body is being read, in ms. */
   readonly bodyIdleMs: number
@@ -60,7 +60,7 @@ const WITHOUT_MONEY = 'without money'
 /** One host's share of the bytes for notifications and forms, whose senders are only known later. */
 const SHARE_OF_HOST = 1 / 8
 
-/** Permits of one server, and reading bodies under them. */
+/** Reads the bodies of one server's requests, each under a permit. */
 export class Bodies {
   readonly permits: BodyPermits
   readonly #strangers: BodyPermits
@@ -77,7 +77,7 @@ export class Bodies {
     this.#bounds = { ratioMax: limits.bodyRatioMax, idleMs: limits.bodyIdleMs }
   }
 
-  /** Budgets by who a body counts for. */
+  /** The budget of requests with a key and that of all others. */
   byKind() {
     return [
       { kind: 'keys', permits: this.permits },

@@ -9,7 +9,7 @@ import { runCall } from '../pipeline/run.ts'
 import { ResponseChannel } from './client-channel.ts'
 import { callOf, type ServerOptions } from './request.ts'
 
-/** The playground's calls run below this path, and are the API's in everything but how their caller is known. */
+/** The playground's calls run below this path. They differ from the API's only in how their caller is known. */
 const PLAYGROUND = '/playground'
 
 export function addEndpoints(server: FastifyInstance, options: ServerOptions): void {

@@ -45,7 +45,7 @@ export class ResponseChannel implements ClientChannel {
   #flushing = false
   #ended = false
   #bytes = false
-  /** Chunks of the body are framed here, in one write with their text. */
+  /** The body is sent in chunks, which this class frames itself, so that frame and text leave in one write. */
   #isChunked = false
   started = false
   failureEvent: ((error: GatewayError) => string | null) | null = null

@@ -79,12 +79,12 @@ export const API_ROUTES: readonly ApiRoute[] = [
   MODEL_ROUTE,
   KEY_ROUTE,
   { method: 'GET', path: '/', authentication: 'none', purpose: 'What this service is' },
-  { method: 'GET', path: '/healthz', authentication: 'none', purpose: 'The process answers' },
+  { method: 'GET', path: '/healthz', authentication: 'none', purpose: 'Whether the process answers' },
   {
     method: 'GET',
     path: '/readyz',
     authentication: 'none',
-    purpose: 'Calls are taken: database, catalogue, not draining',
+    purpose: 'Whether calls are taken: the database answers and the process is not draining',
   },
 ]
 

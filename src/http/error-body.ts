@@ -34,7 +34,7 @@ export function answerHeaders(requestId: string): Record<string, string> {
   return { 'request-id': requestId, 'x-request-id': requestId, 'x-content-type-options': 'nosniff' }
 }
 
-/** `service` prefixes the header with our own code, which an endpoint's body may have under another name; absent: none. */
+/** With `service`, a header `x-<service>-error-code` carries our own code, for which an endpoint's body may use another. */
 export function errorHeaders(error: GatewayError, service?: string): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (service !== undefined) headers[`x-${service}-error-code`] = error.code

@@ -5,9 +5,9 @@
 
 import type { Readable } from 'node:stream'
 
-/** At most 64 kB each. */
+/** A read is at most 64 kB. */
 const READS_PER_TURN = 64
-/** Sources resumed in one turn: each has a buffered read, and the rest of the turn's reads is for what follows. */
+/** Sources resumed in one turn. Each delivers a read that is already buffered; the turn's other reads are for what follows. */
 const RESUMED_PER_TURN = 16
 
 export class Intake {
@@ -16,7 +16,7 @@ export class Intake {
   /** First come, first served. */
   #paused: Readable[] = []
 
-  /** Counts a read after which more is to come. Pauses its source until a later turn when this turn has had its reads. */
+  /** Counts a read that was not its body's last. Once this turn's reads are used up, pauses the source until a later turn. */
   count(source: Readable): void {
     if (!this.#scheduled) {
       this.#scheduled = true
@@ -37,5 +37,5 @@ export class Intake {
   }
 }
 
-/** That of this process. */
+/** The one intake of this process. */
 export const INTAKE = new Intake()

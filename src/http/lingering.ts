@@ -24,7 +24,7 @@ export interface WholeAnswer {
   readonly body: string
 }
 
-/** A remainder that Node discards by itself, so that the connection can be reused. */
+/** Node discards a remainder up to this size by itself, so that the connection can be reused. */
 const SMALL_REST_BYTES = 1024 * 1024
 /** Time left for lingering connections at a stop, in ms. */
 const STOPPING_MS = 500
@@ -43,7 +43,7 @@ export function askForBody(request: IncomingMessage, response: ServerResponse): 
   response.writeContinue()
 }
 
-/** The rest of the body may be long. */
+/** Whether what is still to come of the body may be long. */
 export function hasLongRest(request: IncomingMessage): boolean {
   if (request.complete) return false
   const isChunked = request.headers['transfer-encoding'] !== undefined
@@ -69,7 +69,7 @@ export class Lingering {
     response.writeHead(status, { ...headers, connection: 'close', 'content-length': String(length) })
     const sendsNothing = expectsContinue(request) && !continued.has(request)
     if (sendsNothing || request.complete || this.#open.size >= this.#limits.lingeringMax) return void response.end(body)
-    // With its length, because `end`, which closes the connection, may come later.
+    // The length in the headers tells the client where the answer ends: `end`, which closes the connection, may come later.
     response.write(body)
     this.#linger(request, () => response.end())
   }

@@ -18,7 +18,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 export interface BodyBounds {
   /** Largest body after decoding, in bytes. */
   readonly bytesMax: number
-  /** How many times its size a compressed body may become. */
+  /** How many times its compressed size a body may have once decoded. */
   readonly ratioMax: number
   /** Longest silence of the client, in ms: a permit must not wait for a client that sends nothing. */
   readonly idleMs: number
@@ -36,7 +36,7 @@ const CLOSED = 'the connection was closed'
  * truncated body. The rest of the body is then left unread.
  */
 export async function readBody(request: IncomingMessage, bounds: BodyBounds, permit: BodyPermit): Promise<Buffer> {
-  // No more events from it.
+  // A destroyed request emits no more events.
   if (request.destroyed) throw damaged(CLOSED)
   const declared = declaredBytes(request)
   refuseTooLarge(request, bounds.bytesMax)
@@ -135,7 +135,7 @@ class BodyReader {
   }
 
   readonly #onIdle = (): void => {
-    // It is not the client that is slow.
+    // The client is not to blame while the body waits for its permit, or has arrived whole and is being decoded.
     if (this.#waiting || this.#request.complete) this.#idle.refresh()
     else this.#fail(new GatewayError('request_timeout'))
   }

@@ -6,7 +6,7 @@ import { GatewayError } from '../errors.ts'
 export interface ReadinessOptions {
   /** Resolves true when the database answers. */
   readonly databaseAnswers: () => Promise<boolean>
-  /** While it is on, new calls are refused. */
+  /** While maintenance is on, new calls are refused. */
   readonly maintenance: () => { readonly enabled: boolean; readonly retryAfterSeconds: number }
 }
 

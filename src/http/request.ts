@@ -52,7 +52,7 @@ export interface ServerOptions {
   readonly publicUrl: string
 }
 
-/** What the hooks keep of a request until its handler runs. */
+/** What the hooks know of a request, kept until its handler runs. */
 export interface RequestState {
   readonly callId: string
   readonly requestId: string
@@ -137,7 +137,7 @@ function bodyOf({ state }: FastifyRequest, error: GatewayError): string {
   return errorBody(error, state.requestId, endpoint && endpointOf(endpoint).codeOf?.(error))
 }
 
-/** The body has not arrived yet, but the client must still be able to read the answer. */
+/** Answers before the body has arrived, in such a way that the client can still read the answer. */
 function answerEarly(request: FastifyRequest, reply: FastifyReply, error: GatewayError): void {
   const { requestId } = request.state
   const set = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)])

@@ -55,7 +55,7 @@ function headerLines(headers: Readonly<Record<string, string>>): string {
     .join('')
 }
 
-/** Input that never became a request: headers too large or too slow, or not HTTP at all. */
+/** Answers input that never became a request: headers too large or too slow, or no HTTP at all. */
 function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observer: CallObserver): void {
   const answering = socket._httpMessage?.headersSent === true
   if (error.code === 'ECONNRESET' || !socket.writable || answering) return void socket.destroy()
@@ -102,7 +102,7 @@ const NO_SCHEMAS = {
 }
 
 function noSchemas(): never {
-  throw new Error('a route has a schema: nothing here compiles one')
+  throw new Error('a route declares a schema, but schemas are not compiled; validate in the handler')
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {

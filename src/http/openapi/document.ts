@@ -60,7 +60,7 @@ export function describeApi(options: OpenApiOptions): OpenApi {
         title: `${service} gateway`,
         version: '1',
         description:
-          'A prepaid gateway to many AI models, billed in VND. Change base URL and API key of the SDK you have.',
+          'A prepaid gateway to many AI models, billed in VND. Keep the SDK you have; change its base URL and API key.',
       },
       servers: [{ url: options.publicUrl }],
       security: [{ apiKey: [] }, { bearer: [] }],
@@ -139,7 +139,8 @@ function tagParameter(service: string) {
     in: 'header',
     required: false,
     schema: { type: 'string', pattern: TAG.source },
-    description: 'A label of your own, kept with the call: the usage page and its export filter and add up by it.',
+    description:
+      'A label of your own, kept with the call; the usage page and its export can be filtered and added up by it.',
   }
 }
 
@@ -196,7 +197,7 @@ function fieldsOf({ request }: Operation): DescribedOperation['fields'] {
   }))
 }
 
-/** The fallback where it is served, else the first that is. */
+/** The fallback entry if the endpoint serves it, else the first entry that it serves. */
 function exampleModel({ catalogue }: OpenApiOptions, { endpoint }: Operation): string {
   const { fallback } = catalogue.settings
   const served = catalogue.servedOn(endpoint ?? 'messages').map(item => item.entry.id)
