@@ -10,8 +10,8 @@ export interface BatcherOptions<Item> {
   readonly concurrency: number
   readonly batchMax: number
   /**
-   * Items of one queue stay in order and are never in two batches at once. Any safe integer, taken modulo
-   * `concurrency`.
+   * The item's queue: any safe integer, taken modulo `concurrency`. Items of one queue stay in order and are never in two
+   * batches at once.
    */
   readonly queueOf: (item: Item) => number
   /** Must not reject. Items that it returns are requeued in front, after the pause. */
@@ -29,7 +29,7 @@ export interface Batcher<Item> {
   push(item: Item): void
   /** Items waiting or in progress. */
   readonly size: number
-  /** Since when the oldest batch in progress has been running, in ms; 0: none is. */
+  /** How long the oldest batch in progress has been running, in ms; 0: none is in progress. */
   readonly batchMs: number
   /** Resolves when nothing is waiting or in progress. */
   drained(): Promise<void>
@@ -40,7 +40,7 @@ export interface QueueLoad {
   readonly name: string
   /** Items waiting or in progress. */
   readonly items: number
-  /** Further ones are refused or dropped; null: what bounds it is measured elsewhere. */
+  /** Items beyond this are refused or dropped; null: the queue's bound is measured elsewhere. */
   readonly itemsMax: number | null
   /** How long its oldest statement has been under way, in ms; null: it runs none. */
   readonly batchMs: number | null

@@ -1,6 +1,6 @@
 /**
- * Tells waiting code that the result is no longer needed. Has the part of AbortSignal's interface that is used, so an
- * AbortSignal may take its place, without costing an event target per call.
+ * Tells waiting code that the result is no longer needed. It has just the part of AbortSignal's interface that we use: an
+ * AbortSignal may take its place, but calls do without the cost of an event target each.
  */
 
 type Listener = () => void
@@ -20,7 +20,7 @@ export class Canceller implements Cancellation {
   aborted = false
   #reason: DOMException | undefined
 
-  /** Made when it is asked for: every stream ends with an abort, and few of those are looked at. */
+  /** Created when first read: every stream ends with an abort, and the reason is rarely looked at. */
   get reason(): unknown {
     if (!this.aborted) return undefined
     this.#reason ??= new DOMException('This operation was aborted', 'AbortError')

@@ -10,12 +10,12 @@ export type AnySql = postgres.ISql
 
 export interface DatabaseOptions {
   readonly url: string
-  /** A pooler in transaction mode: no session settings, no prepared statements. */
+  /** Behind a pooler in transaction mode: no session settings, no prepared statements. */
   readonly pooled?: boolean
   /** Shown in pg_stat_activity. */
   readonly name: string
   readonly connectionsMax: number
-  /** `off` answers before the log is on disk; only for rows whose loss is harmless. */
+  /** With `off`, commits are answered before Postgres' log is on disk; only for rows whose loss is harmless. */
   readonly synchronousCommit?: 'on' | 'off'
   readonly statementTimeoutMs?: number
   /** Longest wait for a new connection, in ms; whole seconds. */
@@ -87,12 +87,12 @@ export function plainArray(values: Iterable<string | number | bigint | boolean |
   return `{${elements.join(',')}}`
 }
 
-/** The elements of such an array as Postgres writes it; empty for null. */
+/** The elements of an array that Postgres wrote, whose values need no quoting; empty for null. */
 export function elementsOf(array: string | null | undefined): string[] {
   return array === null || array === undefined || array === '{}' ? [] : array.slice(1, -1).split(',')
 }
 
-/** `retry`: the same statement may work later. `conflict`: the row exists already. `bug`: it never will work. */
+/** `retry`: the same statement may work later. `conflict`: the row exists already. `bug`: the statement can never work. */
 export type FaultKind = 'retry' | 'conflict' | 'bug'
 
 const CONNECTION_FAULTS: ReadonlySet<string> = new Set([
@@ -195,7 +195,7 @@ export function openStatementPool(options: StatementPoolOptions): StatementPool 
   }
 }
 
-/** For `like … escape '\'`: every character stands for itself. */
+/** Escapes a text for `like … escape '\'`, so that every character stands for itself. */
 export function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&')
 }

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const POLL_MS = 20
 
-/** A lock file's holder: several may share it, or one may have it exclusively. Nothing is ever written to it. */
+/** A holder of a lock file. Several holders may share the lock, or one may have it exclusively. The file stays empty. */
 export class FileLock {
   readonly #path: string
   #handle: DatabaseSync | null = null

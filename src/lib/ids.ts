@@ -40,7 +40,7 @@ export function requestIdOf(callId: string): string {
 
 const REQUEST_ID = /^(?:req_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i
 
-/** The call that an id names, in the form of requestIdOf or of the ledger; null for any other. */
+/** The call id behind an id in the form of requestIdOf or in the ledger's own; null for any other text. */
 export function callIdOf(requestId: string): string | null {
   return REQUEST_ID.exec(requestId)?.slice(1).join('-').toLowerCase() ?? null
 }

@@ -9,7 +9,7 @@ function pointerOf(path: string, key: string): string {
   return /[~/]/.test(key) ? `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}` : `${path}/${key}`
 }
 
-/** Shared parts are skipped. */
+/** Skips the parts that both values share. */
 function collect(before: JsonValue | undefined, after: JsonValue, path: string, edits: BodyEdit[]): void {
   if (before === after) return
   if (isObject(before) && isObject(after)) {
@@ -40,8 +40,8 @@ function collect(before: JsonValue | undefined, after: JsonValue, path: string, 
 }
 
 /**
- * Shared elements keep their bytes; an object after the same element counts as a modified version of the one that was
- * there.
+ * Elements that both lists share keep their bytes. A new object in the place of an old one, behind the same element, counts
+ * as that object modified.
  */
 function arranged(before: readonly JsonValue[], after: readonly JsonValue[]): ArrangedItem[] {
   const places = new Map(before.map((value, index) => [value, index]))

@@ -1,36 +1,36 @@
 /** Forms that JSON values may have, checked on the bytes of their text. */
 
-/** What a value may be; without any of these members, nothing. */
+/** What a value may be: one of the kinds that are set here. */
 export interface FormFacts {
-  /** Any value, with anything inside. A note counts them. */
+  /** Any value, with anything inside. A note counts such values. */
   readonly anything?: true
   /** `null`. */
   readonly none?: true
   /** Any string. */
   readonly text?: true
-  /** One of these strings, written without escapes. A note has a bit for each that occurs, the lowest for the first. */
+  /** One of these strings, written without escapes. A note has a bit for each string that occurs, the lowest for the first. */
   readonly words?: readonly string[]
   /** A string of letters, digits, `_` and `-` that begins with a letter. A note holds the greatest length. */
   readonly token?: true
   /** A string of letters, digits and `+/=_-`, not empty. */
   readonly base64?: true
-  /** One of the words, that requires the key `required` in its object. */
+  /** One of `words`: where a member has this value, its object must have the key `required`. */
   readonly requiring?: string
-  /** A list of such values, not empty. */
+  /** A list of values of this form, not empty. */
   readonly each?: Form
   /** An object with these keys and no others, written without escapes; any of them may be missing. */
   readonly members?: Readonly<Record<string, Form>>
-  /** At least one of these keys is there. */
+  /** Keys of which the object must have at least one. */
   readonly needs?: readonly string[]
-  /** A key that is there wherever a member's value is a `requiring` word. */
+  /** The key that the object must have when a member's value is a `requiring` word. */
   readonly required?: string
-  /** Where notes are taken. */
+  /** Index of the note: a number that sums up, over the whole text, the values read with this form. */
   readonly note?: number
-  /** With `words`: where the index of the last one is noted. */
+  /** With `words`: index of the note that holds which word occurred last. */
   readonly noteLast?: number
 }
 
-/** Beside the bits of the keys that an object has. */
+/** A flag beside the bits of an object's keys: some member's value is a `requiring` word. */
 export const REQUIRES = 1 << 30
 
 const NO_WORDS: readonly Uint8Array[] = []
@@ -42,7 +42,7 @@ export class Form {
   readonly token: boolean
   readonly base64: boolean
   readonly words: readonly Uint8Array[]
-  /** Index of the word that requires a key; -1: none does. */
+  /** Index in `words` of the word that requires a key; -1: none does. */
   readonly requiring: number
   readonly each: Form | null
   readonly isObject: boolean
@@ -50,11 +50,11 @@ export class Form {
   /** The names as bytes. */
   readonly keys: readonly Uint8Array[]
   readonly values: readonly Form[]
-  /** A bit for each key of which one is needed; 0: none is. */
+  /** The bits of the keys of which the object needs one; 0: it needs none. */
   readonly needs: number
-  /** A bit for the key that a word may require; 0: none does. */
+  /** The bit of the key that a `requiring` word asks for; 0: there is none. */
   readonly required: number
-  /** -1: no notes. */
+  /** -1: takes no note. */
   readonly note: number
   readonly noteLast: number
 
@@ -90,7 +90,7 @@ export function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text, 'latin1'))
 }
 
-/** Index of the text that is there, from `start` to before `end`; -1: none of them is. */
+/** Index of the text that the bytes from `start` to before `end` spell; -1: they spell none of them. */
 export function indexOfText(texts: readonly Uint8Array[], bytes: Uint8Array, start: number, end: number): number {
   const length = end - start
   for (let index = 0; index < texts.length; index++) {
@@ -104,8 +104,8 @@ export function indexOfText(texts: readonly Uint8Array[], bytes: Uint8Array, sta
 }
 
 /**
- * Whether the string that is there, without its quotes, is of the form: -1 if not, REQUIRES for a requiring word, else 0.
- * Takes notes.
+ * Checks whether a string has the form and takes the form's notes; `start` and `end` enclose what is between its quotes.
+ * -1: it does not have the form; REQUIRES: it is a `requiring` word; 0: any other that fits.
  */
 export function takeText(form: Form, bytes: Uint8Array, start: number, end: number, notes: number[]): number {
   if (form.text) return 0

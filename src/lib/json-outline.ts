@@ -1,6 +1,6 @@
 /**
- * Reads JSON text by the whole grammar without building its values: finds the top-level members, and whether those that
- * make it large have a given form. What it accepts, JSON.parse accepts too.
+ * Checks JSON text against the whole grammar without building its values. Finds the top-level members, and whether those
+ * that make the text large have a given form. What it accepts, JSON.parse accepts too.
  */
 
 import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
@@ -13,15 +13,15 @@ import { searched as bytes, RUN_BYTES_MAX, runEnd } from './text-run.ts'
 export const OUTLINE_BYTES_MAX = RUN_BYTES_MAX - 1
 
 export interface Outline {
-  /** In order. No key needs decoding; one may occur twice. */
+  /** In the text's order. No key needs decoding; the same key may occur twice. */
   readonly members: readonly ScannedMember[]
-  /** Each top-level member that the form knows is of its form. */
+  /** Whether each top-level member that the root form names has the form given there. */
   readonly plain: boolean
-  /** The notes that the form requests; of no meaning unless plain. */
+  /** The notes that the forms take, by index; meaningless unless `plain`. */
   readonly notes: readonly number[]
 }
 
-/** Places for notes. */
+/** Most notes that forms may take. */
 const NOTES = 8
 
 const QUOTE = 34
@@ -40,21 +40,21 @@ const SMALL_U = 117
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 
-/** Of each open object or list, by depth: its closing bracket, its form if it has one, a bit for each of its keys. */
+/** For each open object or list, by depth: its closing bracket, its form if it has one, and a bit for each key seen. */
 const closings = new Uint8Array(NESTING_MAX + 1)
 const forms: (Form | null)[] = Array.from({ length: NESTING_MAX + 1 }, () => null)
 const keysSeen = new Int32Array(NESTING_MAX + 1)
 
 /**
- * `root`: an object with the top-level members that have a form; others may be anything. Null for everything that is not
- * JSON, and for what a slower reader must look at: values that are not objects, deep nesting, numbers below the top
+ * `root` gives the forms of top-level members; members that it does not name may be anything. Null for everything that is
+ * not JSON, and for what a slower reader must look at: values that are not objects, deep nesting, numbers below the top
  * level that a double may not hold, top-level keys that need decoding, text longer than `OUTLINE_BYTES_MAX`.
  */
 export function readOutline(text: Uint8Array, root: Form): Outline | null {
   const { length } = text
   if (length > OUTLINE_BYTES_MAX) return null
   bytes.set(text)
-  // Nothing reads beyond it: it continues no token.
+  // No token continues with a zero, so nothing reads beyond it.
   bytes[length] = 0
   const members: ScannedMember[] = []
   const notes = new Array<number>(NOTES).fill(0)
@@ -66,7 +66,7 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
   let at = afterSpace(0)
   if (bytes[at] !== OPEN_BRACE) return null
   for (;;) {
-    // A value, after its key in an object.
+    // Reads one value, and before it its key if it stands in an object.
     let form: Form | null = depth === 0 ? root : plain ? (forms[depth] as Form | null) : null
     if (depth > 0 && closings[depth] === CLOSE_BRACE) {
       const end = textEnd(at)
@@ -118,7 +118,7 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
       if (at < 0 || (depth > 1 && at - start >= EXACT_NUMBER_LENGTH_MIN)) return null
       if (form !== null && !(form.none && code === SMALL_N)) plain = false
     }
-    // What ends with it, up to the next value.
+    // Ends the members, objects and lists that end with this value, up to the next value.
     for (;;) {
       if (depth === 1 && keyStart >= 0) {
         members.push({ keyStart, keyEnd, valueStart, valueEnd: at })
@@ -146,7 +146,7 @@ function afterSpace(at: number): number {
   }
 }
 
-/** One past the closing quote of the string that begins there; -1: there is none, or a faulty one. */
+/** One past the closing quote of the string that begins at `at`; -1: no string begins there, or a faulty one. */
 function textEnd(at: number): number {
   if (bytes[at] !== QUOTE) return -1
   let end = at + 1
@@ -170,7 +170,7 @@ function isHex(code: number): boolean {
   return isDigit(code) || (small >= 97 && small <= SMALL_F)
 }
 
-/** Whether it may follow a backslash; `u` is not among them. */
+/** Whether a character may follow a backslash; does not include `u`, which needs its digits checked. */
 function isEscape(code: number): boolean {
   switch (code) {
     case QUOTE:
@@ -193,7 +193,7 @@ function isDigit(code: number): boolean {
 
 const LITERALS = ['true', 'null', 'false'].map(bytesOf)
 
-/** One past the number or literal that begins there; -1: there is none. */
+/** One past the number or literal that begins at `at`; -1: none begins there. */
 function wordEnd(at: number): number {
   const code = bytes[at] as number
   if (code !== MINUS && !isDigit(code)) {
@@ -221,7 +221,7 @@ function digitsEnd(at: number): number {
   return end
 }
 
-/** Whether the text there is ASCII without escapes. */
+/** Whether these bytes are ASCII without escapes. */
 function isBare(start: number, end: number): boolean {
   for (let at = start; at < end; at++) if ((bytes[at] as number) > 126 || bytes[at] === BACKSLASH) return false
   return true

@@ -31,7 +31,7 @@ export async function scanJson(text: ByteText, limits: ScanLimits): Promise<Json
 
 /**
  * The values of JSON text; numbers below the top-level object keep their digits, see lib/exact-json.ts. `bytes` has
- * the same content as `text`: decoding it avoids a copy. Rejects with SyntaxError for anything but JSON.
+ * the same content as `text`; decoding from the bytes saves a copy. Rejects with SyntaxError for anything but JSON.
  */
 export async function parseScanned(
   bytes: Buffer,
@@ -49,7 +49,7 @@ export async function parseScanned(
   for (const long of longTexts) decoded.push(await decodeLong(text, long))
   const numbers = longNumbers.map(start => numberAt(text, start)).filter(number => number !== null)
   for (const { start, end } of numbers) decoded.push(exactNumber(characters(text.slice(start, end))))
-  // Cannot occur in the input.
+  // Random, so that it cannot occur in the input.
   const mark = `${randomUUID()}:`
   const rest = await inTurn(() => withMarks(text, [...longTexts, ...numbers], mark))
   const value = await parseInTurns(await inTurn(() => (isPlain ? characters(rest) : decodeText(rest))))
@@ -57,7 +57,7 @@ export async function parseScanned(
   return value
 }
 
-/** As `parseText`. */
+/** Does what `parseText` does, in turns of the event loop. */
 async function parseInTurns(text: string): Promise<JsonValue> {
   const value = await inTurn(() => JSON.parse(text) as JsonValue)
   return hasSpelling(text) ? inTurn(() => JSON.parse(spelledOut(text)) as JsonValue) : value
@@ -94,7 +94,7 @@ function cutBefore(text: ByteText, from: number, at: number): number {
   return cut
 }
 
-/** The number that begins there, if any. */
+/** The number that begins at `start`; null: none does. */
 function numberAt(text: ByteText, start: number): EscapedText | null {
   NUMBER.lastIndex = start
   const found = NUMBER.exec(characters(text))
@@ -129,7 +129,7 @@ function putBack(root: JsonValue, mark: string, decoded: readonly JsonValue[]): 
   }
 }
 
-/** `__proto__` is an ordinary key. */
+/** Sets a member, treating `__proto__` as an ordinary key. */
 function replace(holder: JsonObject, key: string, value: JsonValue): void {
   Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true })
 }

@@ -49,15 +49,15 @@ const SPACE = 32
 export class JsonScan {
   readonly #text: ByteText
   readonly #valuesMax: number
-  /** Where to go on: the state of a pause. */
+  /** Where to go on after a pause; this and the following fields are the state kept meanwhile. */
   #at = 0
   #depth = 0
   #values = 1
-  /** The last token opened an object or an array, so the next one adds a value, unless it closes it. */
+  /** The last token opened an object or an array: unless the next one closes it, it begins a value. */
   #isFresh = false
   /** Opening quote of the current string; -1 outside strings. */
   #textStart = -1
-  /** The current top-level member: its key, or -1, and the start of its value, or -1. */
+  /** Positions of the current top-level member's key and value; -1: not reached yet. */
   #keyStart = -1
   #keyEnd = -1
   #valueStart = -1
@@ -77,8 +77,8 @@ export class JsonScan {
   }
 
   /**
-   * Continues for about this many steps; true at the end. Throws NestingError or JsonSizeError. The state is in local
-   * variables meanwhile, which makes it a quarter faster.
+   * Continues for about this many steps; true at the end. Throws NestingError or JsonSizeError. While it runs, the state is in
+   * local variables, which makes it a quarter faster.
    */
   run(steps: number): boolean {
     const text = this.#text

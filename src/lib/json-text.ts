@@ -205,7 +205,7 @@ function inside(steps: readonly Step[]): Step[] {
   return steps.map(({ tokens, edit }) => ({ tokens: tokens.slice(1), edit }))
 }
 
-/** Scans each part of the text once for all its edits: there may be one per message. */
+/** Scans each part of the text once for all its edits: there may be an edit per message. */
 function editAll(text: ByteText, steps: readonly Step[]): ByteText {
   const start = skipSpace(text, 0)
   if (text.charCodeAt(start) === OPEN_BRACKET && steps.every(({ tokens }) => tokens.length > 1)) {

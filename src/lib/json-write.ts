@@ -13,7 +13,7 @@ const SLICE_CHARACTERS = 1024 * 1024
 /** The value's JSON in UTF-8. */
 export async function writeJson(value: JsonValue): Promise<Buffer> {
   const longTexts: string[] = []
-  // Cannot occur in the value.
+  // Random, so that it cannot occur in the value.
   const mark = `${randomUUID()}:`
   const rest = await inTurn(() =>
     JSON.stringify(value, (_key, inner: unknown) => {

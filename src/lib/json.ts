@@ -41,17 +41,18 @@ export function arrayOrEmpty(value: JsonValue | undefined): readonly JsonValue[]
 }
 
 /**
- * As JSON.parse, whose V8 14.6 (Node 26.10, 2026-11) takes a key with an escape for another one: once there has been an
- * object whose key was a backslash and `u007`, `"\u0074ools"` in the same place of the next is read as that key, not as
- * `tools`. A client could so hide fields from the gateway. A wrong key always has a backslash, so none is forged.
+ * JSON.parse without a bug of V8 14.6 (Node 26.10, 2026-11), which can mistake a key with an escape for an earlier key: after
+ * an object with the key `\u007` (a real backslash), `"\u0074ools"` in the same place of the next object is read as that key,
+ * not as `tools`. Clients could hide fields from the gateway that way. A mistaken key always has a backslash, so none of our
+ * fields' names can be forged.
  */
 export function parseText(text: string, parse: (text: string) => unknown = JSON.parse): JsonValue {
-  // Refuses what is not JSON, which it might be when spelled out.
+  // Parsed as it came too: invalid JSON could become valid when it is spelled out, and must be refused.
   const value = parse(text) as JsonValue
   return hasSpelling(text) ? (parse(spelledOut(text)) as JsonValue) : value
 }
 
-/** Whether it has an escape for a character that names of fields are made of, which no serializer escapes. */
+/** Whether it escapes a character of the kind that fields' names are made of; no serializer does. */
 export function hasSpelling(text: string): boolean {
   return text.includes('\\u00') && SPELLING.test(text)
 }

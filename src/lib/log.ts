@@ -24,7 +24,7 @@ function isoTime(): string {
 }
 
 export interface LogOptions {
-  /** In every line. */
+  /** Fields of every line. */
   readonly base?: Readonly<Record<string, number | string>>
   /** Replaces standard error. */
   readonly to?: DestinationStream
@@ -44,10 +44,10 @@ export function createLog(level: string, { base = {}, to }: LogOptions = {}): Lo
   )
 }
 
-/** A destination would write an empty text every `FLUSH_MS` for as long as the process lives. */
+/** A pino destination would write an empty text every `FLUSH_MS` for as long as the process lives. */
 const NOWHERE: DestinationStream = { write() {} }
 
-/** Lines are written together: a write per line would cost more than everything else about it. */
+/** Buffers lines and writes them together: one write per line would cost more than all the rest of logging. */
 function standardError(): DestinationStream {
   return destination({ dest: 2, sync: false, minLength: GATHERED_CHARACTERS, periodicFlush: FLUSH_MS })
 }

@@ -47,7 +47,7 @@ function whenFirstUsed<Open extends { close(): void }>(
     opening ??= import('nodemailer').then(create)
     return opening
   }
-  // The sender gets the error.
+  // If loading fails, the first mail sent rejects with the error.
   const cancel = defer(() => void open().catch(() => {}))
   return {
     open,

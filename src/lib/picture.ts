@@ -7,7 +7,7 @@ export interface PictureSize {
   readonly height: number
 }
 
-/** By magic bytes, whatever its name says; null for anything else. */
+/** Tells the type by the magic bytes, whatever the file's name says; null for anything else. */
 export function pictureType(bytes: Buffer): PictureType | null {
   const head = bytes.toString('latin1', 0, 12)
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
@@ -17,7 +17,7 @@ export function pictureType(bytes: Buffer): PictureType | null {
   return null
 }
 
-/** In pixels; null when the bytes are not an image or end before its size. */
+/** Width and height in pixels; null when the bytes are not an image or end before they tell its size. */
 export function pictureSize(bytes: Buffer): PictureSize | null {
   const read = READERS[pictureType(bytes) ?? 'none']
   const size = read(bytes)

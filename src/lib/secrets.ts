@@ -7,7 +7,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const KEY_ID_MAX = 32_767
 
-/** One purpose's secrets by number; all of them can still be read with. */
+/** One purpose's secrets by number; values made with any of them can still be read. */
 export interface SecretSet {
   /** The number that new values use: the highest that is not on standby. */
   readonly currentId: number

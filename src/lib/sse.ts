@@ -58,8 +58,8 @@ export class SseEvent {
   }
 
   /**
-   * The block for another reader: its own bytes with the final blank line, data on one line, no byte order mark. Empty
-   * for a block without data that is more than comments: clients trip over events without data.
+   * The block as it is relayed: its own bytes with the final blank line, data on one line, no byte order mark. Empty for a
+   * block that has no data but more than comments: clients trip over events without data.
    */
   get relayed(): ByteText {
     if (!this.#parsed) this.#parse()
@@ -69,7 +69,7 @@ export class SseEvent {
     return this.isCut ? concat(ofCharacters(characters(raw).replace(/[\r\n]+$/, '')), ascii('\n\n')) : raw
   }
 
-  /** In JSON, line ends can only occur between tokens. */
+  /** Joins the lines of the data with spaces: in JSON, line ends can only occur between tokens. */
   #onOneLine(): ByteText {
     const name = this.#name === '' ? '' : `event: ${this.#name}\n`
     return encodeText(`${name}data: ${this.data.replaceAll('\n', ' ')}\n\n`)
@@ -129,7 +129,7 @@ export class SseReader {
     this.#eventBytesMax = eventBytesMax
   }
 
-  /** Between blocks: the next byte begins one. */
+  /** Whether the next byte begins a new block. */
   get atBorder(): boolean {
     return this.#partsBytes === 0 && !this.#blockHasLines && !this.#lineHasBytes && !this.#afterCr
   }

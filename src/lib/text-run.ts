@@ -48,7 +48,7 @@ const MODULE = Uint8Array.of(
   ...section(10, 1, LOOP.length, ...LOOP),
 )
 
-/** What TypeScript only knows in browsers. */
+/** Declared here, because TypeScript's own declaration comes with its browser types. */
 declare const WebAssembly: {
   readonly Module: new (code: Uint8Array) => object
   readonly Instance: new (
@@ -58,7 +58,7 @@ declare const WebAssembly: {
 
 const { m: memory, f: search } = new WebAssembly.Instance(new WebAssembly.Module(MODULE)).exports
 
-/** The bytes to search, up to a control character that ends every search. What is behind that is left from before. */
+/** Takes the bytes to search and, behind them, a control character that ends every search. Older bytes may follow that. */
 export const searched = new Uint8Array(memory.buffer)
 
 /** The first position from `at` on with a quote, a backslash or a control character. */

@@ -33,7 +33,7 @@ export class PieceReader {
     this.#pieceBytesMax = pieceBytesMax
   }
 
-  /** End of the piece that begins at `start`, which is less than the length; longer runs are cut between characters. */
+  /** End of the piece that begins at `start`, a position inside the text; runs that are too long are cut between characters. */
   pieceEnd(start: number): number {
     this.#limit = Math.min(this.bytes.length, start + this.#pieceBytesMax + LOOK_AHEAD_BYTES)
     const end = this.#match(start)
@@ -59,7 +59,7 @@ export class PieceReader {
     return signsEnd > signs ? this.#tailEnd(signsEnd) : this.#spaceEnd(start)
   }
 
-  /** A word from `start`: capitals, then small letters; 0 when there is none. */
+  /** End of the word that begins at `start`: capitals, then small letters; 0 when there is none. */
   #wordEnd(start: number, capitalsAlone: boolean): number {
     let position = start
     let afterLetter = 0
@@ -100,7 +100,7 @@ export class PieceReader {
     return position
   }
 
-  /** Line breaks and slashes after punctuation. */
+  /** End of the line breaks and slashes that follow punctuation. */
   #tailEnd(start: number): number {
     let position = start
     while (
@@ -111,7 +111,7 @@ export class PieceReader {
     return position
   }
 
-  /** Up to the last line break; otherwise everything but the space that belongs to the next word. */
+  /** End of white space: after its last line break or, without one, before the space that belongs to the next word. */
   #spaceEnd(start: number): number {
     let position = start
     let before = start
@@ -125,7 +125,7 @@ export class PieceReader {
     return position >= this.bytes.length || before === start ? position : before
   }
 
-  /** -1 at the end. */
+  /** Class of the character at `position`; -1 at the end. */
   #classAt(position: number): number {
     const { bytes } = this
     if (position >= this.#limit) return -1

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 
 const SLOTS = 2 ** 19
 const SLOT_MASK = SLOTS - 1
-/** Rank of bytes that are not a token: above every rank. */
+/** Rank of bytes that are not a token: above every token's. */
 export const NO_RANK = 0x7fffffff
 
 export class Vocabulary {
@@ -52,7 +52,7 @@ export function hash(bytes: Uint8Array, start: number, end: number): { slot: num
   return found
 }
 
-/** One of about 200 parts: less than a millisecond. */
+/** Lines of the file per part: there are about 200 parts, and reading one takes less than a millisecond. */
 const PART_LINES = 1_000
 
 let loaded: Vocabulary | null = null

@@ -19,7 +19,7 @@ export const TOKEN_LIMITS = {
 } as const
 
 const knownChecks = new Int32Array(TOKEN_LIMITS.rememberedPieces)
-/** 0: an empty slot. */
+/** Token counts of remembered pieces; 0: an empty slot. */
 const knownCounts = new Uint8Array(TOKEN_LIMITS.rememberedPieces)
 
 const WARM_PAUSE_MS = 5

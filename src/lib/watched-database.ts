@@ -53,7 +53,7 @@ async function answersWithin(sql: Sql, deadlineMs: number): Promise<boolean> {
   )
   const late = new AbortController()
   const deadline = sleep(deadlineMs, undefined, { signal: late.signal }).then(
-    // Reads first what arrived while this process was busy.
+    // This process may have been busy: first reads an answer that has arrived meanwhile.
     () => new Promise<boolean>(resolve => setImmediate(() => setImmediate(resolve, false))),
     () => true,
   )
