@@ -49,7 +49,7 @@ export interface AnnouncementBoard {
 }
 
 const FRESH_MS = 5_000
-/** Longest time a page waits for it. */
+/** Longest time a page waits for the announcements, in ms. */
 const WAIT_MS = 300
 
 export function createAnnouncementBoard(sql: Sql, nowMs: () => number): AnnouncementBoard {

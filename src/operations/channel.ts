@@ -8,8 +8,8 @@ import type { AnySql } from '../lib/database.ts'
 export const CHANNEL = 'gateway_operations'
 
 /**
- * maintenance: it was turned on or off. keys: cached keys are stale. processes: another one serves. upstreams: one was
- * taken out of service or put back.
+ * `maintenance` was turned on or off. `keys`: cached keys are stale. `processes`: another process has begun to serve.
+ * `upstreams`: one was taken out of service or put back.
  */
 export type News = 'maintenance' | 'keys' | 'processes' | 'upstreams'
 

@@ -1,7 +1,7 @@
 /**
- * Calls in flight per key, limited across all processes. Each process counts its own. It may use a small share of every
- * limit without asking; a key that needs more takes it in Postgres, from one row that all processes update. What a
- * process took expires unless it renews it. A single process never asks.
+ * Limits each key's calls in flight across all processes. Each process counts its own calls. It may use a small share of
+ * every limit without asking; for more, it takes slots in Postgres, from the key's row, which all processes update. Slots
+ * expire unless the process that took them renews them. A process that serves alone never asks.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -36,13 +36,13 @@ export interface FlightLimiter {
   close(): Promise<void>
 }
 
-/** Fraction of a limit that is divided among the processes in advance. */
+/** Fraction of a limit that is divided among the processes in advance; each one's part is its own share. */
 const SHARED_OUT = 1 / 8
 const LEASE_SECONDS = 30
 
 /**
- * In key order, so that processes cannot deadlock. A process without an entry in the row keeps its own share reserved;
- * $6 is how many others serve.
+ * Updates the rows in the keys' order, so that processes cannot deadlock. For each process without an entry in the row, its
+ * own share stays reserved; $6 is how many other processes serve.
  */
 const TAKE = `
 insert into key_flight as f (key_id, allowed, asked, own_share, shares)
@@ -74,7 +74,7 @@ interface Row {
 interface Flight {
   limit: number
   count: number
-  /** Taken in Postgres; null: nothing, only the own share. */
+  /** Slots taken in Postgres; null: none, only the own share may be used. */
   taken: number | null
   giveBack: NodeJS.Timeout | undefined
   /** Batches in progress that ask about this key; it must not be dropped before they are answered. */
@@ -140,7 +140,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
       const flight = flightOf(keyId)
       const slots = wanted(flight, calls.length)
       flight.asking++
-      // From now on, returned slots must not be used.
+      // Slots that this batch gives back must not be used from now on.
       if (slots === 0) flight.taken = null
       else if (flight.taken !== null) flight.taken = Math.min(flight.taken, slots)
       return { keyId, calls, flight, slots }
@@ -212,7 +212,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
     setProcesses(count) {
       if (count === processes) return
       processes = count
-      // Everything beyond the own share must be visible to all processes.
+      // Calls beyond the new own share must be recorded in Postgres, where all processes see them.
       for (const [keyId, flight] of flights) {
         if (flight.taken === null && flight.count > ownShare(flight.limit)) batcher.push({ keyId, call: null })
       }

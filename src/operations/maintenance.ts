@@ -5,7 +5,7 @@ import { announce } from './channel.ts'
 
 export interface Maintenance {
   readonly enabled: boolean
-  /** The wait that refused clients are given. */
+  /** How long refused clients are told to wait. */
   readonly retryAfterSeconds: number
 }
 

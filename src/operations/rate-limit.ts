@@ -1,7 +1,8 @@
 /**
- * Calls per minute and key, counted in Postgres for all processes: at most the limit in any 60 s. A row keeps when
- * calls were granted. For limits up to EXACT_LIMIT_MAX it keeps each moment; for higher ones each second, under the
- * time of its latest grant, so that a call counts for at most a second too long. Keys without a limit never get here.
+ * Limits each key's calls per minute, counted in Postgres for all processes: at most the limit in any 60 s. A key's row
+ * keeps when calls were granted. For limits up to EXACT_LIMIT_MAX it has an entry for each moment; for higher ones an entry
+ * for each second, with the time of its latest grant, so that a call counts for at most a second too long. Keys without a
+ * limit never get here.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -14,7 +15,7 @@ export interface RateLimiterOptions {
   /** Most calls waiting for an answer. */
   readonly waitingMax?: number
   readonly batchMax?: number
-  /** Most keys known to have used up their limit, whose further calls need no statement. */
+  /** Most keys remembered as having used up their limit, so that their further calls need no statement. */
   readonly rememberedMax?: number
   /** Replaces Postgres' clock in tests. */
   readonly clock?: () => Date
@@ -30,14 +31,14 @@ export interface RateLimiter {
   close(): Promise<void>
 }
 
-/** The highest limit that is exact. It also bounds a row: 60 moments, or the 61 seconds that a minute can touch. */
+/** The highest limit counted exactly. It also bounds a row: 60 moments, or the 61 seconds that a minute can touch. */
 export const EXACT_LIMIT_MAX = 60
 const MINUTE_MS = 60_000
 
 /**
- * In key order, so that processes cannot deadlock. `excluded.granted` is what is requested. `width_bucket` counts by
- * bisection how many values of a sorted array are at most a given one; `offset 0` keeps the planner from inlining each
- * step into the next, which would compute it again and again.
+ * Updates the rows in the keys' order, so that processes cannot deadlock. `excluded.granted` is how many calls are asked
+ * for. `width_bucket` finds by bisection how many values of a sorted array are at most a given one; `offset 0` keeps the
+ * planner from inlining each step into the next, which would compute it again and again.
  */
 const TAKE = `
 insert into rate_grant as g (key_id, granted_at, totals, total_before, granted, allowed)
@@ -50,7 +51,7 @@ on conflict (key_id) do update set (granted_at, totals, total_before, granted, a
   select case when taken.calls = 0 then live.times else live.times[:ended.entries] || taken.at end,
          case when taken.calls = 0 then live.totals else live.totals[:ended.entries] || live.total + taken.calls end,
          live.total_before, taken.calls, excluded.allowed
-         -- What is a minute old counts no more; nor does anything when the clock was set back.
+         -- Entries a minute old no longer count; if the clock was set back, no entry does.
     from (select case when g.granted_at[cardinality(g.granted_at)] > excluded.granted_at[1] + interval '1 minute'
                       then cardinality(g.granted_at)
                       else width_bucket(excluded.granted_at[1] - interval '1 minute', g.granted_at) end as entries offset 0) as gone,
@@ -59,7 +60,7 @@ on conflict (key_id) do update set (granted_at, totals, total_before, granted, a
                          g.totals[cardinality(g.totals)] as total offset 0) as live,
          lateral (select greatest(0, least(excluded.granted, excluded.allowed - live.total + live.total_before)) as calls,
                          greatest(excluded.granted_at[1], live.times[cardinality(live.times)]) as at offset 0) as taken,
-         -- The last entry is extended if it is for the same second, or the same moment.
+         -- A grant in the same second, or at the same moment, is added to the last entry.
          lateral (select cardinality(live.times) - case when live.times[cardinality(live.times)]
                          >= case when excluded.allowed > ${EXACT_LIMIT_MAX} then date_trunc('second', taken.at) else taken.at end
                          then 1 else 0 end as entries offset 0) as ended)

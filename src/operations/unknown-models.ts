@@ -1,6 +1,6 @@
 /**
- * Unknown model names: each is a missing alias or somebody's typo. They are counted in memory and added up per day in
- * Postgres, so that operators see those of all processes. Counts still in memory when a process dies are lost.
+ * Counts unknown model names: each is a missing alias or somebody's typo. The counts are kept in memory and added up per
+ * day in Postgres, so that operators see those of all processes. Counts still in memory when a process dies are lost.
  */
 
 import { maskSecrets } from '../conversation/mask.ts'
@@ -43,7 +43,7 @@ export const UNKNOWN_MODELS_KEPT_DAYS = 90
 
 const TODAY = `(now() at time zone 'Asia/Ho_Chi_Minh')::date`
 
-/** In order of the names, so that processes cannot deadlock. New names are added while there is room. */
+/** Updates rows in the names' order, so that processes cannot deadlock. New names are added while there is room. */
 const WRITE = `
 with asked as (
   select name, fell_back, refused,
@@ -134,10 +134,10 @@ export function countUnknownModels(options: UnknownModelsOptions): UnknownModels
   }
 }
 
-/** A client put a secret into the wrong setting: nobody but its owner may read it. */
+/** An API key that a client put into the wrong setting: nobody but its owner may read it. */
 const KEY = /sk-[\w-]{8,}/g
 
-/** As in the usage row, except for keys. */
+/** The name as in the usage row, but with API keys masked. */
 function cleanName(name: string): string {
   return maskSecrets(name.slice(0, NAME_MAX).toWellFormed().replaceAll('\0', '').replace(KEY, 'sk-…'))
 }

@@ -43,7 +43,7 @@ export async function takeUpstreamOut(
 ): Promise<void> {
   const { upstreamId, seconds, reason, by } = given
   if (!(Number.isInteger(seconds) && seconds > 0 && seconds <= OUT_SECONDS_MAX)) {
-    throw new RangeError(`an upstream is out for 1 to ${OUT_SECONDS_MAX} seconds`)
+    throw new RangeError(`an upstream can be taken out for 1 to ${OUT_SECONDS_MAX} seconds`)
   }
   await sql.unsafe(TAKE_OUT, [upstreamId, String(seconds), reason, by])
   await announce(sql, 'upstreams')

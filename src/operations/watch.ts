@@ -17,13 +17,13 @@ export interface WatchOptions {
   readonly name: string
   /** This process's status report. */
   readonly status: () => object
-  /** Cached keys are stale. */
+  /** Called when cached keys are stale. */
   readonly onKeysChanged: () => void
-  /** Those that operators have taken out of service; called repeatedly. */
+  /** Called repeatedly with the upstreams that operators have taken out of service. */
   readonly onUpstreamsOut?: (upstreams: readonly UpstreamOut[]) => void
-  /** Number of serving processes, this one included; called repeatedly. */
+  /** Called repeatedly with the number of serving processes, this one included. */
   readonly onProcesses?: (count: number) => void
-  /** The database stopped or resumed answering. */
+  /** Called when the database stops or resumes answering. */
   readonly report: (event: { level: 'warn' | 'info'; message: string; cause?: unknown }) => void
   /** Pause between polls, in ms; without notifications, the longest delay until maintenance takes effect here. */
   readonly askMs?: number
@@ -128,7 +128,7 @@ class Watch implements OperationsWatch {
     const now = performance.now()
     if (text === this.#written && now - this.#writtenAtMs < statusMs) return
     await writeProcessStatus(sql, name, JSON.parse(text) as object)
-    // In-flight limits are divided anew before this process takes its first call.
+    // The others divide in-flight limits anew before this process takes its first call.
     if (this.#written === '') await announce(sql, 'processes')
     this.#written = text
     this.#writtenAtMs = now

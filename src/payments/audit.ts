@@ -11,14 +11,14 @@ export interface PaymentAudit {
     readonly unfounded: number
     /** Orders whose paid sum differs from their transactions'. */
     readonly orders: number
-    /** Transactions undecided for five minutes. */
+    /** Transactions undecided for more than five minutes. */
     readonly undecided: number
   }
-  /** The first accounts with a difference, at most 20; the same for transfers and orders. */
+  /** The first accounts with a difference, at most 20, as in the next two lists. */
   readonly accounts: readonly number[]
-  /** Transaction numbers. */
+  /** Numbers of the first transactions with a difference. */
   readonly transfers: readonly number[]
-  /** Order codes. */
+  /** Codes of the first orders with a difference. */
   readonly orders: readonly string[]
   readonly creditedVnd: bigint
 }

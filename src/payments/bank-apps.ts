@@ -21,13 +21,13 @@ interface BankAppList {
 const LINK = 'https://dl.vietqr.io/pay'
 let list: BankAppList | undefined
 
-/** Throws an Error when the file is not as the test of it wants it. */
+/** The reviewed list. Only its test checks the file's content; here, just text that is not YAML throws an Error. */
 export function readBankAppList(): BankAppList {
   list ??= parse(readFileSync(new URL('bank-apps.yaml', import.meta.url), 'utf8')) as BankAppList
   return list
 }
 
-/** Those that fill the transfer in come first. Only they are told what it is. */
+/** The banking apps; those that fill the transfer in come first, and only their links carry its details. */
 export function bankApps(
   bank: BankAccount,
   { orderCode, amountVnd }: Pick<TopUpOrder, 'orderCode' | 'amountVnd'>,

@@ -5,7 +5,7 @@ import { type Received, receiveTransactions } from './receive.ts'
 import type { Actor, PaymentServices } from './types.ts'
 
 export interface EnteredTransfer {
-  /** The bank's number: it makes the entry unique, and pairs it with a later report by a provider. */
+  /** The bank's number of the transfer: it makes the entry unique and pairs it with a later report by a provider. */
   readonly bankReference: string
   readonly amountVnd: number
   /** The memo on the statement; an order code in it pays that order. */
@@ -20,8 +20,8 @@ const PROVIDER = 'manual'
 const AMOUNT_VND_MAX = 1_000_000_000_000
 
 /**
- * Handled like every transaction: credited when its memo names an order, else left with the unmatched. `alias` when a
- * provider has already reported it. Throws RangeError naming what is missing.
+ * Handles the transfer like any other: credited when its memo names an order, else left unmatched. The outcome is `alias`
+ * when a provider has already reported it. Throws RangeError naming what is missing.
  */
 export async function enterTransfer(services: PaymentServices, given: EnteredTransfer): Promise<Received> {
   const bankReference = spellReference(given.bankReference)

@@ -16,14 +16,14 @@ export type Verdict =
   | { readonly outcome: 'credited'; readonly accountId: number; readonly orderCode: string }
   | { readonly outcome: 'unmatched'; readonly reason: UnmatchedReason }
   | { readonly outcome: 'ignored' | 'alias' }
-  /** Somebody else has decided it meanwhile. */
+  /** Another process, or an operator, has decided it meanwhile. */
   | { readonly outcome: 'decided' }
 
 export const AUTOMATIC = 'automatic'
 const UNDECIDED_MAX = 500
 
 /**
- * Several providers' reports of one transfer wait for each other, so that the second sees how the first was decided.
+ * Makes several providers' reports of one transfer wait for each other, so that the second sees how the first was decided.
  */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('bank_txn|' || $1, 0))`
 /**
@@ -36,7 +36,8 @@ const ORIGINAL = `select y.bank_txn_id from bank_txn y
     and not exists (select from bank_txn z where z.alias_of = y.bank_txn_id and z.provider = $1)
   order by y.bank_txn_id limit 1`
 /**
- * Two ids from one provider under one bank reference are two transfers, or one reported twice: only a person can tell.
+ * Finds another id from the same provider under the same bank reference. That is either a second transfer or the same one
+ * reported twice: only a person can tell.
  */
 const REPEATED = `select y.bank_txn_id from bank_txn y
   where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd = $4::text::bigint and y.direction = $5::text::smallint
@@ -81,7 +82,7 @@ async function judge(services: PaymentServices, transaction: TransactionSql, ban
     const reason = owners.size === 0 ? 'unknown_code' : 'two_owners'
     return decide(transaction, key, { outcome: 'unmatched', reason })
   }
-  // Of several orders of one owner, the one that the payer named first.
+  // If the memo names several orders of one owner, the first is paid.
   const known = new Set(orders.map(order => order.order_code as string))
   const orderCode = codes.find(code => known.has(code)) as string
   const accountId = Number(orders[0]!.account_id)
@@ -100,7 +101,7 @@ async function findOriginal(transaction: TransactionSql, given: StoredTransactio
   return row === undefined ? null : Number(row.bank_txn_id)
 }
 
-/** Requires the lock of `findOriginal`. */
+/** Whether the same provider has reported another id under this bank reference. Requires the lock that `findOriginal` takes. */
 async function isRepeated(
   { limits }: PaymentServices,
   transaction: TransactionSql,
@@ -116,7 +117,7 @@ function identityOf({ provider, accountNumber, bankReference, amountVnd, directi
   return [provider, accountNumber, bankReference, String(amountVnd), direction === 'in' ? '1' : '-1'] as const
 }
 
-/** Banks and people write account numbers with spaces, dots and in either case. */
+/** One spelling of an account number: banks and people write spaces, dots, and letters in either case. */
 function spellAccount(accountNumber: string): string {
   return accountNumber.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
 }

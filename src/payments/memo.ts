@@ -1,16 +1,16 @@
 /**
- * Finds order codes in what a bank made of a memo: changed case, diacritics stripped, cut into chunks, spaces and
- * punctuation inserted, the bank's own text in front and the payer's name behind.
+ * Finds order codes in what a bank made of a memo: its case changed, its diacritics stripped, the text cut into chunks,
+ * spaces and punctuation inserted, the bank's own text in front and the payer's name behind.
  */
 
 import { isOrderCode } from './order-code.ts'
 
 const MEMO_CHARACTERS_MAX = 2_000
 const CODES_MAX = 20
-/** Tries every position, so that a code that starts inside a look-alike is found too. */
+/** Matches at every position, so that a code that begins inside something like a code is found too. */
 const CANDIDATE = /(?=(ST[0-9A-HJKMNP-TV-Z]{10}))/g
 
-/** Letters and digits alone. */
+/** The memo's letters and digits, without anything between them. */
 export function plainMemo(memo: string): string {
   return memo
     .slice(0, MEMO_CHARACTERS_MAX)
@@ -19,14 +19,14 @@ export function plainMemo(memo: string): string {
     .replace(/[^A-Z0-9]+/g, '')
 }
 
-/** The same, with what looks alike spelt as codes spell it. */
+/** The same, with letters that look like digits replaced by the digits that codes use. */
 export function squeezeMemo(memo: string): string {
   return plainMemo(memo).replaceAll('O', '0').replace(/[IL]/g, '1')
 }
 
 /**
- * Well-formed codes in order of appearance, without duplicates. A code in one piece stays in one piece when the rest is
- * squeezed.
+ * Well-formed codes in order of appearance, without duplicates. Looks only at the squeezed memo: a code that the bank left
+ * in one piece is in one piece there too.
  */
 export function findOrderCodes(memo: string): readonly string[] {
   const squeezed = squeezeMemo(memo)

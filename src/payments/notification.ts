@@ -55,7 +55,7 @@ async function readNotification(
   }
 }
 
-/** Its number; identical bytes keep the number of the first. */
+/** Stores a notification and returns its number; identical bytes keep the number of their first arrival. */
 async function keep(sql: Sql, { name }: BankProvider, rawBody: Buffer, fault: string | null): Promise<number> {
   const digest = createHash('sha256').update(rawBody).digest('hex')
   const text = rawBody.toString('utf8').replaceAll('\0', '')
@@ -64,8 +64,8 @@ async function keep(sql: Sql, { name }: BankProvider, rawBody: Buffer, fault: st
 }
 
 /**
- * Authentic notifications that could not be parsed: the provider has changed its format, and money may be waiting in
- * them.
+ * Counts authentic notifications that could not be parsed: the provider has changed its format, and money may be waiting
+ * in them.
  */
 export async function countUnreadable({ sql }: { sql: Sql }): Promise<number> {
   return (await sql.unsafe(UNREADABLE))[0]!.unreadable

@@ -6,7 +6,7 @@ export const ORDER_PREFIX = 'ST'
 /** Crockford's base 32: without I, L, O and U. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const RANDOM_CHARACTERS = 9
-/** A prime, so that with every smaller weight any single wrong character is detected. */
+/** A prime: with weights below it, the check detects any single wrong character. */
 const CHECK_MODULUS = 31
 const CODE = /^ST[0-9A-HJKMNP-TV-Z]{10}$/
 

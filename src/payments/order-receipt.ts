@@ -10,7 +10,7 @@ export interface OrderTransfer {
   readonly amountVnd: number
   /** As the bank passed it on. */
   readonly memo: string
-  /** By the bank's clock, else when it was reported. */
+  /** When the bank booked it or, if unknown, when it was reported. */
   readonly paidAt: Date
   readonly balanceAfterMicroVnd: MicroVnd
   readonly buyer: Buyer | null

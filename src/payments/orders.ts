@@ -9,7 +9,7 @@ const STATE = `case when paid_vnd > 0 then 'paid' when cancelled_at is not null 
   when expires_at <= now() then 'expired' else 'open' end`
 const COLUMNS = `order_code, account_id, amount_vnd, created_at, expires_at, cancelled_at, paid_vnd, first_paid_at, ${STATE} as state`
 const IS_OPEN = 'paid_vnd = 0 and cancelled_at is null and expires_at > now()'
-/** One at a time per account, so that a double submit finds the first one's order. */
+/** Creates orders one at a time per account, so that the second of a double submit finds the first one's order. */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('topup_order|' || $1, 0))`
 /** Reuses an order only if at least half its time is left, so that nobody gets a code that is about to expire. */
 const SAME = `select ${COLUMNS} from topup_order
@@ -23,7 +23,7 @@ const INSERT = `insert into topup_order (order_code, account_id, amount_vnd, exp
 const READ = `select ${COLUMNS} from topup_order where order_code = $1 and account_id = $2::text::bigint`
 const CANCEL = `update topup_order set cancelled_at = now()
   where order_code = $1 and account_id = $2::text::bigint and ${IS_OPEN} returning order_code`
-/** Pages continue after an order rather than a time: two orders may share a moment. */
+/** The next page continues after an order, not after a time: two orders may have the same time. */
 const LIST = `select ${COLUMNS} from topup_order
   where account_id = $1::text::bigint and ($2::text is null or (created_at, order_code) < (
     select created_at, order_code from topup_order where order_code = $2 and account_id = $1::text::bigint))
@@ -44,7 +44,7 @@ export type CreatedOrder =
   | { readonly outcome: 'out_of_range'; readonly minVnd: number; readonly maxVnd: number }
   | { readonly outcome: 'too_many_open' | 'not_configured' }
 
-/** Creates an order, or returns the open one of the same amount. Whole dong. */
+/** Creates an order of `amountVnd` whole dong, or returns the open one of the same amount. */
 export async function createOrder(
   { sql, bank, limits }: PaymentServices,
   { accountId, amountVnd }: { accountId: number; amountVnd: number },
@@ -85,7 +85,7 @@ export async function readOrder(
   return row === undefined ? null : toOrder(row)
 }
 
-/** True if it was open. Money that still arrives for it is credited. */
+/** True if the order was open. Money that still arrives for it is credited. */
 export async function cancelOrder(
   { sql }: Pick<PaymentServices, 'sql'>,
   { accountId, orderCode }: OrderId,
@@ -108,7 +108,7 @@ export interface ListedOrder extends TopUpOrder {
   readonly email: string
 }
 
-/** Of all accounts, newest first. `text` is a code or its prefix, or a whole address. */
+/** Orders of all accounts, newest first. `text` is an order code or its beginning, or a whole mail address. */
 export async function listAllOrders(
   { sql }: { sql: Sql },
   given: { state?: OrderState; text?: string; beforeCode?: string; limit?: number } = {},

@@ -9,7 +9,7 @@ import { encodeVietQr } from './vietqr.ts'
 export interface PaymentRequest {
   readonly bank: BankAccount
   readonly amountVnd: number
-  /** To be copied exactly; if a bank mangles it, it is still found. */
+  /** Payers should copy it exactly; if a bank mangles it, the order is still found. */
   readonly memo: string
   /** Payload of the QR code. */
   readonly payload: string

@@ -6,9 +6,9 @@ import type { BankTransaction, PaymentServices } from './types.ts'
 
 /** A service that lists the transactions of our bank account. */
 export interface PullSource {
-  /** Differs from its webhook's name; a transfer reported by both is paired by the bank reference. */
+  /** Not the name of the service's webhook: a transfer that both report is paired by its bank reference. */
   readonly name: string
-  /** Pages of transactions since then. Throws when they cannot be read. */
+  /** Yields pages of the transactions after `since`. Throws when they cannot be read. */
   list(since: Date): AsyncIterable<readonly BankTransaction[]>
 }
 
@@ -21,8 +21,8 @@ const FAULT_CHARACTERS_MAX = 300
 export type Pulled = Readonly<Record<Received['outcome'] | 'without_reference', number>>
 
 /**
- * Outcomes of the transactions of the last `pullWindowSeconds`. Rejects when the service or the database fails; what
- * was read until then is kept.
+ * Receives the transactions of the last `pullWindowSeconds` and resolves with their outcomes. Rejects when the service or
+ * the database fails; what was read until then is kept.
  */
 export async function pullTransactions(services: PaymentServices, source: PullSource, now: Date): Promise<Pulled> {
   const { sql, limits } = services
@@ -67,7 +67,7 @@ async function pull(services: PaymentServices, source: PullSource, since: Date):
 
 export interface PullState {
   readonly source: string
-  /** Null: never yet. */
+  /** When the last successful poll ended; null: none has succeeded yet. */
   readonly finishedAt: Date | null
   readonly fault: string | null
 }

@@ -7,7 +7,7 @@ import { QUIET_MODULES } from './qr-svg.ts'
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 const PIXELS_PER_MODULE = 12
 
-/** Black on white, one bit a pixel. */
+/** Renders black on white, at one bit a pixel. */
 export function renderQrPng(payload: string): Buffer {
   const rows = encodeQr(payload, 'raw', { ecc: 'medium', border: QUIET_MODULES })
   const size = rows.length * PIXELS_PER_MODULE
@@ -24,7 +24,7 @@ export function renderQrPng(payload: string): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(size, 0)
   header.writeUInt32BE(size, 4)
-  // One bit a pixel, grey; the rest is 0: the only compression and filters there are, no interlacing.
+  // One bit a pixel. The other fields stay 0: greyscale, the only compression and filter methods there are, no interlacing.
   header[8] = 1
   return Buffer.concat([
     SIGNATURE,

@@ -1,4 +1,4 @@
-/** Money that came in by transfer, a line each with its tax, for the accountant. */
+/** For the accountant: money that came in by transfer, one line per transfer, with its tax. */
 
 import type { AnySql } from '../lib/database.ts'
 import { type Buyer, readBuyer } from './buyer.ts'
@@ -6,7 +6,7 @@ import { splitTax, type TaxedAmount, type TaxRate, taxRateOn } from './tax.ts'
 
 export interface Receipt extends TaxedAmount {
   readonly at: Date
-  /** Day of Vietnam, `2026-11-21`. */
+  /** The day in Vietnam, such as `2026-11-21`. */
   readonly day: string
   readonly accountId: number
   readonly email: string
@@ -26,7 +26,7 @@ select c.at, c.account_id, a.email, (c.amount_micro_vnd / 1000000)::text as gros
    and c.at < ($1::text::timestamp + interval '1 day') at time zone 'Asia/Ho_Chi_Minh'
  order by c.at, c.account_id, c.seq`
 
-/** Of a day of Vietnam, `2026-11-21`, the oldest first. */
+/** The receipts of one day in Vietnam, such as `2026-11-21`, oldest first. */
 export async function readReceipts(
   sql: AnySql,
   { day, rates }: { readonly day: string; readonly rates: readonly TaxRate[] },

@@ -1,4 +1,4 @@
-/** The single entrance for bank transactions: stored first, then decided, and answered after both are committed. */
+/** The single entrance for bank transactions: each is stored, then decided, and acknowledged after both are committed. */
 
 import { judgeTransaction, type Verdict } from './judge.ts'
 import { type Source, storeTransaction } from './transactions.ts'
@@ -13,8 +13,8 @@ export type Received = { readonly bankTxnId: number } & (
 )
 
 /**
- * One outcome each, in order. Rejects with the database's error; then the whole list can be sent again, and what was
- * already decided is a duplicate.
+ * Resolves with the transactions' outcomes, in order. Rejects with the database's error; the whole list can then be sent
+ * again, and transactions already decided are duplicates.
  */
 export async function receiveTransactions(
   services: PaymentServices,

@@ -1,4 +1,4 @@
-/** Looking through all transfers, newest first: by reference, memo, payer, amount or owner. */
+/** Searches all transfers, newest first, by reference, memo, payer, amount or owner. */
 
 import { type AnySql, escapeLike } from '../lib/database.ts'
 import { readAmountVnd } from './amount.ts'
@@ -7,7 +7,7 @@ import { type StoredTransaction, TRANSACTION_STATES, type TransactionState } fro
 
 const TEXT_CHARACTERS_MAX = 200
 const LIST_MAX = 200
-/** $3: `like` with its wildcards escaped; $4: the same as an amount. */
+/** $3 is the text with the wildcards of `like` escaped; $4 is the text as an amount, if it is one. */
 const SEARCH = `select ${TRANSACTION_COLUMNS}, (select email from account a where a.account_id = b.account_id) as email
   from bank_txn b
  where ($1::text is null or bank_txn_id < $1::text::bigint) and ($2::text is null or state = $2::text::smallint)
@@ -16,7 +16,7 @@ const SEARCH = `select ${TRANSACTION_COLUMNS}, (select email from account a wher
  order by bank_txn_id desc limit $6::text::integer`
 
 export interface FoundTransaction extends StoredTransaction {
-  /** Of the account that it was credited to. */
+  /** Mail address of the account that it was credited to. */
   readonly email: string | null
 }
 

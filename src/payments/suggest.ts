@@ -1,11 +1,11 @@
-/** Guesses whose an unmatched transfer is, strongest first; an operator decides. */
+/** Guesses who made an unmatched transfer, the likeliest first; an operator decides. */
 
 import type { AnySql } from '../lib/database.ts'
 import { plainMemo, squeezeMemo } from './memo.ts'
 import type { StoredTransaction } from './types.ts'
 
 export interface Suggestion {
-  /** The memo has almost this order's code; it has the customer's address; an open order of this amount waits. */
+  /** `code`: the memo nearly has this order's code. `email`: it has the customer's address. `amount`: an open order fits. */
   readonly why: 'code' | 'email' | 'amount'
   readonly accountId: number
   readonly email: string
@@ -14,20 +14,20 @@ export interface Suggestion {
 }
 
 const PER_TRANSFER_MAX = 3
-/** Orders that are looked through: of these days, the newest first. */
+/** Which orders are searched: those of the last days, the newest first. */
 const ORDER_DAYS = 60
 const ORDERS_MAX = 5_000
-/** Mistakes in a code that is still taken for it: of its 12 characters one piece of 4 is always whole then. */
+/** Most mistakes in a code that is still recognised. With so few, one of the three pieces of its 12 characters is intact. */
 const ERRORS_MAX = 2
 const PIECE = 4
-/** Shorter addresses are found in too many memos. */
+/** Shorter addresses would be found in too many memos. */
 const ADDRESS_CHARACTERS_MIN = 8
 
 const ORDERS = `select o.order_code, o.account_id, o.amount_vnd, a.email,
     o.paid_vnd = 0 and o.cancelled_at is null as waits
   from topup_order o join account a using (account_id)
  where a.deleted_at is null and o.created_at > now() - make_interval(days => ${ORDER_DAYS}) order by o.created_at desc limit ${ORDERS_MAX}`
-/** Banks take `@` and dots out, so both sides are looked at without them. */
+/** Banks remove `@` and dots from memos, so addresses are compared without them. */
 const ADDRESSES = `
 with known as materialized (
   select account_id, email, upper(regexp_replace(email, '[^A-Za-z0-9]', '', 'g')) as squeezed from account
@@ -47,13 +47,13 @@ interface Order {
 
 type Transfer = Pick<StoredTransaction, 'bankTxnId' | 'memo' | 'amountVnd'>
 
-/** By the number of the transfer. */
+/** The suggestions for each transfer, by its number. */
 export async function suggestOwners(
   sql: AnySql,
   transfers: readonly Transfer[],
 ): Promise<ReadonlyMap<number, readonly Suggestion[]>> {
   if (transfers.length === 0) return new Map()
-  // Letters and digits: they may stand in an array of Postgres as they are.
+  // Plain memos are only letters and digits, which need no escaping in a Postgres array.
   const memos = transfers.map(({ memo }) => plainMemo(memo))
   const [orders, addresses] = await Promise.all([
     sql.unsafe(ORDERS),
@@ -77,7 +77,7 @@ export async function suggestOwners(
   )
 }
 
-/** The orders by each piece of their codes, as positions: the first is the newest. */
+/** For each piece of a code, the positions of the orders whose codes have it, the newest order first. */
 type CodeIndex = ReadonlyMap<string, readonly number[]>
 
 function indexCodes(orders: readonly Order[]): CodeIndex {
@@ -93,7 +93,7 @@ function indexCodes(orders: readonly Order[]): CodeIndex {
   return index
 }
 
-/** Orders whose code stands in the text with no more mistakes than allowed, newest first. */
+/** Orders whose code occurs in the text with no more mistakes than allowed, newest first. */
 function ordersNear(squeezed: string, { orders, codes }: Known): { order: Order; errors: number }[] {
   const sharing = new Set<number>()
   for (let start = 0; start + PIECE <= squeezed.length; start++) {
@@ -140,7 +140,7 @@ function toSuggestion(why: 'code' | 'amount', order: Order, errors: number) {
   return { suggestion, errors }
 }
 
-/** Least number of characters to change, add or take away so that the code stands somewhere in the text. */
+/** Fewest characters of the text to change, insert or delete so that the code occurs in it. */
 function errorsOf(code: string, squeezed: string): number {
   let before = Array.from({ length: code.length + 1 }, (_, index) => index)
   let least = code.length

@@ -1,8 +1,8 @@
-/** Value-added tax in what customers pay: prices and top-ups include it, at the rate of the day. */
+/** Value-added tax. Prices and top-ups include it, at the rate of the day. */
 
 /** `percent` null: the service is exempt. */
 export interface TaxRate {
-  /** First day, `2026-11-21`. */
+  /** The first day of the rate, such as `2026-11-21`. */
   readonly from: string
   readonly percent: number | null
 }
@@ -15,10 +15,10 @@ export interface TaxedAmount {
   readonly percent: number | null
 }
 
-/** The rate of a day of Vietnam; before the first day that has one, the first. Throws RangeError without rates. */
+/** The rate of a day in Vietnam; for days before the first rate, that rate. Throws RangeError if there are no rates. */
 export function taxRateOn(rates: readonly TaxRate[], day: string): TaxRate {
   const rate = rates.findLast(({ from }) => from <= day) ?? rates[0]
-  if (rate === undefined) throw new RangeError('there is no rate of tax')
+  if (rate === undefined) throw new RangeError('no tax rate is configured')
   return rate
 }
 

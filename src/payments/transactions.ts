@@ -9,11 +9,11 @@ import {
   type UnmatchedReason,
 } from './types.ts'
 
-/** How a transaction reached us, in the table `bank_txn`; never reused. */
+/** How a transaction reached us, as a number in the table `bank_txn`; never reused. */
 export const VIA_CODES = { webhook: 1, pull: 2, manual: 3, simulated: 4 } as const
 export type Via = keyof typeof VIA_CODES
 
-/** In the table `bank_txn`; never reused. */
+/** Why a transaction is unmatched, as a number in the table `bank_txn`; never reused. */
 export const REASON_CODES = {
   no_code: 1,
   unknown_code: 2,
@@ -54,10 +54,10 @@ export type StoreAnswer =
   | { readonly outcome: 'stored'; readonly bankTxnId: number }
   /** The same transaction was reported before; `undecided` when a crash came before the decision. */
   | { readonly outcome: 'duplicate'; readonly bankTxnId: number; readonly undecided: boolean }
-  /** Another amount, account or direction under the same reference. */
+  /** A transaction with another amount, account or direction was reported before under the same reference. */
   | { readonly outcome: 'conflict'; readonly bankTxnId: number }
 
-/** Durable once it resolves; nothing is decided yet. */
+/** Stores a transaction, durably once it resolves; nothing is decided yet. */
 export async function storeTransaction(sql: Sql, source: Source, given: BankTransaction): Promise<StoreAnswer> {
   const { provider, via, notificationId } = source
   const [amount, direction] = [String(given.amountVnd), String(given.direction === 'in' ? 1 : -1)]
@@ -88,7 +88,7 @@ export async function readTransaction(sql: AnySql, bankTxnId: number): Promise<S
   return row === undefined ? null : toTransaction(row)
 }
 
-/** As readTransaction, and locks it until the transaction ends. */
+/** Does what readTransaction does, and locks the row until the caller's transaction ends. */
 export async function lockTransaction(transaction: AnySql, bankTxnId: number): Promise<StoredTransaction | null> {
   const row = (await transaction.unsafe(LOCKED, [String(bankTxnId)]))[0]
   return row === undefined ? null : toTransaction(row)

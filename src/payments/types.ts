@@ -36,7 +36,7 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 
 /** A service that notifies us of transactions on our bank account. */
 export interface BankProvider {
-  /** In the path of its webhook and in the table. */
+  /** Stands in the path of its webhook and in the table `bank_txn`. */
   readonly name: string
   /**
    * The transactions of an authentic notification. Throws GatewayError `notification_refused` when it is forged, stale
@@ -51,7 +51,7 @@ export interface Actor {
   readonly name: string
 }
 
-/** As `credit` of the ledger. */
+/** The ledger's `credit`. */
 export type BookCredit = (
   transaction: TransactionSql,
   request: {
@@ -63,7 +63,7 @@ export type BookCredit = (
   },
 ) => Promise<{ readonly balanceAfterMicroVnd: MicroVnd }>
 
-/** As `recordAction` of the accounts. */
+/** The accounts' `recordAction`. */
 export type RecordAction = (
   transaction: TransactionSql,
   action: {
@@ -131,11 +131,11 @@ export type UnmatchedReason =
   | 'unknown_code'
   | 'two_owners'
   | 'amount_over_limit'
-  /** It went to another account than the one that customers are shown. */
+  /** The money went to another bank account than the one that customers are shown. */
   | 'other_account'
-  /** Its service has reported a transfer with the same bank reference and amount under another id. */
+  /** Its provider has reported a transfer with the same bank reference and amount under another id. */
   | 'repeated_reference'
-  /** Its owner has deleted the account: nobody could spend it. */
+  /** The owner has deleted the account, so nobody could spend the money. */
   | 'account_closed'
 
 export interface StoredTransaction {

@@ -38,7 +38,7 @@ export interface Assignment {
 
 export type Assigned =
   | { readonly outcome: 'credited'; readonly accountId: number }
-  /** `already`: no longer unmatched, somebody else was faster. `closed_target`: its owner has deleted the account. */
+  /** `already`: no longer unmatched, because someone else was faster. `closed_target`: its owner has deleted the account. */
   | { readonly outcome: 'already' | 'unknown_transaction' | 'unknown_target' | 'closed_target' }
 
 /** Credits it once, however often it is requested. */
@@ -70,7 +70,7 @@ async function ownerOf(transaction: TransactionSql, to: Assignment['to']): Promi
   return rows[0] === undefined ? null : Number(rows[0].account_id)
 }
 
-/** The money was sent back, or is not a top-up. False when it is no longer unmatched. */
+/** Closes a transfer whose money was sent back or that is no top-up. False when it is no longer unmatched. */
 export async function settleUnmatched(
   services: PaymentServices,
   { bankTxnId, as, by, reason }: { bankTxnId: number; as: 'returned' | 'ignored'; by: Actor; reason: string },

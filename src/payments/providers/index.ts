@@ -1,4 +1,4 @@
-/** The configured providers. One without a secret is not served: nothing unsigned is ever accepted. */
+/** The configured providers. A provider without a secret is not served: nothing unsigned is ever accepted. */
 
 import type { PaymentLimits } from '../limits.ts'
 import type { PullSource } from '../pull.ts'
@@ -32,7 +32,7 @@ export const NO_PROVIDER_SECRETS: ProviderSecrets = {
   sepayApiToken: null,
 }
 
-/** By name, as in the path of their webhook. */
+/** The configured providers by name, as in the paths of their webhooks. */
 export function createBankProviders(
   secrets: ProviderSecrets,
   options: ProviderOptions,

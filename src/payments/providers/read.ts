@@ -1,4 +1,4 @@
-/** Reads authentic input from elsewhere: every field is checked, and a missing one is named. */
+/** Reads the fields of authentic notifications: every field is checked, and errors name the one at fault. */
 
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
@@ -23,7 +23,7 @@ export function readObject(value: JsonValue | undefined, name: string): JsonObje
   return isObject(value) ? value : unreadable(`${name} is not an object`)
 }
 
-/** Text or a number as text; never empty. */
+/** An id, given as text or as a whole number; never empty. */
 export function readId(value: JsonValue | undefined, name: string): string {
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
   if (typeof text !== 'string' || text.trim() === '') return unreadable(`${name} is missing`)
@@ -37,7 +37,7 @@ export function readReference(value: JsonValue | undefined): string | null {
   return spellReference(clean(text)).slice(0, REFERENCE_CHARACTERS_MAX) || null
 }
 
-/** Plain letters without spaces and invisible characters, which come along when people copy it. */
+/** A reference without the spaces and invisible characters that come along when people copy it. */
 export function spellReference(text: string): string {
   return text
     .toWellFormed()

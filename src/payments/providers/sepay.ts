@@ -32,7 +32,7 @@ export function createSepayProvider(secrets: SepaySecrets, { limits, nowMs }: Pr
       const body = readBody(rawBody)
       const { amountVnd, isNegative } = readAmount(body.transferAmount, 'transferAmount')
       const direction = body.transferType
-      if (isNegative && direction === 'in') return unreadable('transferAmount is negative, but came in')
+      if (isNegative && direction === 'in') return unreadable('transferAmount is negative although transferType is in')
       if (direction !== 'in' && direction !== 'out') return unreadable('transferType is neither in nor out')
       return [
         {

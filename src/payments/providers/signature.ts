@@ -1,4 +1,4 @@
-/** Checks for every provider: secrets and signatures in constant time, and a notification's age. */
+/** Checks that providers share: secrets and signatures, in constant time, and a notification's age. */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../errors.ts'
@@ -11,7 +11,7 @@ export interface ProviderOptions {
   readonly nowMs: () => number
 }
 
-/** Constant time, also for another length. */
+/** Compares in constant time, even if the lengths differ. */
 export function isSameSecret(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest()
   return timingSafeEqual(digest(given), digest(expected))

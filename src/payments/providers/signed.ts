@@ -1,6 +1,6 @@
 /**
- * Any other source, signed as standardwebhooks.com describes: a bridge to a bank's own interface, or a service without
- * an adapter here. The body is `{"transactions":[{"id","account_number","amount_vnd","direction","memo",…}]}`.
+ * Notifications from any other source, signed as standardwebhooks.com describes: a bridge to a bank's own interface, or a
+ * service without an adapter here. The body is `{"transactions":[{"id","account_number","amount_vnd","direction","memo",…}]}`.
  */
 
 import type { JsonObject } from '../../lib/json.ts'
@@ -36,7 +36,7 @@ export function createSignedProvider(secret: Buffer, { limits, nowMs }: Provider
     const id = headerOf(headers, 'webhook-id')
     const timestamp = headerOf(headers, 'webhook-timestamp')
     const expected = `v1,${hmac('sha256', secret, [`${id}.${timestamp}.`, rawBody], 'base64')}`
-    // There are several signatures while the sender rotates its secret.
+    // The header holds several signatures while the sender rotates its secret.
     const given = headerOf(headers, 'webhook-signature').split(' ').slice(0, 10)
     if (given.filter(signature => isSameSecret(signature, expected)).length === 0) refuse()
     refuseStale(timestamp, { nowMs: nowMs(), secondsMax: limits.notificationAgeSecondsMax })
@@ -54,7 +54,7 @@ export function createSignedProvider(secret: Buffer, { limits, nowMs }: Provider
 function readTransaction(value: JsonObject): BankTransaction {
   const { amountVnd, isNegative } = readAmount(value.amount_vnd, 'amount_vnd')
   const { direction } = value
-  if (isNegative) return unreadable('amount_vnd is negative; say direction: out')
+  if (isNegative) return unreadable('amount_vnd is negative; write a positive amount and direction "out"')
   if (direction !== 'in' && direction !== 'out') return unreadable('direction is neither in nor out')
   return {
     providerReference: readId(value.id, 'id'),
