@@ -14,7 +14,7 @@ export interface Admission {
   readonly entry: ModelEntry
   readonly mappedFrom: string | null
   readonly wantMicroVnd: MicroVnd
-  /** The most that the call can cost, if it cannot be extended; absent: `wantMicroVnd`. */
+  /** The most that a call can cost whose hold cannot be extended; absent: `wantMicroVnd`. */
   readonly wantMaxMicroVnd?: MicroVnd
   readonly signal: Cancellation
 }
@@ -34,7 +34,7 @@ export function insufficientBalance(topUpUrl: string): GatewayError {
   })
 }
 
-/** The key's own limit is spent, or held by its calls in flight. */
+/** The error for a key whose own limit is spent, or held by its calls in flight. */
 function limitReached({ limitMicroVnd, spentMicroVnd, reset }: KeyLimit, now: Date): GatewayError {
   const resetsAt = reset === null ? null : nextPeriod(reset, now)
   const limit = {
@@ -55,7 +55,7 @@ function limitReached({ limitMicroVnd, spentMicroVnd, reset }: KeyLimit, now: Da
 
 const PER = { daily: 'a day', weekly: 'a week', monthly: 'a month' } as const
 
-/** The key is bound to other models. */
+/** The error for a key that may not call this model. */
 export function modelNotAllowed({ id }: ModelEntry): GatewayError {
   return new GatewayError('model_not_allowed', {
     message: `model: this API key may not call ${id}. GET /v1/models with this key lists those it may call; its owner can allow more in the dashboard under Keys.`,
@@ -94,8 +94,8 @@ export async function admit(services: Services, call: Call, admission: Admission
 }
 
 /**
- * The key may have been rehashed since this process cached its account, so an unknown hash is looked up again, by what the
- * client sent: the key may have another secret by now.
+ * The key may have been rehashed since this process cached its account. So an unknown hash is looked up again, by the secret
+ * that the client sent rather than by the key's number: the key may have another secret by now.
  */
 async function place(services: Services, call: Call, admission: Admission): Promise<HoldAnswer> {
   const { keyHash, keyHashes } = call.caller

@@ -53,7 +53,7 @@ export class Attempt implements Place {
     upstream.tries++
   }
 
-  /** Retry the same place: the connection was lost before a reply began. */
+  /** The same place is tried again, because the connection was lost before a reply began. */
   askedAgain(): void {
     this.#isClosed = false
   }
@@ -67,7 +67,7 @@ export class Attempt implements Place {
     this.#model?.succeed()
   }
 
-  /** `atMs` is monotonic. */
+  /** Records the failure and judges the circuits by it; `atMs` is monotonic. */
   fail(error: GatewayError, atMs: number): void {
     const { cause, retryAfterSeconds, upstreamStatus = 0 } = error.details
     this.failure = { atMs, code: error.code, status: upstreamStatus }

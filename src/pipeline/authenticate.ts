@@ -13,7 +13,7 @@ import type { Caller } from './call.ts'
 export interface KeyDirectory {
   /** Hashes under which the presented key may be stored; empty for text that cannot be a key. */
   hashes(key: string): readonly Uint8Array[]
-  /** What the database has now; null for an unknown key. Throws GatewayError `ledger_unavailable`. */
+  /** The key as the database has it now; null for an unknown key. Throws GatewayError `ledger_unavailable`. */
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
 }
 
@@ -27,7 +27,7 @@ export interface AuthenticatorOptions {
 }
 
 export interface Authenticator {
-  /** The cached caller, found by the first of its keys, without waiting. */
+  /** The cached caller of the first of these keys; null: none is cached. Never waits. */
   remembered(keys: readonly string[]): Caller | null
   /** The cached caller, else the database's: for calls that place a hold, which verifies the key. */
   recall(keys: readonly string[]): Promise<Caller>
@@ -42,7 +42,7 @@ export interface Authenticator {
 const MISSING = 'The API key is missing: send it as `x-api-key: <key>` or `authorization: Bearer <key>`.'
 const WRONG = 'The API key is wrong. Check it for missing characters, or create a new one in the dashboard.'
 
-/** The error for a key that opens nothing. */
+/** The error for a key that gives no access. */
 export function keyRefused(state: RefusedKeyState): GatewayError {
   switch (state) {
     case 'unknown':
@@ -64,7 +64,7 @@ export function keyRefused(state: RefusedKeyState): GatewayError {
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { directory, rememberedMax, rememberedMs, nowMs } = options
-  /** By SHA-256 of the whole key, so that no secret is kept. Oldest first. */
+  /** Callers by the SHA-256 of the whole key, so that no secret is kept. Oldest first. */
   const remembered = new Map<string, { caller: Caller; untilMs: number }>()
 
   /** Accounts whose wallet was empty when a hold was placed. */

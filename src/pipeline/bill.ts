@@ -164,7 +164,7 @@ export class Bill {
     })
   }
 
-  /** What people look up of a call. */
+  /** What the usage row keeps for people who look a call up. */
   #details(result: CallResult, atMs: number) {
     const { id, requestId } = this.#call
     const { status } = result

@@ -23,7 +23,7 @@ export interface RequestBody {
   readonly streamed: boolean
   /** The fields of the request, for finding extras. */
   readonly json: JsonObject
-  /** The same as far as it has been read; absent: all of it. */
+  /** The same fields as far as they have been read; absent: `json` has been read whole. */
   readonly outline?: JsonObject
 }
 
@@ -37,7 +37,7 @@ export interface OpenedCall<Body extends RequestBody> extends CallScope {
 export interface CallKind<Body extends RequestBody = RequestBody> {
   /** Rejects with GatewayError `malformed_json` or `invalid_request`. */
   read(call: Call, limits: PipelineLimits): Promise<Body>
-  /** The entry as this call should see it; absent: as in the catalogue. */
+  /** The entry as this call should see it; absent: the catalogue's. */
   entryFor?(entry: ModelEntry, body: Body): ModelEntry
   /**
    * Makes the checks that need the entry, and places the hold. The body stays in memory as long as the returned object
@@ -65,7 +65,7 @@ export interface EventsCall<Stream extends ReplyStream = ReplyStream> {
   readonly prepare: PreparedFor<PreparedStream<Stream>>
   /** Keeps the client's connection alive: a complete event or comment. */
   readonly ping: ByteText
-  /** Turns the upstream's reply into a stream where it may be a whole one; absent: it always is a stream. */
+  /** Turns the upstream's reply into a stream if it is a whole one; absent: it always is a stream. */
   asEvents?(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply>
   /** The stream has begun: there will be no other attempt, and the body can be dropped from memory. */
   begun(stream: Stream): void

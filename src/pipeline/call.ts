@@ -29,15 +29,15 @@ import type { Metered } from './meter.ts'
 export interface Caller {
   readonly accountId: number
   readonly keyId: number
-  /** HMAC hash of the key, as it was found. */
+  /** The HMAC hash under which the key was found. */
   readonly keyHash: Uint8Array
-  /** Hashes under which it may be stored. */
+  /** Hashes under which the key may be stored. */
   readonly keyHashes: readonly Uint8Array[]
   /** Calls per minute; 0: no limit; null: the catalogue's default. */
   readonly rateLimitPerMinute: number | null
   /** Calls in flight; 0: no limit; null: the catalogue's default. */
   readonly concurrencyMax: number | null
-  /** Ids of entries and `family/*` that it may call; null: all. */
+  /** Ids of entries, and `family/*`, that the key may call; null: all. */
   readonly allowedModels: readonly string[] | null
   /** The database reported a balance of 0 for this very request; such a caller is never cached. */
   readonly walletEmpty: boolean
@@ -57,7 +57,7 @@ export interface Call {
   readonly header: (name: string) => string | undefined
   /** Oldest first; grows during the call. */
   readonly attempts: Attempt[]
-  /** The body's bytes as received; empty after the first call, so that only the taker keeps them in memory. */
+  /** Gives the body's bytes as received, and only once (then none), so that nothing but the taker keeps them in memory. */
   readonly takeBody: () => Buffer
   /** Releases the body's permit once its bytes are no longer needed. */
   readonly bodyDone: () => void
@@ -157,8 +157,8 @@ export interface PipelineLimits {
   /** Output tokens by which a stream's hold grows at a time. */
   readonly holdExtendTokens: number
   /**
-   * How long a stream that has used up its hold waits for an extension, in ms; after that it gets one more step
-   * unsecured.
+   * How long a stream that has used up its hold waits for an extension, in ms; after that it gets one more step without
+   * money held for it.
    */
   readonly holdExtendWaitMs: number
   /** Most image URLs fetched for one chat call. */
@@ -195,6 +195,6 @@ export interface Services {
   readonly tellsWire: boolean
   /** The sealer of an account: what it seals into a reply, only the same account's later requests can open. */
   readonly sealerFor: (accountId: number) => Sealer
-  /** The key stored under one of these hashes, read from the database (rotating peppers changes the hash); null: none. */
+  /** Reads the key stored under one of these hashes from the database; null: there is none. Rotating peppers changes the hash. */
   readonly findKey: (hashes: readonly Uint8Array[]) => Promise<FoundKey | null>
 }

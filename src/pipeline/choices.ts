@@ -1,10 +1,10 @@
-/** A call's `n`: how many choices it requests, within what its price buys. */
+/** A call's `n`: how many choices it requests, up to what its price buys. */
 
 import { GatewayError } from '../errors.ts'
 import type { ModelEntry } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 
-/** Cap where the catalogue gives no limit of the provider, so that a hold stays bounded. */
+/** The limit where the catalogue has none for the provider, so that a hold stays bounded. */
 const CHOICES_MAX = 1024
 
 /**

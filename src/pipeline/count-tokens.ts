@@ -33,7 +33,7 @@ export async function countInput(
   raw: Buffer,
   { limits, format }: CountOptions,
 ): Promise<TokenCount> {
-  // Counting needs all of it.
+  // Counting needs all values of the body.
   const body = await readChatBody(raw, limits, format, null)
   const resolution = resolve(catalogue, body.requestedName, format)
   refuseWrongEndpoint(resolution, format)
@@ -79,7 +79,7 @@ export function tokensOf({ texts, images, documentPages, turns, tools }: InputWe
   )
 }
 
-/** Above these, more of such characters no longer changes the ratio of the vendor's tokens to ours. */
+/** Above these shares, more characters of a kind no longer change the ratio of the vendor's tokens to ours. */
 const SHARE_MAX = { symbols: 0.2, capitals: 0.2, accents: 0.3 } as const
 
 /** How many of the vendor's tokens correspond to one of ours in a text of this kind. */

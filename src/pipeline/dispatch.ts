@@ -30,7 +30,7 @@ const OUT_RETRY_SECONDS_MAX = 60
 /** A call's body for one target, and whatever later stages need to know about it. */
 export interface PreparedBody {
   readonly body: Buffer
-  /** Headers of this call, beside those of the upstream. */
+  /** Headers of this call, sent along with the upstream's own. */
   readonly headers?: HeaderMap
   /** Absent: JSON. */
   readonly contentType?: string
@@ -43,7 +43,7 @@ export interface PreparedBody {
 }
 
 export interface DispatchPlan<Prepared extends PreparedBody, Received> {
-  /** Where the call may go: the entry's list. */
+  /** Where the call may go, as the entry lists it. */
   readonly targets: readonly UpstreamTarget[]
   /** Makes the body for one target when its turn comes. If it throws a GatewayError, the call ends. */
   readonly prepare: (target: UpstreamTarget) => Prepared | Promise<Prepared>
@@ -129,7 +129,7 @@ async function tryOne<Prepared extends PreparedBody, Received>(
   const failure = await readFailure(reply, upstream)
   const bare = endpoint === 'responses' ? bodyWithoutSeals(prepared.body, failure, target) : null
   if (bare === null) throw gatewayErrorOf(readUpstreamFailure(failure))
-  // The reasoning was sealed too long ago or for another organisation. No upstream is at fault: not a new attempt.
+  // The reasoning was sealed too long ago or for another organisation. No upstream is at fault, so this is no new attempt.
   services.log.info(
     { requestId: call.requestId, upstream: upstream.facts.id },
     'upstream refused sealed reasoning; resending without it',
@@ -144,7 +144,7 @@ function isGood({ status }: UpstreamReply): boolean {
   return status >= 200 && status < 300
 }
 
-/** Reads an upstream's error reply; its secrets are listed for masking. */
+/** Reads an upstream's error reply, and lists the upstream's credentials, which must be masked in its text. */
 export async function readFailure(
   reply: UpstreamReply,
   { credentials, facts }: ReachableUpstream,

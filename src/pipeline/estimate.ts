@@ -21,7 +21,7 @@ const NESTED_KEYS: ReadonlySet<string> = new Set(['content', 'output', 'source',
 interface InputWeight {
   /** Bytes of inline media, which are not text. */
   mediaBytes: number
-  /** How many of them belong to documents. */
+  /** How many of those bytes belong to documents. */
   documentBytes: number
   images: number
   namesMore: boolean
@@ -29,7 +29,7 @@ interface InputWeight {
 
 export interface InputEstimate {
   readonly tokens: number
-  /** It refers to content that the provider fetches or stores, whose size is unknown until the reply. */
+  /** The body refers to content that the provider fetches or stores, whose size is unknown until the reply. */
   readonly namesMore: boolean
 }
 
@@ -37,7 +37,7 @@ export interface InputEstimate {
 const MEMORY_FIELDS = ['previous_response_id', 'conversation', 'prompt', 'thread'] as const
 const REMOTE_SOURCES: ReadonlySet<unknown> = new Set(['url', 'file'])
 
-/** A document, file or video that is not in the body, or an item stored at the provider. */
+/** Whether the part only refers to its content: a document, file or video elsewhere, or an item stored at the provider. */
 function isNamed(part: JsonObject): boolean {
   switch (part.type) {
     case 'document':
@@ -62,7 +62,7 @@ function isAddress(value: JsonValue | undefined): boolean {
   return typeof value === 'string' && !value.startsWith('data:') && value.includes('://')
 }
 
-/** The value is base64 media, not text. */
+/** Whether the value is base64 media, not text. */
 function isInlineMedia(container: JsonObject, key: string, value: string): boolean {
   return (
     value.startsWith('data:') || (key === 'data' && (container.type === 'base64' || container.format !== undefined))
@@ -77,7 +77,7 @@ function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number)
   }
   if (IMAGE_TYPES.has(value.type)) weight.images++
   if (isNamed(value)) weight.namesMore = true
-  // By the members that are there: looking for those that are not takes three times as long.
+  // Goes through the members that exist: looking up names that mostly do not takes three times as long.
   for (const key in value) {
     const member = value[key]
     if (typeof member === 'string') {
@@ -93,7 +93,7 @@ function weighInline(container: JsonObject, key: string, bytes: number, weight: 
 
 /** A body's likely input tokens (`messages` of the chat formats, `input` of the responses format); not for billing. */
 export function estimateInput(body: Pick<ChatBody, 'text' | 'outline'>, tokensPerImage: number): InputEstimate {
-  // What is unread has neither media nor references.
+  // Values left unread contain neither media nor references, so the outline is enough.
   const { text, outline: json } = body
   const namesMore = MEMORY_FIELDS.some(field => json[field] !== undefined && json[field] !== null)
   const weight: InputWeight = { mediaBytes: 0, documentBytes: 0, images: 0, namesMore }
@@ -105,7 +105,7 @@ export function estimateInput(body: Pick<ChatBody, 'text' | 'outline'>, tokensPe
   return { tokens, namesMore: weight.namesMore }
 }
 
-/** What referenced content can cost on top, in µVND: it may fill the context window. */
+/** What content that the body only refers to can cost on top, in µVND: it may fill the context window. */
 export function namedAmount({ price, contextTokens }: ModelEntry, { tokens, namesMore }: InputEstimate): MicroVnd {
   if (!namesMore || price.per !== 'mtok') return microVnd(0n)
   return microVnd(BigInt(Math.max(0, (contextTokens ?? 0) - tokens)) * BigInt(price.vnd))

@@ -1,4 +1,4 @@
-/** Extras that a call requests: checked before money is set aside, left out of the request, counted in the reply. */
+/** Extras that a call requests: checks them before money is set aside, leaves them out of requests, counts them in replies. */
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
@@ -90,7 +90,7 @@ export class CallExtras {
     return { ...body, text, members, raw: null, json, outline: json, unread: null }
   }
 
-  /** As `bodyFor`, for form fields. */
+  /** Does for form fields what `bodyFor` does. */
   fieldsFor(fields: JsonObject, target: UpstreamTarget): JsonObject {
     return changeObject(fields, this.#planFor(target).changes)
   }

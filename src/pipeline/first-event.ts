@@ -17,7 +17,7 @@ export interface FirstEventOptions {
   readonly eventBytesMax: number
   /** Longest wait for the first byte of the body, in ms; headers alone do not count. */
   readonly firstByteMs: number
-  /** Longest wait for an event of a stream that sends comments, in ms; then it counts as begun. */
+  /** Longest wait for an event of a stream that sends only comments, in ms; after that the stream counts as begun. */
   readonly eventWaitMs: number
   /** Aborted when the client leaves. */
   readonly signal: Cancellation

@@ -24,20 +24,20 @@ export interface Funding {
   }
   readonly choices: number
   readonly extras: Pick<CallExtras, 'holdMicroVnd'>
-  /** The cap is never lowered below this. */
+  /** The cap on the output is never lowered below this. */
   readonly outputTokensMin: number
 }
 
 export interface Funded extends Admitted {
-  /** Held on top of that, for content that the body only refers to. */
+  /** Held on top of `heldMicroVnd`, for content that the body only refers to. */
   readonly namedMicroVnd: MicroVnd
   /** Held on top of both, for tool uses. */
   readonly reservedMicroVnd: MicroVnd
-  /** The lowered cap to send upstream; null when the wallet affords the one that would be sent anyway. */
+  /** The lowered output cap to send upstream; null when the wallet affords the cap that would be sent anyway. */
   readonly outputTokensAfforded: number | null
 }
 
-/** Throws GatewayError as `admit` does. */
+/** Places the hold of a call priced by tokens. Throws GatewayError as `admit` does. */
 export async function fund(scope: CallScope, funding: Funding): Promise<Funded> {
   const { services, call, client, headers } = scope
   const { resolution, input, body, choices, outputTokensMin } = funding
@@ -107,7 +107,7 @@ export function holdOfStream(
   const { resolution, input, choices } = funding
   const { price } = resolution.entry
   if (price.per !== 'mtok') return null
-  // Counts as used until the provider reports the real figure.
+  // Content that the body only refers to counts as used until the provider reports the real figure.
   const namedTokens = Number(funded.namedMicroVnd / BigInt(price.vnd))
   return new StreamHold({
     ledger: services.ledger,

@@ -11,11 +11,11 @@ export interface Metered {
   readonly cachedInputTokens: number
   /** Input tokens written to the provider's cache. */
   readonly cacheWriteTokens: number
-  /** Reasoning included. */
+  /** Includes reasoning. */
   readonly outputTokens: number
   readonly reasoningTokens: number
   readonly images: number
-  /** Our own counts, because the provider reported nothing. */
+  /** Whether these are our own counts, because the provider reported nothing. */
   readonly estimated: boolean
 }
 

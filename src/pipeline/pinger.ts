@@ -5,7 +5,7 @@ export interface Watch {
   readonly afterMs: number
   readonly ping: () => void
   quietSinceMs: number
-  /** Something was sent since the last check; the sender sets it. */
+  /** Whether something was sent since the last check; set by the sender. */
   touched: boolean
 }
 

@@ -39,7 +39,7 @@ export class Places {
     this.#upstreams = upstreams
   }
 
-  /** Closed circuits first, then open ones: trying beats certain failure. Null: nothing is left. */
+  /** The next place: those with closed circuits first, then open ones, since trying beats certain failure. Null: none is left. */
   next(): Place | null {
     const place = this.#find(false) ?? this.#find(true)
     if (place !== null) this.#tried.push(place)
@@ -96,7 +96,7 @@ export class Places {
     return this.#tried.some(place => place.target === target && place.credential === credential)
   }
 
-  /** Respects a provider's rate limit on the model, apart from a single probe at a time. */
+  /** Whether the provider's rate limit on the model rules this credential out; one probe at a time may pass. */
   #isLimited(target: UpstreamTarget, credential: Credential, openToo: boolean): boolean {
     const circuit = credential.model(target.model)
     if (circuit === null || circuit.admits || (openToo && !circuit.probing)) return false

@@ -1,4 +1,4 @@
-/** Chat bodies whose last message the model should continue. */
+/** Recognises chat bodies whose last message the model should continue. */
 
 import type { UpstreamTarget } from '../generated/types.ts'
 import { arrayOrEmpty, isObject, type JsonObject } from '../lib/json.ts'

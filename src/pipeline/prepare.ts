@@ -1,6 +1,6 @@
 /**
- * Prepares the call for one target, and the reader of its reply: byte for byte within one format, or through a
- * translator.
+ * Prepares the call for one target, along with the reader of its reply: byte for byte if both sides speak one format, else
+ * through a translator.
  */
 
 import { translatorFor } from '../translate/convert.ts'

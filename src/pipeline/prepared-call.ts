@@ -12,7 +12,7 @@ import type { ChatBody } from './receive.ts'
 export interface ReadReply {
   readonly body: Buffer | ByteText
   readonly usage: UsageReport
-  /** Number of images in it; absent: none. */
+  /** Number of images in the reply; absent: none. */
   readonly images?: number
   /** Output tokens counted from the reply itself. */
   countOutputTokens(): number
@@ -34,12 +34,12 @@ export interface Preparation<Format extends WireName = WireName> {
   readonly target: UpstreamTarget
   /** The client's format. */
   readonly format: Format
-  /** Beta flags of the client (messages format), in order. */
+  /** Beta flags that the client sent (messages format), in order. */
   readonly betas: readonly string[]
-  /** A rough estimate, to find out how much room the output has. */
+  /** A rough estimate, for finding out how much room is left for the output. */
   readonly inputTokensEstimate: number
-  /** What the wallet affords, if that is lower than the cap that would be sent. */
+  /** The output cap that the wallet affords, if it is lower than the one that would be sent; else null. */
   readonly outputTokensAfforded: number | null
-  /** For the bill when the provider reports no count, and for stream starts before it has. */
+  /** Counts the input: for the bill if the provider reports no count, and for the start of a stream, before it has. */
   readonly countInputTokens: () => number
 }

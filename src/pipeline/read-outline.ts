@@ -20,13 +20,13 @@ import { inTurn } from '../lib/loop-turns.ts'
 
 interface UnreadFacts {
   readonly notes: readonly number[]
-  /** The text needs no decoding. */
+  /** Whether the text is ASCII, so that it needs no decoding. */
   readonly isAscii: boolean
 }
 
 /** The values of a JSON object, built when they are first needed. */
 export class UnreadValues {
-  /** Of its plain members. */
+  /** What was noted of the plain members while they were checked. */
   readonly notes: readonly number[]
   readonly #text: ByteText
   readonly #isAscii: boolean
@@ -43,7 +43,7 @@ export class UnreadValues {
     return this.#json
   }
 
-  /** They have been needed. */
+  /** Whether the values have been built. */
   get built(): boolean {
     return this.#json !== null
   }
@@ -62,14 +62,17 @@ interface OutlineOptions {
   readonly valuesMax: number
 }
 
-/** `bytes` has the same content as `text`. Null for bodies that may have to be refused, and for large and odd ones. */
+/**
+ * Reads a body without the values of its plain members. `bytes` has the same content as `text`. Null for bodies that may
+ * have to be refused, and for large and odd ones: those must be read whole.
+ */
 export async function readOutlined(
   bytes: Buffer,
   text: ByteText,
   { plain, valuesMax }: OutlineOptions,
 ): Promise<OutlinedBody | null> {
   const { length } = bytes
-  // Every value takes two characters, but for the last.
+  // Every value but the last takes at least two characters, so a body this short has few enough values.
   if (length > OUTLINE_BYTES_MAX || length > valuesMax * 2) return null
   const read = () => readOutline(bytes, plain.form)
   const found = length <= SHORT_BYTES ? read() : await inTurn(read)

@@ -19,7 +19,7 @@ export interface ChatBody {
   readonly raw: Buffer | null
   /** The values of `text`, decoded; read on first use where `unread` is set. */
   readonly json: JsonObject
-  /** The same, with stand-ins for plain members that are unread. */
+  /** The same values, with stand-ins for plain members that are unread. */
   readonly outline: JsonObject
   /** Null: all values have been read. */
   readonly unread: UnreadValues | null
@@ -30,7 +30,7 @@ export interface ChatBody {
   readonly streamed: boolean
   /** The client's cap on the output; null without one. */
   readonly outputTokensMax: number | null
-  /** A chat client requested the usage chunk. */
+  /** Whether a client of the chat format requested the usage chunk. */
   readonly wantsUsage: boolean
 }
 
@@ -84,7 +84,7 @@ export async function parseObject(raw: Buffer, limits: BodyLimits): Promise<Obje
   return { text, raw: bytes, json, members }
 }
 
-/** The same, but members that are plain are only checked. */
+/** Reads an object as `parseObject` does, but only checks members that are plain. */
 async function read(raw: Buffer, limits: BodyLimits, plain: PlainRequest | null): Promise<ReadBody> {
   let text = raw.length <= SHORT_BYTES ? byteText(raw) : await inTurn(() => byteText(raw))
   if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(BYTE_ORDER_MARK.length)
@@ -115,7 +115,7 @@ async function read(raw: Buffer, limits: BodyLimits, plain: PlainRequest | null)
     text = withoutDuplicates(text, members)
     members = membersIn(text, await scan(text, limits))
   }
-  // Shorter when duplicates were removed.
+  // The text is shorter than the bytes if duplicates were removed.
   return { text, raw: text.length === raw.length ? raw : null, json, outline: json, unread: null, members }
 }
 
@@ -152,7 +152,7 @@ function checkMessages({ messages }: JsonObject): void {
   if (messages.length === 0) throw invalid('messages: at least one message is required')
 }
 
-/** A Responses call may have its input stored at the provider. */
+/** Checks the fields of a Responses call. It may come without input, which can be stored at the provider. */
 function checkInput({ input, background }: JsonObject): void {
   if (input !== undefined && input !== null && typeof input !== 'string' && !Array.isArray(input)) {
     throw invalid('input: Input should be a string or a list of items')

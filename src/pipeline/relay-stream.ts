@@ -28,7 +28,7 @@ export interface StreamRelay {
 
 /**
  * How a relayed stream ended. `complete`, `abandoned` (by the client) and `spent` (the wallet is empty) are charged;
- * `unsent` (abandoned before anything but pings was sent) is not. A fault is thrown instead.
+ * `unsent` (abandoned before anything but pings was sent) is not. Faults are thrown instead.
  */
 export type StreamEnd = 'complete' | 'abandoned' | 'unsent' | 'spent'
 
@@ -56,7 +56,7 @@ class RelayRun {
   /** The upstream has ended; the kept chunks still come first. */
   #endCame = false
   #watch: Watch | null = null
-  /** Part of the reply was sent to the client. */
+  /** Whether any of the reply was sent to the client. */
   #sentAny = false
 
   constructor(relay: StreamRelay, resolve: (end: StreamEnd) => void, reject: (error: unknown) => void) {
@@ -93,7 +93,7 @@ class RelayRun {
     if (this.#ended) return
     const { client, stream, limits } = this.#relay
     const bytes = this.#gatheredBytes + chunk.length
-    // Pausing stops the upstream's timeouts only while a chunk is being handed on.
+    // Read at once if that may pause the upstream: a pause stops its timeouts only while a chunk is being handed on.
     if (client.full || stream.skim === undefined || bytes > limits.eventBytesMax) {
       this.feedGathered()
       this.#read(chunk)
@@ -254,7 +254,7 @@ class RelayRun {
   }
 }
 
-/** End of a piece of at most `bytesMax` bytes: after an event if one ends there, because the parts of a cut one are parsed. */
+/** End of a piece of at most `bytesMax` bytes: if possible after an event, because an event that is cut has to be parsed. */
 function pieceEnd(chunk: Buffer, at: number, bytesMax: number): number {
   if (chunk.length - at <= bytesMax) return chunk.length
   const blank = chunk.subarray(at, at + bytesMax).lastIndexOf('\n\n')
@@ -265,12 +265,12 @@ function feedGathered(run: RelayRun): void {
   run.feedGathered()
 }
 
-/** Timed out because the client did not read. */
+/** Whether the reply timed out because the client did not read it. */
 export function isUnread(fault: unknown): boolean {
   return fault instanceof UpstreamFault && fault.kind === 'unread'
 }
 
-/** Charges such a client for what it was sent. */
+/** Charges a client that did not read its reply for what it was sent. */
 export async function dropReader({ settle, client }: Pick<StreamRelay, 'settle' | 'client'>): Promise<void> {
   await settle('abandoned')
   client.fail(new GatewayError('request_timeout', { message: 'The reply was not read in time.' }))

@@ -1,4 +1,4 @@
-/** Runs one call of any endpoint, from its body to its usage row. run-billed.ts makes sure that every hold ends. */
+/** Runs one call of any endpoint, from its body to its usage row. run-billed.ts makes sure that no hold is left behind. */
 
 import { formatVnd } from '../lib/money.ts'
 import type { Call, ClientChannel, Services } from './call.ts'

@@ -18,7 +18,7 @@ import type { CallScope } from './run-billed.ts'
 export interface SendPlan<Prepared extends PreparedBody, Received>
   extends Omit<DispatchPlan<Prepared, Received>, 'targets' | 'signal'> {
   readonly entry: ModelEntry
-  /** Absent: the call is aborted only if the client leaves while a streamed call waits for its reply. */
+  /** Aborts the call; absent: only a streamed call is aborted, if its client leaves while it waits for the reply. */
   readonly signal?: Cancellation
 }
 

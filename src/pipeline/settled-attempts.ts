@@ -1,4 +1,4 @@
-/** A call's attempts as its usage row keeps them: where, when, how they ended. */
+/** A call's attempts as its usage row keeps them: where they went, when, and how they ended. */
 
 import { ATTEMPTS_MAX } from '../ledger/check.ts'
 import type { SettledAttempt } from '../ledger/types.ts'
@@ -14,7 +14,7 @@ export interface CallEnd {
   readonly code: string | null
 }
 
-/** An attempt without a failure of its own served the call and ended with it. */
+/** The attempts for the usage row. One without a failure of its own served the call, so it ends as the call did. */
 export function settledAttempts(
   { attempts, startedMs }: Pick<Call, 'attempts' | 'startedMs'>,
   end: CallEnd,

@@ -2,7 +2,7 @@
  * The hold of a running stream. An extension is requested before the hold is used up, and the stream runs on meanwhile;
  * if it catches up, it waits for the answer. If the wallet granted only part of an extension, it is asked again once
  * that is used up; when it grants nothing, the money is spent. Without any answer (Postgres is away) the stream
- * continues: it gets one unsecured step each time it has waited for `holdExtendWaitMs`.
+ * continues: each time it has waited for `holdExtendWaitMs`, it gets one more step, unsecured: without money held for it.
  *
  * All figures are tokens, because input and output have one price.
  */
@@ -17,9 +17,9 @@ import type { PipelineLimits } from './call.ts'
 
 /** Smallest piece of a stream, in bytes, between two cost checks. */
 const LOOK_BYTES_MIN = 1_024
-/** With fewer bytes left than a usual event has, the next check comes at once. */
+/** The usual size of an event, in bytes; with less left until the next cost check, the check is made at once. */
 const EVENT_BYTES = 512
-/** An extension is requested when this fraction of a step is left. */
+/** An extension is requested when a sixteenth of a step is left. */
 const AHEAD_PART = 16
 
 export interface StreamHoldOptions {
@@ -51,7 +51,7 @@ export class StreamHold {
   readonly #stepTokens: number
   readonly #over = new Canceller()
   #heldTokens: number
-  /** Steps granted unsecured because no answer came. */
+  /** Tokens granted without money held for them, because no answer came. */
   #unsecuredTokens = 0
   #inputTokensCounted: number | null = null
   #asking = false
@@ -112,7 +112,7 @@ export class StreamHold {
 
   #look(): void {
     if (this.#options.stream.usage.state === 'final') {
-      // Its cost is known and nothing more will come.
+      // The stream's cost is known, and nothing more will come.
       this.#bytesLeft = Number.POSITIVE_INFINITY
       return
     }
@@ -132,7 +132,7 @@ export class StreamHold {
     return inputTokens + Math.max(usage.outputTokens, hiddenOutputTokens + stream.estimateOutputTokens())
   }
 
-  /** As it would be billed now. */
+  /** Counts the tokens as they would be billed if the stream ended now. */
   #countTokens(): number {
     const { stream, countInputTokens } = this.#options
     if (stream.usage.usage.inputTokens === 0) this.#inputTokensCounted ??= countInputTokens()
@@ -176,7 +176,7 @@ export class StreamHold {
     this.#timer = setTimeout(() => this.#letOn(), this.#options.limits.holdExtendWaitMs)
   }
 
-  /** Grants one more step, unsecured. */
+  /** Grants one more step without money held for it. */
   #letOn(): void {
     if (this.#over.aborted) return
     clearTimeout(this.#timer)

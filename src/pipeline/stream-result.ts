@@ -64,7 +64,7 @@ export function usedBy(report: UsageReport, { countInputTokens, countOutputToken
   }
 }
 
-/** What is billed, as the client sees it. */
+/** The billed usage in the form that clients see. */
 export function billedUsage(used: Metered): TokenUsage {
   const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens } = used
   return { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens }

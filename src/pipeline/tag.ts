@@ -1,4 +1,4 @@
-/** A label that clients give their calls, to find them and to add them up by. It stays here: no upstream gets it. */
+/** The label that clients may give a call, to find calls and add them up by. No upstream gets it. */
 
 import { GatewayError } from '../errors.ts'
 import { TAG } from '../ledger/check.ts'
@@ -6,7 +6,7 @@ import type { Call, Services } from './call.ts'
 
 const nameOf = ({ catalogue }: Services): string => `x-${catalogue.settings.service}-tag`
 
-/** Null without a tag, and for one that is not valid. */
+/** The call's tag; null if it has none or an invalid one. */
 export function tagOf(services: Services, call: Call): string | null {
   const tag = call.header(nameOf(services))
   return tag !== undefined && TAG.test(tag) ? tag : null

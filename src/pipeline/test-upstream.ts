@@ -17,7 +17,7 @@ import { prepare } from './prepare.ts'
 import { readChatBody } from './receive.ts'
 
 export interface CredentialTest {
-  /** `anthropic#1`. */
+  /** Names the credential, such as `anthropic#1`. */
   readonly label: string
   /** `ok`, or the code of what went wrong. */
   readonly outcome: string
@@ -36,7 +36,7 @@ const CREDENTIALS_MAX = 20
 const REPLY_BYTES_MAX = 1024 * 1024
 const FORMAT = 'chat_completions'
 
-/** Places no hold, bills and records nothing, and leaves circuits alone. Never rejects for what the upstream does. */
+/** Tests without a hold, a bill, a record or an effect on circuits. Never rejects for what the upstream does. */
 export async function testUpstream(services: Services, upstreamId: string): Promise<UpstreamTest> {
   const upstream = services.upstreams.find(upstreamId)
   if (upstream === null) return { outcome: 'unreachable' }

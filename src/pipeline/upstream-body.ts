@@ -77,7 +77,7 @@ function valuesOf(text: ByteText): JsonObject {
   return parseExactJson(decodeText(text)) as JsonObject
 }
 
-/** Changes `copy`. */
+/** Applies the target's rules to `copy`, a copy of `before`, and returns what they changed as edits. */
 function rulesAsEdits(before: JsonObject, copy: JsonObject, target: UpstreamTarget, endpoint: Endpoint): BodyEdit[] {
   applyRules(copy, target.rules, endpoint)
   return editsBetween(before, copy)
