@@ -1,4 +1,4 @@
-/** A customer's page: what an operator sees there and does there, each thing once, with a reason, in the log. */
+/** An operator on a customer's page: what they see, and that each action happens once, has a reason and is logged. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'
@@ -52,7 +52,7 @@ test('the page has the money, the orders, the journal, the mails and the session
   expect(page).toContain('Sign out everywhere')
 })
 
-test('money above the limit is asked for again, for this very amount, and booked once', async () => {
+test('an amount above the limit needs a confirmation of this very amount, and is booked once', async () => {
   const before = await sum()
   const form = { amount: '700.000', reason: 'refund of an invoice', submission: crypto.randomUUID() }
   const asked = await owner.post(path('/adjust'), form)
@@ -67,7 +67,7 @@ test('money above the limit is asked for again, for this very amount, and booked
   const clicks = await Promise.all([1, 2, 3, 4].map(() => owner.post(path('/adjust'), sure)))
   expect(clicks.map(({ location }) => location)).toEqual(Array(4).fill(`${path()}?done=adjusted`))
   expect(await sum()).toBe(before + 700_000n * MILLION)
-  // To deduct is to move money, too.
+  // Deductions need a confirmation, too.
   const deduct = { amount: '-600.000', reason: 'mistake', submission: crypto.randomUUID() }
   const question = await owner.post(path('/adjust'), deduct)
   expect(readable(question.html)).toContain('Deduct 600.000 ₫ from customer@example.com?')
@@ -75,7 +75,7 @@ test('money above the limit is asked for again, for this very amount, and booked
   expect(await sum()).toBe(before + 100_000n * MILLION)
 })
 
-test('what cannot be booked is refused at its field, and what was typed stays', async () => {
+test('what cannot be booked is refused with an error at its field, and what was typed stays', async () => {
   const before = await sum()
   for (const amount of ['9.000.001', '5000000000', '-9.000.001', '0', 'abc', '1.5', '99999999999999']) {
     const refused = await owner.post(path('/adjust'), { amount, reason: 'a long reason', submission: 'x' })
@@ -92,7 +92,7 @@ test('what cannot be booked is refused at its field, and what was typed stays', 
   expect(await sum()).toBe(before)
 })
 
-test('limits of a key are changed with a reason, heard of at once, and written down once', async () => {
+test('limits of a key are changed with a reason, apply at once, and are logged once', async () => {
   const { key } = await customer.createKey('laptop')
   const [row] = await running.database.sql`select key_id from api_key where account_id = ${customerId}`
   const keyId = String(row?.key_id)
@@ -111,7 +111,7 @@ test('limits of a key are changed with a reason, heard of at once, and written d
   expect(limits).toEqual({ rate: 1, flight: 3, cap: '50000000000' })
   const log = readable((await owner.get(`/operator/log?account=${customerId}`)).html)
   for (const line of ['Set a key’s calls per minute', 'Set a key’s calls in flight', 'Set a key’s spending limit']) {
-    // Once in the log, once among the choices of the filter.
+    // The text appears once in the log and once among the choices of the filter.
     expect([line, log.split(line).length - 1]).toEqual([line, 2])
   }
   expect(log).toContain('1: too fast')
@@ -121,13 +121,13 @@ test('limits of a key are changed with a reason, heard of at once, and written d
   expect((await owner.post(path('/keys/revoke'), { key: keyId, reason: 'leaked' })).location).toContain('done=revoked')
   expect((await call()).status).toBe(401)
   expect((await owner.post(path('/keys/revoke'), { key: keyId, reason: 'leaked' })).location).toContain('done=gone')
-  // Of somebody else, of nobody.
+  // No key of this customer has these ids.
   for (const id of ['999999', '0', 'x', '']) {
     expect((await owner.post(path('/keys/limits'), { ...right, key: id })).status).toBe(404)
   }
 })
 
-test('a note is kept once for eight clicks, and comes back as text', async () => {
+test('a note is stored once for eight clicks, and shown as plain text', async () => {
   const note = { note: 'called <b>us</b> & was angry\nabout {{this}}', submission: crypto.randomUUID() }
   await Promise.all(Array.from({ length: 8 }, () => support.post(path('/notes'), note)))
   const { html } = await support.get(path())
@@ -142,7 +142,7 @@ test('sessions are ended, one or all', async () => {
   expect((await support.post(path('/sessions/end'), { session: String(row?.id) })).status).toBe(303)
   expect((await second.get('/overview')).status).toBe(303)
   expect((await customer.get('/overview')).status).toBe(200)
-  // Of somebody else: nothing happens, nothing is written.
+  // Ending somebody else's session does nothing and logs nothing.
   const [own] = await running.database
     .sql`select session_id as id from session where account_id <> ${customerId} limit 1`
   await support.post(path('/sessions/end'), { session: String(own?.id) })
@@ -155,7 +155,7 @@ test('sessions are ended, one or all', async () => {
   await customer.post('/signin', { ...signedUp })
 })
 
-test('who supports customers moves no money, and does nothing to operators; nobody blocks themselves', async () => {
+test('the support role can move no money and cannot act on operators; nobody can block themselves', async () => {
   const page = await support.get(path())
   expect(page.html).not.toContain(path('/adjust'))
   expect(page.html).toContain(path('/block'))
@@ -172,7 +172,7 @@ test('who supports customers moves no money, and does nothing to operators; nobo
   expect([self.status, readable(self.html).includes('You cannot block yourself.')]).toEqual([422, true])
 })
 
-test('the log is in words, filtered by who, what, whom, when and why, and exported as it is filtered', async () => {
+test('the log is in words, filtered by operator, action, account, time and reason, and exported with its filter', async () => {
   const log = async (query: string) => (await owner.get(`/operator/log?${query}`)).html.split('<tbody>')[1] ?? ''
   expect(readable(await log('action=balance.adjust'))).toContain(
     'Adjusted the balance customer@example.com 700.000 ₫ refund of an invoice owner@example.com',
@@ -193,7 +193,7 @@ test('the log is in words, filtered by who, what, whom, when and why, and export
   await owner.post(path('/notes'), { note: '=cmd|calc', submission: crypto.randomUUID() })
   const csv = await owner.get('/operator/log.csv?action=note.add')
   expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
-  // Read as text the mark of UTF-8 is gone; spreadsheets want it.
+  // Reading the reply as text would drop the byte order mark that spreadsheets need.
   const raw = await fetch(`${running.url}/operator/log.csv`, { headers: { ...owner.headers, cookie: owner.cookie } })
   expect([...new Uint8Array(await raw.arrayBuffer())].slice(0, 3)).toEqual([0xef, 0xbb, 0xbf])
   const lines = csv.html.split('\r\n')
@@ -203,7 +203,7 @@ test('the log is in words, filtered by who, what, whom, when and why, and export
   )
 })
 
-test('every action that is written down has words', async () => {
+test('every action that is logged has a text', async () => {
   const { globSync, readFileSync } = await import('node:fs')
   const root = new URL('../../src/', import.meta.url).pathname
   const sources = globSync('**/*.ts', { cwd: root }).map(file => readFileSync(root + file, 'utf8'))

@@ -1,4 +1,4 @@
-/** The operator's desk: calls of everybody, the business, upstreams and the first page, in a gateway whose first provider fails. */
+/** The operators' pages for all calls, the business and upstreams, and their first page, while the first provider fails. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dayOf } from '../../src/ledger/reports/days.ts'
@@ -12,7 +12,7 @@ import { transferMoney } from '../support/transfers.ts'
 import { type PageReply, readable, Visitor } from './visitor.ts'
 
 const ENTRY = 'claude-opus-5'
-/** Of goodMessage. */
+/** What a call costs that `goodMessage` answers. */
 const COST = 17n * 6500n
 
 let first: ScriptedUpstream
@@ -59,7 +59,7 @@ afterAll(async () => {
   await second?.close()
 })
 
-/** Its request id. */
+/** Makes a call and returns its request id. */
 async function call(headers: Record<string, string>, body = chatCall(ENTRY)): Promise<string> {
   const reply = await fetch(`${running.url}/v1/messages`, {
     method: 'POST',
@@ -73,8 +73,8 @@ async function call(headers: Record<string, string>, body = chatCall(ENTRY)): Pr
 const rowsOf = ({ html }: PageReply) => (html.match(/href="\/operator\/calls\/[0-9a-f-]{36}"/g) ?? []).length
 const pageOf = async (requestId: string) => (await operator.get(`/operator/calls?request=${requestId}`)).location
 
-describe('calls of everybody', () => {
-  test('a request id leads to its call in one step, also one that the client made up', async () => {
+describe('the calls of all customers', () => {
+  test('a request id, the client’s own included, leads to its call in one step', async () => {
     const { html, status } = await operator.get(await pageOf('agent-7'))
     const shown = readable(html)
     expect(status).toBe(200)
@@ -93,7 +93,7 @@ describe('calls of everybody', () => {
     expect([unknown.status, readable(unknown.html).includes('No call has this ID.')]).toEqual([200, true])
   })
 
-  test('filters find, and together too', async () => {
+  test('each filter finds its calls, and so do filters combined', async () => {
     const count = async (query: string) => rowsOf(await operator.get(`/operator/calls?${query}`))
     const email = encodeURIComponent(customer.email)
     expect(await count('')).toBe(3)
@@ -108,7 +108,7 @@ describe('calls of everybody', () => {
     expect(await count('from=2026-01-01&to=2026-01-02T10:00')).toBe(0)
   })
 
-  test('what cannot be understood is said at its field, and what was typed stays', async () => {
+  test('an invalid filter gets an error at its field, and what was typed stays', async () => {
     const wrong = [
       ['account=nobody@example.com', 'No such customer.'],
       ['key=zzzz', 'No such key'],
@@ -135,7 +135,7 @@ describe('calls of everybody', () => {
     expect(cells).toMatchObject({ request_id: 'agent-7', email: customer.email, attempts: '2', charged_vnd: '0.1105' })
   })
 
-  test('two operators refund a call at once: one does, the other is told, the customer gets it once', async () => {
+  test('when two operators refund a call at once, one succeeds, the other is told, and the customer gets the money once', async () => {
     const path = await pageOf(ids.good)
     const before = await running.balance(customer.accountId)
     const silent = await operator.post(`${path}/refund`, { reason: ' ' })
@@ -161,7 +161,7 @@ describe('calls of everybody', () => {
 })
 
 describe('upstreams', () => {
-  test('figures of all processes tell attempts that failed over from calls that were served', async () => {
+  test('the figures of all processes keep attempts that failed over apart from calls that were served', async () => {
     await rollUpCalls(running.database.sql, { lagSeconds: 0 })
     const list = readable((await operator.get('/operator/upstreams')).html)
     expect(list).toMatch(/anthropic Healthy 2 1 50 %/)
@@ -171,14 +171,14 @@ describe('upstreams', () => {
     expect((await operator.get('/operator/upstreams/nowhere')).status).toBe(404)
   })
 
-  test('one without credentials has a page too, which says so', async () => {
+  test('an upstream without credentials has a page, too, which says so', async () => {
     const { status, html } = await operator.get(`/operator/upstreams/${running.gateway.upstreams.unreachable[0]}`)
     expect(status).toBe(200)
     expect(readable(html)).toContain('There are no credentials for this upstream.')
     expect(html).not.toContain('/test"')
   })
 
-  test('one is asked for a token with its credential, and nobody is billed', async () => {
+  test('testing an upstream sends a small call with its credential, and nobody is billed', async () => {
     const before = first.requests.length
     const good = readable((await operator.post('/operator/upstreams/anthropic/test')).html)
     expect(good).toMatch(/Test result, with \S+ anthropic#1 Served/)
@@ -194,7 +194,7 @@ describe('upstreams', () => {
     expect(await running.usage(customer.accountId)).toHaveLength(3)
   })
 
-  test('one that is taken out gets no call in any process until it is put in again', async () => {
+  test('an upstream taken out of service gets no calls in any process until it is back', async () => {
     const sibling = await running.sibling()
     const path = '/operator/upstreams/anthropic'
     const silent = await operator.post(`${path}/out`, { reason: '', hours: '4' })
@@ -245,7 +245,7 @@ describe('upstreams', () => {
 })
 
 describe('the business', () => {
-  test('revenue, cost and margin add up to the same, however they are split; what sells below cost is named', async () => {
+  test('revenue, cost and margin have the same totals, however they are split; models sold below cost are named', async () => {
     await running.gateway.readiness.idle()
     await rollUpCalls(running.database.sql, { lagSeconds: 0 })
     const [sums] = await running.database.sql`
@@ -266,7 +266,7 @@ describe('the business', () => {
     expect((await operator.get('/operator/revenue?by=model')).location).toBe('/operator/business?by=model')
   })
 
-  test('receipts of a period have their tax, by the rate of the day', async () => {
+  test('receipts of a period show their tax, at the rate of their day', async () => {
     const { sql } = running.database
     await transferMoney(sql, { memo: `nap tien ${await orderCode()}`, amountVnd: 108_000 })
     const today = dayOf(new Date())
@@ -297,7 +297,7 @@ describe('the business', () => {
 })
 
 describe('the first page', () => {
-  test('tells what needs attention, each with where it is dealt with, and what came in', async () => {
+  test('lists what needs attention, each with a link to the page for it, and the money that came in', async () => {
     const { sql } = running.database
     await transferMoney(sql, { memo: 'khong co ma', amountVnd: 55_000 })
     await sql`insert into spool_set_aside (name, folder, lines, files) values ('host', '/data/spool/host', 3, 1)`
@@ -324,7 +324,7 @@ describe('the first page', () => {
     expect(readable((await operator.get('/operator')).html)).toContain('no differences.')
   })
 
-  test('counts customers in trouble, names the first and leads to them all', async () => {
+  test('counts customers in trouble, names the first ones and links to the full list', async () => {
     const { sql } = running.database
     const troubled = await Promise.all(Array.from({ length: 4 }, () => running.account(0n)))
     for (const { accountId, keyId } of troubled) {
@@ -346,7 +346,7 @@ describe('the first page', () => {
     for (const { accountId } of troubled) await sql`delete from usage_daily where account_id = ${accountId}`
   })
 
-  test('costs are not for every role', async () => {
+  test('costs are only shown to roles that may see them', async () => {
     const { sql } = running.database
     await sql`update account set operator_role = 3 where email = 'two@example.com'`
     const support = operators[1] as Visitor

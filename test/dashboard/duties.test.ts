@@ -1,4 +1,4 @@
-/** Company, contact, duties: the foot of every page, the operator's texts, the banner, invoice details, receipts. */
+/** What the law requires: the page footer with the company, legal texts, the banner, invoice details and receipts. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,7 +40,7 @@ afterAll(async () => {
 const PAGES = ['contact', 'terms', 'privacy', 'refunds', 'complaints']
 const stranger = () => new Visitor(running.url)
 
-test('the foot of every page names the company and leads to all five texts, in both languages', async () => {
+test('the footer of every page names the company and links to all five texts, in both languages', async () => {
   for (const path of ['/', '/models', '/signin', '/nothing', ...PAGES.map(page => `/${page}`)]) {
     const { html } = await stranger().get(path)
     for (const page of PAGES) expect([path, html.includes(`href="/${page}"`)]).toEqual([path, true])
@@ -56,7 +56,7 @@ test('the foot of every page names the company and leads to all five texts, in b
   expect(contact).toContain('+84 28 1234 5678')
 })
 
-test('the drafts have no gap where the operator has no phone', async () => {
+test('the drafts have no gap if the operator has no phone', async () => {
   const known = { name: 'A', address: 'B', taxCode: 'C', representative: 'D', email: 'e@example.com' }
   const values = contentValues({ ...known, phone: null, zalo: null }, { service: 'SVC', url: 'https://example.com' })
   for (const page of CONTENT_PAGES) {
@@ -67,7 +67,7 @@ test('the drafts have no gap where the operator has no phone', async () => {
   }
 })
 
-test('a draft says so and is kept from search engines; the operator’s own file is shown as it is, at once, as text', async () => {
+test('a draft says that it is one and is hidden from search engines; the operator’s own file replaces it at once, as plain text', async () => {
   const draft = await stranger().get('/privacy')
   expect(readable(draft.html)).toContain('Draft: the operator has not approved this text yet.')
   expect(draft.html).toContain('noindex')
@@ -96,7 +96,7 @@ test.each([
   expect(html).not.toMatch(/<(script|img|iframe)|href="(javascript|data|vbscript|\/\/)/i)
 })
 
-test('headings, lists, tables, bold, code and links of a text are shown as such', () => {
+test('headings, lists, tables, bold, code and links of a text are formatted', () => {
   const source =
     '## One *1*\n\nA **b** `c**d**` [e](/f?a=1&b=2)\n\n- x\n  y\n- z\n\n1. p\n2. q\n\n| h | i |\n|---|---|\n| 1 | <2> |'
   expect(renderMarkdown(source).split('\n')).toEqual([
@@ -118,7 +118,7 @@ test('"contact us" leads to the contact page', async () => {
   expect([status, html.includes('<a href="/contact">contact us</a>')]).toEqual([403, true])
 })
 
-test('a banner is on every page until its time, in the language of the page, and is written down', async () => {
+test('a banner is on every page until it expires, in the language of the page, and is logged', async () => {
   const soon = new Date(Date.now() + 7 * 3_600_000 + 3_600_000).toISOString().slice(0, 16)
   const form = { vi: 'Bảo trì tối nay <b>', en: 'Maintenance\r\ntonight <b>', until: soon }
   for (const wrong of [
@@ -145,7 +145,7 @@ test('a banner is on every page until its time, in the language of the page, and
   expect((await stranger().get('/')).html).not.toContain('tonight')
 })
 
-test('maintenance shows on every page by itself', async () => {
+test('every page announces maintenance without an operator’s banner', async () => {
   await owner.post('/operator/maintenance', { state: 'on' })
   const said = 'Maintenance: API calls are refused for a while.'
   await expect.poll(async () => readable((await stranger().get('/models')).html).includes(said)).toBe(true)
@@ -153,7 +153,7 @@ test('maintenance shows on every page by itself', async () => {
   await expect.poll(async () => readable((await stranger().get('/models')).html).includes(said)).toBe(false)
 })
 
-test('invoice details are checked field by field, keep what was typed, and a doubtful tax code is taken the second time', async () => {
+test('invoice details are checked field by field, keep what was typed, and a doubtful tax code is accepted the second time', async () => {
   const good = {
     wanted: 'yes',
     name: 'Công ty Lan & Anh',
@@ -184,7 +184,7 @@ test('invoice details are checked field by field, keep what was typed, and a dou
   expect((await owner.get('/account/invoice')).html).not.toContain('0100109106')
 })
 
-test('a receipt has the transfer, the seller and the buyer of its time, and is for its owner alone', async () => {
+test('a receipt has the transfer, with seller and buyer as they were then, and only its owner can see it', async () => {
   const order = await customer.topUp('250.000')
   const receipt = await customer.get(`${order}/receipt`)
   const page = readable(receipt.html)

@@ -1,4 +1,4 @@
-/** The CSV export, as the page sends it: never more of it in memory than its reader lets through. */
+/** The CSV export of a page is read from the database only as fast as its reader takes it. */
 
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { REPORT_LIMITS } from '../../src/ledger/reports/limits.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { Visitor } from './visitor.ts'
 
-/** Far more bytes than the sockets between two processes hold. */
+/** Enough rows for far more bytes than the sockets between two processes can buffer. */
 const ROWS = 30_000
 const LABEL = '語'.repeat(100)
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { sql } = running.database
   const [key] = await sql`select account_id, key_id from api_key where label = ${LABEL}`
   accountId = Number(key?.account_id)
-  // Where the journal goes on after the top-up.
+  // The journal goes on at this number after the top-up.
   const [wallet] = await sql`select seq from wallet where account_id = ${accountId}`
   await sql.unsafe(
     `insert into usage (account_id, seq, call_id, key_id, entry_id, endpoint, status, input_tokens, output_tokens,
@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-test('an export reads a page of rows when its reader wants one, and no sooner', async () => {
+test('an export reads a page of rows from the database when its reader is ready for it, and no sooner', async () => {
   const { sql } = running.database
   const pages: number[] = []
   const counted = new Proxy(sql, {
@@ -75,7 +75,7 @@ test('an export reads a page of rows when its reader wants one, and no sooner', 
   expect(Math.max(...pages)).toBeLessThanOrEqual(REPORT_LIMITS.csvPageRows)
 })
 
-test('readers that stand still keep others out only while they are there', async () => {
+test('stalled readers of exports keep others out only while they are connected', async () => {
   const headers = { ...owner.headers, cookie: owner.cookie }
   const open = async () => {
     const leaving = new AbortController()

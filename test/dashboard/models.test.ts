@@ -1,4 +1,4 @@
-/** The price list, pages of models, comparison and calculator, and what search engines are told. */
+/** The price list, the models' pages, the comparison, the calculator, and what search engines are told. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DashboardOptions } from '../../src/dashboard/options.ts'
@@ -40,7 +40,7 @@ test('the price list has a card per model with each way to call it, and filters 
     ['context=1000000', entry => (entry.contextTokens ?? 0) >= 1_000_000],
     ['q=OPUS', entry => /opus/i.test(entry.name)],
     ['channel=aws&capability=vision&q=grok', entry => entry.id === 'svc/grok-4.3'],
-    // Choices that there are not are no choice.
+    // Unknown values of a filter are ignored.
     ['vendor=nobody&context=1&price=2', () => true],
   ]
   for (const [query, wanted] of cases) {
@@ -53,7 +53,7 @@ test('the price list has a card per model with each way to call it, and filters 
   )
 })
 
-test('the price list is sorted by what is asked for', async () => {
+test('the price list is sorted as asked', async () => {
   const order = async (sort: string) => listed((await visitor.get(`/models?capability=reasoning&sort=${sort}`)).html)
   const facts = new Map(TABLES.entries.toReversed().map(entry => [entry.modelName, entry]))
   const tokenPrice = (name: string) =>
@@ -71,7 +71,7 @@ test('the price list is sorted by what is asked for', async () => {
   expect(new Set([...(await order('featured'))].slice(0, 3)).size).toBe(3)
 })
 
-test('a search forgives a letter and knows what people call things in both languages', async () => {
+test('a search forgives one wrong letter and knows what people call models in both languages', async () => {
   const found = async (q: string) => {
     const { html } = await visitor.get(`/models?q=${encodeURIComponent(q)}`)
     return { names: listed(html), text: readable(html) }
@@ -104,7 +104,7 @@ test('a search forgives a letter and knows what people call things in both langu
   expect((await found('opus')).text).not.toContain('closest match')
 })
 
-test('a card says from which size on a call at the fixed price is the cheaper one', async () => {
+test('a card says from which size on a call is cheaper at the fixed price', async () => {
   const { html } = await visitor.get('/models?q=claude-opus-5')
   const card = html.split('<li class="card').find(each => each.includes('>Claude Opus 5<')) as string
   // 1.500 ₫ a call against 6.500 ₫ per million tokens.
@@ -114,11 +114,11 @@ test('a card says from which size on a call at the fixed price is the cheaper on
   )
 })
 
-test('models that were chosen stay chosen through a search, and stand beside each other', async () => {
+test('models chosen for comparison stay chosen through a search, and are shown side by side', async () => {
   const { html } = await visitor.get('/models?q=gemini&model=claude-opus-5&model=gemini-3.5-flash&model=nothing')
   const chosen = [...html.matchAll(/name="model" value="([^"]+)" checked/g)].map(match => match[1])
   expect(chosen.sort()).toEqual(['claude-opus-5', 'gemini-3.5-flash'])
-  // The form of the price list carries its filters along; the page's own address does without.
+  // The price list's form also submits its filters; the redirect drops them from the comparison's address.
   const carried = await visitor.get('/compare?q=gemini&vendor=&sort=price&model=claude-opus-5&model=gemini-3.5-flash')
   expect([carried.status, carried.location]).toEqual([303, '/compare?model=claude-opus-5&model=gemini-3.5-flash'])
   const page = await visitor.get(`${carried.location}&in=100.000&out=0&calls=10`)
@@ -131,7 +131,7 @@ test('models that were chosen stay chosen through a search, and stand beside eac
   expect(page.html).toContain('<meta name="robots" content="noindex">')
 })
 
-test('too few or too many models to compare, or unknown ones, are said to be', async () => {
+test('comparing too few, too many or unknown models gets an explanation', async () => {
   for (const query of ['', '?model=nothing', '?model=opus', '?model=opus&model=claude-opus-5']) {
     const { status, html } = await visitor.get(`/compare${query}`)
     expect([query, status, readable(html).includes('Choose 2 to 4 models')]).toEqual([query, 200, true])
@@ -172,7 +172,7 @@ test('the calculator shows each price of the model, the cheapest marked, and kee
   expect(images.html).not.toContain('name="in"')
 })
 
-test('a search for what is not there says so, and what was typed is only text', async () => {
+test('a search without results says so, and what was typed is shown as plain text', async () => {
   for (const q of ['%', '_', "' or 1=1", '<script>alert(1)</script>', '{{lookup this "x"}}', '\u0000']) {
     const { status, html } = await visitor.get(`/models?q=${encodeURIComponent(q)}`)
     expect(status).toBe(200)
@@ -184,7 +184,7 @@ test('a search for what is not there says so, and what was typed is only text', 
   expect(await nothing('&model=opus')).toContain('formaction="/compare"')
 })
 
-test('a model has a page under its ids and its aliases; others are not found', async () => {
+test('a model has a page under its ids and its aliases; other names are not found', async () => {
   for (const name of ['claude-opus-5', 'svc/claude-opus-5', 'req/claude-opus-5', 'opus', 'Claude-Opus-5']) {
     const { status, html } = await visitor.get(`/models/${name}`)
     expect([name, status]).toEqual([name, 200])
@@ -212,7 +212,7 @@ test('the page of a model has a first call in each of its formats, with the id t
   expect(await blocks('/models/req/gpt-4o-mini-tts')).toHaveLength(3)
 })
 
-test('a model page says how calls went in the last seven days, where there were enough, and reads it once for all', async () => {
+test('a model page says how calls went in the last seven days, if there were enough, and shares one reading among visitors', async () => {
   const other = await startTestGateway()
   try {
     const { sql } = other.database
@@ -231,7 +231,7 @@ test('a model page says how calls went in the last seven days, where there were 
     expect(await page()).toMatch(/7\.900 ₫ \/ 1M tokens – –/)
     expect(readable((await someone.get('/models/gpt-5.5')).html)).toMatch(/2\.400 ₫ \/ 1M tokens – –/)
     expect(readable((await someone.get('/compare?model=opus&model=gpt-5.5')).html)).toContain('Success rate 99,7 % –')
-    // Read once, not for each view.
+    // The figures are read once, not for each view.
     await sql`delete from call_hourly`
     expect(readable((await someone.get('/models/claude-opus-5')).html)).toContain('99,7 %')
   } finally {
@@ -239,7 +239,7 @@ test('a model page says how calls went in the last seven days, where there were 
   }
 })
 
-test('figures of models are read once for many views, and a page does without when they do not come', async () => {
+test('models’ figures are read once for many views, and a page is shown without them if they do not arrive', async () => {
   const reads: ((rows: []) => void)[] = []
   let nowMs = 1_000_000
   const warnings: unknown[] = []
@@ -263,7 +263,7 @@ test('figures of models are read once for many views, and a page does without wh
   expect(warnings).toHaveLength(1)
 })
 
-test('what is on its way out wears its last day, and names what comes after', async () => {
+test('a deprecated model shows its last day and names its successor', async () => {
   const late = await startTestGateway({
     tables: {
       ...TABLES,
@@ -290,7 +290,7 @@ test('what is on its way out wears its last day, and names what comes after', as
   }
 })
 
-test('search engines are told what each public page is, in both languages, and which they may not have', async () => {
+test('search engines get a description of each public page, in both languages, and are kept from all others', async () => {
   const descriptions = new Set<string>()
   const titles = new Set<string>()
   const map = await (await fetch(`${running.url}/sitemap.xml`)).text()
@@ -307,14 +307,14 @@ test('search engines are told what each public page is, in both languages, and w
     descriptions.add(/<meta name="description" content="([^"]+)"/.exec(html)?.[1] as string)
     titles.add(/<title>([^<]+)</.exec(html)?.[1] as string)
   }
-  // No two pages say the same of themselves.
+  // No two pages have the same description.
   expect([descriptions.size, descriptions.has(undefined as never)]).toEqual([listedUrls.length, false])
   expect(titles.size).toBeGreaterThan(listedUrls.length * 0.9)
   for (const path of ['/signin', '/register', '/nothing', '/compare']) {
     const { html } = await visitor.get(path)
     expect([path, html.includes('content="noindex"'), html.includes('canonical')]).toEqual([path, true, false])
   }
-  // A language in the address is not remembered, and not carried to the other one's link.
+  // A language in the address is not stored in a cookie, and not carried into the link to the other language.
   const { html, headers } = await visitor.get('/models?lang=vi')
   expect(html).toContain('<html lang="vi"')
   expect(headers.getSetCookie()).toEqual([])

@@ -47,7 +47,7 @@ test('a key can be made only after the first top-up', async () => {
   expect((await call(key)).status).toBe(200)
 })
 
-test('amounts are read as people write them, and nothing else is', async () => {
+test('amounts are understood as people write them, and nothing else is', async () => {
   const amounts = { '50000': '50.000', '50.000': '50.000', '50 000': '50.000', ' 1.000.000 ₫ ': '1.000.000' }
   for (const [amount, shown] of Object.entries(amounts)) {
     const { location } = await owner.post('/topup', { amount })
@@ -84,12 +84,12 @@ test('an order shows where to transfer, waits, and changes when the money has co
   expect([arrived.status, arrived.headers.get('hx-redirect')]).toEqual([200, location])
   const paid = readable((await owner.get(location)).html)
   expect(paid).toContain('70.000 ₫ received')
-  // A second click pays nothing.
+  // A second click does not pay again.
   await owner.post(`${location}/simulate`)
   expect(readable((await owner.get('/topup')).html)).not.toContain('140.000')
 })
 
-test('money that came without an order is on the top-up page too, without what operators noted about it', async () => {
+test('money that came without an order is on the top-up page, too, without the operators’ notes about it', async () => {
   const { sql } = running.database
   const [row] = await sql`select account_id from account where email = 'owner@example.com'`
   const accountId = Number(row?.account_id)
@@ -118,7 +118,7 @@ test('amounts to choose from are buttons of a form of their own, so that they ne
   await owner.post(`${location}/cancel`)
 })
 
-test('the code of an open order is a picture to save, and everything that a transfer needs is one text', async () => {
+test('the QR code of an open order can be saved, and everything that a transfer needs can be copied as one text', async () => {
   const { location } = await owner.post('/topup', { amount: '60.000' })
   const code = location.slice('/topup/'.length)
   const { html } = await owner.get(location)
@@ -143,7 +143,7 @@ test('the code of an open order is a picture to save, and everything that a tran
   expect((await owner.get(`${location}/qr.png`)).status).toBe(404)
 })
 
-test('a paid order shows code, date, bank reference and memo, and says when the money came short, long, late or after all', async () => {
+test('a paid order shows code, date, bank reference and memo, and says if too little or too much came, or too late', async () => {
   const { sql } = running.database
   const pay = async (change: string, amountVnd: number, memo = '') => {
     const { location } = await owner.post('/topup', { amount: '90.000' })
@@ -188,7 +188,7 @@ test('the balance, and how long it lasts, is in the top bar of every page of a s
   expect((await new Visitor(running.url).get('/models')).html).not.toContain('class="wallet')
 })
 
-test('orders of others do not exist', async () => {
+test('other people’s orders are not found', async () => {
   const { location } = await owner.post('/topup', { amount: '80.000' })
   for (const path of [location, `${location}/state`]) expect((await stranger.get(path)).status).toBe(404)
   for (const verb of ['cancel', 'simulate']) expect((await stranger.post(`${location}/${verb}`)).status).toBe(404)
@@ -204,7 +204,7 @@ test('a key is shown once, again after the password, and never in a list', async
   const { key, path } = await owner.createKey('shown')
   expect((await owner.get('/keys')).html).not.toContain(key)
   expect((await owner.get(path)).html).not.toContain(key)
-  // Signing in was a moment ago: the password counts as typed.
+  // The person has just signed in, so the password is not asked for again.
   const shown = await owner.post(`${path}/show`)
   expect([shown.html.includes(key), shown.headers.get('cache-control')]).toEqual([true, 'no-store'])
   expect(shown.headers.get('content-encoding')).toBeNull()
@@ -216,7 +216,7 @@ test('a key is shown once, again after the password, and never in a list', async
   expect((await owner.post(`${path}/show`, { password: PASSWORD })).html).toContain(key)
 })
 
-test('a key from before copies were kept says that it cannot be shown', async () => {
+test('a key created before encrypted copies were kept says that it cannot be shown', async () => {
   const { key, path } = await owner.createKey('old')
   await running.database
     .sql`update api_key set encryption_id = null, encryption_iv = null, ciphertext = null where label = 'old'`
@@ -241,7 +241,7 @@ test('the same form sent twice makes one key; the eleventh key is refused', asyn
   expect((await person.post('/keys', { label: 'x', submission: "';--" })).status).toBe(422)
 })
 
-test('keys of others do not exist', async () => {
+test('other people’s keys are not found', async () => {
   const { key, path } = await owner.createKey('mine')
   expect((await stranger.get(path)).status).toBe(404)
   for (const verb of ['settings', 'pause', 'resume', 'rotate', 'end-old', 'show', 'revoke']) {
@@ -256,7 +256,7 @@ test('keys of others do not exist', async () => {
   expect(readable((await owner.get(path)).html)).toContain('Revoked keys cannot be shown.')
 })
 
-test('name and cap of a key: what is no amount is refused, and stays in its field', async () => {
+test('name and cap of a key: an invalid amount is refused, and stays in its field', async () => {
   const { key, path } = await owner.createKey('capped')
   const refused = await owner.post(`${path}/settings`, { label: 'new name', cap: '5 triệu' })
   expect(refused.status).toBe(422)
@@ -296,7 +296,7 @@ test('a key makes no more calls per minute than its owner wants, unless an opera
   expect(readable((await owner.get(path)).html)).toContain('Calls per minute 7')
 })
 
-test('the limits of a key: each mistake at its field with nothing lost, then all of them kept and shown', async () => {
+test('the limits of a key: each mistake is named at its field and nothing typed is lost; valid ones are saved and shown', async () => {
   const { path } = await owner.createKey('limited')
   const made = () => running.database.sql<{ count: string }[]>`select count(*) from api_key`
   const good = {
@@ -354,7 +354,7 @@ test('the limits of a key: each mistake at its field with nothing lost, then all
   expect(freed).toMatch(/<textarea name="models"[^>]*><\/textarea>/)
 })
 
-test('a key can have its limits from its first call on, and one that is only named has none', async () => {
+test('a key can be created with limits, and has none if only its name is given', async () => {
   const limits = { cap: '500.000', reset: 'daily', expires: '2031-03-31', models: 'gpt-5.5', rate: '60', flight: '4' }
   const form = { label: 'bounded', ...limits, submission: crypto.randomUUID() }
   const answers = await Promise.all([owner.post('/keys', form), owner.post('/keys', form)])
@@ -415,7 +415,7 @@ test('the state of a key is shown truly: paused, limit reached, expired, and act
   expect([await states(), (await call(key)).status]).toEqual([['Active', 'Active'], 200])
 })
 
-test('rotating a key shows its new secret, once for a form sent twice; the old one ends when its owner says so', async () => {
+test('rotating a key shows its new secret, once for a form sent twice; the old secret ends when its owner says so', async () => {
   const { key, path } = await owner.createKey('rotated')
   const form = { rotations: '0', overlap: '24' }
   const answers = await Promise.all([owner.post(`${path}/rotate`, form), owner.post(`${path}/rotate`, form)])
@@ -451,7 +451,7 @@ test('calls appear on the usage page with key, model, tokens, cost and status, a
   expect(text).toContain('requested as not-a-model')
   expect(text).toContain('laptop')
   expect(text).toContain('Export CSV (2 rows)')
-  // The chart is there without a script: today's bar leads to today's calls.
+  // The chart works without scripts: today's bar links to today's calls.
   const [, bar = ''] =
     /<a href="(\/usage\?[^"]+)" tabindex="-1" class="bar"><svg[^>]*><rect class="series-1"/.exec(html) ?? []
   expect(readable((await person.get(decoded(bar))).html)).toContain('Export CSV (2 rows)')
@@ -465,11 +465,11 @@ test('calls appear on the usage page with key, model, tokens, cost and status, a
 })
 
 const decoded = (href: string): string => href.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=').replace(/#.*/, '')
-/** A dashboard's figures: cost, calls, tokens in and out. */
+/** The totals that the usage page shows: cost, calls, input and output tokens. */
 const totalsOf = (html: string): string[] =>
   [...html.matchAll(/<dd>(.*?)<\/dd>/g)].slice(0, 4).map(([, figure]) => readable(figure as string).trim())
 
-test('totals, chart, rows and export are of the same calls, whatever the filter', async () => {
+test('totals, chart, rows and export show the same calls, whatever the filter', async () => {
   const person = new Visitor(running.url)
   await person.signUp('filters@example.com')
   await person.topUp('50.000')
@@ -573,7 +573,7 @@ test('the page of a call says what it used, what it cost and why it failed, and 
     expect([path, (await person.get(path)).status]).toEqual([path, 404])
 })
 
-test('the export for people opens in a spreadsheet: byte order mark, times of Vietnam, words of their language', async () => {
+test('the export for people opens in a spreadsheet: byte order mark, Vietnamese time, words in their language', async () => {
   const person = new Visitor(running.url)
   await person.signUp('sheet@example.com')
   await person.topUp('50.000')
@@ -625,7 +625,7 @@ test('the export is the same rows as CSV, and no cell is a formula', async () =>
   expect(lines[1]).toContain("'=HYPERLINK(1)")
 })
 
-test('the usage of a key of somebody else is empty, on the page and in the export', async () => {
+test('the usage of somebody else’s key is empty, on the page and in the export', async () => {
   const [mine, theirs] = [new Visitor(running.url), new Visitor(running.url)]
   await mine.signUp('mine@example.com')
   await theirs.signUp('theirs@example.com')
@@ -647,7 +647,7 @@ test('the usage of a key of somebody else is empty, on the page and in the expor
   ])
 })
 
-test('any query of the usage page is answered, whatever stands in it', async () => {
+test('the usage page answers any query, whatever its values', async () => {
   const queries = [
     'from=2026-02-31&to=x',
     'from=2030-01-01&to=2020-01-01',
@@ -669,7 +669,7 @@ test('any query of the usage page is answered, whatever stands in it', async () 
   for (const query of queries) expect([query, (await owner.get(`/usage?${query}`)).status]).toEqual([query, 200])
 })
 
-test('an empty balance is said loudly', async () => {
+test('an empty balance is pointed out prominently', async () => {
   const person = new Visitor(running.url)
   await person.signUp('spent@example.com')
   await person.topUp('50.000')

@@ -42,7 +42,7 @@ test('every operator page answers', async () => {
   expect((await customer.get('/overview')).html).not.toContain('href="/operator"')
 })
 
-test('a search finds by part of the address or by number; wildcards are plain characters', async () => {
+test('a search finds accounts by part of the address or by number; wildcards are plain characters', async () => {
   const found = async (q: string) => (await operator.get(`/operator/accounts?q=${encodeURIComponent(q)}`)).html
   expect(await found('customer_50%')).toContain('customer_50%@example.com')
   expect(await found(String(customerId))).toContain('customer_50%@example.com')
@@ -115,7 +115,7 @@ test('a transfer without an owner waits until it is assigned, once', async () =>
   expect((await operator.post('/operator/transfers/999999/assign', to)).status).toBe(404)
 })
 
-test('a transfer that is no top-up is settled without a credit', async () => {
+test('a transfer that is not a top-up is settled without a credit', async () => {
   await operator.post('/operator/transfers', { reference: 'FT2', amount: '5.000', memo: '', reason: 'statement' })
   const { html } = await operator.get('/operator/transfers')
   const path = /\/operator\/transfers\/\d+\/settle/.exec(html)?.[0] as string

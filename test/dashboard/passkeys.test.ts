@@ -1,4 +1,4 @@
-/** Passkeys as a second factor: added, used to sign in and to move money, removed; and answers that are not right. */
+/** Passkeys as a second factor: adding, using and removing them, and the answers of devices that must be refused. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'
@@ -61,7 +61,7 @@ const recovery = (html: string) =>
 describe('an operator', () => {
   let codes: readonly string[] = []
 
-  test('may have a passkey instead of an app: it opens the pages and brings recovery codes', async () => {
+  test('may have a passkey instead of an app: it opens the pages and comes with recovery codes', async () => {
     const elsewhere = visitor()
     await signIn(elsewhere)
     expect((await operator.get('/operator')).location).toContain(FACTOR)
@@ -85,7 +85,7 @@ describe('an operator', () => {
     expect(readable((await operator.get('/operator/team')).html)).toContain(`${person.email} You Owner On`)
   })
 
-  test('signs in with it, or with a recovery code; each challenge is signed once, in its session', async () => {
+  test('signs in with a passkey or a recovery code; each challenge is answered once, in its own session', async () => {
     const other = visitor()
     await signIn(other)
     const { location } = await other.get('/operator/log')
@@ -102,7 +102,7 @@ describe('an operator', () => {
       allowCredentials: [{ type: 'public-key' }],
     })
     const answer = laptop.sign(asked)
-    // Another session of the same person has not been asked.
+    // Another session of the same person has no such challenge.
     const thief = visitor()
     await signIn(thief)
     expect((await give(thief, answer)).status).toBe(422)
@@ -118,7 +118,7 @@ describe('an operator', () => {
     expect((await give(thief, '', { code: codes[0] as string })).location).toBe('/operator')
   })
 
-  test('of eight answers to one challenge at the same moment one is taken', async () => {
+  test('of eight simultaneous answers to one challenge one is accepted', async () => {
     const other = visitor()
     await signIn(other)
     const answer = laptop.sign(await toSign(other))
@@ -126,7 +126,7 @@ describe('an operator', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array(7).fill(422)])
   })
 
-  test('a challenge is worth nothing after its time, or for another purpose', async () => {
+  test('a challenge is worthless after it expires, or for another purpose', async () => {
     const other = visitor()
     await signIn(other)
     const late = laptop.sign(await toSign(other))
@@ -153,7 +153,7 @@ describe('an operator', () => {
     expect(created.status).toBe(422)
   })
 
-  test('an answer that is none is refused', async () => {
+  test('an answer that is not a passkey’s is refused', async () => {
     const other = visitor()
     await signIn(other)
     const stub = `{"id":"${'A'.repeat(43)}","rawId":1,"response":null}`
@@ -179,7 +179,7 @@ describe('an operator', () => {
     expect([taken.status, readable(taken.html)]).toEqual([422, expect.stringContaining('already in use')])
   })
 
-  test('money asks for it again, keeps what was typed, and moves once', async () => {
+  test('moving money asks for the passkey again, keeps what was typed, and happens once', async () => {
     await stale()
     const form = { ...money('70.000'), reason: 'sorry & "thanks" <b>' }
     const asked = await operator.post(adjust(), form)
@@ -200,7 +200,7 @@ describe('an operator', () => {
     expect((await operator.post(adjust(), money('1.000'))).status).toBe(303)
   })
 
-  test('adds another one with the first, which the page keeps meanwhile, up to the limit', async () => {
+  test('adds further passkeys up to the limit, confirming with the first while the page keeps the new one', async () => {
     await stale()
     const passkey = phone.create(await toCreate(operator))
     const asked = await operator.post(PASSKEYS, { name: '<phone>', passkey })
@@ -250,7 +250,7 @@ describe('an operator', () => {
     expect((await give(next, phone.sign(await toSign(next), { signCount: 51 }))).status).toBe(303)
   })
 
-  test('removes one with the second factor, never the last; a removed one opens nothing', async () => {
+  test('removes a passkey with the second factor, but never the last one; a removed passkey opens nothing', async () => {
     const { sql } = running.database
     const rows = await sql`select passkey_id, name from passkey where account_id = ${operatorId} order by passkey_id`
     const [first, second, third] = rows.map(row => `${PASSKEYS}/${row.passkey_id}/remove`) as [string, string, string]
@@ -272,7 +272,7 @@ describe('an operator', () => {
     expect(await sql`select 1 from passkey where account_id <> ${operatorId}`).toHaveLength(1)
   })
 
-  test('may have an app beside it; either is enough', async () => {
+  test('may have an app beside the passkey; either is enough', async () => {
     await stale()
     const signed = { second_factor: '', second_factor_passkey: laptop.sign(await toSign(operator)) }
     const offered = await operator.post(`${FACTOR}/replace`, signed)
@@ -290,7 +290,7 @@ describe('an operator', () => {
     expect((await other.post(FACTOR, { code: codeOf(secret, { stepsLater: 1 }) })).status).toBe(303)
   })
 
-  test('who lost everything is reset by another owner: passkeys go, too', async () => {
+  test('who has lost everything is reset by another owner, which removes the passkeys, too', async () => {
     const { sql } = running.database
     await resetSecondFactor(sql, { accountId: operatorId, by: COMMAND_LINE, reason: 'lost' })
     expect(await sql`select 1 from passkey where account_id = ${operatorId}`).toEqual([])
@@ -336,7 +336,7 @@ describe('a customer', () => {
     expect(await sql`select 1 from passkey where account_id = ${accountId}`).toEqual([])
   })
 
-  test('turns everything off with one of them', async () => {
+  test('turns the second factor off with one passkey', async () => {
     const customer = visitor()
     const { email, password } = await customer.signUp('off@example.com')
     const device = new PasskeyDevice(ORIGIN)

@@ -1,4 +1,4 @@
-/** Registering, signing in and out, passwords and sessions, as a person meets them. */
+/** Registering, signing in and out, passwords and sessions, as people see them. */
 
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +24,7 @@ afterAll(async () => {
   await running.close()
   receiver.close()
 })
-/** No test is throttled for another. */
+/** Keeps one test's attempts from throttling the next test. */
 beforeEach(() => running.database.sql`delete from throttle`)
 
 function newVisitor(): Visitor {
@@ -46,7 +46,7 @@ test('registering, confirming by mail, signing out and in again', async () => {
   expect((await visitor.post('/signin', { email, password, next: '/keys' })).location).toBe('/keys')
 })
 
-test('the session cookie is out of reach of scripts and other sites', async () => {
+test('scripts and other sites cannot get at the session cookie', async () => {
   const visitor = newVisitor()
   const { email, password } = await visitor.signUp('cookie@example.com')
   const { headers } = await visitor.post('/signin', { email, password })
@@ -70,7 +70,7 @@ test('after signing in nobody is sent to another site', async () => {
   }
 })
 
-test('where no provider is configured, none is offered and there are no pages of one', async () => {
+test('if no sign-in provider is configured, none is offered and there are no pages for one', async () => {
   expect((await newVisitor().get('/signin')).html).not.toContain('Continue with')
   for (const path of ['google', 'google/callback?code=x&state=y', 'github', 'github/callback']) {
     expect([path, (await newVisitor().get(`/signin/${path}`)).status]).toEqual([path, 404])
@@ -89,7 +89,7 @@ test('a wrong password and an unknown address get the same answer', async () => 
   expect(wrong.html).not.toContain('not this one')
 })
 
-test('after five wrong passwords there is a wait, which says how long', async () => {
+test('after five wrong passwords there is a wait, and the page says how long', async () => {
   const visitor = newVisitor()
   const form = { email: 'throttled@example.com', password: 'wrong' }
   for (let attempt = 0; attempt < 5; attempt++) expect((await visitor.post('/signin', form)).status).toBe(422)
@@ -99,7 +99,7 @@ test('after five wrong passwords there is a wait, which says how long', async ()
   expect(readable(sixth.html)).toContain('Too many attempts')
 })
 
-test('bad input is named beside its field, and what was typed stays, but for the password', async () => {
+test('bad input is pointed out beside its field, and what was typed stays, except the password', async () => {
   const visitor = newVisitor()
   const { status, html } = await visitor.post('/register', { email: 'no address', password: 'short' })
   expect(status).toBe(422)
@@ -149,7 +149,7 @@ test('a forgotten password: the link sets a new one and ends all other sessions'
   expect((await other.get(link)).status).toBe(410)
 })
 
-test('links that have grown old say so, and do nothing', async () => {
+test('expired links say so and do nothing', async () => {
   const { sql } = running.database
   const visitor = newVisitor()
   const { email, password } = await visitor.signUp('slow@example.com')
@@ -187,7 +187,7 @@ test('sessions are listed, end one by one, and never those of others', async () 
   expect((await second.get('/account')).status).toBe(303)
 })
 
-test('changing the password wants the present one and ends all other sessions', async () => {
+test('changing the password requires the current one and ends all other sessions', async () => {
   const first = newVisitor()
   const { email, password } = await first.signUp('change@example.com')
   const second = newVisitor()
@@ -201,7 +201,7 @@ test('changing the password wants the present one and ends all other sessions', 
   expect((await second.get('/account')).status).toBe(303)
 })
 
-/** As if the password had been typed a while ago. */
+/** Makes the last password check of an account's sessions six minutes old. */
 const stale = (email: string) => running.database.sql`
   update session set password_checked_at = now() - interval '6 minutes'
    where account_id = (select account_id from account where email = ${email})`
@@ -211,7 +211,7 @@ const subjects = async (email: string) => {
   return mails.map(({ subject }) => subject as string)
 }
 
-test('a new address proves itself and the old one is told; other sessions and links end, keys go on', async () => {
+test('a new address is verified and the old one is told; other sessions and links end, keys go on', async () => {
   const visitor = newVisitor()
   const { email, password } = await visitor.signUp('before-the-change@example.com')
   const next = 'after-the-change@example.com'
@@ -236,7 +236,7 @@ test('a new address proves itself and the old one is told; other sessions and li
   expect((await visitor.post('/account/email', { new_email: next })).location).toBe('/account/email/sent')
   const link = await visitor.mailedLink('/account/email/confirm', next)
   const token = new URL(`http://x${link}`).searchParams.get('token') as string
-  // Nothing has changed yet, and who merely reads that mailbox gets nothing.
+  // Nothing has changed yet, and somebody who can only read that mailbox cannot use the link.
   const stranger = newVisitor()
   expect((await stranger.get(link)).location).toMatch(/^\/signin\?next=/)
   await stranger.signUp('reads-that-mailbox@example.com')
@@ -257,7 +257,7 @@ test('a new address proves itself and the old one is told; other sessions and li
   await expect.poll(async () => (await subjects(email)).at(-1)).toBe('Your email address at SVC was changed')
 })
 
-test('the address of somebody else is not taken: they are told, and the answer tells nothing', async () => {
+test('somebody else’s address cannot be taken: its owner is told, and the answer reveals nothing', async () => {
   const visitor = newVisitor()
   const { email } = await visitor.signUp('wants-another@example.com')
   await newVisitor().signUp('has-it@example.com')
@@ -267,14 +267,14 @@ test('the address of somebody else is not taken: they are told, and the answer t
   await expect
     .poll(async () => (await subjects('has-it@example.com')).at(-1))
     .toBe('This address already has an account at SVC')
-  // Free when it was asked for, and taken when the link is opened.
+  // This address is free when the change is requested, and taken when the link is opened.
   await visitor.post('/account/email', { new_email: 'soon-taken@example.com' })
   const link = await visitor.mailedLink('/account/email/confirm', 'soon-taken@example.com')
   await newVisitor().signUp('soon-taken@example.com')
   const token = new URL(`http://x${link}`).searchParams.get('token') as string
   const { status } = await visitor.post('/account/email/confirm', { token })
   expect([status, (await visitor.get('/account')).html.includes(email)]).toEqual([410, true])
-  // Nobody sends mails to strangers without end.
+  // Nobody can have us send mails to strangers without end.
   const asked = []
   for (let turn = 0; turn < 5; turn++) {
     asked.push((await visitor.post('/account/email', { new_email: `mail-${turn}@example.com` })).status)
@@ -282,7 +282,7 @@ test('the address of somebody else is not taken: they are told, and the answer t
   expect(asked).toEqual([303, 303, 303, 429, 429])
 })
 
-/** Every place of the database, but the address, where a text stands. */
+/** Every `table.column` of the database in which a text occurs. */
 async function placesOf(text: string): Promise<string[]> {
   const { sql } = running.database
   const columns = await sql`
@@ -297,7 +297,7 @@ async function placesOf(text: string): Promise<string[]> {
   return found
 }
 
-test('deleting an account erases the person, ends their keys and keeps the books', async () => {
+test('deleting an account erases personal data, revokes its keys and keeps the books', async () => {
   const { sql } = running.database
   const visitor = newVisitor()
   const { email, password } = await visitor.signUp('leaving@example.com')
@@ -351,13 +351,13 @@ test('deleting an account erases the person, ends their keys and keeps the books
   expect((await newVisitor().post('/signin', { email, password })).status).toBe(422)
   expect(await books()).toEqual(before)
   expect((await spend()).status).toBe(401)
-  // Which mails went where is forgotten after 90 days.
+  // Only the record of sent mails, which is deleted after 90 days, may still name an address.
   expect(await placesOf('leaving@example.com')).toEqual([])
   expect(await sql`select from webhook_secret where account_id = ${accountId}`).toHaveLength(0)
   expect(await placesOf('leaving-soon@example.com')).toEqual(['mail_sent.email', 'mail_sent.email_key'])
   expect((await audit(sql, { timeoutMs: 60_000 })).clean).toBe(true)
 
-  // The address is free again, for an account that has nothing of the old one.
+  // The address is free again for a new account, which gets nothing of the old one.
   const again = newVisitor()
   await again.signUp(email)
   expect(readable((await again.get('/topup')).html)).not.toContain('49.')
@@ -365,7 +365,7 @@ test('deleting an account erases the person, ends their keys and keeps the books
   expect(Number(fresh?.account_id)).not.toBe(accountId)
 })
 
-test('a deleted account is closed for good, and an operator keeps theirs until the role is taken', async () => {
+test('a deleted account is closed for good, and operators cannot delete theirs while they have the role', async () => {
   const { sql } = running.database
   const operator = newVisitor()
   const { email, password } = await operator.signUp('boss@example.com')
@@ -391,7 +391,7 @@ test('a deleted account is closed for good, and an operator keeps theirs until t
   expect(lines.map(line => [line.action, line.operator_name])).toEqual([['account.delete', 'customer']])
 })
 
-test('public pages are there while the database is not, and pages for people say no more than that they failed', async () => {
+test('public pages work while the database fails, and signed-in pages say no more than that something went wrong', async () => {
   const own = await startTestGateway()
   try {
     const visitor = new Visitor(own.url)
@@ -410,7 +410,7 @@ test('public pages are there while the database is not, and pages for people say
   }
 })
 
-test('alerts are chosen by kind, and a low balance by amount; what is wrong is said at its field and nothing is lost', async () => {
+test('alerts are chosen by kind, and a low balance by amount; mistakes are named at their fields and nothing typed is lost', async () => {
   const visitor = newVisitor()
   await visitor.signUp('alerts@example.com')
   const first = await visitor.get('/account/alerts')
@@ -438,7 +438,7 @@ test('alerts are chosen by kind, and a low balance by amount; what is wrong is s
   expect([html.includes('value="75.000"'), readable(html).includes('Saved.')]).toEqual([true, true])
 })
 
-test('a webhook shows its secret once, says what a test came to, and belongs to its account', async () => {
+test('a webhook shows its secret once, reports the result of a test, and belongs to its account', async () => {
   const [visitor, stranger] = [newVisitor(), newVisitor()]
   await visitor.signUp('hooks@example.com')
   await stranger.signUp('hookless@example.com')
@@ -478,7 +478,7 @@ test('a webhook shows its secret once, says what a test came to, and belongs to 
   expect((await visitor.get(path)).status).toBe(404)
 })
 
-test('one click in a mail ends its kind without signing in, opening the link does not, and nothing else does', async () => {
+test('one click in a mail unsubscribes from its kind without signing in; merely opening the link, or another token, does not', async () => {
   const visitor = newVisitor()
   await visitor.signUp('oneclick@example.com')
   const { sql } = running.database

@@ -1,4 +1,4 @@
-/** The playground: calls of a signed-in person, from our own pages alone, billed like every other and capped by the day. */
+/** The playground: signed-in people's calls, from our own pages only, billed like all others and capped per day. */
 
 import { execFile, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +17,7 @@ import { readable, Visitor } from './visitor.ts'
 
 type ChatFormat = 'chat_completions' | 'messages' | 'responses'
 const FORMATS: readonly ChatFormat[] = ['chat_completions', 'messages', 'responses']
-/** Without blocking this process, which is the gateway's too. */
+/** Runs a program without blocking this process, in which the gateway runs, too. */
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const SECRETS = `1:${Buffer.alloc(32, 5).toString('base64')}`
@@ -56,7 +56,7 @@ function ask(text: string, more: Record<string, unknown> = {}) {
   return requestOf({ kind: 'chat', format: 'messages', model: 'gpt-5.5', system: '', turns, parameters: {}, ...more })
 }
 
-/** As the page's script does. */
+/** Makes a call as the page's script does. */
 function send(
   person: Visitor,
   { endpoint, body }: { endpoint: keyof typeof PATHS; body: object },
@@ -141,7 +141,7 @@ describe('whose a call is', () => {
     }
   })
 
-  test('its bill is shown to the person who made it, and to nobody else', async () => {
+  test('a call’s bill is shown to the person who made it, and to nobody else', async () => {
     const response = await send(owner, ask('Xin chào'))
     await response.text()
     expect((await billOf(owner, response)).call).toMatchObject({ status: 200 })
@@ -173,7 +173,7 @@ describe('what a call is', () => {
     expect(spent).toMatch(/^\d+,\d+\u00a0₫$/)
   })
 
-  test('usage names it playground; the list of keys does not know its key', async () => {
+  test('usage names the playground’s key, which the list of keys does not show', async () => {
     const { html } = await owner.get('/usage?by=key')
     expect(readable(html)).toContain(' playground ')
     expect((await owner.get('/usage.csv')).html).toMatch(/,playground,/)
@@ -184,7 +184,7 @@ describe('what a call is', () => {
       const reply = path.endsWith(String(row?.key_id)) ? await owner.get(path) : await owner.post(path)
       expect([path, reply.status]).toEqual([path, 404])
     }
-    // There is no secret: what is stored opens nothing.
+    // The key has no secret, and its stored hash does not work as one.
     expect(row?.ciphertext).toBeNull()
     const tried = await fetch(`${running.url}/v1/models`, { headers: { 'x-api-key': row?.hash } })
     expect(tried.status).toBe(401)
@@ -193,7 +193,7 @@ describe('what a call is', () => {
     expect(used.withoutCopy).toBe(0)
   })
 
-  test('pictures and speech come as they do for every client', async () => {
+  test('pictures and speech work as for every client', async () => {
     const painter = await newPerson('painter@example.com')
     const image = { kind: 'image' as const, model: 'req/gpt-image-2', parameters: { size: '1024x1024' } }
     const drawn = await send(painter, ask('Hoa sen', image))
@@ -209,7 +209,7 @@ describe('what a call is', () => {
 })
 
 describe('what a call costs', () => {
-  test('with an empty wallet it is refused as for every client', async () => {
+  test('with an empty wallet a call is refused as for every client', async () => {
     const poor = await newPerson('poor@example.com', '')
     const refused = await send(poor, ask('x'))
     expect([refused.status, await codeIn(refused)]).toEqual([402, 'insufficient_balance'])
@@ -254,7 +254,7 @@ describe('what a call costs', () => {
       body: JSON.stringify(ask('x').body),
     })
     expect([byKey.status, (await byKey.text()).length > 0]).toEqual([200, true])
-    // A night passes, also over the end of a month.
+    // Lets a day pass, even if that crosses the end of a month.
     await sql`update usage_daily set day = day - 1 where account_id = ${accountId}`
     const next = await send(person, dear)
     expect([next.status, (await next.text()).length > 0]).toEqual([200, true])
@@ -294,7 +294,7 @@ describe('the request as code', () => {
   ]
 
   test.each(requests)(
-    'for curl and TypeScript it runs as it stands, and is the same call: $endpoint',
+    'the code for curl and TypeScript runs unchanged, and makes the same call: $endpoint',
     async request => {
       const { accountId, apiKey } = await running.account(10n ** 12n)
       await run('bash', ['-c', codeOf('curl', request, running.url)], {
@@ -302,7 +302,7 @@ describe('the request as code', () => {
         env: { ...process.env, KEY: apiKey },
       })
       const code = codeOf('TypeScript', request, running.url).replace("apiKey: '$KEY'", `apiKey: '${apiKey}'`)
-      // Packages are found from here, files are written there.
+      // Node finds packages from the project's root, while the program writes its files to the data folder.
       const program = `process.chdir(${JSON.stringify(running.dataDir)})\n${code}`
       const typescript = await run(process.execPath, ['--input-type=module-typescript', '-e', program], { cwd: ROOT })
       expect(typescript.stderr).toBe('')
@@ -313,7 +313,7 @@ describe('the request as code', () => {
     },
   )
 
-  test('for Python it is Python, and says the same', () => {
+  test('the code for Python parses and names the same model', () => {
     const python = spawnSync('python3', ['--version'])
     for (const request of requests) {
       const code = codeOf('Python', request, 'https://gateway.test')
@@ -324,7 +324,7 @@ describe('the request as code', () => {
     }
   })
 
-  test('a picture is named, not written out', () => {
+  test('a picture is a placeholder in the code, not its bytes', () => {
     const picture = `data:image/png;base64,${'A'.repeat(1_000)}`
     for (const format of FORMATS) {
       const request = ask('', { format, turns: [{ role: 'user', text: 'Gì đây?', pictures: [picture] }] })

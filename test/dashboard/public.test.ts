@@ -38,7 +38,7 @@ test('the front page is HTML for browsers and JSON for programs, at one address'
   expect([page.headers.get('vary'), program.headers.get('vary')].every(vary => vary?.includes('accept'))).toBe(true)
 })
 
-test('how many models there are is the same figure wherever it is said, and so is the number of ways to call them', async () => {
+test('all pages agree on how many models there are, and how many ways to call them', async () => {
   const catalogue = createCatalogue(TABLES)
   const models = modelsOf(catalogue).length
   const names = catalogue.items.length
@@ -52,7 +52,7 @@ test('how many models there are is the same figure wherever it is said, and so i
   expect(readme).toContain(`any of ${models} models, under ${names} names,`)
 })
 
-test('the receipt of the front page is what the catalogue makes of it', async () => {
+test('the sample receipt on the front page has the catalogue’s price', async () => {
   const { html } = await visitor.get('/')
   // 812 + 264 tokens at 8.300 ₫ per million.
   expect(readable(html)).toContain('8,9308 ₫')
@@ -85,7 +85,7 @@ test('each page weighs less than 60 kB at a first visit, with everything that it
   }
 })
 
-/** Bytes on the wire: what `inject` hands over is not decoded. */
+/** Bytes on the wire, as `inject` does not decode the reply. */
 async function sizeOf(url: string, headers: Record<string, string>): Promise<number> {
   const response = await running.gateway.server.inject({ url, headers })
   expect(response.statusCode).toBe(200)
@@ -102,15 +102,15 @@ test('assets are named by their content and kept for a year; others are not foun
   expect((await fetch(`${running.url}/assets/..%2fdashboard.ts`)).status).toBe(404)
 })
 
-test('the snippets carry the address that each kind of client wants', async () => {
+test('each snippet has the base address that its kind of client needs', async () => {
   const text = readable((await visitor.get('/quickstart')).html)
   expect(text).toContain('OpenAI(base_url="http://gateway.test/v1"')
   expect(text).toContain('Anthropic(base_url="http://gateway.test",')
-  // Who runs one as it stands sees the reply.
+  // Every snippet prints the reply if it is run unchanged.
   expect(text.match(/print\(|console\.log\(/g)).toHaveLength(9)
   expect(text).toContain('export ANTHROPIC_BASE_URL=http://gateway.test export ANTHROPIC_AUTH_TOKEN=$KEY')
   expect(text).toContain('base_url = "http://gateway.test/v1" env_key = "GATEWAY_KEY" wire_api = "responses"')
-  // Small work that a tool gives away by itself is not left to a dear default.
+  // Tools that use a small model in the background are told to use a cheap one, not their expensive default.
   expect(text).toContain('without that line it is claude-haiku-4-5 (6.500 ₫ per 1M tokens). Here it is')
 })
 
@@ -124,7 +124,7 @@ test('language and colours follow the browser until they are chosen, and then st
   expect((await person.get('/?language=xx')).status).toBe(200)
 })
 
-test('what does not exist is a page for browsers and the one error body for programs', async () => {
+test('an unknown path is a page for browsers, and the usual error body for programs', async () => {
   const page = await visitor.get('/nothing/here')
   expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
   expect(readable(page.html)).toContain('Page not found')
@@ -136,7 +136,7 @@ test('what does not exist is a page for browsers and the one error body for prog
   })
 })
 
-test('a body that is no form is refused as a page', async () => {
+test('a body that is not a form is refused with a page', async () => {
   const json = await visitor.post('/signin', {}, { 'content-type': 'application/json' })
   expect([json.status, readable(json.html).includes('This page only accepts forms')]).toEqual([415, true])
   const large = await visitor.post('/signin', { email: 'x'.repeat(70_000) })

@@ -15,14 +15,14 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-/** Parameters that name nothing. */
+/** The path with parameters that match nothing. */
 function filled(path: string): string {
   return path.replace(':id', '999999').replace(':code', 'ST0000000000')
 }
 
 test('no form is taken from another site, whatever it says of itself', async () => {
   const forms = PAGES.filter(page => page.method === 'POST')
-  // Mail programs post there, with a signed token.
+  // Mail programs post to this one, with a signed token.
   expect(forms.filter(page => page.fromAnywhere === true).map(page => page.path)).toEqual(['/unsubscribe'])
   const pages = forms.filter(page => page.fromAnywhere !== true)
   const foreign = [
@@ -39,17 +39,17 @@ test('no form is taken from another site, whatever it says of itself', async () 
       expect([path, headers, (await customer.post(filled(path), {}, headers)).status]).toEqual([path, headers, 403])
     }
   }
-  // From the address of the pages themselves, and from a browser that sends no origin.
+  // Accepted from the pages' own address, and from a browser that sends no origin but says that the site is the same.
   expect((await customer.post('/topup', { amount: '1' }, { origin: 'http://gateway.test' })).status).toBe(422)
   expect((await customer.post('/topup', { amount: '1' }, { origin: '', 'sec-fetch-site': 'same-origin' })).status).toBe(
     422,
   )
 })
 
-test('no address of a request becomes an address of another host', async () => {
+test('no path of a request can make a redirect lead to another host', async () => {
   const ask = (path: string) =>
     new Promise<{ status: number; location: string }>((resolve, reject) => {
-      // Unlike fetch it sends the path as it stands.
+      // Unlike fetch, this sends the path unchanged.
       request(running.url, { path, headers: { accept: 'text/html' } }, answer => {
         answer.resume()
         resolve({ status: answer.statusCode ?? 0, location: answer.headers.location ?? '' })
@@ -63,7 +63,7 @@ test('no address of a request becomes an address of another host', async () => {
   }
 })
 
-test('what answers a form has links to a page that can be opened', async () => {
+test('pages that answer a form link to pages that can be opened', async () => {
   await customer.topUp('50.000')
   const { path } = await customer.createKey('laptop')
   const answers = [
@@ -89,7 +89,7 @@ test('in production the session cookie is bound to the host, search engines are 
     const { headers } = await visitor.get('/?language=vi')
     expect(headers.getSetCookie()[0]).toContain('Secure')
     expect(headers.get('strict-transport-security')).toContain('max-age=')
-    // Nothing but the public address counts as ours.
+    // Only forms from the public address are accepted.
     const form = { email: 'a@example.com', password: 'x' }
     expect((await visitor.post('/signin', form)).status).toBe(403)
     expect((await visitor.post('/signin', form, { origin: 'https://gateway.test' })).status).toBe(422)

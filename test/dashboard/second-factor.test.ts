@@ -1,4 +1,4 @@
-/** The second factor set up, given, asked for again, lost: by operators in production, and by customers who want one. */
+/** Setting up, giving, repeating and losing the second factor: operators in production, and customers who want one. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'
@@ -14,7 +14,7 @@ let operator: Visitor
 let accountId = 0
 let customerId = 0
 let secret = ''
-/** The code of the set-up: spent, whichever time step it is by now. */
+/** The code used for the set-up, which must not work a second time in any time step. */
 let spent = ''
 let recoveryCodes: readonly string[] = []
 const person = { email: 'operator@example.com', password: '' }
@@ -50,7 +50,7 @@ const plain = (text: string) =>
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
 
-test('without a second factor nothing opens but the page that sets it up', async () => {
+test('without a second factor no page opens except the one that sets it up', async () => {
   await signIn(operator)
   const asked = await operator.get('/operator/accounts?q=x')
   expect([asked.status, asked.location]).toEqual([303, `${FACTOR}?next=%2Foperator%2Faccounts%3Fq%3Dx`])
@@ -74,7 +74,7 @@ test('without a second factor nothing opens but the page that sets it up', async
   expect((await operator.get('/operator/accounts')).status).toBe(200)
 })
 
-test('a password alone opens nothing: the code is asked for, then the way goes on', async () => {
+test('a password alone opens nothing: the page asks for the code, then continues to where the person wanted to go', async () => {
   const other = visitor()
   await signIn(other)
   const { location } = await other.get('/operator/log?q=a')
@@ -91,11 +91,11 @@ test('a password alone opens nothing: the code is asked for, then the way goes o
   expect((await other.get('/operator')).status).toBe(200)
   const foreign = { code: recoveryCodes[0] as string, next: 'https://evil.example' }
   expect((await other.post(FACTOR, foreign)).location).toBe('/operator')
-  // Who has given one cannot be made to set up another without it, and the old secret is nowhere to be seen.
+  // Once set up, the page neither offers another set-up nor shows the old secret.
   expect(readable((await other.get(FACTOR)).html)).toContain('9 recovery codes left.')
 })
 
-test('money asks again after a while, keeps what was typed, and moves once', async () => {
+test('moving money asks for the code again after a while, keeps what was typed, and happens once', async () => {
   const { sql } = running.database
   await sql`update session set second_factor_at = now() - interval '11 minutes' where account_id = ${accountId}`
   expect((await operator.get('/operator/accounts')).status).toBe(200)
@@ -108,17 +108,17 @@ test('money asks again after a while, keeps what was typed, and moves once', asy
   expect([wrong.status, fieldsOf(wrong, adjust())]).toEqual([422, form])
   const right = { ...fieldsOf(wrong, adjust()), second_factor: recoveryCodes[1] as string }
   const answers = await Promise.all([operator.post(adjust(), right), operator.post(adjust(), right)])
-  // The later one finds the code used, or the factor given and the money moved.
+  // The later request finds the code used (422), or the factor already given and the money already moved (303).
   expect([
     [303, 303],
     [303, 422],
   ]).toContainEqual(answers.map(({ status }) => status).toSorted())
   expect(await running.balance(customerId)).toBe(70_000_000_000n)
-  // And for a while it does not ask.
+  // For a while the code is not asked for again.
   expect((await operator.post(adjust(), money('1.000'))).status).toBe(303)
 })
 
-test('a new authenticator and new recovery codes need the old factor, given lately', async () => {
+test('a new authenticator and new recovery codes need the old factor, given recently', async () => {
   await running.database.sql`update session set second_factor_at = now() - interval '1 hour'`
   for (const path of [`${FACTOR}/replace`, `${FACTOR}/codes`, `${FACTOR}/enrol`]) {
     const { status, html } = await operator.post(path)
@@ -169,7 +169,7 @@ describe('a customer', () => {
     update session set password_checked_at = now() - interval '6 minutes', second_factor_at = second_factor_at - interval '11 minutes'
      where account_id = (select account_id from account where email = ${email})`
 
-  test('needs none; one who wants it proves the password, then no page opens without the code', async () => {
+  test('needs no second factor; who wants one confirms the password, and then no page opens without the code', async () => {
     const customer = visitor()
     const { email, password } = await customer.signUp('two-steps@example.com')
     expect((await customer.get('/overview')).status).toBe(200)
@@ -177,7 +177,7 @@ describe('a customer', () => {
     const page = await customer.get(FACTOR)
     expect([page.status, page.html.includes('name="password"')]).toEqual([200, true])
     const found = { ...fieldsOf(page, `${FACTOR}/enrol`), code: codeOf(secretOf(page.html)) }
-    // Whoever finds the session open has the code of a phone of their own, and not the password.
+    // Somebody who finds the session open could enter the code of their own phone, but does not know the password.
     const thief = await customer.post(`${FACTOR}/enrol`, { ...found, password: 'a guess' })
     expect([thief.status, readable(thief.html).includes('Incorrect password.')]).toEqual([422, true])
     expect(secretOf(thief.html)).toBe(secretOf(page.html))
@@ -197,7 +197,7 @@ describe('a customer', () => {
     }
     const kept = await phone.post('/account/password', { current: password, next: 'another long password' })
     expect(kept.status).toBe(200)
-    // Nor does the frame of any page know them.
+    // Until the code is given, no page shows who has signed in.
     for (const path of ['/', '/models', FACTOR]) expect((await phone.get(path)).html).not.toContain(email)
     expect(readable((await customer.get('/account')).html)).toContain('Second factor not given')
     expect((await phone.post(FACTOR, { code: wrongCode(secretOf(page.html)) })).status).toBe(422)

@@ -1,4 +1,4 @@
-/** Signing in with Google and GitHub, with doubles of both as real servers, and all that must not work. */
+/** Signing in with Google and GitHub, played by local servers, and everything that must not work. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
@@ -33,10 +33,10 @@ afterEach(() => {
 
 const visitor = () => new Visitor(running.url)
 let people = 0
-/** Someone with a mailbox at Google. */
+/** A new person with a mailbox at Google. */
 const gmail = () => ({ id: `g-${++people}`, email: `person${people}@gmail.com` })
 
-/** From our page to the provider and back to the address that it names, which is not opened yet. */
+/** Goes from our page to the provider and returns the path that the provider redirects back to, without opening it. */
 async function way(who: Visitor, name: ProviderName, next = '/overview'): Promise<string> {
   const { location } = await who.get(`/signin/${name}?next=${encodeURIComponent(next)}`)
   return there(location)
@@ -69,8 +69,8 @@ const expectRefused = async (reply: PageReply, who: Visitor, words: string) => {
 const EXPIRED = 'This sign-in took more than 10 minutes'
 const FAILED = 'The provider could not confirm who you are'
 
-describe('whoever comes for the first time', () => {
-  test('has a verified account at once, and is known afterwards by the provider’s id, not by the address', async () => {
+describe('a person who signs in for the first time', () => {
+  test('has a verified account at once, and is recognised later by the provider’s id, not by the address', async () => {
     const person = gmail()
     google.person = person
     const first = visitor()
@@ -90,7 +90,7 @@ describe('whoever comes for the first time', () => {
     expect(await accountOf('renamed@example.com')).toBeUndefined()
   })
 
-  test('from GitHub comes with the primary, verified address and no other', async () => {
+  test('from GitHub gets an account for the primary, verified address and no other', async () => {
     const emails = [
       { email: 'first@example.com', primary: false, verified: true },
       { email: 'main@example.com', primary: true, verified: true },
@@ -129,14 +129,14 @@ describe('whoever comes for the first time', () => {
   })
 })
 
-describe('an answer is refused', () => {
-  test('in another browser than the one that set out, so that nobody is signed in to somebody else’s account', async () => {
+describe('a provider’s answer is refused', () => {
+  test('in another browser than the one that began, so that nobody is signed in to somebody else’s account', async () => {
     google.person = gmail()
     const attacker = visitor()
     const back = await way(attacker, 'google')
     const victim = visitor()
     await expectRefused(await victim.get(back), victim, EXPIRED)
-    // Nor on a way of their own.
+    // It is also refused if the victim has begun a sign-in of their own.
     await victim.get('/signin/google')
     await expectRefused(await victim.get(back), victim, FAILED)
   })
@@ -162,7 +162,7 @@ describe('an answer is refused', () => {
     github.answer = query => query.set('iss', google.url)
     const other = visitor()
     await expectRefused(await signIn(other, 'github'), other, FAILED)
-    // The code was not sent on to anybody.
+    // The gateway exchanged the code with nobody.
     expect(github.tokenRequests.length).toBe(told)
   })
 
@@ -185,7 +185,7 @@ describe('an answer is refused', () => {
     ['no nonce', { nonce: undefined }],
     ['another audience', { aud: 'somebody-else' }],
     ['another issuer', { iss: 'https://accounts.evil.example' }],
-    ['an hour that is over', { iat: 1, exp: 3600 }],
+    ['expired', { iat: 1, exp: 3600 }],
     ['nobody in it', { sub: undefined }],
   ])('with a token that has %s', async (_, change) => {
     google.person = gmail()
@@ -194,14 +194,14 @@ describe('an answer is refused', () => {
     await expectRefused(await signIn(who, 'google'), who, FAILED)
   })
 
-  test('with a token that somebody else has signed', async () => {
+  test('with a token that somebody else signed', async () => {
     google.person = gmail()
     google.forges = true
     const who = visitor()
     await expectRefused(await signIn(who, 'google'), who, FAILED)
   })
 
-  test('when its person turns back, and when the provider is away, each in words', async () => {
+  test('when the person cancels, and when the provider is down, each with an explanation', async () => {
     google.person = gmail()
     google.answer = query => {
       query.delete('code')
@@ -215,7 +215,7 @@ describe('an answer is refused', () => {
     await expectRefused(await who.get(back), who, FAILED)
   })
 
-  test('and leads nowhere but to our own pages', async () => {
+  test('and a target outside our own pages is ignored', async () => {
     google.person = gmail()
     for (const next of ['https://evil.example', '//evil.example', '/\\evil.example']) {
       expect((await signIn(visitor(), 'google', next)).location).toBe('/overview')
@@ -244,7 +244,7 @@ describe('an address that has an account', () => {
     await expect.poll(() => subjects(email)).toContain('Google was linked to your account at SVC')
     const later = visitor()
     expect((await signIn(later, 'google')).location).toBe('/overview')
-    // Nobody else was asked anything: that browser has no question waiting.
+    // Another browser has no such question.
     expect((await visitor().get('/signin/link')).status).toBe(422)
   })
 
@@ -256,7 +256,7 @@ describe('an address that has an account', () => {
     expect((await who.post('/signin/link/mail')).location).toBe('/signin/link/sent')
     const link = await who.mailedLink('/signin/link/confirm', email)
     const token = new URL(`http://x${link}`).searchParams.get('token') as string
-    // The owner opens what a stranger with their address at GitHub has asked for.
+    // The owner opens the link that a stranger requested, who has the owner's address at GitHub.
     const owner = visitor()
     for (const browser of [owner, visitor()]) {
       expect((await browser.get(link)).status).toBe(422)
@@ -300,11 +300,11 @@ describe('an address that has an account', () => {
   })
 })
 
-describe('whoever was there first without having proved the address', () => {
-  test('has nothing of it once its owner comes: no password, no session, no link', async () => {
+describe('somebody who used the address first without verifying it', () => {
+  test('loses the account once the owner of the address comes: password, session and linked sign-ins', async () => {
     const { sql } = running.database
     const person = gmail()
-    // Registered, and never confirmed: the link is in the owner's mailbox.
+    // The attacker registered but could not confirm, because the link is in the owner's mailbox.
     const attacker = visitor()
     await attacker.post('/register', { email: person.email, password: 'chosen by the attacker' })
     const link = await attacker.mailedLink('/verify', person.email)
@@ -314,7 +314,7 @@ describe('whoever was there first without having proved the address', () => {
     const guess = { email: person.email, password: 'chosen by the attacker' }
     expect((await visitor().post('/signin', guess)).status).toBe(422)
 
-    // An account that nobody has verified, with a password, a session and GitHub of somebody else.
+    // An unverified account with somebody else's password, session and GitHub sign-in.
     const other = gmail()
     const { accountId } = await createAccount(sql, other.email)
     const [known] = await sql`select password_phc from account where password_phc is not null limit 1`
@@ -337,7 +337,7 @@ describe('whoever was there first without having proved the address', () => {
     expect((await signIn(visitor(), 'github')).location).toBe('/signin/link')
   })
 
-  test('by a provider that does not run the mailbox takes over nothing, and loses its way in by a reset', async () => {
+  test('through a provider that does not run the mailbox takes over nothing, and is locked out by a password reset', async () => {
     const { sql } = running.database
     const made = 'by-an-operator@example.com'
     await createAccount(sql, made)
@@ -346,7 +346,7 @@ describe('whoever was there first without having proved the address', () => {
     google.person = { id: 'g-71', email: made }
     expect((await signIn(visitor(), 'google')).location).toBe('/signin/link')
 
-    // Google says that it once saw this address proved, but runs no mailbox of it.
+    // Google once verified these addresses, but does not run their mailboxes.
     for (const [email, hd] of [
       ['squatted@example.com', undefined],
       ['own-domain@example.com', 'example.com'],
@@ -361,7 +361,7 @@ describe('whoever was there first without having proved the address', () => {
       expect(await isSignedIn(squatter)).toBe(false)
       expect((await signIn(visitor(), 'google')).location).toBe(hd === undefined ? '/signin/link' : '/overview')
     }
-    // The same where the owner registers, because that account has no password.
+    // The owner can also register, because the account has no password.
     const email = 'registers@example.com'
     github.person = { id: '72', email }
     const squatter = visitor()
@@ -384,7 +384,7 @@ describe('from the account’s page', () => {
     return there(url.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='))
   }
 
-  test('a provider is linked by who proves the password, and unlinked; the last way in stays', async () => {
+  test('linking a provider needs the password; a link can be removed, unless it is the last way in', async () => {
     const owner = visitor()
     const { email, password } = await owner.signUp('collector@example.com')
     await stale(email)
@@ -413,7 +413,7 @@ describe('from the account’s page', () => {
       .poll(() => subjects(email))
       .toContain(`${gone === 'google' ? 'Google' : 'GitHub'} was removed from your account at SVC`)
     expect((await remove(gone)).status).toBe(404)
-    // Without a password only signing in again proves anything.
+    // An account without a password has to be proved by signing in again.
     await stale(email)
     const asked = await owner.post(`/account/sign-ins/${gone}`)
     expect([asked.status, readable(asked.html).includes('This account has no password.')]).toEqual([422, true])
@@ -422,7 +422,7 @@ describe('from the account’s page', () => {
     expect((await owner.post(`/account/sign-ins/${gone}`)).status).toBe(303)
   })
 
-  test('nobody can be made to link what somebody else began, nor what is another’s', async () => {
+  test('nobody can be made to link a sign-in that somebody else began or already uses', async () => {
     const owner = visitor()
     const { email } = await owner.signUp('target@example.com')
     const attacker = visitor()
@@ -430,7 +430,7 @@ describe('from the account’s page', () => {
     google.person = { id: 'g-attacker', email: 'attacker@gmail.com' }
     const back = await link(attacker, 'google')
     expect((await owner.get(back)).status).toBe(422)
-    // Began by one account, ended by another in the same browser.
+    // One account begins in a browser, and another ends it there.
     const shared = visitor()
     shared.cookie = attacker.cookie
     const again = await link(shared, 'google')
@@ -438,7 +438,7 @@ describe('from the account’s page', () => {
     owner.cookie = `${owner.cookie}; ${attempt}`
     expect((await owner.get(again)).status).toBe(422)
     expect(readable((await owner.get('/account/sign-ins')).html)).not.toContain('attacker@gmail.com')
-    // Taken by another account.
+    // The provider's account is already linked to another of ours.
     expect((await attacker.get(await link(attacker, 'google'))).location).toBe('/account/sign-ins?done=linked_google')
     const taken = await owner.get(await link(owner, 'google'))
     expect(taken.location).toBe('/account/sign-ins?done=taken_google')
@@ -448,7 +448,7 @@ describe('from the account’s page', () => {
     expect((await who.get('/account')).html).not.toContain(email)
   })
 
-  test('an account without a password is deleted after signing in anew, and the provider’s person starts anew', async () => {
+  test('an account without a password can be deleted after signing in again, and the next sign-in starts a new account', async () => {
     const person = gmail()
     google.person = person
     const owner = visitor()
@@ -469,7 +469,7 @@ describe('from the account’s page', () => {
   })
 })
 
-test('no token, code or secret of an attempt is kept', async () => {
+test('no token, code or secret of a sign-in is stored', async () => {
   const { sql } = running.database
   google.person = gmail()
   const who = visitor()

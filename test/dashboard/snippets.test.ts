@@ -1,4 +1,4 @@
-/** First calls on the pages of models do as they stand, with a key in place of `$KEY`. */
+/** The sample calls on models' pages work unchanged, with a key in place of `$KEY`. */
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
@@ -27,7 +27,7 @@ async function blocks(id: string): Promise<string[]> {
   return [...html.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code>/g)].map(match => unescaped(match[1] as string))
 }
 
-test('commands are accepted, in every format that the model has', async () => {
+test('the commands work in every format that the model has', async () => {
   for (const id of MODELS) {
     const commands = (await blocks(id)).filter(each => each.startsWith('curl ') && each.includes("-d '"))
     expect(commands.length).toBeGreaterThan(0)
@@ -46,7 +46,7 @@ test('commands are accepted, in every format that the model has', async () => {
   }
 })
 
-test('programs run with the vendors’ own packages, and leave what they say they write', {
+test('the programs run with the vendors’ own packages, and write the files that they name', {
   timeout: 120_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'snippets-'))

@@ -1,4 +1,4 @@
-/** Texts and figures: nothing missing, nothing forgotten, amounts as people write them. */
+/** Texts of pages: none missing, none unused; figures: formatted as people write them. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -31,7 +31,7 @@ const source = globSync(['**/*.ts', 'templates/**/*.hbs'], { cwd: ROOT })
   .map(file => readFileSync(ROOT + file, 'utf8'))
   .join('\n')
 
-test('every text has both languages, with the same values in them', () => {
+test('every text exists in both languages, with the same placeholders', () => {
   const values = (sentence: string) => [...sentence.matchAll(/\{(\w+)\}/g)].map(match => match[1]).sort()
   for (const [key, { vi, en }] of Object.entries(TEXTS)) {
     expect([key, vi.trim() !== '' && en.trim() !== '']).toEqual([key, true])
@@ -39,20 +39,20 @@ test('every text has both languages, with the same values in them', () => {
   }
 })
 
-test('every text that a template names is there', () => {
+test('every text that a template names exists', () => {
   const named = [...source.matchAll(/\(?\bt "([^"]+)"/g)].map(match => match[1] as string)
   expect(named.length).toBeGreaterThan(200)
   expect([...new Set(named)].filter(key => !(key in TEXTS))).toEqual([])
 })
 
-/** Calls that end with these have no row: nobody is known yet, or it is no call. */
+/** Errors that leave no usage row: the account is not known yet, or the request is not a call. */
 const WITHOUT_ROW = new Set([
   ...['authentication_failed', 'key_disabled', 'key_expired', 'notification_refused', 'notification_unreadable'],
   ...['route_not_found', 'response_not_found', 'unknown_model', 'method_not_allowed', 'upgrade_refused'],
   ...['headers_too_large', 'foreign_page'],
 ])
 
-test('every error that a call can end with is said in words, with what to do about it', () => {
+test('every error that a call can end with is explained, with what to do about it', () => {
   const codes = ['client_gone', ...Object.keys(ERRORS).filter(code => !WITHOUT_ROW.has(code))]
   const wanted = codes.flatMap(code => [`usage.reason.${code}`, `usage.cure.${code}`])
   const there = Object.keys(TEXTS).filter(key => /^usage\.(reason|cure)\./.test(key))
@@ -60,7 +60,7 @@ test('every error that a call can end with is said in words, with what to do abo
 })
 
 test('every text is used somewhere', () => {
-  // Keys with parts that are filled in, such as `problem.${status}.title`.
+  // Patterns of keys with placeholders, such as `problem.${status}.title`.
   const patterns = [...source.matchAll(/`([a-z_]+\.(?:[\w.]|\$\{[^}]+\})*\$\{(?:[\w.]|[^`])*)`/g)].map(match => {
     const literal = (match[1] as string).replace(/\$\{[^}]+\}/g, '*').replace(/[.?]/g, '\\$&')
     return new RegExp(`^${literal.replaceAll('*', '[\\w-]+')}$`)
@@ -82,7 +82,7 @@ test('the reference has every sentence of the API description in Vietnamese too,
   expect(Object.keys(REFERENCE_IN_VIETNAMESE).sort()).toEqual([...new Set([...shown, ...answers])].sort())
 })
 
-test('a count agrees with its noun, and a text without one of its values is a fault, not a sentence with a hole', () => {
+test('nouns agree with their count, and a text that misses a value throws instead of leaving a gap', () => {
   const calls = ['0', 1, 3, '1.000'].map(count => text('en', 'overview.calls', { count }))
   expect(calls).toEqual(['0 calls', '1 call', '3 calls', '1.000 calls'])
   expect(text('vi', 'overview.calls', { count: 1 })).toBe('1 lượt gọi')
@@ -102,7 +102,7 @@ test('amounts have dots between thousands and a comma before fractions', () => {
   expect(plain(dongRough(microVnd(1_000_500_000n)))).toBe('1.000 ₫')
 })
 
-test('a chart names only what has a figure', () => {
+test('a chart’s legend names only series with a figure', () => {
   const point = (series: string, value: number) => ({ at: '2026-11-21', series, value })
   const { series } = chartOf([point('charged', 12), point('refused', 0)], {
     titleKey: 'usage.chart.cost.day',
@@ -138,7 +138,7 @@ test('fields of a form are trimmed and cut, and hold no control characters', () 
   expect(form.with({ a: null, b: null, as: '' })).toBe('')
 })
 
-test('only paths of ours are gone to after signing in', () => {
+test('after signing in people are only sent to our own paths', () => {
   expect(localPath('/usage?key=1')).toBe('/usage?key=1')
   for (const path of ['//x', '/\\x', 'x', 'http://x', '/a\\b', '/a b', '/\u00e9'])
     expect(localPath(path)).toBe('/overview')

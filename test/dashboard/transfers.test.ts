@@ -1,4 +1,4 @@
-/** The money desk: whose a transfer may be, giving it to somebody, finding it again. */
+/** The operators' page of transfers: suggesting an owner, assigning a transfer, finding it again. */
 
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -21,7 +21,7 @@ let code = ''
 const SECRET = 'a-secret-shared-with-sepay'
 const EMAIL = 'tran.thi.an@example.com'
 
-/** Beside a real bank no page shows mails. */
+/** With a real bank configured no page shows mails, so visitors read them from the data folder. */
 const newVisitor = () => new Visitor(running.url, { dataDir: running.dataDir })
 const accountOf = async (email: string) =>
   Number((await running.database.sql`select account_id from account where email = ${email}`)[0]?.account_id)
@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-/** One that found no owner; its number. */
+/** Makes a transfer that finds no owner, and returns its number. */
 async function waiting(memo: string, amountVnd: bigint, more = {}): Promise<number> {
   const services = testPayments(running.database.sql)
   const source = { provider: 'casso', via: 'webhook', notificationId: null } as const
@@ -52,11 +52,11 @@ async function waiting(memo: string, amountVnd: bigint, more = {}): Promise<numb
   return received!.bankTxnId
 }
 
-/** With one character of it changed. */
+/** The text with one character changed. */
 const slip = (text: string, index: number) =>
   `${text.slice(0, index)}${text[index] === '7' ? '8' : '7'}${text.slice(index + 1)}`
 
-test('a code with up to two slips, an address in the memo and an open order of the amount are suggested, in this order', async () => {
+test('owners are suggested by a code with up to two typos, by an address in the memo, then by an open order of the amount', async () => {
   const { sql } = running.database
   const memos = {
     one: `MBVCB.99.${slip(code, 6).toLowerCase()}.CT tu 001`,
@@ -99,7 +99,7 @@ test('a suggestion fills the form of its transfer, and nothing is credited until
   expect(await running.balance(await accountOf(EMAIL))).toBe(before)
 })
 
-test('is given to a person by email, keeping what was typed when there is nobody', async () => {
+test('a transfer is assigned to a person by email, and what was typed stays if there is no such person', async () => {
   const number = await waiting('khong ro cua ai', 31_000n)
   const path = `/operator/transfers/${number}/assign`
   const typed = { to: 'nobody.with.a.long.address@example.com', reason: 'called us at 9' }
@@ -116,7 +116,7 @@ test('is given to a person by email, keeping what was typed when there is nobody
   expect(await running.balance(await accountOf(EMAIL))).toBe(before + 31_000_000_000n)
 })
 
-test('of two operators at one transfer one wins, and the other is told who did what', async () => {
+test('of two operators who handle one transfer one wins, and the other is told who did what', async () => {
   const number = await waiting('hai nguoi', 44_000n)
   const before = await running.balance(await accountOf(EMAIL))
   const answers = await Promise.all([
@@ -134,7 +134,7 @@ test('of two operators at one transfer one wins, and the other is told who did w
   expect(await running.balance(await accountOf(EMAIL))).toBe(before + credited)
 })
 
-/** As SePay reports it. */
+/** Notifies the gateway of a transfer as SePay does, and returns the reply's status. */
 async function notify(memo: string, amountVnd: number): Promise<number> {
   const body = JSON.stringify({
     id: 20_261_121,
@@ -151,7 +151,7 @@ async function notify(memo: string, amountVnd: number): Promise<number> {
   return (await fetch(`${running.url}/webhooks/bank/sepay`, { method: 'POST', body, headers })).status
 }
 
-test('what comes for an account that was deleted waits to be returned, and nobody can credit it', async () => {
+test('a transfer to a deleted account waits to be returned, and nobody can credit it', async () => {
   const { sql } = running.database
   const leaving = newVisitor()
   await leaving.signUp('leaving@example.com')
@@ -216,12 +216,12 @@ test('the search finds by reference, memo, payer, amount and owner, in any state
   const rest =
     (await first.get(next.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='))).html.split('id="all"')[1] ?? ''
   expect(rest.match(/PAGE\d+</g)).toEqual(['PAGE4<', 'PAGE3<', 'PAGE2<', 'PAGE1<', 'PAGE0<'])
-  // The cards of those that wait go on, too.
+  // The list of waiting transfers has a next page, too.
   const [, cards = ''] = /href="([^"]*after[^"]*)"/.exec(html) ?? []
   expect((await first.get(cards.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='))).html).toContain('id="transfer-')
 })
 
-test('one that is entered by hand is refused at its field, keeping the rest', async () => {
+test('a mistake in a transfer entered by hand is named at its field, and the other fields stay', async () => {
   const good = { reference: 'FT9', amount: '5.000', memo: 'x y', reason: 'statement' }
   for (const [name, value] of [
     ['reference', '--'],

@@ -26,13 +26,13 @@ const MAIL_MS_MAX = 60_000
 
 export class Visitor {
   readonly #base: string
-  /** Where forms say they come from. */
+  /** The `Origin` header of forms. */
   readonly #origin: string
   readonly #outbox: string | null
   readonly #jar = new Map<string, string>()
   readonly headers: Record<string, string> = { accept: 'text/html', 'accept-language': 'en' }
 
-  /** With `dataDir` mails are read from there, as a person would where the gateway shows none. */
+  /** With `dataDir`, mails are read from the outbox there, for gateways that show none on a page. */
   constructor(base: string, { dataDir, origin }: { readonly dataDir?: string; readonly origin?: string } = {}) {
     this.#base = base
     this.#origin = origin ?? base
@@ -59,7 +59,7 @@ export class Visitor {
     return this.#send(path, { method: 'HEAD', headers })
   }
 
-  /** As a form of ours; `origin: ''` leaves the header out. */
+  /** Submits one of our forms; `origin: ''` leaves that header out. */
   post(path: string, form: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<PageReply> {
     const given = { origin: this.#origin, 'content-type': 'application/x-www-form-urlencoded', ...headers }
     const kept = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
@@ -79,7 +79,7 @@ export class Visitor {
     return { status: response.status, headers: response.headers, html: await response.text(), location }
   }
 
-  /** The newest link of a kind in the development outbox; some mails go out after the answer. */
+  /** Waits for the newest mailed link of a kind, as some mails go out after the reply. */
   async mailedLink(kind: MailedPath, email: string): Promise<string> {
     const lateMs = performance.now() + MAIL_MS_MAX
     do {
@@ -105,14 +105,14 @@ export class Visitor {
     return { email, password }
   }
 
-  /** An order that waits for its transfer. */
+  /** Creates an order that waits for its transfer, and returns its path. */
   async order(amount: string): Promise<string> {
     const { location } = await this.post('/topup', { amount })
     expect(location).toMatch(/^\/topup\/ST/)
     return location
   }
 
-  /** An order that is paid at once. */
+  /** Creates an order, pays it at once, and returns its path. */
   async topUp(amount: string): Promise<string> {
     const location = await this.order(amount)
     expect((await this.post(`${location}/simulate`)).status).toBe(303)
@@ -134,7 +134,7 @@ async function sentLink(outbox: string, kind: string, email: string): Promise<st
   return new RegExp(`${kind}\\?\\S+`).exec(mail?.text ?? '')?.[0]
 }
 
-/** Text of a page as a person reads it. */
+/** The text of a page as a person reads it. */
 export function readable(html: string): string {
   return html
     .replace(/<(script|style)[\s\S]*?<\/\1>/g, ' ')
@@ -147,7 +147,7 @@ export function readable(html: string): string {
     .replace(/\s+/g, ' ')
 }
 
-/** Text of an element, or the value of an attribute, as it was before it became HTML. */
+/** The text of an element, or the value of an attribute, without HTML's escapes. */
 export function unescaped(html: string): string {
   return html.replaceAll('&quot;', '"').replaceAll('&#x27;', "'").replaceAll('&#x3D;', '=').replaceAll('&amp;', '&')
 }
