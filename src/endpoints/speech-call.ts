@@ -50,7 +50,7 @@ async function readSpeechBody(raw: Buffer, limits: BodyLimits): Promise<SpeechBo
   const { input, voice, stream_format: streamFormat } = json
   if (input === undefined || input === null) throw invalid('input: Field required')
   if (typeof input !== 'string' || input.trim() === '')
-    throw invalid('input: Input should be a non-empty text to speak')
+    throw invalid('input: Input should be a non-empty string, the text to speak')
   if (voice === undefined || voice === null || voice === '') throw invalid('voice: Field required')
   if (typeof voice !== 'string' && (typeof voice !== 'object' || Array.isArray(voice)))
     throw invalid('voice: Input should be the name of a voice')

@@ -382,7 +382,7 @@ const BAD: readonly [name: string, send: () => Promise<Response>, status: number
     400,
     /image, ref_image: send the reference image under one name only/,
   ],
-  ['a list of references', () => edit({ image: [IMAGE] }), 400, /image: Input should be a non-empty text/],
+  ['a list of references', () => edit({ image: [IMAGE] }), 400, /image: Input should be a non-empty string/],
   [
     'a reference that is not base64',
     () => edit({ image: 'hello, world!' }),

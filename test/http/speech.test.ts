@@ -158,7 +158,7 @@ test.each<[string, Answer, number]>([
 
 test.each([
   ['no input', { input: undefined }, /input: Field required/],
-  ['an empty input', { input: '  ' }, /input: Input should be a non-empty text/],
+  ['an empty input', { input: '  ' }, /input: Input should be a non-empty string/],
   ['an input that is not a string', { input: ['x'] }, /input: /],
   ['no voice', { voice: undefined }, /voice: Field required/],
   ['a voice that is not a name', { voice: 7 }, /voice: /],

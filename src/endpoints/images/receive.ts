@@ -64,9 +64,9 @@ async function readJsonEdit(raw: Buffer, limits: BodyLimits): Promise<Edit> {
   const given = REFERENCE_NAMES.filter(name => json[name] !== undefined && json[name] !== null)
   const name = oneOf(given)
   const reference = json[name]
-  if (typeof reference !== 'string' || reference === '') throw invalid(`${name}: Input should be a non-empty text`)
+  if (typeof reference !== 'string' || reference === '') throw invalid(`${name}: Input should be a non-empty string`)
   const { mask } = json
-  if (mask !== undefined && mask !== null && typeof mask !== 'string') throw invalid('mask: Input should be a text')
+  if (mask !== undefined && mask !== null && typeof mask !== 'string') throw invalid('mask: Input should be a string')
   return {
     kind: 'edit',
     bytes: raw.length,
@@ -86,7 +86,7 @@ async function readFormEdit(raw: Buffer, contentType: string, { bodyBytesMax }: 
   const images = form.files.filter(file => file.field !== 'mask')
   const texts = form.fields.filter(([name]) => isReference(name))
   const unknown = images.find(file => !isReference(file.field))
-  if (unknown) throw invalid(`${unknown.field}: no such file field; send the image as image or image[], and mask`)
+  if (unknown) throw invalid(`${unknown.field}: no such file field; send files as image, image[] or mask`)
   const names = new Set([...images.map(file => baseName(file.field)), ...texts.map(([name]) => baseName(name))])
   oneOf([...names])
   const references = [
@@ -121,14 +121,15 @@ function oneOf(names: readonly string[]): string {
   const [name] = names
   const all = REFERENCE_NAMES.join(', ')
   if (name === undefined) throw invalid(`image: Field required; send the reference image under one of ${all}`)
-  if (names.length > 1) throw invalid(`${names.join(', ')}: send the reference image under one name only, of ${all}`)
+  if (names.length > 1)
+    throw invalid(`${names.join(', ')}: send the reference image under one name only (one of ${all})`)
   return name
 }
 
 function readRequest(json: JsonObject): { count: number; streamed: boolean } {
   const { prompt, size, n } = json
   if (prompt === undefined || prompt === null) throw invalid('prompt: Field required')
-  if (typeof prompt !== 'string' || prompt.trim() === '') throw invalid('prompt: Input should be a non-empty text')
+  if (typeof prompt !== 'string' || prompt.trim() === '') throw invalid('prompt: Input should be a non-empty string')
   if (
     size !== undefined &&
     size !== null &&
