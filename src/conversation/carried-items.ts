@@ -84,7 +84,7 @@ export function itemsCarriedBy(id: string, openMark: OpenMark): readonly JsonObj
 }
 
 /**
- * What replaces a reference that cannot be resolved: nothing. Throws GatewayError `invalid_request` if the item is needed.
+ * Leaves out a reference that cannot be resolved. Throws GatewayError `invalid_request` if its item may not be missing.
  */
 export function unresolvedItems(id: string, place: string): readonly never[] {
   // Reasoning may be missing from a conversation: it did not fit into an id, or another service stores it.

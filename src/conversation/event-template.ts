@@ -238,7 +238,7 @@ function numberOf(raw: ByteText): Hole | null {
 }
 
 /**
- * Where the value is of the only member with such a beginning; null if there is none, or more than one. A beginning cannot
+ * The place of the value of the only member with such a beginning; null if there is none, or more than one. A match cannot
  * be inside a string, where quotes are escaped.
  */
 function holeOf(raw: ByteText, beginnings: readonly ByteText[]): Hole | null {

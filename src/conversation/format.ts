@@ -77,7 +77,7 @@ export interface WriterFacts {
   readonly clock: () => number
   /** Input tokens by our own count, for events sent before the upstream reports any. */
   readonly countInputTokens: () => number
-  /** Wraps a seal in a mark that travels through clients of other formats. `lengths`: of the texts that it covers. */
+  /** Wraps a seal in a mark that travels through clients of other formats. `lengths`: those of the texts that it covers. */
   readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
   /** Wraps in a mark any other data that the client must send back. */
   readonly mark: Mark

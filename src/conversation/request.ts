@@ -141,7 +141,7 @@ export interface ConversationRequest {
   readonly structure: StructureRequest | null
   readonly reasoning: ReasoningRequest
   readonly sampling: SamplingRequest
-  /** Without blank ones and duplicates. */
+  /** The stop sequences, without blank ones and duplicates. */
   readonly stopSequences: readonly string[]
   /** The client's output cap, in tokens; null: none. */
   readonly outputTokensMax: number | null

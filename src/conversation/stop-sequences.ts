@@ -2,7 +2,7 @@
 
 import { arrayOrEmpty, type JsonValue } from '../lib/json.ts'
 
-/** Strings only, without blank ones and duplicates. */
+/** The stop sequences that are strings, without blank ones and duplicates. */
 export function readStopSequences(value: JsonValue | undefined): string[] {
   const all = typeof value === 'string' ? [value] : arrayOrEmpty(value)
   const sequences = all.filter(entry => typeof entry === 'string').filter(entry => entry.trim() !== '')

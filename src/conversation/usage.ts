@@ -50,7 +50,7 @@ export interface ReportFacts {
   readonly zeroIsTrue?: boolean
 }
 
-/** The report for a parsed usage object; null: none was sent. */
+/** The report for a parsed usage object, which is null if none was sent. */
 export function usageReport(
   usage: TokenUsage | null,
   { final, hiddenOutputTokens = 0, zeroIsTrue = false }: ReportFacts,

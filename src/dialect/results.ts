@@ -11,7 +11,7 @@ export interface ResultForm {
   /** Names of a result's members for its content and for the id of its call. */
   readonly content: string
   readonly id: string
-  /** Names of media for notes, by type of the part. */
+  /** What notes call the media, by type of the part. */
   readonly media: Readonly<Record<string, string>>
   /** Type of a text part in a user message. */
   readonly text: string

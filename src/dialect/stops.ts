@@ -5,7 +5,7 @@ import { refuse } from '../conversation/refuse.ts'
 export interface StopPlace {
   /** Name of the field in the client's format. */
   readonly field: string
-  /** Most that the upstream accepts. */
+  /** Most stop sequences that the upstream accepts. */
   readonly max: number
 }
 

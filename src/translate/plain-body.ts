@@ -65,7 +65,7 @@ const LEAVES: Readonly<Record<WireName, (dialect: Dialect, unread: Unread) => bo
     const { turns, content, betas } = dialect
     if (content.text === 'string' || turns.alternate || endsWithRole(notes, 'assistant')) return false
     if (hasRole(notes, 'system') && turns.midSystem !== 'keep') return false
-    // Planning reasoning takes a look at the end of the history.
+    // Planning reasoning reads the end of the history.
     const thinking = objectOrNull(outline.thinking)
     if (thinking !== null && !takesThinking(thinking, dialect)) return false
     return Object.values(betas.flags).every(({ fields = [] }) => !fields.some(isInPlainMessages))

@@ -11,7 +11,7 @@ interface WiredTarget extends UpstreamTarget {
   readonly of: UpstreamTarget
 }
 
-/** Cached per catalogue target and wire: at most three each. */
+/** Cached per catalogue target and wire: at most three wires for each target. */
 const TARGETS = new WeakMap<UpstreamTarget, Map<WireName, WiredTarget>>()
 
 /** The wire of a chat target. */

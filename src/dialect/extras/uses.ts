@@ -21,7 +21,7 @@ interface Tally {
   readonly use: ExtraUse
   /** The provider's own figure, which is cumulative; null: none. */
   reported: number | null
-  /** Uses that were found one by one. */
+  /** Ids of the uses that were found one by one. */
   readonly seen: Set<string>
 }
 

@@ -34,7 +34,7 @@ export function stopReasonOf(finishReason: string | null, { hasCalls, refused }:
     case 'function_call':
       return hasCalls ? 'tool_use' : 'end_turn'
     default:
-      // stop, null, eos, and future values.
+      // All the rest: stop, null, eos, and future values.
       if (refused) return 'refusal'
       return hasCalls ? 'tool_use' : 'end_turn'
   }

@@ -70,7 +70,7 @@ export class MessagesReplyReader implements ReplyReader {
         this.#sink.said()
         return
       default:
-      // ping, and future events.
+      // ping and future kinds of events have no meaning here.
     }
   }
 
@@ -115,7 +115,7 @@ export class MessagesReplyReader implements ReplyReader {
         this.#openCall(index, block)
         return
       default:
-      // Tools that the provider runs, unknown blocks.
+      // Blocks of tools that the provider runs, and unknown ones, are left out.
     }
   }
 
@@ -157,7 +157,7 @@ export class MessagesReplyReader implements ReplyReader {
         return
       }
       default:
-      // Citations, and future deltas.
+      // Citations and future kinds of deltas are left out.
     }
   }
 

@@ -11,7 +11,7 @@ export function stopReasonOf(stopReason: string | null): StopReason {
     case 'refusal':
       return stopReason
     default:
-      // end_turn, stop_sequence, pause_turn, compaction, and future values.
+      // All the rest: end_turn, stop_sequence, pause_turn, compaction, and future values.
       return 'end_turn'
   }
 }

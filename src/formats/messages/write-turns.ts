@@ -68,7 +68,7 @@ function mergeBlanks(parts: readonly ContentPart[]): ContentPart[] {
   return merged
 }
 
-/** Reasoning alone does not make a turn, and gaps are not written. */
+/** Whether a part makes a turn worth writing: reasoning alone does not, and gaps are never written. */
 function isWritten(part: ContentPart): boolean {
   return part.kind !== 'reasoning' && part.kind !== 'gap'
 }

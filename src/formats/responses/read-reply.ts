@@ -89,7 +89,7 @@ export class ResponsesReader implements ReplyReader {
         break
       default:
         if (type.startsWith('response.')) this.#takeOfItem(type, data, event.raw)
-        // Keep-alives, vendor-specific events, and errors of any shape.
+        // All other events: keep-alives, vendor-specific ones, and errors of any shape, which make it throw.
         else readEvent(event)
     }
   }

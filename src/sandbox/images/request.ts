@@ -51,7 +51,7 @@ export async function readMultipart(bytes: Buffer, contentType: string): Promise
   return { body, images, mask }
 }
 
-/** `image` as one or more data URLs or base64 texts, or `images` as objects with `image_url`. */
+/** Reads the images of a JSON body: `image` is one or more data URLs or base64 texts; `images` are objects with `image_url`. */
 export function readJsonImages(body: JsonObject): ImageFields {
   const listed = [body.image ?? [], body.images ?? []].flat() as Json[]
   const images = listed.map((entry, index) => decodeImage(isObject(entry) ? entry.image_url : entry, `image[${index}]`))

@@ -11,7 +11,7 @@ const VOICES_PER_OCTAVE = 8
 const TONES = 12
 
 export interface Voice {
-  /** 0 is the deepest; each further one is higher. */
+  /** 0 is the deepest voice; each further number is a higher one. */
   readonly pitch: number
   /** 1 is normal speed. */
   readonly speed: number
