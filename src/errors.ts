@@ -253,7 +253,7 @@ export interface LimitFacts {
   readonly source: 'wallet' | 'key' | 'calls_per_minute' | 'calls_in_flight'
   readonly limit?: string | number
   readonly used?: string
-  /** ISO time at which the limit starts anew; null: never. */
+  /** ISO time at which the limit resets; null: never. */
   readonly resetsAt?: string | null
 }
 

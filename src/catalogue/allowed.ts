@@ -1,9 +1,12 @@
-/** The models that a key is bound to: ids of entries, and `family/*` for all of a family. The hold statement reads them likewise. */
+/**
+ * The models that a key is restricted to: ids of entries, and `family/*` for a whole family. The hold statement matches them in
+ * the same way.
+ */
 
 import type { ModelEntry } from '../generated/types.ts'
 import type { Catalogue } from './catalogue.ts'
 
-/** Whether the entry is among them; null stands for all. */
+/** Whether a key with this list may call the entry; null allows all. */
 export function allows(allowed: readonly string[] | null, { id, family }: Pick<ModelEntry, 'id' | 'family'>): boolean {
   return allowed === null || allowed.includes(id) || allowed.includes(`${family}/*`)
 }
@@ -14,7 +17,7 @@ export function familiesOf({ items }: Catalogue): readonly string[] {
 }
 
 /**
- * Names as people type them, in any case and by alias, as ids and `family/*`, each once. `unknown` are those that name
+ * Turns names as people type them, in any case and by alias, into ids and `family/*`, each once. `unknown`: those that match
  * nothing.
  */
 export function readAllowed(

@@ -20,11 +20,11 @@ export interface CostUnits {
 export interface CostRates {
   /** Null: tokens are not priced. */
   readonly tokens: TokenRates | null
-  /** For calls with more input, ascending. */
+  /** Prices of calls with more input than `aboveTokens`, ascending. */
   readonly tiers: readonly (TokenRates & { readonly aboveTokens: number })[]
-  /** Null: images are not priced beside their tokens. */
+  /** Null: images cost nothing beyond their tokens. */
   readonly image: bigint | null
-  /** Null: calls are not priced beside their tokens. */
+  /** Null: calls cost nothing beyond their tokens. */
   readonly call: bigint | null
 }
 
@@ -41,7 +41,7 @@ export const SHARE_DECIMALS = 4
 export const FX_DECIMALS = 2
 /** One µVND in the unit of the rates. */
 const SCALE = 10n ** BigInt(USD_DECIMALS + SHARE_DECIMALS + FX_DECIMALS)
-/** USD per 1M tokens are millionths of a USD per token, just as µVND are of a VND. */
+/** A price in USD per 1M tokens counts millionths of a USD per token, just as µVND are millionths of a VND. */
 const PER_UNIT = 1_000_000n
 
 /** A decimal such as `0.25` as a whole number of its last place. Throws RangeError for anything else. */
@@ -58,7 +58,7 @@ export function tokenRatesFor({ tokens, tiers }: CostRates, inputTokens: number)
   return tiers.findLast(tier => inputTokens > tier.aboveTokens) ?? tokens
 }
 
-/** Rounded once, half up. */
+/** The cost of a call, rounded once, half up. */
 export function costAt(rates: CostRates, used: CostUnits): MicroVnd {
   const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, images } = used
   const tokens = tokenRatesFor(rates, inputTokens)
@@ -74,7 +74,7 @@ export function costAt(rates: CostRates, used: CostUnits): MicroVnd {
   return microVnd((sum + SCALE / 2n) / SCALE)
 }
 
-/** Null for a call priced by tokens without reported tokens, or by images without an image. */
+/** The cost of a call, or null when what it is priced by is missing: tokens that were reported, or images. */
 export function costIfReported(rates: CostRates, used: CostUnits): MicroVnd | null {
   const isReported =
     rates.tokens === null ? rates.image === null || used.images > 0 : used.inputTokens + used.outputTokens > 0
@@ -108,7 +108,7 @@ export class TargetCost {
       })
   }
 
-  /** At a moment in milliseconds since 1970; null: unknown. */
+  /** Prices at a moment in milliseconds since 1970; null: unknown. */
   ratesAt(atMs: number): CostRates | null {
     return this.#periods.find(period => period.fromMs <= atMs)?.rates ?? null
   }

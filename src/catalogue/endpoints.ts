@@ -3,12 +3,12 @@
 import type { Endpoint, ModelKind } from '../generated/types.ts'
 
 export interface EndpointFacts {
-  /** In the tables `hold` and `usage`; never reused. */
+  /** Number stored in the tables `hold` and `usage`; never reuse one. */
   readonly code: number
   readonly path: string
   /** What the endpoint's models produce. */
   readonly makes: ModelKind
-  /** Body fields that it needs besides those that are billed, as pointers: no rule of the catalogue may remove them. */
+  /** Body fields, as pointers, that the endpoint needs besides the billed ones: no rule of the catalogue may remove them. */
   readonly needs: readonly string[]
 }
 

@@ -16,10 +16,7 @@ export interface CatalogueItem {
    * before the end. Infinity when there is nothing to warn about.
    */
   readonly deprecatedFromMs: number
-  /**
-   * From when the id maps to its successor, in milliseconds since 1970; Infinity when it stays or nothing can succeed
-   * it.
-   */
+  /** From when the id maps to its successor, in milliseconds since 1970; Infinity when it never retires or has no successor. */
   readonly retiresAtMs: number
   /** Response headers announcing the deprecation (RFC 9745, RFC 8594, and the successor), or null. */
   readonly deprecationHeaders: Readonly<Record<string, string>> | null

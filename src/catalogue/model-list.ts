@@ -42,7 +42,7 @@ export interface ModelList {
 const CHANNELS: readonly Channel[] = ['standard', 'aws']
 const CAPABILITIES: readonly Capability[] = ['reasoning', 'vision', 'tools', 'streaming']
 const LIMIT_MAX = 1000
-/** Lists kept: one for each combination of filters and models that keys are bound to. */
+/** Lists kept: one for each combination of filters and models that a key is restricted to. */
 const LISTS_MAX = 300
 
 interface Rendered {
@@ -52,7 +52,7 @@ interface Rendered {
 }
 
 export function createModelList(catalogue: Catalogue, now: () => number = Date.now): ModelList {
-  // The lists are bounded by LISTS_MAX, the single ones by the number of entries.
+  // `lists` is bounded by LISTS_MAX, `single` by the number of entries.
   const lists = new Map<string, RenderedBody>()
   const single = new Map<string, RenderedBody>()
   let epoch = ''

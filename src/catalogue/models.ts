@@ -3,10 +3,10 @@
 import type { Catalogue, CatalogueItem } from './catalogue.ts'
 
 export interface CatalogueModel {
-  /** The entry that stands for it: by the token on the standard channel where there is one. */
+  /** The entry that stands for the model: priced by the token, on the standard channel, where there is one. */
   readonly main: CatalogueItem
   readonly name: string
-  /** What can be called now, `main` first, then AWS, then per call. */
+  /** Entries that can be called now: `main` first, then AWS, then those priced per call. */
   readonly items: readonly CatalogueItem[]
 }
 
@@ -43,7 +43,7 @@ function rankOf({ entry }: CatalogueItem): number {
 }
 
 /**
- * From so many tokens on, input and output together, a call at a fixed price costs no more than the same call by the
+ * The number of tokens, input and output together, from which a call at a fixed price costs no more than the same call by the
  * token. Null unless one is priced by the call and the other by the token.
  */
 export function breakEvenTokens(perCall: CatalogueItem, perToken: CatalogueItem): number | null {

@@ -60,7 +60,7 @@ export function createNameIndex(options: NameIndexOptions): (name: string) => Na
   ])
   const lengthMax = longest(named.keys()) + 1 + longest(vendors.keys())
 
-  /** `name` of a vendor's own model, written `vendor/name`. */
+  /** Looks up `vendor/name`, where `name` must be a model of that vendor. */
   const ofVendor = (name: string) => {
     const slash = name.indexOf('/')
     const vendor = vendors.get(name.slice(0, Math.max(slash, 0)))

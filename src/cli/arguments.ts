@@ -53,23 +53,29 @@ export const VERBS: readonly Verb[] = [
     usage:
       'key set EMAIL KEY_ID [--label TEXT] [--limit VND] [--per day|week|month|ever] [--expires DAY] [--models IDS]',
     purpose:
-      'Change what is named: a limit (or none), the last day of the key (or never), models as ids and family/*, with commas (or all)',
+      'Change only the options given: a limit (or none), the last day of the key (or never), models as ids and family/*, separated by commas (or all)',
     words: 2,
     options: ['label', 'limit', 'per', 'expires', 'models'],
   },
   { name: 'key disable', usage: 'key disable EMAIL KEY_ID', purpose: 'Pause a key, at once', words: 2, options: [] },
-  { name: 'key enable', usage: 'key enable EMAIL KEY_ID', purpose: 'Switch it on again', words: 2, options: [] },
+  {
+    name: 'key enable',
+    usage: 'key enable EMAIL KEY_ID',
+    purpose: 'Switch a paused key on again',
+    words: 2,
+    options: [],
+  },
   {
     name: 'key rotate',
     usage: 'key rotate EMAIL KEY_ID [--overlap HOURS]',
-    purpose: 'Give a key a new secret; the old one works on for so many hours (0 to 24; 0)',
+    purpose: 'Give a key a new secret; the old one keeps working for HOURS (0 to 24; default 0)',
     words: 2,
     options: ['overlap'],
   },
   {
     name: 'credit',
     usage: 'credit EMAIL VND --reason TEXT [--ref TEXT]',
-    purpose: 'Add money to a wallet (below 0: credit --reason TEXT -- EMAIL -5000); the same --ref once',
+    purpose: 'Add money to a wallet (take some: credit --reason TEXT -- EMAIL -5000); each --ref is booked once',
     words: 2,
     options: ['reason', 'ref'],
   },
@@ -77,7 +83,7 @@ export const VERBS: readonly Verb[] = [
     name: 'key limit',
     usage: 'key limit EMAIL KEY_ID CALLS [--concurrency N]',
     purpose:
-      'Limit a key to so many calls per minute, whatever its owner says (0: no limit; default: theirs to set; same: as it is), and to N in flight (or default)',
+      'Limit a key to CALLS per minute, whatever its owner sets (0: no limit; default: the owner decides; same: unchanged), and to N in flight (or default)',
     words: 3,
     options: ['concurrency'],
   },
@@ -92,7 +98,7 @@ export const VERBS: readonly Verb[] = [
   {
     name: 'upstream status',
     usage: 'upstream status',
-    purpose: 'How each running gateway finds its upstreams and credentials',
+    purpose: 'Show the state of upstreams and credentials as each running gateway sees it',
     words: 0,
     options: [],
   },
@@ -106,21 +112,21 @@ export const VERBS: readonly Verb[] = [
   {
     name: 'account reset-second-factor',
     usage: 'account reset-second-factor EMAIL --reason TEXT',
-    purpose: 'For an operator who has lost authenticator and recovery codes',
+    purpose: 'Remove the second factor of an operator who has lost authenticator and recovery codes',
     words: 1,
     options: ['reason'],
   },
   {
     name: 'payment unmatched',
     usage: 'payment unmatched',
-    purpose: 'Transfers that found no owner by themselves, oldest first',
+    purpose: 'List the transfers that could not be matched automatically, oldest first',
     words: 0,
     options: [],
   },
   {
     name: 'payment pull',
     usage: 'payment pull',
-    purpose: 'Ask the services that list transactions for what they did not report',
+    purpose: 'Ask the services that list transactions for transfers that they did not report',
     words: 0,
     options: [],
   },
@@ -134,14 +140,14 @@ export const VERBS: readonly Verb[] = [
   {
     name: 'payment enter',
     usage: 'payment enter BANK_REFERENCE VND --memo TEXT --reason TEXT [--account NUMBER]',
-    purpose: 'Enter a transfer that no service reported; the same reference once',
+    purpose: 'Enter a transfer that no service reported; each reference is entered once',
     words: 2,
     options: ['memo', 'reason', 'account'],
   },
   {
     name: 'audit',
     usage: 'audit [--mode full|incremental]',
-    purpose: 'Recompute wallets and payments, all (full) or what is new; differences must be 0',
+    purpose: 'Recompute wallets and payments, all (full) or only what is new (incremental); every difference must be 0',
     words: 0,
     options: ['mode'],
   },
@@ -155,7 +161,7 @@ export const VERBS: readonly Verb[] = [
   {
     name: 'model unknown',
     usage: 'model unknown [--days DAYS]',
-    purpose: 'Names of models that clients asked for and nothing has, in the last days (7)',
+    purpose: 'List names that clients asked for in the last DAYS (default 7) and that no model has',
     words: 0,
     options: ['days'],
   },
@@ -169,21 +175,21 @@ export const VERBS: readonly Verb[] = [
   {
     name: 'secrets status',
     usage: 'secrets status',
-    purpose: 'Which numbers of KEY_PEPPERS and KEY_ENCRYPTION_KEYS active keys need',
+    purpose: 'Show which numbers of KEY_PEPPERS and KEY_ENCRYPTION_KEYS active keys need',
     words: 0,
     options: [],
   },
   {
     name: 'secrets rotate',
     usage: 'secrets rotate',
-    purpose: 'Bring stored keys under the secrets in force; every gateway must know them before',
+    purpose: 'Move stored keys to the current secrets, which every gateway must know first',
     words: 0,
     options: [],
   },
   {
     name: 'secrets trust',
     usage: 'secrets trust',
-    purpose: 'Go on with the configured secrets where those of the database are lost for good',
+    purpose: 'Accept the configured secrets when those of the database are lost for good',
     words: 0,
     options: [],
   },
@@ -207,12 +213,12 @@ export const VERBS: readonly Verb[] = [
 /** Verbs that are passed to the code generator unchanged. */
 const CATALOGUE_VERBS: readonly Pick<Verb, 'usage' | 'purpose'>[] = [
   { usage: 'catalogue check', purpose: 'Find every mistake in the catalogue' },
-  { usage: 'catalogue list [--channel WORD] …', purpose: 'The entries as a table' },
-  { usage: 'catalogue add ID --like ENTRY --price VND …', purpose: 'Write a new entry beside a like one' },
-  { usage: 'catalogue migrate-words [--check]', purpose: 'Rewrite words of earlier versions where they stand' },
-  { usage: 'catalogue upstream-check [--upstream ID]', purpose: 'Whether providers still have the models in use' },
-  { usage: 'catalogue diff BASE [--usage FILE.csv]', purpose: 'What the catalogue changes against a commit' },
-  { usage: 'catalogue margin [--usage FILE.csv]', purpose: 'What entries cost and earn, the largest loss first' },
+  { usage: 'catalogue list [--channel WORD] …', purpose: 'Show the entries as a table' },
+  { usage: 'catalogue add ID --like ENTRY --price VND …', purpose: 'Write a new entry next to a similar one' },
+  { usage: 'catalogue migrate-words [--check]', purpose: 'Rewrite words of earlier versions in place' },
+  { usage: 'catalogue upstream-check [--upstream ID]', purpose: 'Check that providers still have the models in use' },
+  { usage: 'catalogue diff BASE [--usage FILE.csv]', purpose: 'Show how the catalogue differs from a commit' },
+  { usage: 'catalogue margin [--usage FILE.csv]', purpose: 'Show what entries cost and earn, the largest loss first' },
 ]
 
 export function helpText(): string {

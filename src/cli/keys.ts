@@ -19,7 +19,7 @@ const PER = { day: 'daily', week: 'weekly', month: 'monthly', ever: null } as co
   Period | null
 >
 
-/** What `--json` says of a key beside its name and limits of calls. */
+/** What `--json` prints about a key besides its name and its limits on calls. */
 function standingOf(key: OwnKey) {
   return {
     state: key.state,
@@ -66,7 +66,7 @@ async function keyNamed(foundation: Foundation, [email, number]: readonly string
   return { accountId, keyId, email: email as string }
 }
 
-/** Throws UsageError when it is revoked, or not the account's. */
+/** Throws UsageError when the key is revoked or not the account's. */
 async function activeKey(sql: AnySql, { accountId, keyId, email }: Named): Promise<OwnKey> {
   const key = (await listOwnKeys(sql, accountId)).find(each => each.keyId === keyId && each.revokedAt === null)
   if (key === undefined) throw new UsageError(`${email} has no active key ${keyId}; see key list ${email}`)
@@ -98,7 +98,7 @@ const keySet: Action = async (foundation, { words, options }) => {
   }
 }
 
-/** As they are, but for what operators decide. */
+/** A key's current settings, without the limits that an operator controls. */
 function settingsOf(key: OwnKey): KeySettings {
   const { label, limitMicroVnd, limitReset, expiresAt, allowedModels } = key
   return {
@@ -116,20 +116,20 @@ function readLimit(text: string): number | null {
   if (text === 'none') return null
   const vnd = readVnd(text)
   if (vnd >= 1 && vnd <= KEY_CAP_VND_MAX) return vnd
-  throw new UsageError(`--limit is none, or whole dong from 1 to ${KEY_CAP_VND_MAX}`)
+  throw new UsageError(`--limit takes none, or whole dong from 1 to ${KEY_CAP_VND_MAX}`)
 }
 
 function readPeriod(text: string): Period | null {
-  if (!Object.hasOwn(PER, text)) throw new UsageError(`--per is one of ${Object.keys(PER).join(', ')}`)
+  if (!Object.hasOwn(PER, text)) throw new UsageError(`--per takes one of ${Object.keys(PER).join(', ')}`)
   return PER[text as keyof typeof PER]
 }
 
-/** The end of the day, in Vietnam. */
+/** When the last day given ends in Vietnam; null: never. */
 function readExpiry(text: string): Date | null {
   if (text === 'never') return null
   if (isDay(text) && text >= dayOf(new Date())) return startOfDay(addDays(text, 1))
   throw new UsageError(
-    `${JSON.stringify(text)} is no day to come; --expires is never, or the last day on which the key works, such as 2027-12-31`,
+    `${JSON.stringify(text)} is not today or a later day; --expires takes never, or the last day on which the key works, such as 2027-12-31`,
   )
 }
 
@@ -141,7 +141,7 @@ function readModels(text: string): readonly string[] | null {
   )
   if (unknown.length > 0) {
     throw new UsageError(
-      `${JSON.stringify(unknown[0])} is no model and no family; write ids of the price list, or family/* with a family such as ${familiesOf(catalogue)[0]}`,
+      `${JSON.stringify(unknown[0])} is neither a model nor a family; write ids of the price list, or family/* with a family such as ${familiesOf(catalogue)[0]}`,
     )
   }
   if (allowed.length > ALLOWED_MODELS_MAX) throw new UsageError(`--models takes at most ${ALLOWED_MODELS_MAX}`)
@@ -167,12 +167,12 @@ const keyRotate: Action = async (foundation, { words, options }) => {
   const { rotations } = await activeKey(foundation.sql, named)
   const replaced = await replaceSecret(foundation.sql, foundation.secrets, { ...named, rotations, overlapHours })
   if (replaced.outcome !== 'replaced')
-    throw new UsageError(`Key ${named.keyId} was changed meanwhile; look and try again`)
+    throw new UsageError(`Key ${named.keyId} was changed meanwhile; check it and try again`)
   const { key, oldUntil } = replaced
-  const until = oldUntil === null ? 'no more' : `until ${oldUntil.toISOString()}`
+  const until = oldUntil === null ? 'no longer works' : `works until ${oldUntil.toISOString()}`
   return {
     data: { key_id: named.keyId, api_key: key, old_until: oldUntil?.toISOString() ?? null },
-    text: `API key  ${key}\nThe old one works ${until}.`,
+    text: `API key  ${key}\nThe old one ${until}.`,
   }
 }
 

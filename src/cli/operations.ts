@@ -82,7 +82,7 @@ const upstreamStatus: Action = async ({ sql }) => {
       sandbox: upstream.sandbox,
       state: upstream.state,
       wait_seconds: upstream.waitSeconds,
-      // A process of the version before says nothing of it.
+      // Processes of the previous version do not report it.
       out_seconds: upstream.outSeconds ?? 0,
       calls_in_flight: upstream.callsInFlight,
       tries: upstream.tries,
@@ -124,7 +124,7 @@ const DAYS_MAX = 36_500
 const usageRetire: Action = async ({ sql }, { options }) => {
   const text = options['older-than']
   if (text === undefined)
-    throw new UsageError('--older-than is required: the age in days of the youngest row that goes')
+    throw new UsageError('--older-than is required: the age in days of the youngest row to delete')
   const olderThanDays = readCount(text, 'a number of days', { min: RETIRE_DAYS_MIN, max: DAYS_MAX })
   const { rows, accounts } = await retireUsage(sql, { olderThanDays })
   return { data: { rows, accounts }, text: `${rows} usage rows of ${accounts} accounts were retired; their sums stay.` }

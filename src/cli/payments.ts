@@ -17,7 +17,7 @@ import { type Action, accountOf } from './verbs.ts'
 
 const UNMATCHED_MAX = 200
 
-/** Running gateways learn of a credit by themselves within a moment. */
+/** Needs no `onCredited`: running gateways notice a credit by themselves within a moment. */
 function paymentsOf({ config, sql }: Foundation): PaymentServices {
   return createPayments({ config, sql, onCredited: () => {}, report: () => {} })
 }
@@ -29,17 +29,20 @@ const operator: Action = async (foundation, { words }) => {
   const { accountId } = await accountOf(foundation, email)
   const changed = await setRole(foundation.sql, { accountId, role, by: COMMAND_LINE })
   const become = role === null ? 'no operator' : `an operator with the role ${role}`
-  const text = changed ? `${email} is ${become} now and must sign in again.` : 'It was so.'
+  const text = changed ? `${email} is ${become} now and must sign in again.` : 'It was so already; nothing changed.'
   return { data: { account_id: accountId, operator: role !== null, role, changed }, text }
 }
 
 const secondFactor: Action = async (foundation, { words, options }) => {
   const [email] = words as [string]
-  if (!options.reason) throw new UsageError('--reason is required: it says in the log why they cannot give it')
+  if (!options.reason)
+    throw new UsageError('--reason is required: it says in the log why the second factor cannot be given')
   const { accountId } = await accountOf(foundation, email)
   const given = { accountId, by: COMMAND_LINE, reason: options.reason }
   const changed = await resetSecondFactor(foundation.sql, given)
-  const text = changed ? `${email} signs in by password, then sets up a new one.` : `${email} has none.`
+  const text = changed
+    ? `${email} signs in by password, then sets up a new second factor.`
+    : `${email} has no second factor.`
   return { data: { account_id: accountId, changed }, text }
 }
 
@@ -82,8 +85,9 @@ const pull: Action = async foundation => {
 
 const assign: Action = async (foundation, { words, options }) => {
   const [number, target] = words as [string, string]
-  if (!/^\d{1,15}$/.test(number)) throw new UsageError('NUMBER is the first column of: payment unmatched')
-  if (!options.reason) throw new UsageError('--reason is required: it says in the log why the money is theirs')
+  if (!/^\d{1,15}$/.test(number)) throw new UsageError('NUMBER must be one of the first column of: payment unmatched')
+  if (!options.reason)
+    throw new UsageError('--reason is required: it says in the log why the money belongs to this customer')
   const to = isOrderCode(target)
     ? { orderCode: target }
     : { accountId: (await accountOf(foundation, target)).accountId }
@@ -92,7 +96,7 @@ const assign: Action = async (foundation, { words, options }) => {
   if (outcome === 'unknown_transaction') throw new UsageError(`There is no transfer ${number}; see: payment unmatched`)
   if (outcome === 'unknown_target') throw new UsageError(`There is no order ${target}`)
   if (outcome === 'closed_target')
-    throw new UsageError('Its owner has deleted that account: return the money to its sender')
+    throw new UsageError('That account has been deleted by its owner: return the money to its sender')
   const text = outcome === 'already' ? 'It is no longer waiting; nothing changed.' : `Credited to ${target}.`
   return { data: { number: request.bankTxnId, outcome }, text }
 }

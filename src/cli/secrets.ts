@@ -11,7 +11,7 @@ import type { Action } from './verbs.ts'
 interface SecretUse {
   readonly id: number
   readonly state: 'current' | 'readable' | 'standby' | 'missing' | 'wrong'
-  /** Active keys that need it. */
+  /** Active keys that need this secret. */
   readonly keys: number
 }
 
@@ -78,10 +78,10 @@ const secretsRotate: Action = async foundation => {
     ({ accountId, keyId }) => `Key ${keyId} of account ${accountId} does not open; left unchanged.`,
   )
   for (const accountId of unreadableAuthenticators) {
-    broken.push(`The authenticator of account ${accountId} does not open: account reset-second-factor`)
+    broken.push(`The authenticator of account ${accountId} does not open; run account reset-second-factor`)
   }
   for (const webhookId of unreadableWebhooks) {
-    broken.push(`A secret of webhook ${webhookId} does not open: its owner must make a new one.`)
+    broken.push(`A secret of webhook ${webhookId} does not open: its owner must create a new one.`)
   }
   return {
     data: {

@@ -34,7 +34,7 @@ const usageExport: Action = async ({ sql }, { words, options }) => {
   return { data: { file: path, from: first, to: last, rows }, text: `${rows} calls of ${first} to ${last} in ${path}` }
 }
 
-/** In rows; inside quotes is customers' text. */
+/** Counts line ends outside quotes: inside them is customers' text. */
 function lineEnds(csv: string): number {
   const unquoted = csv.split('"').filter((_, index) => index % 2 === 0)
   return unquoted.reduce((sum, text) => sum + text.split('\r\n').length - 1, 0)

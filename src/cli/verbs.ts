@@ -13,7 +13,7 @@ export interface Answer {
   /** Printed with --json. */
   readonly data: unknown
   readonly text: string
-  /** Exit status is 1 nevertheless. */
+  /** The verb failed although it has an answer: exit status 1. */
   readonly failed?: boolean
 }
 
@@ -80,7 +80,7 @@ const creditWallet: Action = async (foundation, { words, options }) => {
     data: { account_id: accountId, outcome: answer.outcome, balance_vnd: balance },
     text:
       answer.outcome === 'already'
-        ? `Booked before under this reference.`
+        ? 'Already booked under this reference.'
         : `${vnd} VND booked; balance ${balance} VND`,
   }
 }
@@ -89,7 +89,7 @@ const AUDIT_TIMEOUT_MS = 3_600_000
 
 export const auditAll: Action = async ({ sql }, { options }) => {
   const { mode = 'full' } = options
-  if (mode !== 'full' && mode !== 'incremental') throw new UsageError('--mode is full or incremental')
+  if (mode !== 'full' && mode !== 'incremental') throw new UsageError('--mode takes full or incremental')
   const report = await audit(sql, { mode, timeoutMs: AUDIT_TIMEOUT_MS })
   const { clean, accounts, ledger, payments, spool, fullAt } = report
   const { wallets, calls, openHolds } = ledger

@@ -26,10 +26,10 @@ interface Cell {
   readonly firstByteSeconds: Histogram
 }
 
-/** Counts that are not split by endpoint and status. */
+/** What one entry has used at one upstream. */
 interface Use {
   readonly labels: Labels
-  /** By endpoint and status class. */
+  /** Calls by endpoint and status class. */
   readonly cells: Map<string, Map<StatusClass, Cell>>
   inputTokens: number
   cachedInputTokens: number

@@ -20,7 +20,10 @@ export interface DatabaseMetricsOptions {
   readonly everyMs?: number
   /** Pause between two audits, in whichever process, in ms; 0: no audits. */
   readonly auditEveryMs: number
-  /** Oldest full audit that the next one goes on from, in ms. Default 0: each one reads the whole journal. */
+  /**
+   * How old the last full audit may be, in ms, for the next one to continue from it. Default 0: every audit reads the whole
+   * journal.
+   */
   readonly auditFullEveryMs?: number
 }
 

@@ -9,7 +9,7 @@ const MICRO = 1_000_000
 
 export interface LedgerSource {
   readonly state: LedgerState
-  /** Postgres answered the last request. */
+  /** True when Postgres answered the last request. */
   readonly available: boolean
   /** The ledger's reports, by code. */
   readonly events: ReadonlyMap<string, number>

@@ -28,9 +28,9 @@ export interface SpanRecord {
 export interface SpanMetrics {
   readonly waiting: number
   readonly sent: number
-  /** The collector rejected them. */
+  /** Spans that the collector rejected. */
   readonly failed: number
-  /** The queue was full. */
+  /** Spans dropped because the queue was full. */
   readonly dropped: number
 }
 
@@ -64,7 +64,7 @@ const SUCCESS = 0
 export function openSpanSink(options: SpanSinkOptions): SpanSink {
   const { url, headers, waitingMax, sendMs = 10_000 } = options
   const counts = { waiting: 0, sent: 0, failed: 0, dropped: 0 }
-  // At a stop, everything queued is sent at once.
+  // Enough to send everything queued at once when the process stops.
   const concurrencyLimit = Math.ceil(waitingMax / BATCH_MAX) + 1
   const otlp = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: sendMs, concurrencyLimit })
   let isDown = false
@@ -98,7 +98,7 @@ export function openSpanSink(options: SpanSinkOptions): SpanSink {
   const resource = resourceFromAttributes(options.attributes)
   return {
     add(span) {
-      // Never reached: the SDK's queue would drop spans without counting them.
+      // Dropped here, so that the SDK's own queue never fills: it would drop spans without counting them.
       if (counts.waiting >= waitingMax) {
         counts.dropped++
         return

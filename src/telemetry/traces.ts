@@ -12,7 +12,7 @@ import type { SpanRecord, SpanSink } from './spans.ts'
 
 interface TraceContext {
   readonly traceId: string
-  /** Of the call's own span. */
+  /** Id of the call's own span. */
   readonly spanId: string
   /** The client's span, if it sent one. */
   readonly parentSpanId: string | null
@@ -84,7 +84,7 @@ function newSpanId(): string {
   return uuidv7().slice(19).replace('-', '')
 }
 
-/** A trace that begins here uses its call's id, so that each leads to the other. */
+/** A trace that begins here uses its call's id, so that either can be found from the other. */
 function contextOf(call: Call, ratio: number): TraceContext {
   const [, version, traceId, parentSpanId, flags = '', rest] = TRACEPARENT.exec(call.header('traceparent') ?? '') ?? []
   if (traceId === undefined || parentSpanId === undefined || (version === '00' && rest !== undefined)) {
@@ -132,7 +132,7 @@ function callSpan(ended: EndedCall, { traceId, spanId, parentSpanId }: TraceCont
 interface AttemptSpanFacts {
   readonly context: TraceContext
   readonly spanId: string
-  /** It served the call, or nothing did. */
+  /** True for the attempt that served the call or, if none did, for the last one. */
   readonly isLast: boolean
 }
 
