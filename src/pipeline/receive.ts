@@ -73,14 +73,14 @@ export interface BodyLimits {
 }
 
 export type ObjectBody = Pick<ChatBody, 'text' | 'raw' | 'json' | 'members'>
-type ReadBody = ObjectBody & Pick<ChatBody, 'outline' | 'unread'>
+type ReadBody = Pick<ChatBody, 'text' | 'raw' | 'members' | 'outline' | 'unread'>
 
 /**
  * Parses a body and refuses anything but an object. A large body takes many turns of the event loop. Rejects with
  * GatewayError `malformed_json` or `invalid_request`.
  */
 export async function parseObject(raw: Buffer, limits: BodyLimits): Promise<ObjectBody> {
-  const { text, raw: bytes, json, members } = await read(raw, limits, null)
+  const { text, raw: bytes, outline: json, members } = await read(raw, limits, null)
   return { text, raw: bytes, json, members }
 }
 
@@ -93,17 +93,7 @@ async function read(raw: Buffer, limits: BodyLimits, plain: PlainRequest | null)
   const bytes = raw.subarray(raw.length - text.length)
   const valuesMax = limits.bodyValuesMax
   const outlined = plain === null ? null : await readOutlined(bytes, text, { plain, valuesMax })
-  if (outlined !== null) {
-    const { outline, unread } = outlined
-    return {
-      ...outlined,
-      text,
-      raw: text.length === raw.length ? raw : null,
-      get json() {
-        return unread === null ? outline : unread.json
-      },
-    }
-  }
+  if (outlined !== null) return { ...outlined, text, raw: text.length === raw.length ? raw : null }
   const scanned = await scan(text, limits)
   const json = await parseScanned(bytes, text, scanned).catch((error: unknown) => {
     throw malformed(error)
@@ -116,7 +106,7 @@ async function read(raw: Buffer, limits: BodyLimits, plain: PlainRequest | null)
     members = membersIn(text, await scan(text, limits))
   }
   // The text is shorter than the bytes if duplicates were removed.
-  return { text, raw: text.length === raw.length ? raw : null, json, outline: json, unread: null, members }
+  return { text, raw: text.length === raw.length ? raw : null, outline: json, unread: null, members }
 }
 
 /** `model` as the client wrote it. Throws GatewayError `invalid_request` without one. */
@@ -176,24 +166,47 @@ export async function readChatBody(
   plain: PlainRequest | null = FORMATS[format].plain,
 ): Promise<ChatBody> {
   const body = await read(bytes, limits, plain)
-  const { text, raw, outline, unread, members } = body
+  const { outline } = body
   const requestedName = requestedNameOf(outline)
   if (format === 'responses') checkInput(outline)
   else checkMessages(outline)
   const options = outline.stream_options
-  const wantsUsage = isObject(options) && options.include_usage === true
-  return {
-    text,
-    raw,
-    get json() {
-      return body.json
-    },
-    outline,
-    unread,
-    members,
+  return new ReadChatBody(body, {
     requestedName,
     streamed: streamedOf(outline),
     outputTokensMax: tokenCapOf(outline, CAP_FIELDS[format]),
-    wantsUsage,
+    wantsUsage: isObject(options) && options.include_usage === true,
+  })
+}
+
+/**
+ * A class, because V8 gives each object literal with a getter a hidden class of its own, which keeps everything that the
+ * getter refers to in memory until the next major collection.
+ */
+class ReadChatBody implements ChatBody {
+  readonly text: ByteText
+  readonly raw: Buffer | null
+  readonly outline: JsonObject
+  readonly unread: UnreadValues | null
+  readonly members: readonly Member[]
+  readonly requestedName: string
+  readonly streamed: boolean
+  readonly outputTokensMax: number | null
+  readonly wantsUsage: boolean
+
+  constructor({ text, raw, outline, unread, members }: ReadBody, facts: Omit<ChatBody, keyof ReadBody | 'json'>) {
+    this.text = text
+    this.raw = raw
+    this.outline = outline
+    this.unread = unread
+    this.members = members
+    this.requestedName = facts.requestedName
+    this.streamed = facts.streamed
+    this.outputTokensMax = facts.outputTokensMax
+    this.wantsUsage = facts.wantsUsage
+  }
+
+  get json(): JsonObject {
+    return this.unread === null ? this.outline : this.unread.json
   }
 }
