@@ -103,7 +103,7 @@ async function render(
   const { options, assets } = frame
   const templates = await frame.templates()
   const { language, theme } = audience.preferences
-  // Who has given the password alone learns nothing from the frame.
+  // Somebody who has given only the password learns nothing from the frame.
   const session = audience.session === null || awaitsFactor(audience.session) ? null : audience.session
   const isPage = answer.kind === 'page'
   const [{ banner, maintenance }, wallet] = await Promise.all([
@@ -138,7 +138,7 @@ async function render(
   return templates.render(answer.template, view, { capabilityKeys: CAPABILITY_KEYS, ...answer.data })
 }
 
-/** What the forms that ask for the second factor of this person show. */
+/** What forms show when they ask this person for the second factor. */
 function factorView(session: Session | null) {
   const hasPasskeys = session?.hasPasskeys === true
   const hasAuthenticator = session?.hasAuthenticator === true
@@ -149,12 +149,12 @@ function factorView(session: Session | null) {
   }
 }
 
-/** Any form may ask for the second factor. */
+/** Adds the passkey script for people who have passkeys, because any form may ask for the second factor. */
 function modulesOf({ session }: Audience, { modules = [] }: PageAnswer): readonly string[] {
   return [...new Set(session?.hasPasskeys ? [...modules, 'passkey.js'] : modules)]
 }
 
-/** Its one address per language, as absolute links. */
+/** The page's one indexed address per language, as absolute links. */
 function indexedView(
   { options }: Frame,
   { preferences }: Audience,
@@ -193,8 +193,8 @@ const CAPABILITY_KEYS = {
 const THEME_COLORS = { light: '#faf9f6', dark: '#131615' }
 
 /**
- * Target of the language and theme links: path and query without their own fields. The address of a form's answer
- * cannot be opened as a link, so then it is the page above it.
+ * Target of the language and theme links: path and query without the fields that these links set. The answer to a form has no
+ * address that a link could open, so there the target is the page above it.
  */
 function localUrl(request: FastifyRequest): string {
   let { path, query } = splitTarget(request.url)

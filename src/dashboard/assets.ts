@@ -17,7 +17,7 @@ export interface Asset {
   readonly fileName: string
   readonly contentType: string
   readonly plain: Buffer
-  /** Made at the first request; null where compression gains nothing. */
+  /** Compressed at the first request; null where compression gains nothing. */
   coded(coding: Coding): Promise<Buffer | null>
 }
 

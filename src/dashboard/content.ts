@@ -1,6 +1,6 @@
 /**
- * Pages that the law wants and the operator writes: Markdown files, `<page>.<language>.md`, in CONTENT_DIR or, where there is
- * none, the drafts in `content/`. They are read when they are asked for, so that a change shows at once.
+ * Pages that the law requires and the operator writes: Markdown files, `<page>.<language>.md`, in CONTENT_DIR or, if it has none,
+ * the drafts in `content/`. They are read on each request, so that a change shows at once.
  */
 
 import { open } from 'node:fs/promises'
@@ -15,7 +15,7 @@ export type ContentPage = (typeof CONTENT_PAGES)[number]
 
 export interface Content {
   readonly html: string
-  /** The file says of itself that nobody has approved it. */
+  /** The file is marked as a draft that nobody has approved. */
   readonly isDraft: boolean
 }
 
@@ -45,7 +45,7 @@ async function readSource(
   return { body: isDraft ? source.trimStart().slice(DRAFT.length) : source, isDraft }
 }
 
-/** What a file may name between braces. */
+/** The values that a file may name between braces. */
 export function contentValues(company: Company | null, more: Readonly<Record<string, string>>) {
   return {
     ...more,
@@ -71,7 +71,7 @@ export async function findDrafts(folder: string | null, languages: readonly Lang
   return drafts
 }
 
-/** Null when there is no such file. Of a longer one the beginning, so that no page takes all memory. */
+/** Null when there is no such file. Of a long file only the beginning is read, so that no page fills the memory. */
 async function readFile(path: string): Promise<string | null> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null

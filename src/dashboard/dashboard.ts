@@ -26,8 +26,8 @@ const ASSETS = fileURLToPath(new URL('assets', import.meta.url))
 const YEAR_SECONDS = 31_536_000
 
 /**
- * Browsers request HTML and send no API key. Programs share some paths with them: `/`, unknown paths, and what a client
- * requests whose base address lacks `/v1`.
+ * Browsers request HTML and send no API key. Programs share some paths with them: `/`, unknown paths, and those that a client
+ * requests when its base address lacks `/v1`.
  */
 const BROWSERS = {
   name: 'audience',
@@ -78,7 +78,7 @@ export async function addDashboard(server: FastifyInstance, options: DashboardOp
 }
 
 /**
- * Loads templates and their compiler on the first page, or a while after start-up, so that the start takes calls
+ * Loads templates and their compiler for the first page or, before that, a while after start-up, so that the process takes calls
  * sooner.
  */
 function templatesWhenAsked(): () => Promise<Templates> {
@@ -109,7 +109,7 @@ function acceptForms(scope: FastifyInstance, { limits }: DashboardOptions): void
     const form = await request.server.bodies.read(request, limits.formBytesMax)
     return new URLSearchParams(form.toString('utf8'))
   })
-  // As mail programs send what RFC 8058 asks for; nothing in it matters.
+  // Mail programs send this type when they unsubscribe (RFC 8058); the fields in it do not matter.
   scope.addContentTypeParser('multipart/form-data', async (request: FastifyRequest) => {
     if (request.routeOptions.config.fromAnywhere !== true) {
       throw Object.assign(new Error('multipart forms are not taken'), { statusCode: 415 })
@@ -186,8 +186,8 @@ function tokenOf({ cookie }: Frame, request: FastifyRequest): string | undefined
 }
 
 /**
- * On public pages nobody counts as signed in before their second factor. These pages also work without the database;
- * then nobody does.
+ * On public pages nobody counts as signed in before their second factor. These pages also work without the database; then nobody
+ * counts as signed in.
  */
 async function visitorOf(frame: Frame, request: FastifyRequest): Promise<Audience['session']> {
   const session = await sessionOf(frame.options.people, tokenOf(frame, request)).catch(() => null)

@@ -16,7 +16,7 @@ export class Form {
       .slice(0, charactersMax)
   }
 
-  /** The same over several lines. */
+  /** Like `text`, for several lines. */
   lines(name: string, charactersMax: number): string {
     const lines = (this.#fields.get(name) ?? '').toWellFormed().split(/\r?\n/)
     return lines

@@ -51,12 +51,15 @@ export function cookieIn(header: string | undefined, name: string): string | und
   return pairs.find(pair => pair.startsWith(`${name}=`))?.slice(name.length + 1)
 }
 
-/** Of a browser on its way to a sign-in provider. */
+/** The cookie of a browser on its way to a sign-in provider. */
 export function attemptCookie({ secure }: Pick<CookiePolicy, 'secure'>): string {
   return secure ? '__Host-sign-in' : 'sign-in'
 }
 
-/** `end`: forgets it. Lax, as the browser comes back from another site; its row's time counts, not the cookie's. */
+/**
+ * `end` clears the cookie. It is lax because the browser comes back from another site; the attempt's row, not the cookie, says
+ * when it expires.
+ */
 export function sendAttempt(reply: FastifyReply, { secure }: CookiePolicy, attempt: string): void {
   const settings = { path: '/', httpOnly: true, secure, sameSite: 'lax' } as const
   if (attempt === 'end') reply.clearCookie(attemptCookie({ secure }), settings)

@@ -8,7 +8,7 @@ import { Form } from './form.ts'
 import { splitTarget } from './guard.ts'
 import { LANGUAGES } from './preferences.ts'
 
-/** Unlike `language` it is never remembered, and redirects nobody. */
+/** Unlike `language`, this field is never remembered and redirects nobody. */
 export const LANGUAGE_FIELD = 'lang'
 
 export function languageAsked(url: string): Language | null {

@@ -35,14 +35,13 @@ export interface DashboardOptions {
   readonly upstreams: () => readonly UpstreamStatus[]
   /** Asks an upstream for one token, with each of its credentials. */
   readonly testUpstream: (upstreamId: string) => Promise<UpstreamTest>
-  /** Of value-added tax, by day. */
+  /** Rates of value-added tax, by start date. */
   readonly taxRates: readonly TaxRate[]
   /** The description of the API in force, OpenAPI 3.1. */
   readonly openApi: OpenApiView
   /** The address that clients use, without a trailing slash. */
   readonly publicUrl: string
-  /** Where development mail is stored and shown; null: there is no such page. */
-  /** Null: not told, outside production. */
+  /** Null: not set, which happens only outside production. */
   readonly company: Company | null
   /** Where the operator's own texts are; null: the drafts. */
   readonly contentFolder: string | null
@@ -91,22 +90,22 @@ export interface DashboardLimits {
   readonly usageDaysMax: number
   /** Mails listed on the development page. */
   readonly outboxMailsMax: number
-  /** Money by hand above this, in whole dong, is asked for again; above the next it is refused. */
+  /** A manual balance change above this, in whole dong, has to be confirmed; above the next limit it is refused. */
   readonly adjustAskVnd: number
   readonly adjustVndMax: number
   /** Most that an account spends in the playground per day of Vietnam, in whole dong. */
   readonly playgroundDailyVndMax: number
   /** Concurrent CSV exports in this process. */
   readonly exportsMax: number
-  /** Success and first bytes of models are read no more often than this. */
+  /** The success and first bytes of models are read no more often than this. */
   readonly modelFiguresSeconds: number
-  /** How long a page waits for them. */
+  /** How long a page waits for these figures. */
   readonly modelFiguresWaitMs: number
-  /** With fewer calls they say nothing, and are not shown. */
+  /** Figures from fewer calls say nothing, and are not shown. */
   readonly modelFiguresCallsMin: number
 }
 
-/** What the environment says nothing of. */
+/** The limits that the environment cannot change. */
 export const DASHBOARD_LIMITS: Omit<DashboardLimits, 'adjustAskVnd' | 'adjustVndMax' | 'playgroundDailyVndMax'> = {
   formBytesMax: 64 * 1024,
   formFieldsMax: 50,

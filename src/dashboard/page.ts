@@ -27,11 +27,11 @@ export interface PageRequest {
   readonly form: Form
   /** The request comes from this machine; see `guard.ts`. */
   readonly isLocal: boolean
-  /** A way to a sign-in provider that this browser has set out on; see `accounts/sign-in-attempts.ts`. */
+  /** The token of a sign-in with a provider that this browser has begun; see `accounts/sign-in-attempts.ts`. */
   readonly attempt: string | null
   /** Path and query as they were sent. */
   readonly target: string
-  /** htmx requests a fragment of the page. */
+  /** True when htmx requests a fragment of the page. */
   readonly isFragment: boolean
   readonly now: Date
 }
@@ -56,7 +56,7 @@ export interface PageAnswer {
   readonly secret?: boolean
 }
 
-/** What search engines and people who got a link are told of a page. */
+/** What search engines and link previews show of a page. */
 export interface Indexed {
   /** One or two sentences in the request's language. */
   readonly description: string
@@ -79,7 +79,7 @@ export interface RedirectAnswer {
   readonly to: string
   /** A session to start, or `end` to sign out. */
   readonly session?: OpenedSession | 'end'
-  /** A way to a sign-in provider to remember in this browser, or `end` to forget it. */
+  /** The token of a sign-in with a provider for this browser to remember, or `end` to forget it. */
   readonly attempt?: string
 }
 
@@ -116,7 +116,7 @@ export type Section =
 interface PageFacts extends RouteFacts {
   /** Programs call this path too and get JSON: the page is for requests that want HTML and carry no API key. */
   readonly sharesPath?: true
-  /** Mail programs post to it, with any form; what it does is for its own token to allow. */
+  /** Takes forms from anywhere, because mail programs post to it; the token in its address is the permission. */
   readonly fromAnywhere?: true
   readonly handle: (request: PageRequest) => Answer | Promise<Answer>
 }

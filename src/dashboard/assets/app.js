@@ -68,7 +68,7 @@
     for (const button of document.querySelectorAll('form button:disabled:not([data-disabled])')) button.disabled = false
   })
 
-  // What htmx loads: the part that will change says that it waits, and a failure is said beside what was there before.
+  // While htmx loads, the part that will change is marked busy; a failure is shown beside the old content.
   let failed = null
 
   function target(event) {
@@ -94,7 +94,7 @@
     else location.reload()
   })
 
-  // The first field to correct, else where to begin.
+  // Focuses the first field to correct or, if there is none, the one to begin with.
   const [field] = [
     ...document.querySelectorAll('[data-focus][aria-invalid]'),
     ...document.querySelectorAll('[data-focus]'),

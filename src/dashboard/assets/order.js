@@ -6,7 +6,7 @@
     document.addEventListener(name, event => {
       if (!isOrder(event)) return
       offline.hidden = false
-      // Said here already, with what it means for the money.
+      // This page says so itself, and what it means for the money.
       document.getElementById('fault').hidden = true
     })
   }
@@ -24,7 +24,7 @@
       const picture = await (await fetch(save.href)).blob()
       await navigator.share({ files: [new File([picture], save.download, { type: 'image/png' })] })
     } catch (error) {
-      // The sheet was closed: nothing more is wanted.
+      // After an AbortError the person closed the share sheet and wants nothing more.
       if (error.name !== 'AbortError') location.href = save.href
     }
   })
@@ -43,7 +43,7 @@
     try {
       localStorage.setItem('bank-app', link.dataset.app)
     } catch {}
-    // For apps that open empty.
+    // For banking apps that open with an empty form.
     navigator.clipboard?.writeText(apps.dataset.memo).catch(() => {})
   })
 })()

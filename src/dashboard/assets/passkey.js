@@ -55,7 +55,7 @@ const answerOf = ({ id, rawId, type, response }, members) =>
     response: { clientDataJSON: text(response.clientDataJSON), ...members },
   })
 
-/** Why there is no answer, as the name of the attribute with the words for it. */
+/** The attribute with the words for each reason why a device gave no answer. */
 const REASONS = { NotAllowedError: 'cancelled', AbortError: 'cancelled', InvalidStateError: 'known' }
 
 async function run(button, make) {

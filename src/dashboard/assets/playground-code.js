@@ -4,7 +4,7 @@ import { PATHS } from './playground-request.js'
 
 export const LANGUAGES = { curl: curl, Python: python, TypeScript: typescript }
 
-/** Pictures are megabytes: code names them instead. */
+/** Stands for a picture in the code, because pictures are megabytes. */
 export const PICTURE = 'BASE64_OF_YOUR_PICTURE'
 
 /**

@@ -9,7 +9,7 @@ import { PATHS, requestOf } from './playground-request.js'
 /**
  * @param {HTMLElement} root made from the page's template
  * @param {{ models: object, texts: Record<string, string> }} facts
- * @param {(spent: string) => void} onSpent what the account's playground was charged today
+ * @param {(spent: string) => void} onSpent called with what the account's playground was charged today
  */
 export function createColumn(root, { models, texts }, onSpent) {
   const [title, log, status] = ['title', 'log', 'status'].map(name => root.querySelector(`[data-${name}]`))
@@ -85,7 +85,7 @@ export function createColumn(root, { models, texts }, onSpent) {
     }
   }
 
-  /** What does not stream is made, and billed, whether somebody waits for it or not. */
+  /** A reply that is not streamed is completed and billed whether or not somebody waits for it. */
   function stoppedWords({ n = 1 }) {
     const { price, per } = models[model]
     if (per === 'mtok') return texts.stoppedWhole

@@ -2,7 +2,7 @@
 
 export class Fault extends Error {}
 
-/** Codes that say more than a status, and statuses that stand for another's words. */
+/** Codes that say more than their status, and statuses explained in another status's words. */
 const STATUSES = {
   insufficient_balance: 402,
   rate_limited: 429,

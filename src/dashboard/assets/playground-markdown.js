@@ -1,13 +1,13 @@
 /**
- * Markdown as it streams in, as elements: text only ever becomes text. Links lead to the schemes below and nowhere else;
- * pictures are named and not loaded; of a code block's language nothing is kept.
+ * Turns Markdown into elements as it streams in: text only ever becomes text. Links lead to the schemes below and nowhere else;
+ * pictures are named, not loaded; the language of a code block is dropped.
  */
 
 import * as markdown from './streaming-markdown.js'
 
 const SCHEMES = ['https:', 'http:', 'mailto:']
 
-/** The page has its own first three levels of headings. */
+/** Headings begin at h4, because the page uses the first three levels itself. */
 const TAGS = {
   [markdown.PARAGRAPH]: 'p',
   [markdown.HEADING_1]: 'h4',
@@ -40,7 +40,7 @@ const TAGS = {
   [markdown.EQUATION_INLINE]: 'code',
 }
 
-/** A link's address, or null where nobody should be led. */
+/** A link's address, or null when it is not safe to follow. */
 function safeAddress(text) {
   if (!URL.canParse(text)) return null
   const { protocol, href } = new URL(text)
@@ -51,7 +51,7 @@ function elementFor(token, parent) {
   const isHead = token === markdown.TABLE_CELL && parent.previousElementSibling === null
   const element = document.createElement(isHead ? 'th' : (TAGS[token] ?? 'span'))
   if (isHead) element.scope = 'col'
-  // It may scroll sideways, so the keyboard must reach it.
+  // Code may scroll sideways, so the keyboard must reach it.
   if (element.tagName === 'PRE') element.tabIndex = 0
   if (token === markdown.CHECKBOX) element.textContent = '☐ '
   return element
@@ -87,7 +87,7 @@ function rendererInto(root) {
   }
 }
 
-/** Writes into `root`. What the parser cannot take is shown as it came. */
+/** Writes into `root`. Text that the parser cannot take is shown as it came. */
 export function markdownInto(root) {
   const parser = markdown.parser(rendererInto(root))
   let isBroken = false

@@ -1,17 +1,17 @@
-/** First byte, tokens and dong of a call: counted while it runs, and in the end as they were billed. */
+/** First byte, tokens and dong of a call: estimated while it runs, and shown as billed in the end. */
 
 /** The figures change at most this often, in ms. */
 const SHOW_MS = 100
 /** Pauses before each look at the bill, in ms: a call that was stopped is settled a moment later. */
 const LOOKS_MS = [0, 300, 1_000, 3_000]
-/** Of a token and of a picture, roughly, until the model has counted them. */
+/** Bytes per token and tokens per picture, roughly, until the provider reports its count. */
 const TOKEN_BYTES = 4
 const PICTURE_TOKENS = 1_000
 
 const encoder = new TextEncoder()
 const bytesOf = text => encoder.encode(text).length
 
-/** `1.234,5 ₫` from µVND, as on all pages; of large amounts no fractions. */
+/** `1.234,5 ₫` from µVND, as on all pages; large amounts have no fractions. */
 export function dong(micro) {
   const vnd = micro / 1_000_000
   const [whole, fraction = ''] = (vnd < 1000 ? vnd.toFixed(2) : String(Math.trunc(vnd))).split('.')
@@ -52,7 +52,7 @@ export function createMeter(place, { price, per }, sent, texts) {
   }
 
   return {
-    /** Something has come; of a stream, what it says. */
+    /** Called when something has arrived, with what it says if the reply is streamed. */
     add({ text = '', reasoning = '', input: read, output: written } = {}) {
       firstMs ??= performance.now() - startedMs
       output.bytes += bytesOf(reasoning + text)
@@ -62,7 +62,7 @@ export function createMeter(place, { price, per }, sent, texts) {
       shownMs = performance.now()
       showLive()
     },
-    /** Nothing more comes; `requestId` is null where none did. */
+    /** Called when nothing more will arrive; `requestId` is null when the call has none. */
     async settle(requestId, onSpent) {
       if (firstMs === null) return
       showLive(texts.settling)
@@ -77,7 +77,7 @@ function secondsOf(ms) {
   return (ms / 1000).toFixed(2).replace('.', ',')
 }
 
-/** The call in the journal; null when that is not to be had. */
+/** The call as it was billed; null when that cannot be read. */
 async function billOf(requestId, onSpent) {
   for (const pauseMs of requestId === null ? [] : LOOKS_MS) {
     await new Promise(resolve => setTimeout(resolve, pauseMs))

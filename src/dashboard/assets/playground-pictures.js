@@ -2,12 +2,12 @@
 
 const TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 const PICTURES_MAX = 4
-/** Bytes of one, before base 64 makes a third more of them: four go into a request. */
+/** Most bytes of one picture: base64 adds a third, and four of them must fit into a request. */
 const BYTES_MAX = 3_500_000
 
 /**
  * @param {HTMLElement} list
- * @param {(fault: string) => void} refuse says what is wrong; '' takes it back
+ * @param {(fault: string) => void} refuse shows what is wrong; '' removes it
  * @param {() => void} changed
  */
 export function createPictures(list, texts, refuse, changed) {
@@ -44,7 +44,7 @@ export function createPictures(list, texts, refuse, changed) {
       urls = []
       show()
     },
-    /** Fills the list again with what was taken from it. */
+    /** Puts back the pictures that were taken from the list. */
     restore(taken) {
       urls = taken
       show()

@@ -24,8 +24,8 @@ export async function* eventsOf(body) {
 }
 
 /**
- * What an event adds: `text`, `reasoning`, `input` and `output` tokens so far, `ended` with `cut` where the cap cut it,
- * `error` as its message.
+ * What an event adds: `text`, `reasoning`, `input` and `output` tokens so far, `ended` with `cut` if the token cap cut the reply
+ * off, and `error` as its message.
  */
 export const READERS = {
   chat_completions(event) {
@@ -76,7 +76,9 @@ function inputOf({ input_tokens = 0, cache_read_input_tokens = 0, cache_creation
 
 const BEGINNINGS = { iVBOR: 'png', '/9j/': 'jpeg', UklGR: 'webp', R0lGO: 'gif' }
 
-/** The pictures of a reply as data URLs; one that stands elsewhere is not fetched, because its host would learn who looks. */
+/**
+ * The pictures of a reply as data URLs. A picture hosted elsewhere is not fetched, because its host would learn who looks at it.
+ */
 export function picturesOf({ data = [] }) {
   return data.flatMap(({ b64_json: text = '', url = '' }) => {
     if (/^data:image\/(png|jpeg|webp|gif);base64,/.test(url)) return [url]

@@ -12,9 +12,9 @@ export const PATHS = {
 /** Parameters that a format cannot carry. */
 export const FOREIGN = { responses: ['stop', 'top_k'] }
 
-/** What the Messages format wants when nothing is said. */
+/** The Messages format requires a cap; this one is sent when the person sets none. */
 const MESSAGES_TOKENS = 1024
-/** A voice has to be named, too. */
+/** Speech requires a voice. */
 const VOICE = 'alloy'
 
 /**

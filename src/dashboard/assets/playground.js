@@ -24,7 +24,7 @@ function addColumn() {
   })
 }
 
-/** Says what is wrong at its field; '' takes it back. */
+/** Shows a fault at its field; '' removes it. */
 function showFault(field, words) {
   const place = field.closest('.field').querySelector('.fault')
   place.textContent = words
@@ -33,7 +33,7 @@ function showFault(field, words) {
   if (words !== '') field.setAttribute('aria-invalid', 'true')
 }
 
-/** The fields that the chosen models and the format have. */
+/** Shows the fields that the chosen models and the format support. */
 function showFields() {
   const chosen = columns.map(({ model }) => models[model])
   const { kind } = chosen[0]
@@ -51,7 +51,7 @@ function showFields() {
   showCode()
 }
 
-/** A second model must make what the first one makes. */
+/** Offers as the second model only those that make what the first one makes. */
 function showSecond() {
   const { kind } = models[first.value]
   for (const option of second.options) option.hidden = option.disabled = models[option.value].kind !== kind
@@ -79,12 +79,12 @@ function choose() {
   showFields()
 }
 
-/** A number as people write it, `0,7` or `0.7`; NaN for what is none. */
+/** A number as people write it, `0,7` or `0.7`; NaN for anything else. */
 function numberIn(text) {
   return /^\d+([.,]\d+)?$/.test(text) ? Number(text.replace(',', '.')) : Number.NaN
 }
 
-/** Values of the fields that show; null when one of them is no number. */
+/** The values of the visible fields; null when one of them is not a number. */
 function readParameters(refuse) {
   const parameters = {}
   let isGood = true
@@ -124,7 +124,7 @@ async function submit() {
   setRunning(true)
   const answered = await Promise.all(columns.map(column => column.send(turn, settingsFor(parameters))))
   setRunning(false)
-  // Nothing is lost when nobody answered.
+  // When no model answered, puts the message back so that nothing is lost.
   if (!answered.includes(true) && prompt.value === '') {
     prompt.value = turn.text
     pictures.restore(turn.pictures)
@@ -140,7 +140,7 @@ function setRunning(isRunning) {
   showCode()
 }
 
-/** The very request that would go out now, as code. */
+/** Shows the very request that would be sent now, as code. */
 function showCode() {
   if (!code.closest('details').open) return
   const turn = { role: 'user', text: prompt.value.trim(), pictures: pictures.urls }

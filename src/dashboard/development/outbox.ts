@@ -34,7 +34,7 @@ function mailView({ to, subject, text: body }: OutboxMail) {
   return { to, subject, lines: lines.map(line => ({ text: line, link: localLink(line) })) }
 }
 
-/** Path and query of a line that is a link: the page may be open under another of this host's names than the mail's. */
+/** Path and query of a line that is a link: this page may be open under another name of this host than the mail uses. */
 function localLink(line: string): string | null {
   if (!/^https?:\/\/\S+$/.test(line) || !URL.canParse(line)) return null
   const { pathname, search } = new URL(line)

@@ -1,6 +1,6 @@
 /**
- * Stacked bars, drawn by the server so that they need no script: the largest series by name, the rest combined. Each bar may
- * lead to what it stands for.
+ * Stacked bars, drawn by the server so that they need no script: the largest series by name, the rest combined. Each bar may link
+ * to what it stands for.
  */
 
 import { addDays } from '../../ledger/reports/days.ts'
@@ -9,7 +9,7 @@ import { MICRO_PER_VND, type MicroVnd } from '../../lib/money.ts'
 import { day as calendarDay, chartFigure, chartTick, shortDay } from '../view/format.ts'
 
 export interface ChartPoint {
-  /** One of the slots. */
+  /** The slot that the point belongs to. */
   readonly at: string
   readonly series: string
   readonly value: number
@@ -17,13 +17,13 @@ export interface ChartPoint {
 
 export interface ChartSlot {
   readonly at: string
-  /** In full. */
+  /** The label in full. */
   readonly label: string
-  /** Below its bar, where there is room; '': never. */
+  /** The label below the bar, where there is room; '': none. */
   readonly short: string
-  /** Null: nothing to open. */
+  /** Where the bar links to; null: nowhere. */
   readonly href: string | null
-  /** Only this one counts in what stands around the chart. */
+  /** The rest of the page shows this slot only. */
   readonly isChosen?: boolean
 }
 
@@ -35,7 +35,7 @@ export interface ChartRequest {
   readonly slots: readonly ChartSlot[]
   readonly unit: '₫' | ''
   readonly labelOf: (series: string) => string
-  /** Name of all series together that are too small to have one. */
+  /** Name for all the series together that are too small to be named. */
   readonly other: string
 }
 
@@ -49,7 +49,7 @@ interface Part {
 interface Bar {
   readonly label: string
   readonly short: string | null
-  /** The label gives way on narrow screens. */
+  /** The label is hidden on narrow screens. */
   readonly isMinor: boolean
   readonly href: string | null
   readonly isChosen: boolean
@@ -57,7 +57,7 @@ interface Bar {
   /** Where its tooltip opens, so that it stays on the page. */
   readonly side: 'start' | 'middle' | 'end'
   readonly parts: readonly Part[]
-  /** Of the tooltip: series that are not 0. */
+  /** The lines of the tooltip: series that are not 0. */
   readonly lines: readonly { readonly series: number; readonly label: string; readonly value: string }[]
 }
 
@@ -65,11 +65,11 @@ export interface Chart {
   readonly titleKey: string
   readonly slotKey: string
   readonly series: readonly { readonly series: number; readonly label: string; readonly total: string }[]
-  /** From the top of the chart to its foot. */
+  /** Figures at the grid lines, from the top of the chart to its foot. */
   readonly ticks: readonly string[]
   readonly bars: readonly Bar[]
   readonly hasChosen: boolean
-  /** The same as a table, newest first, without empty slots. */
+  /** The figures as a table, newest first, without empty slots. */
   readonly lines: readonly {
     readonly label: string
     readonly href: string | null
@@ -80,9 +80,9 @@ export interface Chart {
 }
 
 const SERIES_MAX = 5
-/** Labels below the bars. */
+/** Most labels below the bars. */
 const LABELS_MAX = 8
-/** Units of a bar's drawing; one of them is still seen. */
+/** The chart's height in its own units, and the least that a part needs to be seen. */
 const HEIGHT = 1_000
 const HEIGHT_MIN = 5
 
@@ -133,7 +133,9 @@ interface Series {
   readonly sum: number
 }
 
-/** The largest first; the rest is one more. One without a figure, such as refused calls by cost, is none. */
+/**
+ * The series, largest first; the smallest together form one more. A series of zeros, such as refused calls by cost, is left out.
+ */
 function rank(
   points: readonly ChartPoint[],
   slots: readonly ChartSlot[],
@@ -159,7 +161,7 @@ function rank(
   return [...ranked.slice(0, SERIES_MAX), { label: other, values, sum: sumOf(values) }]
 }
 
-/** From the foot of the chart up. */
+/** The parts of a bar, stacked from the foot of the chart up. */
 function stack(values: readonly { readonly series: number; readonly value: number }[], top: number): Part[] {
   let foot = HEIGHT
   return values.flatMap(({ series, value }) => {
@@ -170,7 +172,7 @@ function stack(values: readonly { readonly series: number; readonly value: numbe
   })
 }
 
-/** At most five lines at even distances, at figures that are easy to read, from the top down. */
+/** At most five grid lines at equal distances and round figures, from the top down. */
 function scaleOf(max: number): { readonly top: number; readonly ticks: readonly number[] } {
   if (max <= 0) return { top: 1, ticks: [] }
   const magnitude = 10 ** Math.floor(Math.log10(max / 4))

@@ -32,7 +32,7 @@ type Standing = Pick<
   | 'concurrencyHeld'
 >
 
-/** A key that is yet to be made. */
+/** What the form for a new key starts from. */
 export const UNLIMITED: Standing = {
   label: '',
   limitMicroVnd: null,
@@ -45,7 +45,7 @@ export const UNLIMITED: Standing = {
   concurrencyHeld: false,
 }
 
-/** With `isTyped` what the form says, else how the key stands. */
+/** What the form shows: with `isTyped` what was typed, otherwise how the key stands. */
 export function settingsView(
   { options, form, language }: PageRequest,
   key: Standing,
@@ -88,7 +88,7 @@ function expiryOf({ expiresAt }: Standing): string {
   return expiresAt === null ? '' : dayOf(new Date(expiresAt.getTime() - 1))
 }
 
-/** What the form says, or what is wrong with it. */
+/** The settings that were typed, or what is wrong with them. */
 export function readSettings(
   { options, form, language, now }: PageRequest,
   key: Standing,
@@ -147,7 +147,7 @@ function readOptional(typed: string, isUsable: (value: number) => boolean): numb
   return value !== null && isUsable(value) ? value : undefined
 }
 
-/** The end of the day. One that has passed may stay, so that an expired key can be renamed. */
+/** The end of the day typed. A past day may stay as it was, so that an expired key can be renamed. */
 function readExpiry(typed: string, key: Standing, now: Date): Date | null | undefined {
   if (typed === '') return null
   if (typed === expiryOf(key)) return key.expiresAt

@@ -31,9 +31,9 @@ export function keyView({ language }: Pick<PageRequest, 'language'>, key: OwnKey
     isActive: key.revokedAt === null,
     state: stateOf(key),
     isPaused: key.disabledAt !== null,
-    /** Through its end, in Vietnam; null: it does not expire. */
+    /** The last day on which the key works, in Vietnam; null: it does not expire. */
     lastDay: key.expiresAt === null ? null : new Date(key.expiresAt.getTime() - 1),
-    /** How many models it is bound to; 0: none, it calls all. */
+    /** How many models the key is restricted to; 0: it may call all. */
     models: key.allowedModels?.length ?? 0,
     createdAt: key.createdAt,
     revokedAt: key.revokedAt,
@@ -50,7 +50,7 @@ export function keyView({ language }: Pick<PageRequest, 'language'>, key: OwnKey
   }
 }
 
-/** What its next call would meet. */
+/** The state that the key's next call would meet. */
 function stateOf({ state, limitMicroVnd, spentMicroVnd }: OwnKey) {
   const isSpent = state === 'active' && limitMicroVnd !== null && spentMicroVnd >= limitMicroVnd
   const word = isSpent ? 'spent' : state
@@ -59,12 +59,12 @@ function stateOf({ state, limitMicroVnd, spentMicroVnd }: OwnKey) {
 }
 
 interface Refused {
-  /** At the button: why no key was made. */
+  /** Shown at the button: why no key was created. */
   readonly fault?: string
   readonly settings?: SettingsFaults
 }
 
-/** With what was typed, unless it was accepted. */
+/** The page with the list; a refused form keeps what was typed. */
 async function list(request: PageRequest, refused: Refused | null = null): Promise<Answer> {
   const { options, language, query } = request
   const { accountId } = signedIn(request)

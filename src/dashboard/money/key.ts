@@ -38,7 +38,7 @@ export const KEY_PAGES: readonly Page[] = [
 ]
 
 const NOTICES = ['saved', 'paused', 'resumed', 'old_ended', 'changed'] as const
-/** Hours for which the old secret works on. */
+/** The choices of hours for which the old secret keeps working. */
 const OVERLAPS = [0, 1, 24] as const
 const OVERLAP_SUGGESTED = 1
 

@@ -66,7 +66,7 @@ async function show(request: PageRequest): Promise<Answer> {
   }
 }
 
-/** Everything that a transfer needs, a line each, for one tap. */
+/** Everything that a transfer needs, one line each, to be copied with one tap. */
 function allText({ language }: PageRequest, { bank, amountVnd, memo }: PaymentRequest): string {
   const lines = [
     [text(language, 'topup.bank'), bank.bankName],

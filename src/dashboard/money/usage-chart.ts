@@ -1,4 +1,4 @@
-/** The chart of the usage page: a bar leads to the calls it stands for, an hour's within its day. */
+/** The chart of the usage page: a bar links to the calls that it stands for, that of an hour to the hour within its day. */
 
 import type { HourlyFigure } from '../../ledger/reports/types.ts'
 import type { PageRequest } from '../page.ts'

@@ -13,7 +13,7 @@ export interface UsageQuery extends HourlyFilter {
   /** Vietnamese calendar days, inclusive. */
   readonly from: string
   readonly to: string
-  /** Of a single day: only calls that ended in this hour count; null: all. */
+  /** Within a single day, only calls that ended in this hour count; null: all hours. */
   readonly hour: number | null
   /** What a bar stands for. */
   readonly per: 'hour' | 'day'
@@ -64,7 +64,7 @@ function readNumber(text: string, min: number, max: number): number | null {
   return value >= min && value <= max ? value : null
 }
 
-/** For sums, rows and export alike. */
+/** The filter that sums, rows and export share. */
 export function rowFilter({ from, to, hour, keyId, entryId, status, tag }: UsageQuery): UsageFilter & Period {
   const start = startOfDay(from).getTime()
   const period =
@@ -85,7 +85,7 @@ interface Period {
   readonly to: Date
 }
 
-/** Of all days, whichever hour is chosen: the chart goes on showing the others. */
+/** Whole days, even if an hour is chosen: the chart still shows the other hours. */
 export function periodOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>): Period {
   return { from: startOfDay(from), to: startOfDay(addDays(to, 1)) }
 }

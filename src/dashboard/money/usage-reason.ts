@@ -18,7 +18,7 @@ export function cureText(language: Language, ended: Ended): string | null {
   return key === null ? null : text(language, key)
 }
 
-/** Rows of before know no code, so then the status must do. */
+/** Rows from before error codes were stored have none, so for those the status must do. */
 function keyOf(kind: 'reason' | 'cure', { status, errorCode }: Ended): TextKey | null {
   if (status < 400) return null
   const code = status === 499 ? 'client_gone' : (errorCode ?? '')

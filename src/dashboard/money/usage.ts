@@ -98,7 +98,7 @@ async function show(request: PageRequest): Promise<Answer> {
   }
 }
 
-/** What is chosen is always among them. */
+/** The choices of a filter; the chosen value is always among them. */
 function optionsOf(values: readonly string[], chosen: string | undefined) {
   const all = chosen === undefined || values.includes(chosen) ? values : [...values, chosen]
   return all.map(value => ({ value, isChosen: value === chosen }))

@@ -1,4 +1,4 @@
-/** Customers' accounts: finding one. What is on its page: `customer.ts`. */
+/** Finding customers' accounts; `customer.ts` shows one. */
 
 import { searchAccounts } from '../../accounts/operator.ts'
 import { readEmptyAccounts, readFailingAccounts } from '../../ledger/reports/desk.ts'

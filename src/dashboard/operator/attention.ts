@@ -20,7 +20,7 @@ export interface Attention {
   readonly label: string
   readonly detail: string
   readonly href: string
-  /** The first of those that it is about, and how many more there are. */
+  /** The first of those concerned, and how many more there are. */
   readonly names: readonly Named[]
   readonly more: number
 }
@@ -28,15 +28,15 @@ export interface Attention {
 interface Named {
   readonly label: string
   readonly href: string
-  /** In brackets behind it. */
+  /** Shown in brackets after the label. */
   readonly note: string | null
 }
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
-/** Of customers and of models, in one look. */
+/** Most customers or models named at one point. */
 const NAMED_MAX = 3
-/** From how many errors of today on, and from which share of the calls, a customer needs help. */
+/** A customer needs help from this many errors today on, if these are at least this share of the calls. */
 export const FAILING_CUSTOMER = { errorsMin: 20, shareMin: 0.2 } as const
 const ENDING_DAYS = 60
 const UNKNOWN_DAYS = 7
@@ -44,7 +44,7 @@ const UNKNOWN_NAMES_MAX = 200
 
 type Look = (request: PageRequest) => Promise<readonly Attention[]>
 
-/** What each look needs of the role. */
+/** The looks, each with what the operator's role must allow. */
 const LOOKS: readonly (readonly [OperatorNeed, Look])[] = [
   ['read', maintenance],
   ['read', audit],

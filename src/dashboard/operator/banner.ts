@@ -1,4 +1,4 @@
-/** The line that everybody sees on every page, until a time. */
+/** The line that everybody sees on every page until a set time. */
 
 import { recordAction } from '../../accounts/operator-log.ts'
 import {
@@ -47,7 +47,7 @@ function bannerPage(
   return operatorPage(request, 'operator-banner', 'banner', data, isRefused ? 422 : 200)
 }
 
-/** As `datetime-local` writes it, by the clocks of Vietnam. */
+/** A time in Vietnam, as `datetime-local` fields write it. */
 function localTime(time: Date): string {
   return new Date(time.getTime() + 7 * 3_600_000).toISOString().slice(0, 16)
 }

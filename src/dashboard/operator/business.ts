@@ -59,7 +59,7 @@ function askedOf({ query, now, options }: PageRequest): Asked {
   return { from, to, by: query.choice('by', SPLITS) ?? 'day' }
 }
 
-/** Channels are those of the entries now; an entry that is gone has none. */
+/** Figures by channel follow the entries' channels of today; an entry that is gone has none. */
 async function figuresOf(request: PageRequest, { from, to, by }: Asked): Promise<readonly BusinessFigure[]> {
   const { sql, catalogue } = request.options
   const range = { from, to: addDays(to, 1) }
@@ -146,7 +146,7 @@ function rowOf(figure: BusinessFigure) {
     margin: margin ?? microVnd(0n),
     isLoss: margin !== null && margin < 0n,
     marginShare: margin === null || figure.revenueMicroVnd === 0n ? null : share(margin, figure.revenueMicroVnd),
-    // Where some costs are unknown, the margin says too much.
+    // Where some costs are unknown, the margin looks too high.
     knownShare: known < 0.995 ? percent(known) : null,
   }
 }

@@ -96,7 +96,7 @@ export function outcomeTone(outcome: string): '' | 'good' | 'warn' | 'bad' {
   return isUpstreamFailure(outcome) ? 'bad' : 'warn'
 }
 
-/** In words, or the code of errors.ts where there are none. */
+/** The outcome in words or, if there are none, the code of errors.ts. */
 export function outcomeText(language: PageRequest['language'], outcome: string): string {
   const key = `operator.outcome.${outcome}`
   return isTextKey(key) ? text(language, key) : outcome

@@ -71,7 +71,7 @@ async function list(request: PageRequest): Promise<Answer> {
       csv: `/operator/calls.csv${base}`,
       more: page.next === null ? null : `/operator/calls${query.with({ before: page.next })}`,
       first: before === '' ? null : `/operator/calls${base}`,
-      // A filter that matches little is searched in parts.
+      // A filter that matches little is searched in parts: this says how far back the search got.
       lookedBackTo: page.calls.length < limit ? page.lookedBackTo : null,
       isFiltered: FIELDS.some(name => asked.given[name] !== ''),
       accountId: asked.filter?.accountId ?? null,

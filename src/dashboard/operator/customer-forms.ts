@@ -1,4 +1,4 @@
-/** What operators do for or to a customer: each form once, with a reason, in the log. */
+/** What operators do to a customer's account: each form takes effect once, asks for a reason and is in the log. */
 
 import { CALLS_PER_MINUTE_MAX, CONCURRENCY_MAX } from '../../accounts/key-rate.ts'
 import { KEY_CAP_VND_MAX } from '../../accounts/key-settings.ts'
@@ -53,7 +53,7 @@ function done({ accountId }: AccountSummary, notice: string, anchor = ''): Answe
 
 const reasonOf = ({ form }: PageRequest): string => form.text('reason', REASON_CHARACTERS_MAX)
 
-/** The page again, when one of the faults is none of null. */
+/** The page again if any of the faults is set; otherwise null. */
 function refused(
   request: PageRequest,
   account: AccountSummary,
@@ -64,12 +64,12 @@ function refused(
   return customerPage(request, account, { refusal: { form, faults } })
 }
 
-/** Nobody keeps out an operator without a word on why. */
+/** The fault of an empty reason: every action needs one. */
 function reasonFault({ language }: PageRequest, reason: string): string | null {
   return reason === '' ? text(language, 'operator.reason.fault') : null
 }
 
-/** `-50.000` as well as `50.000`; null for 0 and for what is no amount. */
+/** `-50.000` as well as `50.000`; null for 0 and for anything that is not an amount. */
 function readSigned(given: string): number | null {
   const isNegative = /^[-−]/.test(given)
   const amount = readAmountVnd(isNegative ? given.slice(1) : given)
@@ -90,7 +90,7 @@ async function adjust(request: PageRequest, account: AccountSummary): Promise<An
         : null
   const refusal = refused(request, account, 'adjust', { amount: amountFault, reason: reasonFault(request, reason) })
   if (refusal !== null || amountVnd === null) return refusal ?? NOT_FOUND
-  // The answer is the amount itself: a changed one is asked for again.
+  // The form confirms the amount itself, so a changed amount is asked about again.
   if (Math.abs(amountVnd) > adjustAskVnd && form.text('confirmed') !== String(amountVnd)) {
     return customerPage(request, account, { question: { amountVnd } })
   }
@@ -107,7 +107,7 @@ async function adjust(request: PageRequest, account: AccountSummary): Promise<An
         reference,
         note: reason,
       })
-      // The form came twice: the first has done it all.
+      // The form was sent twice; the first time did everything.
       if (booked.outcome === 'already') return
       const subject = `${amountVnd} VND`
       await recordAction(transaction, { by: actorOf(request), action: 'balance.adjust', accountId, subject, reason })
@@ -196,7 +196,7 @@ async function revoke(request: PageRequest, account: AccountSummary): Promise<An
   return done(account, isRevoked ? 'revoked' : 'gone', '#keys')
 }
 
-/** One session, or all where none is named. */
+/** Ends one session, or all if the form names none. */
 async function endSessions(request: PageRequest, account: AccountSummary): Promise<Answer> {
   const { form, options } = request
   const { accountId } = account

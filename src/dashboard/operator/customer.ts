@@ -31,19 +31,19 @@ export interface Refusal {
   readonly faults: Readonly<Record<string, string | null>>
 }
 
-/** Money by hand that is asked for again. */
+/** A manual change of the balance that has to be confirmed. */
 export interface Question {
   readonly amountVnd: number
 }
 
-/** Null for ids of nobody. */
+/** Null when no account has this number. */
 export async function findAccount({ options, params }: PageRequest): Promise<AccountSummary | null> {
   const accountId = idOf(params.id)
   return accountId === null ? null : readAccountSummary(options.sql, accountId)
 }
 
 /**
- * Whom a form is about, or what is answered instead. What is done to an operator is for owners; to themselves nobody does it.
+ * The account that a form is about, or the answer to send instead. Only owners may act on operators, and nobody on themselves.
  */
 export async function findCustomer(
   request: PageRequest,
@@ -81,7 +81,7 @@ export async function customerPage(
     listActions(sql, { accountId, limit: JOURNAL_ROWS }),
   ])
   const oldest = credits.at(-1)
-  /** What was typed into a form that was refused or is asked about; nothing of any other. */
+  /** What was typed into this form, if it was refused or has to be confirmed; '' for every other form. */
   const typed = (of: Refusal['form'], name: string, charactersMax = REASON_CHARACTERS_MAX) =>
     refusal?.form === of || (of === 'adjust' && question !== null) ? form.text(name, charactersMax) : ''
   const faultsOf = (of: Refusal['form']) => ({ ...NO_FAULTS, ...(refusal?.form === of ? refusal.faults : {}) })

@@ -29,7 +29,7 @@ const NOTICES = [
   ...['banner'],
 ] as const
 
-/** Of each thing that an operator does. */
+/** Longest reason that an operator may give for an action. */
 export const REASON_CHARACTERS_MAX = 300
 
 export function operatorPage(
@@ -59,7 +59,7 @@ export function operatorPage(
   }
 }
 
-/** The calls in which a model was asked for by this name. */
+/** Links to the calls that asked for a model by this name. */
 export function callsAsked(name: string): string {
   return `/operator/calls?asked=${encodeURIComponent(name)}`
 }

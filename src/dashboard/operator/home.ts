@@ -99,7 +99,7 @@ async function readPeriods({ options, now }: PageRequest): Promise<Periods> {
   const hadCalls = days.some(({ series }) => series === addDays(today, -7))
   return {
     today: { calls: addFigures('', ofToday), arrivals: arrivedToday },
-    // Hours are known since the roll-up began.
+    // Figures by hour exist only since the roll-up began.
     before: hadCalls && before.calls === 0 ? null : { calls: before, arrivals: arrivedBefore },
     month: { calls: addFigures('', days), arrivals: arrivedMonth },
   }

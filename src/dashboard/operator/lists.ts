@@ -77,7 +77,7 @@ async function usageCsv(request: PageRequest): Promise<Answer> {
   return csvAnswer(request, { chunks, fileName: `calls-${from}-${to}.csv` })
 }
 
-/** The figures have moved; bookmarks go on working. */
+/** The figures have moved; the redirect keeps bookmarks working. */
 function revenue({ query }: PageRequest): Answer {
   return { kind: 'redirect', to: `/operator/business${query.with({})}` }
 }

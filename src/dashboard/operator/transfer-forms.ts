@@ -1,4 +1,7 @@
-/** What is done with transfers: given to somebody, set aside, entered by hand. Of two operators at one, the first decides. */
+/**
+ * What operators do with transfers: give them to somebody, set them aside, enter them by hand. Of two operators at the same
+ * transfer, the first decides.
+ */
 
 import { findAccountByEmail } from '../../accounts/accounts.ts'
 import { readAmountVnd } from '../../payments/amount.ts'
@@ -63,7 +66,7 @@ async function enter(request: PageRequest): Promise<Answer> {
   }
 }
 
-/** An address, an order's code or an account's number; null for an address of nobody. */
+/** An address, an order's code or an account's number; null for an address that has no account. */
 async function readOwner({ options }: PageRequest, typed: string) {
   if (typed.includes('@')) {
     const account = await findAccountByEmail(options.sql, typed)

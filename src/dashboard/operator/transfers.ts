@@ -12,7 +12,7 @@ import { dong, time } from '../view/format.ts'
 import { operatorPage, REASON_CHARACTERS_MAX } from './frame.ts'
 import { actorInWords } from './log-view.ts'
 
-/** Cards of one page; each takes a look for suggestions. */
+/** Transfers on one page; each costs a search for suggestions. */
 const WAITING_ROWS = 20
 export const OWNER_CHARACTERS_MAX = 254
 const STATES = Object.keys(TRANSACTION_STATES) as readonly TransactionState[]
@@ -89,7 +89,7 @@ function transferView(row: StoredTransaction) {
   }
 }
 
-/** What is in the card's form: what was typed and refused, or what a suggestion has put there. */
+/** What the card's form contains: what was typed and refused, or what a suggestion has filled in. */
 function cardOf({ form, query }: PageRequest, { bankTxnId }: StoredTransaction, refusal: Refusal | null) {
   const isRefused = refusal?.form === bankTxnId
   const source = isRefused ? form : query.text('fill') === String(bankTxnId) ? query : null
@@ -114,7 +114,7 @@ function suggestionView(request: PageRequest, { bankTxnId }: StoredTransaction, 
   }
 }
 
-/** What became of the transfer that somebody else was quicker with. */
+/** What became of the transfer that another operator dealt with first. */
 async function takenText({ options, query, language }: PageRequest): Promise<string | null> {
   const bankTxnId = idOf(query.text('taken'))
   const found = bankTxnId === null ? null : await readTransaction(options.sql, bankTxnId)

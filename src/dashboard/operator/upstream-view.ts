@@ -9,9 +9,9 @@ import { text } from '../texts/index.ts'
 
 export interface CoolingCredential {
   readonly label: string
-  /** When the last process that it cools down in tries it again. */
+  /** When the last process in which the credential cools down tries it again. */
   readonly until: Date
-  /** Of how many processes. */
+  /** In how many processes it cools down. */
   readonly processes: number
 }
 
@@ -40,8 +40,8 @@ interface Seen {
 }
 
 /**
- * Those that a process reaches, and `known`, which may be one without credentials. The page's own process has not told of itself
- * yet when it has just started.
+ * The upstreams that any process reaches, and `known`, which may have no credentials. Right after a start no process may have
+ * reported yet; then the page's own view stands in.
  */
 export async function readUpstreamViews(
   request: PageRequest,
@@ -129,7 +129,7 @@ function latest(times: readonly Date[]): Date {
   return new Date(Math.max(...times.map(time => time.getTime())))
 }
 
-/** Enough attempts to speak of, and so many of them failed. */
+/** An upstream is failing if it had at least this many attempts and at least this share of them failed. */
 const FAILING_ATTEMPTS_MIN = 20
 const FAILING_SHARE = 0.2
 

@@ -1,4 +1,6 @@
-/** Upstreams: how each did over all processes; one of them asked for a token now, taken out of service or put in again. */
+/**
+ * Upstreams: how each did over all processes; testing one with a call for one token, taking it out of service, putting it back.
+ */
 
 import { recordAction } from '../../accounts/operator-log.ts'
 import { mayDo } from '../../accounts/roles.ts'

@@ -1,4 +1,4 @@
-/** What the account hears of by mail, and its webhooks. */
+/** Which alerts the account gets by mail, and its webhooks. */
 
 import { mayDo } from '../../accounts/roles.ts'
 import { ALERT_KINDS, ALL_KINDS, type AlertKind, hasSwitch } from '../../alerts/kinds.ts'
@@ -43,7 +43,7 @@ export function kindsFor(request: PageRequest): readonly AlertKind[] {
   return ALL_KINDS.filter(kind => ALERT_KINDS[kind].audience === 'customers' || mayDo(role, 'money'))
 }
 
-/** With what a form brought, where it is refused. */
+/** The page; `tried` is what was typed into a form that was refused. */
 export async function alertsPage(request: PageRequest, tried: Tried = {}): Promise<Answer> {
   const { options, language, query } = request
   const { accountId, email } = signedIn(request)
@@ -86,7 +86,7 @@ export function webhookView(webhook: Webhook) {
     webhookId: webhook.webhookId,
     url: webhook.url,
     host,
-    /** Tells two of a host apart, without the tokens that a query may hold. */
+    /** Tells webhooks of one host apart, without the tokens that a query may hold. */
     place: host + pathname,
     stateKey: `webhook.state.${state}`,
     tone: state === 'on' ? 'good' : state === 'owner' ? '' : 'bad',

@@ -18,8 +18,7 @@ const CODE_CHARACTERS_MAX = 40
 export const PASSKEY_CHARACTERS_MAX = 8_000
 
 /**
- * Null when the second factor was given (`again`: recently) or there is none. `required`: not even those without one
- * may pass.
+ * Null when the second factor was given (`again`: recently) or there is none. `required`: people without one may not pass either.
  */
 export async function demandFactor(
   request: PageRequest,
@@ -39,7 +38,7 @@ export async function demandFactor(
   return checkFactor(request, FACTOR_FIELD, fault => confirmPage(request, fault))
 }
 
-/** Null for a right code in this field, or a right passkey; else the message. */
+/** Null for a right code in this field or a right passkey; otherwise the page with the fault. */
 export async function checkFactor(
   request: PageRequest,
   codeField: string,
@@ -89,7 +88,7 @@ function confirmPage(request: PageRequest, fault: string | null): Answer {
   }
 }
 
-/** What to do without phone and codes. */
+/** Advice for people who have lost both phone and codes. */
 export function lostKey({ session }: PageRequest): TextKey {
   return session?.role == null ? 'factor.lost' : 'factor.lost.operator'
 }

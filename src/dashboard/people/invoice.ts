@@ -38,7 +38,7 @@ function invoicePage(request: PageRequest, details: InvoiceDetails, faults: Invo
       details,
       max: INVOICE_CHARACTERS_MAX,
       faults: { name: null, taxCode: null, address: null, email: null, ...Object.fromEntries(words) },
-      // Sent once more as it stands, the code is taken at its word.
+      // A tax code with a wrong check digit is accepted once it is sent again unchanged.
       sure: faults.taxCode === 'wrong_check' ? details.taxCode : '',
       notice: query.choice('done', ['saved']) === null ? null : text(language, 'invoice.done'),
     },

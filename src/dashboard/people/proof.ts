@@ -24,7 +24,7 @@ export interface ProofView {
   readonly codeFault: string | null
 }
 
-/** Nothing is asked twice for a slip of the keyboard elsewhere in the form: what was just given counts for a while. */
+/** Asks for nothing: what was just given counts for a while, so that a slip elsewhere in the form does not ask for it again. */
 export const PROVEN: ProofView = {
   asksPassword: false,
   asksSignIn: false,

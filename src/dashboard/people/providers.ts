@@ -1,4 +1,4 @@
-/** Signing in with Google or GitHub: the way there and back, and the question to the owner of an address that is known. */
+/** Signing in with Google or GitHub: the way there and back, and asking the owner when the address already has an account. */
 
 import {
   PROVIDER_IDS,
@@ -60,7 +60,7 @@ export function offeredProviders({ options }: PageRequest, next: string) {
   }))
 }
 
-/** A new attempt and the address that it leads to; null: the provider cannot be asked. */
+/** Begins an attempt: its token, and the provider's address to go to; null: the provider cannot be asked. */
 export async function beginAt(
   { options }: PageRequest,
   attempt: Attempt,
@@ -92,7 +92,7 @@ async function finish(request: PageRequest, id: ProviderId): Promise<Answer> {
     return failed(request, identity.isDenied ? 'providers.denied' : 'providers.failed')
   }
   if (attempt.accountId !== null) {
-    // Whoever is signed in by now is not who began it.
+    // The person signed in by now is not the one who began the attempt.
     if (session?.accountId !== attempt.accountId) return failed(request, 'providers.expired')
     const { outcome } = await linkToSession(people, visitor, { session, identity })
     return { kind: 'redirect', to: `/account/sign-ins?done=${outcome}_${id}`, attempt: 'end' }
@@ -118,7 +118,7 @@ async function finish(request: PageRequest, id: ProviderId): Promise<Answer> {
   }
 }
 
-/** A provider's fault is logged and returned; what it said may hold a code, so only the names of the faults are. */
+/** Logs and returns a provider's fault. What the provider said may hold a code, so only the names of the errors are logged. */
 async function reach<Value>(
   work: () => Promise<Value>,
   { log }: PageRequest['options'],

@@ -78,7 +78,7 @@ async function listPage(
   }
 }
 
-/** The way leads over a page of ours: a form that ends at another site would need a hole in the content policy. */
+/** Goes through a page of ours: a form that ends at another site would need a hole in the content security policy. */
 async function link(request: PageRequest, provider: ProviderId): Promise<Answer> {
   const refusal = await refuse(request)
   if (refusal !== null) return refusal

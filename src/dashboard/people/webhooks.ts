@@ -69,7 +69,7 @@ function secretPage(
   }
 }
 
-/** Null for one of somebody else. */
+/** Null for somebody else's webhook. */
 async function webhookOf(request: PageRequest): Promise<Webhook | null> {
   const { accountId } = signedIn(request)
   const webhookId = idOf(request.params.id)

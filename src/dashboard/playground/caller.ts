@@ -1,4 +1,4 @@
-/** Whose a call of the playground is: the person behind the session, if the request comes from one of our pages. */
+/** Whom a call of the playground belongs to: the person behind the session, if the request comes from one of our pages. */
 
 import type { FastifyRequest } from 'fastify'
 import type { KeySecrets } from '../../accounts/key-secret.ts'

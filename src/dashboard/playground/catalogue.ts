@@ -1,4 +1,4 @@
-/** What the playground's script must know of the models. */
+/** What the playground's script has to know about the models. */
 
 import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
 import { effortLevels, supportedParameters } from '../../catalogue/model-item.ts'
@@ -14,7 +14,7 @@ export interface PlaygroundModel {
   /** As in `GET /v1/models`. */
   readonly parameters: readonly string[]
   readonly efforts: readonly string[]
-  /** Takes pictures. */
+  /** The model accepts pictures. */
   readonly sees: boolean
 }
 
@@ -30,7 +30,7 @@ export interface ModelGroup {
   readonly models: readonly { readonly id: string; readonly price: string; readonly unitKey: string }[]
 }
 
-/** By vendor, without retired ones. */
+/** Models by vendor, without retired ones. */
 export function modelGroups(catalogue: Catalogue): readonly ModelGroup[] {
   const groups = Object.groupBy(offered(catalogue), ({ entry }) => entry.vendor)
   return Object.entries(groups)

@@ -1,4 +1,4 @@
-/** The playground's page, and what one of its calls came to. */
+/** The playground's page, and what one of its calls cost. */
 
 import { playgroundSpentToday } from '../../accounts/playground-key.ts'
 import { readUsageRow } from '../../ledger/reports/rows.ts'

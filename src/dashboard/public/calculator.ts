@@ -1,4 +1,4 @@
-/** What calls of a given size cost by each price of a model. All in the address, so that a result can be passed on. */
+/** What calls of a given size cost at each price of a model. The address holds everything, so that a result can be shared. */
 
 import type { CatalogueModel } from '../../catalogue/models.ts'
 import type { MicroVnd } from '../../lib/money.ts'
@@ -23,7 +23,7 @@ const FIELDS: readonly Field[] = [
 
 interface ReadField extends Field {
   readonly typed: string
-  /** Null: the typed text is no number in the bounds. */
+  /** Null: the typed text is not a number within the bounds. */
   readonly value: number | null
 }
 

@@ -1,4 +1,4 @@
-/** Two to four models beside each other, with what given calls cost with each. */
+/** Two to four models side by side, with what given calls cost with each. */
 
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import type { CatalogueModel } from '../../catalogue/models.ts'
@@ -19,7 +19,7 @@ export const COMPARE: Page = {
 }
 
 const COMPARED_MIN = 2
-/** Of the form on the price list; the page's own address is short enough to be passed on. */
+/** Fields that the price list's form sends along; without them the page's address is short enough to be shared. */
 const CARRIED = ['q', 'vendor', 'capability', 'channel', 'unit', 'price', 'context', 'sort'] as const
 
 async function compare(request: PageRequest): Promise<Answer> {

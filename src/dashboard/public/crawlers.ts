@@ -20,7 +20,7 @@ export const CRAWLER_PAGES: readonly Page[] = [
   { method: 'GET', path: '/favicon.ico', authentication: 'none', purpose: 'Icon for old browsers', handle: favicon },
 ]
 
-/** Besides the models and the operator's texts. */
+/** Public pages besides the models and the operator's texts. */
 const STANDING = ['/', '/models', '/quickstart', '/reference']
 const PUBLIC_FOR_5_MINUTES = { 'cache-control': 'public, max-age=300' }
 /** The 32-pixel picture of `assets/icon.svg`. */
@@ -31,7 +31,7 @@ function file(contentType: string, body: FileAnswer['body']): Answer {
   return { kind: 'file', contentType, body, headers: PUBLIC_FOR_5_MINUTES }
 }
 
-/** Outside production nothing is to be found: a test system must not stand beside the real one. */
+/** Outside production nothing may be indexed: a test system must not be found beside the real one. */
 function robots({ options }: PageRequest): Answer {
   const lines = options.production
     ? ['User-agent: *', 'Disallow: /v1/', 'Allow: /', '', `Sitemap: ${options.publicUrl}/sitemap.xml`]
@@ -54,7 +54,7 @@ async function sitemap({ options }: PageRequest): Promise<Answer> {
   return file('application/xml; charset=utf-8', `${body.join('\n')}\n`)
 }
 
-/** One `<url>` per language, each of which names all. */
+/** One `<url>` per language, each linking to all of them. */
 function urlsOf(address: string): string[] {
   const links = alternatesOf(encodeXml(address))
   const others = LANGUAGES.map(

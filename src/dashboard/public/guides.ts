@@ -60,7 +60,7 @@ function inVietnamese(operation: OperationView): OperationView {
     fields: operation.fields.map(described),
     answers: operation.answers.map(answer => {
       const meaning = STATUSES_IN_VIETNAMESE[answer.status]
-      // `type`, `type`. Then the error's English message.
+      // The description is one or more types in back-ticks, then the error's English message.
       const types = /^`[^.]*/.exec(answer.description)?.[0]
       return meaning === undefined ? described(answer) : { ...answer, description: `${types}. ${meaning}` }
     }),

@@ -1,6 +1,6 @@
 /**
- * Success and first bytes of the last seven days. Read at most once in a while per process, whoever looks at how many
- * pages; a page does not wait long for them, and does without while the database is away.
+ * Success and first bytes of the last seven days. A process reads them only once in a while, however many pages are viewed; a
+ * page does not wait long for them, and is shown without them while the database is away.
  */
 
 import { setTimeout } from 'node:timers/promises'
@@ -47,12 +47,12 @@ export async function latestFigures(options: DashboardOptions): Promise<FiguresB
 }
 
 export interface FiguresView {
-  /** From 0 to 1. */
+  /** Share of calls that were served, from 0 to 1. */
   readonly servedShare: number | null
   readonly firstByteMs: number | null
 }
 
-/** Of one entry; null where too few calls were made to say anything. */
+/** The figures of one entry; null where too few calls were made to say anything. */
 export function figuresView(
   figures: FiguresByEntry,
   entryId: string,

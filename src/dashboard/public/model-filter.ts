@@ -11,7 +11,7 @@ export const CHANNELS: readonly Channel[] = ['standard', 'aws']
 /** What the page calls a capability: of chat models what they can do, of the others what they make. */
 export const CAPABILITIES = ['reasoning', 'vision', 'tools', 'image', 'speech'] as const
 export const UNITS = ['mtok', 'request', 'image'] as const
-/** Least tokens of context. */
+/** Choices for the least context, in tokens. */
 export const CONTEXTS = ['128000', '200000', '400000', '1000000'] as const
 export const SORTS = ['featured', 'price', 'context', 'newest', 'name'] as const
 
@@ -80,7 +80,7 @@ function matches({ main, items }: CatalogueModel, filter: ModelFilter): boolean 
   if (vendor !== null && entry.vendor !== vendor) return false
   if (capability !== null && entry.kind !== capability && !can(main, capability)) return false
   if (contextMin !== null && (entry.contextTokens ?? 0) < Number(contextMin)) return false
-  // Of one and the same entry: the price by the token on AWS is not that of the standard channel.
+  // One entry must meet all conditions: the price by the token on AWS is not that of the standard channel.
   return items.some(
     ({ entry: { channel: own, price } }) =>
       (channel === null || own === channel) &&
@@ -98,9 +98,9 @@ type Order = (left: CatalogueModel, right: CatalogueModel) => number
 const byName: Order = (left, right) => left.name.localeCompare(right.name)
 const released = ({ main }: CatalogueModel, unknown: string) => main.entry.releasedOn ?? unknown
 
-/** Each falls back on the name, so that an order is the same every time. */
+/** Equal models are sorted by name, so that an order is the same every time. */
 const ORDERS: Readonly<Record<ModelFilter['sort'], (models: readonly CatalogueModel[]) => Order>> = {
-  // The largest families first, in them the newest; a model without a date is one that has just come.
+  // The largest families first, within them the newest; a model without a date counts as brand-new.
   featured: models => {
     const sizes = Map.groupBy(models, ({ main }) => main.entry.family)
     const sizeOf = ({ main }: CatalogueModel) => sizes.get(main.entry.family)?.length ?? 0
@@ -117,7 +117,7 @@ const ORDERS: Readonly<Record<ModelFilter['sort'], (models: readonly CatalogueMo
   name: () => byName,
 }
 
-/** By the token; those that have no such price come behind, by the call. */
+/** The price by the token; models without one come last, by their price per call. */
 function priceOf({ items }: CatalogueModel): number {
   const perToken = lowestPrice(items, 'mtok')
   if (perToken !== null) return perToken

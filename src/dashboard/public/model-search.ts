@@ -1,6 +1,6 @@
 /**
- * Search in the catalogue: every word must be found. Accents, case and the marks between the parts of a name make no
- * difference, and a word that nothing has is taken for the nearest one, a letter away.
+ * Search in the catalogue: every word must be found. Accents, case and the marks between the parts of a name make no difference,
+ * and a word that no model has is taken for one that differs by a letter.
  */
 
 import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
@@ -8,7 +8,7 @@ import { type CatalogueModel, vendorName } from '../../catalogue/models.ts'
 import { wordsOf } from './model-words.ts'
 
 export interface Found {
-  /** Best match first; as they came where none is better. */
+  /** Best match first; equal matches keep their order. */
   readonly models: readonly CatalogueModel[]
   /** What was searched for instead of what was typed; null: what was typed. */
   readonly instead: string | null
@@ -18,13 +18,13 @@ interface Indexed {
   readonly model: CatalogueModel
   /** Parts of its names. */
   readonly parts: readonly string[]
-  /** Its names with nothing between the parts. */
+  /** Its names without the marks between their parts. */
   readonly names: readonly string[]
-  /** Runs of letters in them. */
+  /** Runs of letters in its names. */
   readonly letters: readonly string[]
-  /** Of what it can do. */
+  /** Words for what it can do. */
   readonly words: ReadonlySet<string>
-  /** Of the descriptions. */
+  /** Words of its descriptions. */
   readonly prose: ReadonlySet<string>
 }
 
@@ -76,7 +76,7 @@ function indexOf(catalogue: Catalogue, model: CatalogueModel): Indexed {
   }
 }
 
-/** Shorter words without a digit only count at the beginning of a part: `re` (cheap) is no `preview`. */
+/** Shorter words without a digit only count at the beginning of a part: `re` (Vietnamese for cheap) must not find `preview`. */
 const INSIDE_LETTERS_MIN = 3
 
 /** 0: not found. */
@@ -115,7 +115,7 @@ function wordsIn(text: string): string[] {
     .filter(Boolean)
 }
 
-/** The word with each of its runs of letters that nobody knows replaced by a known one; as it was where there is none. */
+/** The word with each unknown run of letters replaced by a known one that differs by a letter, if there is one. */
 function nearest(all: readonly Indexed[], word: string): string {
   const known = new Set(all.flatMap(({ letters, words, prose }) => [...letters, ...words, ...prose]))
   return word.replace(/[a-z]+/g, letters =>
@@ -129,7 +129,7 @@ function lettersIn(name: string): readonly string[] {
 
 const FORGIVEN_LETTERS_MIN = 4
 
-/** One letter too many, missing, wrong, or two in the wrong order; of very short words only the last. */
+/** Whether one letter is too many, missing or wrong, or two are swapped; in very short words only a swap counts. */
 function isLetterApart(typed: string, known: string): boolean {
   const start = sharedStart(typed, known)
   const [left, right] = [typed.slice(start), known.slice(start)]

@@ -34,9 +34,9 @@ export interface ModelView {
   readonly outputTokensMax: number | null
   readonly releasedOn: Date | null
   readonly variants: readonly VariantView[]
-  /** From how many tokens a call at the fixed price is the cheaper one; null: it has one price only. */
+  /** The number of tokens from which a call at the fixed price is cheaper; null: the model does not have both prices. */
   readonly breakEven: string | null
-  /** Of the first variant to go, when customers are warned. */
+  /** Retirement of the first variant to go, once customers are warned of it. */
   readonly retirement: RetirementView | null
 }
 
@@ -72,7 +72,7 @@ export function modelView(model: CatalogueModel, { catalogue, language, now }: V
   }
 }
 
-/** In Vietnamese where somebody wrote it; else its limits say something of it. */
+/** The description in the language. A missing Vietnamese one is made up from the model's limits. */
 export function describe({ main: { entry }, name }: CatalogueModel, language: Language): string {
   if (language === 'en') return entry.description
   if (entry.descriptionVi !== null) return entry.descriptionVi
@@ -103,7 +103,7 @@ function noonOf(day: string | null): Date | null {
   return day === null ? null : new Date(`${day}T05:00:00Z`)
 }
 
-/** Against the cheapest price by the token. */
+/** Compares the fixed price with the cheapest price by the token. */
 function breakEvenText({ items, main }: CatalogueModel, language: Language): string | null {
   const perToken = items
     .filter(({ entry }) => entry.price.per === 'mtok')

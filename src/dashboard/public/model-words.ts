@@ -1,4 +1,4 @@
-/** What people type for what models can do, beside names: both languages, as one looks for it. */
+/** What people type, besides names, to find models by what they can do: in both languages, as people search. */
 
 import type { CatalogueItem } from '../../catalogue/catalogue.ts'
 import type { Capability, ModelKind } from '../../generated/types.ts'

@@ -48,7 +48,7 @@ async function detail(request: PageRequest): Promise<Answer> {
       firstByteMs,
     }
   })
-  // The format of its own first: it passes unchanged.
+  // The model's own format first, because it passes unchanged.
   const endpoints = entry.endpoints.toSorted(
     (left, right) => Number(right === entry.apiStandard) - Number(left === entry.apiStandard),
   )

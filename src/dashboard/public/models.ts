@@ -26,7 +26,7 @@ export const MODEL_LIST: Page = {
   handle: list,
 }
 
-/** Most models beside each other. */
+/** Most models that can be compared. */
 export const COMPARED_MAX = 4
 
 /** Models named by the fields `model`, each once; unknown names are left out. */
@@ -94,7 +94,7 @@ function list(request: PageRequest): Answer {
       ],
       isFiltered: isFiltered(filter),
       models: models.map(show),
-      // Chosen before the filter hid them: they stay chosen.
+      // Models chosen before the filter hid them stay chosen.
       hidden: chosen.filter(({ main }) => models.every(model => model.main !== main)).map(show),
       canCompare: models.length > 0 || chosen.length > 0,
       comparedMax: COMPARED_MAX,

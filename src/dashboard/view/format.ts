@@ -1,4 +1,4 @@
-/** Numbers of pages, beyond those that mails have too (`lib/display.ts`). */
+/** Numbers as pages show them, beyond the formats that mails use too (`lib/display.ts`). */
 
 import { day, dongOfMicro, dongWhole, NO_BREAK, withDots } from '../../lib/display.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'

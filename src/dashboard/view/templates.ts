@@ -46,7 +46,6 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   and: (...values: unknown[]) => values.slice(0, -1).every(Boolean),
   not: (value: unknown) => !value,
   concat: (...parts: unknown[]) => parts.slice(0, -1).join(''),
-  /** Text whose `code` between back-ticks is set as code; everything is escaped. */
   /** Text with `[words](/path)` as a link to a page of ours; everything is escaped. */
   linked: (value: string) =>
     new Handlebars.SafeString(
@@ -60,8 +59,7 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
 const COMPILE: CompileOptions = { strict: true, preventIndent: true }
 
 /**
- * Reads `<folder>/*.hbs` as templates and `<folder>/partials/*.hbs` as partials. One with a syntax error fails its
- * page.
+ * Reads `<folder>/*.hbs` as templates and `<folder>/partials/*.hbs` as partials. A template with a syntax error fails its page.
  */
 export function loadTemplates(folder: string): Templates {
   const handlebars = Handlebars.create()

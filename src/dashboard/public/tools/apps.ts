@@ -4,7 +4,8 @@ import { SHELL, type Tool } from './types.ts'
 
 export const APPS: readonly Tool[] = [
   {
-    // Its backend/open_webui/config.py and docs.openwebui.com, read 2026-11-22: all three are kept from the first start on.
+    // Its backend/open_webui/config.py and docs.openwebui.com, read 2026-11-22: it keeps all three settings from its first start
+    // on.
     id: 'open-webui',
     name: 'Open WebUI',
     note: 'quickstart.open_webui',

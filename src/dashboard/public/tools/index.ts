@@ -16,7 +16,7 @@ export const GROUPS = [
   ['quickstart.group.apps', APPS],
 ] as const
 
-/** Where no key is known. */
+/** Stands for the key where none is known. */
 export const KEY_PLACEHOLDER = '$KEY'
 
 /** What the template `partials/tools.hbs` takes. */
@@ -46,7 +46,7 @@ function toolView(request: PageRequest, tool: Tool, setup: Setup) {
   }
 }
 
-/** For notes on defaults that are dear: models with their prices. */
+/** Models with their prices, for notes on expensive defaults. */
 function priceNotes(
   { options, language }: PageRequest,
   { smallModel = options.catalogue.settings.fallback }: Tool,

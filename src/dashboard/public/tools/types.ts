@@ -5,7 +5,7 @@ import type { TextKey } from '../../texts/index.ts'
 export interface Setup {
   /** Without a slash at the end. */
   readonly base: string
-  /** What stands for the key: the key itself where it was just made. */
+  /** The key itself where it was just created, otherwise a placeholder. */
   readonly key: string
   readonly brand: string
   readonly models: ExampleModels
@@ -13,11 +13,11 @@ export interface Setup {
 
 /** Entry ids. */
 export interface ExampleModels {
-  /** Of Claude Code's kind: its own format is spoken upstream. */
+  /** For tools such as Claude Code: its upstream speaks the Messages format. */
   readonly messages: string
   readonly chat: string
   readonly responses: string
-  /** The lowest price per token that can use tools. */
+  /** The model with the lowest price per token among those that can use tools. */
   readonly cheap: string
   readonly chatContextTokens: number
   readonly image: string | null
@@ -34,9 +34,9 @@ export interface Tool {
   /** Anchor on the page. */
   readonly id: string
   readonly name: string
-  /** The id for minor work that it asks for by itself. */
+  /** The model id that the tool itself asks for in minor work. */
   readonly smallModel?: string
-  /** What to know before; `{provider}` and the like are filled in by `values`. */
+  /** What the reader should know first; `{provider}` and the like are filled in by `values`. */
   readonly note?: TextKey
   readonly values?: (setup: Setup) => Readonly<Record<string, string>>
   readonly blocks?: (setup: Setup) => readonly Block[]
