@@ -14,7 +14,7 @@ import type { TokenUsage, UsageFacts } from './usage.ts'
 export interface ConversationFormat<Echo = unknown> {
   /** Throws GatewayError `invalid_request` for what other formats cannot express, and for values of a wrong type. */
   readRequest(body: JsonObject, facts: ReadFacts): { readonly request: ConversationRequest; readonly echo: Echo }
-  /** Two parts of `readRequest` that the dialect also needs of same-format bodies. */
+  /** Two parts of `readRequest` that the dialect also needs for same-format bodies. */
   readReasoning(body: JsonObject): ReasoningRequest
   readStructure(body: JsonObject): StructureRequest | null
   readonly plain: PlainRequest

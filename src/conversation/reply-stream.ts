@@ -25,7 +25,7 @@ export interface ReplyStream {
   readonly usage: UsageReport
   /** Output tokens, counted from what `push` has returned so far. */
   countOutputTokens(): number
-  /** A rough figure of the same, cheap enough to read often. */
+  /** A rough estimate of the output tokens, cheap enough to read often. */
   estimateOutputTokens(): number
   /** The complete event that ends a failed stream. Absent or null: use the error event that all formats know. */
   failureEvent?(error: GatewayError): string | null

@@ -17,7 +17,7 @@ const WAITING_SEGMENTS_MAX = 100_000
 export interface SpokenSegment {
   readonly kind: 'text' | 'refusal' | 'reasoning'
   waiting: string
-  /** Closed: more text of the same kind starts a new part. */
+  /** No more text is added: further text of the same kind starts a new part. */
   isOver: boolean
   /** The seal of finished reasoning. */
   seal: Seal | null
@@ -31,7 +31,7 @@ export interface CallSegment {
   signature: string | null
   readonly arguments: CallArguments
   waiting: string
-  /** Its part has been closed. */
+  /** The call's part has been closed. */
   isClosed: boolean
 }
 

@@ -22,7 +22,7 @@ export function textForImage({ dialect, hasVision }: DialectFacts, place: string
 export interface GivenDocument {
   /** The full text of a text document, including its title; null for other documents. */
   readonly text: string | null
-  /** The note to write in its place. */
+  /** The note to write in the document's place. */
   readonly note: string
 }
 

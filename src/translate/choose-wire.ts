@@ -68,7 +68,10 @@ function lossesOf({ cannot, dialect }: Wire, asks: WireAsks): WireLimit[] {
   return loses
 }
 
-/** A model that reasons by default also reasons when it has tools, unless its wire requires that to be switched off. */
+/**
+ * Whether the wire loses an effort that is sent beside tools. A model that reasons by default also reasons when it has
+ * tools, unless its wire requires that to be switched off.
+ */
 function losesEffort(
   cannot: readonly WireLimit[],
   { reasoning }: Dialect,

@@ -3,13 +3,13 @@
 import { inspect } from 'node:util'
 import { Circuit, type CircuitPolicy, type ReportedState, reportCircuit } from './circuit.ts'
 
-/** Sent as is. */
+/** A secret that is sent as it is. */
 export interface KeySecret {
   readonly kind: 'key'
   readonly secret: string
 }
 
-/** Signs requests. */
+/** A secret that signs requests. */
 export interface AwsSecret {
   readonly kind: 'aws'
   readonly accessKeyId: string

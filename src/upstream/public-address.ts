@@ -26,7 +26,7 @@ const CLOSED_IPV4 = [
 
 /** The global unicast block; everything outside it (mapped, NAT64, unique local, link local) is refused. */
 const OPEN_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
-/** Refused within it: protocol assignments including Teredo, 6to4, documentation. */
+/** Ranges refused within that block: protocol assignments including Teredo, 6to4, documentation. */
 const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'].map(range =>
   ipaddr.IPv6.parseCIDR(range),
 )

@@ -106,7 +106,7 @@ export class ReachableUpstream {
     })
   }
 
-  /** Its calls in flight have reached the limit. */
+  /** The upstream's calls in flight have reached the limit. */
   get full(): boolean {
     return this.callsInFlight >= this.#concurrencyMax
   }
@@ -152,7 +152,7 @@ export class ReachableUpstream {
 }
 
 export interface UpstreamRegistry {
-  /** Null when the upstream has no credentials and no sandbox stands in for it. */
+  /** The upstream with this id; null when it has no credentials and no sandbox stands in for it. */
   find(upstreamId: string): ReachableUpstream | null
   /** Ids of upstreams that cannot be called. */
   readonly unreachable: readonly string[]

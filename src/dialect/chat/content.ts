@@ -30,7 +30,7 @@ export function withContent(message: JsonObject, place: string, { facts, media, 
   return withMember(message, 'content', isResult ? resultText(texts) : texts.join('\n\n'))
 }
 
-/** The texts of content without anything else, not even cache markers; null for other content. */
+/** The texts of content that has nothing else in it, not even cache markers; null for other content. */
 function plainTexts(parts: readonly JsonValue[]): string[] | null {
   const texts = parts.map(part =>
     isObject(part) && part.type === 'text' && part.cache_control === undefined ? part.text : null,

@@ -30,7 +30,7 @@ export function withEcho(message: JsonObject, { echo, echoPlaceholder, field }: 
   return withoutMembers(withThought(moved, field, text), field === 'reasoning' ? ['reasoning_content'] : ['reasoning'])
 }
 
-/** A new member goes right after the content. */
+/** Sets the reasoning field; a new one goes right after the content. */
 function withThought(message: JsonObject, field: string, text: string): JsonObject {
   if (message.tool_calls === undefined || Object.hasOwn(message, field)) return withMember(message, field, text)
   const { tool_calls, ...rest } = message

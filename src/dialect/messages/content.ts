@@ -19,7 +19,8 @@ export function withContent(content: JsonValue | undefined, place: string, facts
 }
 
 /**
- * Adds a text next to a document, which some hosts require in messages and results: its title, if there is no other.
+ * Adds a document's title as a text if there is no text beside the document: some hosts require one in messages and in
+ * results.
  */
 export function withTitles(content: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(content)) return content
@@ -34,7 +35,7 @@ export function withTitles(content: JsonValue | undefined): JsonValue | undefine
   return blocks.toSpliced(at + 1, 0, { type: 'text', text: textOrNull(document.title) ?? 'document.pdf' })
 }
 
-/** The texts of content without anything else, not even cache markers; null for other content. */
+/** The texts of content that has nothing else in it, not even cache markers; null for other content. */
 function plainTexts(blocks: readonly JsonValue[]): string[] | null {
   const texts = blocks.map(block =>
     isObject(block) && block.type === 'text' && block.cache_control === undefined ? block.text : null,

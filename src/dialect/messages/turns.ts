@@ -50,7 +50,7 @@ function hoisted(body: JsonObject, messages: readonly JsonValue[]): JsonObject {
   return { ...withSystem(body, system ?? ''), messages: turns }
 }
 
-/** A new `system` goes right before `messages`. */
+/** Sets `system`; a new one goes right before `messages`. */
 function withSystem(body: JsonObject, system: JsonValue): JsonObject {
   if (Object.hasOwn(body, 'system')) return withMember(body, 'system', system)
   return Object.fromEntries(

@@ -25,7 +25,7 @@ export const visitCalls: VisitCalls = (body, onName, onId) => {
 
 const NAMED: ReadonlySet<unknown> = new Set(['function', 'custom', 'function_call', 'custom_tool_call'])
 
-/** Namespaces are not renamed. */
+/** Whether this has a name to map; the names of namespaces are never changed. */
 function isNamed(holder: JsonValue | undefined): holder is JsonObject & { name: string } {
   const given = itemOf(holder)
   return typeof given?.name === 'string' && NAMED.has(given.type)

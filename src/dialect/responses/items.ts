@@ -7,7 +7,7 @@ export function itemOf(item: JsonValue | undefined): JsonObject | null {
   return typeof item === 'object' && item !== null ? (item as JsonObject) : null
 }
 
-/** Messages may omit the type. */
+/** Whether an item is a message, which may omit its type. */
 export function isMessage(item: JsonValue | undefined): item is JsonObject {
   const given = itemOf(item)
   return given?.type === 'message' || (given !== null && given.type === undefined && given.role !== undefined)

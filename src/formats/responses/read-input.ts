@@ -93,7 +93,7 @@ function readPiece(item: JsonObject, place: string, reading: ItemReading): Piece
   }
 }
 
-/** Messages and references may omit the type. */
+/** The item's type, which messages and references may omit. */
 function typeOf(item: JsonObject): string | null {
   if (item.type !== undefined && item.type !== null) return textOrNull(item.type)
   if (item.role !== undefined) return 'message'

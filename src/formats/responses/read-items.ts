@@ -14,7 +14,7 @@ export interface ItemReader {
   done(item: JsonObject): void
 }
 
-/** `item`: as it was added. Items that clients do not see get a reader that ignores them. */
+/** `item`: the item as it was announced. Items that clients do not see get a reader that ignores them. */
 export function readerOf(item: JsonObject, queue: PartQueue): ItemReader {
   switch (item.type) {
     case 'message':

@@ -39,7 +39,7 @@ function readInput({ input }: JsonObject, reading: ItemReading): Piece[] {
 
 /**
  * Makes one turn of all consecutive output of the model, followed by the outputs of its calls, wherever the client put
- * them. A missing output is replaced by a note; one without a call becomes text.
+ * them. A missing output is replaced by a note; an output without a call becomes text.
  */
 function inOrder(pieces: readonly Piece[]): Turn[] {
   const waiting = new Waiting(pieces)

@@ -9,7 +9,7 @@ import type { WrittenItem } from './carrier.ts'
 import type { ResponsesEcho } from './echo.ts'
 import { writeUsage } from './usage.ts'
 
-/** Members that never depend on the request; nothing is stored, whatever it says. */
+/** Members that never depend on the request: nothing is stored, even if the request asks for that. */
 const CONSTANT: JsonObject = {
   background: false,
   max_tool_calls: null,

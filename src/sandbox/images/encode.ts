@@ -44,7 +44,7 @@ async function loadWebp(): Promise<Encoder> {
   return (pixels, quality) => encode(pixels, { quality, method: 0 })
 }
 
-/** Only in browsers do the libraries fetch their code themselves. */
+/** Reads a library's WebAssembly from disk, because the libraries only fetch it themselves in browsers. */
 async function codeOf(file: string): Promise<object> {
   return { wasmBinary: await readFile(createRequire(import.meta.url).resolve(file)) }
 }

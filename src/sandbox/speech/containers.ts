@@ -13,7 +13,7 @@ export interface Container {
   open(): Promise<Writer>
 }
 
-/** The file in chunks; encoding happens as they are consumed. `samples` are 16 bits, little-endian, mono. */
+/** Writes the file in chunks, which are encoded as they are consumed. `samples` are 16 bits, little-endian, mono. */
 export type Writer = (samples: Buffer) => Iterable<Buffer>
 
 /** The supported containers. Others would need large encoders. */

@@ -16,9 +16,9 @@ import { isObject, parseJson } from '../../lib/json.ts'
 import { editJson } from '../../lib/json-text.ts'
 import { UpstreamFault } from '../fault.ts'
 
-/** Length of a frame, length of its headers, checksum of both. */
+/** The start of a frame: its length, the length of its headers, and a checksum of both. */
 const PRELUDE_BYTES = 12
-/** Prelude and the checksum of the whole frame. */
+/** The smallest frame: the prelude, and the checksum of the whole frame. */
 const FRAME_BYTES_MIN = 16
 
 /** Metrics that AWS adds to the last event; they are for the operator. */
@@ -77,7 +77,7 @@ function damaged(): UpstreamFault {
   return new UpstreamFault('garbage', 'an event frame is damaged')
 }
 
-/** Verifies both checksums. */
+/** Decodes a frame and verifies both of its checksums. */
 function decode(bytes: Buffer): Frame {
   try {
     return codec.decode(bytes)
@@ -91,7 +91,7 @@ function textHeader(frame: Frame, name: string): string {
   return header?.type === 'string' ? header.value : ''
 }
 
-/** The event; empty for frames without one. */
+/** The event in a frame; empty for frames without one. */
 function eventOf(frame: Frame): ByteText {
   const payload = Buffer.from(frame.body.buffer, frame.body.byteOffset, frame.body.length)
   switch (textHeader(frame, ':message-type')) {
