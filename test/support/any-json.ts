@@ -1,4 +1,4 @@
-/** Random JSON from given keys and words: bodies that no client has written yet. */
+/** Random JSON made of given keys and words, for bodies that no client has written yet. */
 
 import fc from 'fast-check'
 

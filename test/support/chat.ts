@@ -29,7 +29,7 @@ export const MESSAGES_START = [
   messagesEvent({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
 ] as const
 
-/** Its end: 25 output tokens. */
+/** The end of that stream: 25 output tokens. */
 export const MESSAGES_END = [
   messagesEvent({ type: 'content_block_stop', index: 0 }),
   messagesEvent({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 25 } }),

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 
 export interface ReceivedSpan {
   readonly name: string
-  /** 2: server. 3: client. */
+  /** 2: a server span. 3: a client span. */
   readonly kind: number
   readonly traceId: string
   readonly spanId: string
@@ -15,7 +15,7 @@ export interface ReceivedSpan {
   readonly attributes: Readonly<Record<string, unknown>>
   /** 2: error. */
   readonly statusCode: number
-  /** Attributes of the service. */
+  /** Attributes of the service that sent the span. */
   readonly resource: Readonly<Record<string, unknown>>
 }
 
@@ -25,7 +25,7 @@ export interface Collector {
   /** Every body as received. */
   readonly bodies: readonly string[]
   readonly headers: readonly IncomingHttpHeaders[]
-  /** How it handles the next batches. */
+  /** How the collector handles the next batches. */
   behaviour: 'take' | 'refuse' | 'hang'
   /** Resolves when the condition holds; rejects after 20 s. */
   until(holds: (spans: readonly ReceivedSpan[]) => boolean): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * A gateway in front of one scripted provider that serves as every upstream, with good replies of both formats: for
- * calls whose two sides speak different formats.
+ * A gateway in front of one scripted provider that serves as every upstream, with good replies in both formats, for
+ * tests in which client and upstream speak different formats.
  */
 
 import { afterAll, beforeAll, beforeEach } from 'vitest'

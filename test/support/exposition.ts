@@ -24,7 +24,7 @@ const SUFFIXES: Readonly<Record<ParsedFamily['type'], readonly string[]>> = {
 export function parseExposition(text: string): ReadonlyMap<string, ParsedFamily> {
   const families = new Map<string, ParsedFamily>()
   const seen = new Set<string>()
-  if (!text.endsWith('\n')) throw new Error('the last line does not end')
+  if (!text.endsWith('\n')) throw new Error('the last line does not end with a newline')
   let family: ParsedFamily | null = null
   let familyName = ''
   let help: string | null = null
@@ -33,9 +33,9 @@ export function parseExposition(text: string): ReadonlyMap<string, ParsedFamily>
     if (head?.[1] === 'HELP') {
       familyName = head[2] as string
       help = head[3] as string
-      if (families.has(familyName)) throw new Error(`${familyName} stands in the text twice`)
+      if (families.has(familyName)) throw new Error(`the family ${familyName} appears twice`)
     } else if (head !== null) {
-      if (help === null || head[2] !== familyName) throw new Error(`no HELP before: ${line}`)
+      if (help === null || head[2] !== familyName) throw new Error(`no HELP line precedes: ${line}`)
       family = { type: head[3] as ParsedFamily['type'], help, samples: [] }
       families.set(familyName, family)
       help = null
@@ -44,13 +44,13 @@ export function parseExposition(text: string): ReadonlyMap<string, ParsedFamily>
       if (found === null || family === null) throw new Error(`not a sample: ${line}`)
       const [, name = '', labelText = '', valueText = ''] = found
       if (!SUFFIXES[family.type].some(suffix => name === familyName + suffix)) {
-        throw new Error(`${name} stands below ${familyName}`)
+        throw new Error(`the sample ${name} appears under the family ${familyName}`)
       }
       const value = valueText === '+Inf' ? Number.POSITIVE_INFINITY : Number(valueText)
-      if (Number.isNaN(value)) throw new Error(`no number: ${line}`)
+      if (Number.isNaN(value)) throw new Error(`the value is not a number: ${line}`)
       const labels = parseLabels(labelText)
       const series = name + JSON.stringify(Object.entries(labels).sort())
-      if (seen.has(series)) throw new Error(`twice: ${line}`)
+      if (seen.has(series)) throw new Error(`this series has appeared before: ${line}`)
       seen.add(series)
       family.samples.push({ name, labels, value })
     }
@@ -62,7 +62,7 @@ function parseLabels(text: string): Record<string, string> {
   const labels: Record<string, string> = {}
   for (let rest = text; rest !== ''; ) {
     const found = LABEL.exec(rest)
-    if (found === null) throw new Error(`not labels: ${text}`)
+    if (found === null) throw new Error(`these are not labels: ${text}`)
     const [whole, name = '', value = ''] = found
     labels[name] = value.replaceAll(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character))
     rest = rest.slice(whole.length)
@@ -81,7 +81,7 @@ export class Figures {
   /** Sum of the samples with these label values; 0 if there are none. `name` may be part of a histogram. */
   sum(name: string, labels: Readonly<Record<string, string>> = {}): number {
     const family = this.families.get(name) ?? this.families.get(name.replace(/_(bucket|sum|count)$/, ''))
-    if (family === undefined) throw new Error(`there is no ${name}`)
+    if (family === undefined) throw new Error(`there is no metric ${name}`)
     const wanted = Object.entries(labels)
     return family.samples
       .filter(sample => sample.name === name && wanted.every(([label, value]) => sample.labels[label] === value))

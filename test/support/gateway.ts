@@ -53,10 +53,10 @@ export interface TestGateway {
   close(): Promise<void>
 }
 
-/** A bank account, so that top-up orders exist where nothing is simulated. */
+/** A bank account, so that customers can order top-ups even where nothing is simulated. */
 export const TEST_BANK = { BANK_BIN: '970436', BANK_ACCOUNT: '0071000123456', BANK_ACCOUNT_NAME: 'CONG TY SVC' }
 
-/** The operator of the service. */
+/** The company that runs the service. */
 export const TEST_COMPANY = {
   COMPANY_NAME: 'Công ty TNHH SVC',
   COMPANY_ADDRESS: '1 Lê Lợi, Quận 1, TP. Hồ Chí Minh',
@@ -83,7 +83,7 @@ export interface TestGatewayOptions {
   readonly log?: Logger
   readonly environment?: Readonly<Record<string, string>>
   readonly imageFetch?: GatewayOptions['imageFetch']
-  /** As in KEY_PEPPERS and KEY_ENCRYPTION_KEYS; absent: fresh ones. */
+  /** Value of both KEY_PEPPERS and KEY_ENCRYPTION_KEYS; absent: fresh ones. */
   readonly secrets?: string
 }
 

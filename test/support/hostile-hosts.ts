@@ -1,4 +1,4 @@
-/** Hosts of URLs that lead inside, in every spelling that some parser takes. */
+/** Hosts of URLs that lead to the internal network, in every spelling that some parser accepts. */
 export const HOSTILE_HOSTS = [
   '127.0.0.1',
   '127.0.0.1.',

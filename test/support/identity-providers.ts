@@ -13,27 +13,27 @@ export interface Person {
   readonly isVerified?: boolean
   /** Google: its Workspace domain. */
   readonly hd?: string
-  /** GitHub: all addresses, where they are not just one. */
+  /** GitHub: all addresses, if there is more than one. */
   readonly emails?: readonly { email: string; primary: boolean; verified: boolean }[]
 }
 
 export interface ProviderDouble {
   readonly url: string
-  /** Who is signed in there. */
+  /** Who is signed in at the provider. */
   person: Person
-  /** Parameters of the answer that are changed on the way back. */
+  /** Changes the parameters with which the browser comes back to the gateway. */
   answer: (query: URLSearchParams) => void
-  /** What is changed in an ID token before it is signed. */
+  /** Changes the claims of an ID token before it is signed. */
   claims: (claims: Record<string, unknown>) => void
   /** Signs ID tokens with a key that nobody knows. */
   forges: boolean
-  /** Answers nothing but errors. */
+  /** Answers every request with an error. */
   isDown: boolean
-  /** Requests that came for a token. */
+  /** Requests for a token. */
   readonly tokenRequests: URLSearchParams[]
-  /** Settings for the gateway. */
+  /** Settings that make a gateway use this provider. */
   readonly environment: Readonly<Record<string, string>>
-  /** As before anything was changed. */
+  /** Undoes every change. */
   restore(): void
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
  * Endless calls to a gateway, streamed and whole, on kept and new connections, with the outcome of each. The provider
- * behind it streams for some hundred milliseconds, so that streams outlast what happens meanwhile.
+ * behind the gateway streams for some hundred milliseconds, so that streams are open whatever happens to the gateway.
  */
 
 import { createServer } from 'node:http'

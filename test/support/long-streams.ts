@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { messagesEvent, textDelta } from './chat.ts'
 
 export interface LongStreamsOptions {
-  /** Text events per stream; the text of each. */
+  /** Text events per stream, each with this `text`. */
   readonly events: number
   readonly text: string
   /** Usage reported at the end, or with a whole reply. */
@@ -20,18 +20,18 @@ export interface LongStreamsOptions {
 export interface LongStreams {
   readonly url: string
   options: LongStreamsOptions
-  /** While set, every reply waits for it after its first event. */
+  /** While set, every reply waits for this promise after its first event. */
   gate: Promise<unknown> | null
   /** Request bodies, parsed. */
   readonly bodies: readonly Readonly<Record<string, unknown>>[]
-  /** The last stream was written to its end. */
+  /** Whether the last stream was written to its end. */
   readonly served: boolean
   /** Replies that the gateway aborted. */
   readonly aborted: number
   close(): Promise<void>
 }
 
-/** The first event, the one with a text, and the end of a stream. */
+/** The start of a stream, an event with text, and the end. */
 interface Wire {
   readonly start: (inputTokens: number) => string
   readonly delta: (text: string) => string
@@ -161,7 +161,7 @@ export async function startLongStreams(options: LongStreamsOptions): Promise<Lon
   return streams
 }
 
-/** A provider writes no more than it is asked for. */
+/** A whole reply with no more output tokens than the request allows. */
 function wholeWithin(options: LongStreamsOptions, body: Readonly<Record<string, unknown>>): object {
   const cap = body.max_tokens ?? body.max_completion_tokens ?? body.max_output_tokens
   const outputTokens = typeof cap === 'number' ? Math.min(cap, options.outputTokens) : options.outputTokens

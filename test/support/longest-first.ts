@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Seconds in a full run on two cores, for machines without a cache of their own. Files below 15 s are left out. */
+/** Seconds per file in a full run on two cores, used until this machine has measured its own. Files below 15 s are left out. */
 const SECONDS: Readonly<Record<string, number>> = {
   'test/browser/journey.test.ts': 118,
   'test/deploy/alerts.test.ts': 81,
@@ -33,7 +33,7 @@ const SECONDS: Readonly<Record<string, number>> = {
   'test/app/start.test.ts': 15,
 }
 
-/** By duration: as the last run measured it, else as listed; files without either come last, the largest first. */
+/** Sorts by duration, as last measured here or else as listed above; files without either come last, the largest first. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { cache, config } = this.ctx

@@ -1,6 +1,6 @@
 /**
- * A device with passkeys, as browsers answer for it: one key pair on P-256 per passkey, attestation "none". What an
- * attacker could change can be changed.
+ * A device with a passkey, and what a browser sends on its behalf: a key pair on P-256, attestation "none". A test can
+ * change whatever an attacker could.
  */
 
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'

@@ -34,11 +34,11 @@ export async function createTestDatabase({ migrated = true }: { migrated?: boole
   server ??= joinServer()
   const { urlOf, admin, template } = await server
   const name = `test_${process.pid}_${++databases}`
-  // Half the work of the default, which writes every page to the log.
+  // This strategy takes half the work of the default, which writes every page to the log.
   await admin.unsafe(`create database ${name} template ${migrated ? template : 'template1'} strategy file_copy`)
   const url = urlOf(name)
   const sql = openDatabase({ url, name: 'test', connectionsMax: 8, connectTimeoutMs: CONNECT_TIMEOUT_MS })
-  // The only row that differs between databases.
+  // All other rows may be the same in every database.
   if (migrated) await sql.unsafe('update database_identity set database_id = gen_random_uuid()')
   return {
     url,
@@ -57,7 +57,7 @@ async function joinServer(): Promise<Server> {
   const urlOf = (name: string) => url.replace(/\/[^/]*$/, `/${name}`)
   const admin = openDatabase({ url, name: 'test admin', connectionsMax: 1, connectTimeoutMs: CONNECT_TIMEOUT_MS })
   const template = `migrated_${digestOfMigrations()}`
-  // Two processes may do this at once; the second finds the first one's work.
+  // Two processes may get here at once; the second waits and finds the template that the first has made.
   await admin.unsafe(`select pg_advisory_lock(hashtext('${template}'))`)
   const found = await admin`select 1 from pg_database where datname = ${template}`
   if (found.length === 0) {
@@ -73,7 +73,7 @@ async function joinServer(): Promise<Server> {
   return { urlOf, admin, template }
 }
 
-/** Thousands of rounds of hashing at each connection are half of what it costs, and guard nothing here. */
+/** Hashes the password once instead of thousands of times: that was half the cost of a connection, and guards nothing here. */
 async function shortenSignIn(admin: Sql, url: string): Promise<void> {
   await admin.unsafe('set scram_iterations = 1')
   await admin.unsafe(`alter role current_user password '${decodeURIComponent(new URL(url).password)}'`)

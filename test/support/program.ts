@@ -20,8 +20,8 @@ export interface Program {
 }
 
 /**
- * Environment of every process that a test starts: nothing of the operator's. Compiled code is cached for the next
- * process, which halves its start-up time.
+ * Environment of every process that a test starts, without any of the caller's own settings. Compiled code is cached for
+ * the next process, which halves its start-up time.
  */
 export function programEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
@@ -48,8 +48,8 @@ export async function killPrograms(): Promise<void> {
 const givenPorts = new Set<number>()
 
 /**
- * An unused port below those that the kernel gives to connections and to servers that name none, so that nobody takes it
- * before the program that is to listen there, or while that is being replaced.
+ * An unused port below the range from which the kernel assigns ports by itself, so that nothing else takes it before the
+ * program listens there, or while that program is being replaced.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 200; tries++) {

@@ -45,7 +45,7 @@ export class Prometheus {
   #firing: ReadonlySet<string> = new Set()
   #running: Promise<void> | null = null
 
-  /** `pause`: what must have happened between two rounds. */
+  /** `pause` resolves when the next round may begin. */
   constructor(targets: readonly Target[], pause: () => Promise<unknown>) {
     this.#targets = targets
     this.#pause = pause
@@ -82,12 +82,12 @@ export class Prometheus {
     } while (isOn())
   }
 
-  /** Seconds since 1970, until the first round; from then on, fifteen per round. */
+  /** The time on this clock: when the first round began, in seconds since 1970, plus fifteen per round. */
   #now(): number {
     return (this.#rounds[0] as number) + this.#rounds.length * ROUND_S
   }
 
-  /** A moment on this clock; those before the first round stay as they are. */
+  /** Moves a moment to this clock; moments before the first round stay as they are. */
   #moved(seconds: number): number {
     const passed = this.#rounds.filter(round => round <= seconds).length
     return passed === 0 ? seconds : (this.#rounds[0] as number) + passed * ROUND_S

@@ -22,7 +22,7 @@ interface Line {
 
 const LOOK_BACK_S = 300
 
-/** Samples by name, in seconds. */
+/** Samples by metric name; their times are in seconds. */
 export class SampleStore {
   readonly #lines = new Map<string, Map<string, Line>>()
 
@@ -45,7 +45,7 @@ export class SampleStore {
 }
 
 type Value = number | readonly Sample[]
-/** Evaluates at a moment, in seconds. */
+/** Evaluates a query at the moment `at`, in seconds. */
 export type Query = (store: SampleStore, at: number) => Value
 type Range = (store: SampleStore, at: number) => readonly Line[]
 
@@ -105,7 +105,8 @@ class Parser {
   }
 
   end(): void {
-    if (this.#at < this.#tokens.length) throw new Error(`left over: ${this.#tokens.slice(this.#at).join(' ')}`)
+    if (this.#at < this.#tokens.length)
+      throw new Error(`cannot read the rest: ${this.#tokens.slice(this.#at).join(' ')}`)
   }
 
   expression(above: number): Query {
@@ -188,7 +189,7 @@ class Parser {
     }
   }
 
-  /** The upper bound of the bucket that has the quantile; Prometheus interpolates within it. */
+  /** Returns the upper bound of the bucket that the quantile falls into, where Prometheus would interpolate within it. */
   #quantile(): Query {
     this.#expect('(')
     const share = Number(this.#tokens[this.#at++])
@@ -329,7 +330,7 @@ function calculate(operator: string, left: number, right: number): number | null
   }
 }
 
-/** Of a counter: what it rose by, starting again from 0 where it fell. */
+/** How much a counter rose; where it fell, it has started again from 0. */
 function growth(points: readonly Point[]): number {
   return points.slice(1).reduce((sum, { value }, index) => {
     const before = points[index]!.value

@@ -17,7 +17,7 @@ export interface QuickStart {
   readonly blocks: readonly Block[]
 }
 
-/** In English. */
+/** The English label of the blocks for a command line. */
 export const COMMAND_LINE = 'Command line'
 
 export async function startQuickStart(): Promise<QuickStart> {
@@ -47,13 +47,13 @@ function blocksOf(html: string): Block[] {
   })
 }
 
-/** Those of `make tools` that a file runs; none in a plain run of the tests. */
+/** Which of the tools that a test file knows are named in TOOLS (`make tools`); none in a plain run of the tests. */
 export function chosenTools(known: readonly string[]): readonly string[] {
   const { TOOLS = '' } = process.env
   return TOOLS === 'all' ? known : TOOLS.split(',').filter(tool => known.includes(tool))
 }
 
-/** Rejects unless it ends well; resolves with what it wrote. */
+/** Runs a tool. Resolves with what it printed; rejects if it fails. */
 export function runTool(
   command: string,
   words: readonly string[],

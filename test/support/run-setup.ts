@@ -36,15 +36,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 /**
- * A database is 600 files. Making and deleting them on a disk takes more processor time than all that tests do with
- * them.
+ * Whether the run's files fit into this place. Memory is better than a disk: a database is 600 files, and making and
+ * deleting them on a disk takes more processor time than all that tests do with them.
  */
 function hasRoom(place: string): boolean {
   const probe = join(place, `${PREFIX}probe-${process.pid}`)
   try {
     const { bavail, bsize } = statfsSync(place)
     if (Math.min(bavail * bsize, freemem()) < ROOM_BYTES) return false
-    // Some tests run programs that they write.
+    // Some tests write programs and run them, so the place must allow that.
     writeFileSync(probe, '', { mode: 0o700 })
     accessSync(probe, constants.X_OK)
     return true
@@ -63,7 +63,7 @@ async function removeAbandoned(place: string): Promise<void> {
   }
 }
 
-/** Joining makes this process the server's last user, so leaving stops it. */
+/** Joins the server if there is one, which makes this process its last user, so that leaving stops it. */
 async function remove(folder: string): Promise<void> {
   if (existsSync(join(folder, 'postgres', 'data'))) {
     const instance = await startEmbeddedPostgres({ dataDir: folder, durable: false })

@@ -6,7 +6,7 @@
  *     [sse(), write('data: {"a":"é"}\r\n\r\n', { cutEvery: 1 }), until(gate), reset()],
  *   ])
  *
- * One answer (a list of steps) per request, in the order of arrival; a function instead of the list answers every one.
+ * There is one answer (a list of steps) per request, in the order of arrival; a function in place of the list answers all.
  * Each `write`, and each part that a cut makes of it, is a chunk of its own for the client's HTTP parser.
  */
 
@@ -56,7 +56,7 @@ export interface ScriptedUpstream {
   readonly requests: readonly RecordedRequest[]
   /** Sockets opened so far; shows whether connections are reused. */
   readonly connections: number
-  /** Resolves when this many requests have arrived; rejects after 5 s. */
+  /** Resolves when this many requests have arrived; rejects after a minute. */
   received(count: number): Promise<void>
   /** Also ends hanging answers. */
   close(): Promise<void>
@@ -96,17 +96,17 @@ export function until(promise: Promise<unknown>): Step {
   return { do: 'until', promise }
 }
 
-/** Silent until the client leaves or the upstream is closed. */
+/** Stays silent until the client leaves or the upstream is closed. */
 export function hang(): Step {
   return { do: 'hang' }
 }
 
-/** RST: the client sees ECONNRESET, before or after the head. */
+/** Sends RST, before or after the head: the client sees ECONNRESET. */
 export function reset(): Step {
   return { do: 'reset' }
 }
 
-/** FIN in the middle: the body is incomplete at the HTTP level. */
+/** Sends FIN in the middle of a reply: its body is incomplete at the HTTP level. */
 export function drop(): Step {
   return { do: 'drop' }
 }
@@ -121,7 +121,7 @@ export function early(): Step {
   return { do: 'early' }
 }
 
-/** A bound for a busy machine. */
+/** Long enough for a busy machine. */
 const RECEIVE_TIMEOUT_MS = 60_000
 
 export async function startScriptedUpstream(script: Script): Promise<ScriptedUpstream> {

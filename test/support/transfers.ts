@@ -1,4 +1,4 @@
-/** Incoming money where nothing is simulated. */
+/** Brings in money by bank transfer, where no payments are simulated. */
 
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { createPayments } from '../../src/app/back-office.ts'

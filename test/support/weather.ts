@@ -1,5 +1,5 @@
 /**
- * The tool loop that agent libraries run against the gateway: one tool, called for two cities, and an answer about
+ * The loop that agent libraries run against the gateway: the model calls one tool for two cities, then answers about
  * both.
  */
 
