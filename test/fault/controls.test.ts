@@ -1,4 +1,4 @@
-/** The storm's checker must find faults that were made on purpose, or its silence would mean nothing. */
+/** The storm's checker must find faults that a test makes on purpose, or its silence would mean nothing. */
 
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -17,7 +17,7 @@ let world: World
 let gateway: GatewayProcess
 let customer: Customer
 const transfers: (Transfer & { acknowledged: boolean })[] = []
-/** Set by an earlier test of this file. */
+/** What the checker finds before anything has been tampered with. */
 let known: Findings
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Concurrent calls; every client gets its whole reply. */
+/** Makes concurrent calls, and checks that every client gets its whole reply. */
 async function callAll(): Promise<void> {
   const plan = { url: gateway.url, gateway: gateway.name, ...customer, entryId: 'gpt-5.5', secret: world.secret }
   const calls = await Promise.all(
@@ -55,7 +55,7 @@ function look(other: Partial<Witnesses> = {}): Promise<Verdict> {
   })
 }
 
-/** The lists that have become longer. */
+/** Names of the lists of findings that have become longer than before the tampering. */
 async function news(other: Partial<Witnesses> = {}): Promise<string[]> {
   const { findings } = await look(other)
   return (Object.keys(findings) as (keyof Findings)[]).filter(name => findings[name].length > known[name].length)
@@ -99,7 +99,7 @@ test('a run without tampering is clean', () => {
   expect(Object.values(known).flat()).toEqual([])
 })
 
-/** A streamed call, whose client does not know its cost. */
+/** A streamed call: unlike that of a whole reply, its client was not told the cost. */
 const SERVED = `(select max(seq) from usage where status = 200 and streamed)`
 
 test.each<[string, string, (keyof Findings)[]]>([
@@ -160,7 +160,7 @@ interface DoubleFault {
   readonly call: ClientCall
   readonly databaseAway: readonly Outage[]
   readonly life: Life
-  /** The gateway that was killed. */
+  /** Name of the gateway that was killed. */
   readonly of: string
 }
 
@@ -216,13 +216,13 @@ test.each<[string, (fault: DoubleFault) => Partial<DoubleFault>, (keyof Findings
   expect((await look(witnesses)).traceless).toBe(0)
 })
 
-/** With Postgres killed that long after the start of the call; null: not at all. */
+/** The outages, but with Postgres killed `afterMs` after the start of the call; null: not killed. */
 function outageOf({ call, databaseAway }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
   const killedAt = afterMs === null ? null : call.startedAt + afterMs
   return { databaseAway: databaseAway.map(outage => ({ ...outage, killedAt })) }
 }
 
-/** With its gateway killed that long after the start of the call; null: not at all. */
+/** The life of the call's gateway, but killed `afterMs` after the start of the call; null: not killed. */
 function killOf({ call, life }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
   return { life: { ...life, killedAt: afterMs === null ? null : call.startedAt + afterMs } }
 }

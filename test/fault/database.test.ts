@@ -8,7 +8,7 @@ import type { Relay } from './support/relay.ts'
 import { eventually } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 
-/** Set by LIMIT_DATABASE_WAIT_MS; a busy machine may be late, a call without this limit would wait for minutes. */
+/** LIMIT_DATABASE_WAIT_MS. A busy machine may be late by LATE_MS; without the limit, a call would wait for minutes. */
 const WAIT_MS = 2_000
 const LATE_MS = 20_000
 

@@ -24,7 +24,7 @@ import { createWorld, settled, type World } from './support/world.ts'
 const MIB = 2 ** 20
 const mounts: string[] = []
 
-/** Null if nothing can be mounted. */
+/** Mounts a small file system in memory and returns its folder; null if this user may not mount. */
 function mountSmall(bytes: number): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-disk-'))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder]).status === 0
@@ -112,7 +112,7 @@ test.skipIf(database === null)(
           )
         ).complete,
       ).toBe(true)
-      // Room for some calls: tables grow by more than a page at a time.
+      // Leave room for some calls: tables grow by more than a page at a time.
       fill(folder, 64 * 1024)
       const statuses = new Set<number>()
       const isFull = () => readFileSync(world.cluster.logFile, 'utf8').includes('No space left on device')

@@ -1,4 +1,4 @@
-/** The primary is lost and its standby takes over, at the address that gateways know. */
+/** The primary is lost, and its standby takes over at the address that gateways know. */
 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -11,10 +11,10 @@ import { eventually } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 
 const CREDIT = 1_000_000n * VND
-/** The commit of a heartbeat between hold and crash would flush the hold to disk. */
+/** Several tries: if a heartbeat commits between hold and crash, it flushes the hold to disk, and nothing is lost. */
 const TRIES_MAX = 8
 
-/** True if the crash lost the hold; otherwise the gateway finds it when it restarts. */
+/** Kills Postgres and the gateway. True if the hold was lost; otherwise the gateway finds it when it restarts. */
 async function strikeTwice(world: World, customer: Customer): Promise<boolean> {
   const [gateway] = world.gateways as [GatewayProcess]
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()

@@ -99,7 +99,7 @@ test.each<[string, bigint, { served: number; last: bigint }]>([
   expect(await walletOf(world.sql, customer.accountId)).toEqual({ balance: 0n, held: 0n })
 })
 
-/** A call whose reply waits for the test. */
+/** Starts a call whose reply waits until the test calls `release`. */
 async function holdOpen(gateway: GatewayProcess, customer: Customer, plan: Plan = {}) {
   const { promise: gate, resolve: release } = Promise.withResolvers<void>()
   world.oracle.gate = gate
@@ -133,7 +133,7 @@ test('200 keys created at once leave ten, and a revoked one gets 401 at its next
   const made = (await Promise.allSettled(making)).flatMap(result =>
     result.status === 'fulfilled' ? [result.value] : [],
   )
-  // One existed before.
+  // The customer had one key before.
   expect(made).toHaveLength(9)
   for (const { keyId, key: apiKey } of made.slice(0, 3)) {
     // Every process has cached the key.
@@ -147,7 +147,7 @@ test('200 keys created at once leave ten, and a revoked one gets 401 at its next
 
 test('SIGTERM under load: every accepted call completes, and the process exits with status 0', async () => {
   const customer = await world.customers.create(world.sql, 1_000_000n * PRICE)
-  // Slow calls: many in flight at each signal, with time left for the starts.
+  // Calls are slow, so that many are in flight at each signal and the next process has time to start.
   world.oracle.options = { ...world.oracle.options, pauseMsMax: 300 }
   let running = true
   const calls: ClientCall[] = []
@@ -170,7 +170,7 @@ test('SIGTERM under load: every accepted call completes, and the process exits w
   running = false
   await Promise.all(loads)
   world.oracle.options = { ...world.oracle.options, pauseMsMax: 0 }
-  // A connection may be closed before its call was accepted, and leaves no trace. Accepted calls are completed.
+  // A connection may be closed before its call is accepted, which leaves no trace. Every accepted call completes.
   expect(calls.filter(({ status, complete }) => status !== 0 && status !== 503 && !complete)).toEqual([])
   const rows = await world.sql.unsafe(
     `select status, count(*)::integer as n, bool_and(charged_micro_vnd > 0) as charged from usage
@@ -184,7 +184,7 @@ test('a machine that is lost for good: another process releases its holds, uncha
   const lost = await world.add('lost')
   expect(await lost.start()).toBe(true)
   const customer = await world.customers.create(world.sql, 10n * PRICE)
-  // One after the other: each waits until its own call is open.
+  // One after the other, because each waits until its own call is open.
   const held = [await holdOpen(lost, customer), await holdOpen(lost, customer)]
   expect((await walletOf(world.sql, customer.accountId)).held).toBe(2n * PRICE)
   await lost.signal('SIGKILL')

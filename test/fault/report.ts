@@ -8,7 +8,7 @@ export interface StormReport {
   readonly seed: number
   readonly seconds: number
   readonly calls: number
-  /** Replies by status; 0: the connection broke. */
+  /** Number of replies by status; 0: the connection broke. */
   readonly statuses: Readonly<Record<string, number>>
   readonly complete: number
   readonly left: number
@@ -35,7 +35,7 @@ export interface StormReport {
   /** Times in ms: from Postgres ready to the first good reply, and from a gateway's start to its first readiness. */
   readonly databaseRecoveryMs: readonly number[]
   readonly bootMs: readonly number[]
-  /** Time from the last request that a gateway answered to its kill, in ms. */
+  /** Times in ms from the last request that a gateway answered until it was killed. */
   readonly silencesMs: readonly number[]
   /** Time from the moment when all gateways were ready again until no hold was left, in ms. */
   readonly sweptMs: number
@@ -80,8 +80,8 @@ export function tableOf(report: StormReport): string {
     ['of them ended because the wallet was spent', verdict.spent],
     ['replies that the provider finished', verdict.finished],
     ['of them charged', verdict.charged],
-    ['of them unheard: gateway killed before it received the end', verdict.unheard],
-    ['longest activity of a gateway between such an end and its kill, ms', verdict.unheardMs],
+    ['of them not received: the gateway was killed before their end arrived', verdict.unheard],
+    ['longest time that a gateway was active between such an end and its kill, ms', verdict.unheardMs],
     ['last answer of a gateway → its kill, ms', spread(report.silencesMs)],
     ['**lost**', findings.lost.length],
     ['**doubled**', findings.doubled.length],
@@ -133,7 +133,7 @@ export function refusedStarts(gateways: readonly GatewayProcess[], away: readonl
     .filter(life => !life.wanted && life.endedAt !== null && life.readyAt === null && wasAway(life))
 }
 
-/** Every other exit without a signal from the storm. */
+/** All other exits without a signal from the storm, described. */
 export function exitsOf(gateways: readonly GatewayProcess[], away: readonly Outage[]): string[] {
   const refused = new Set(refusedStarts(gateways, away))
   return gateways.flatMap(({ name, lives }) =>

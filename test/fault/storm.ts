@@ -49,7 +49,7 @@ class Storm {
   #spoolsLittered = 0
   #notifications = 0
   #lowestBalance = 0n
-  /** Called for the next good reply. */
+  /** Called once, at the next good reply. */
   #onGood: (() => void) | null = null
 
   constructor(world: World, options: StormOptions) {
@@ -97,7 +97,7 @@ class Storm {
     }
   }
 
-  /** On a starved machine, a gateway may stall for seconds; its replies show until when it could work. */
+  /** Keeps checking a gateway's health. On a starved machine it may stall for seconds; its replies show how long it worked. */
   async #probe(gateway: GatewayProcess): Promise<void> {
     while (this.#running) {
       await gateway.probe()
@@ -135,7 +135,7 @@ class Storm {
     const entryId = this.#pick(ENTRIES)
     const format = this.#random(2) === 0 ? 'messages' : 'chat_completions'
     const streamed = this.#random(2) === 0
-    // A same-format reply contains its number from the start, so that partial replies can be told apart.
+    // A reply in the client's own format contains its serial from the start, so that even partial replies can be told apart.
     const isNumbered = format === 'messages' && entryId.startsWith('claude')
     const leaves = streamed && isNumbered && this.#random(8) === 0
     const isLong = streamed && (isNumbered || !poor) && this.#random(4) === 0
@@ -174,12 +174,12 @@ class Storm {
       if (dice === 3) this.#brownOuts++
       else this.#databaseKills++
       const backends = cluster.processes().slice(1)
-      // When a backend is killed, the postmaster restarts all others.
+      // If one backend is killed, the postmaster restarts all of them.
       if (dice === 0 && backends.length > 0) {
         process.kill(this.#pick(backends), 'SIGKILL')
         killedAt = Date.now()
       } else if (dice === 3) {
-        // It does not respond, but does not disappear either.
+        // Postgres does not respond, but does not disappear either.
         cluster.pause()
         await sleep(500 + this.#random(7_000))
         cluster.resume()
@@ -212,7 +212,7 @@ class Storm {
     const { world } = this
     while (await this.#pause([200, 800])) {
       const { customer, poor } = this.#pick(this.#customers)
-      // Enough for part of a long stream.
+      // A poor account gets enough for part of a long stream.
       const amountVnd = poor ? 1 + this.#random(200) : 50_000
       const made = await world.customers.transfer(world.sql, customer.accountId, amountVnd).catch(() => null)
       if (made === null) continue
@@ -250,7 +250,7 @@ class Storm {
     }
   }
 
-  /** False when the storm is over. */
+  /** Waits for a random time; false when the storm is over. */
   async #pause([from, to]: readonly [number, number]): Promise<boolean> {
     const until = performance.now() + from + this.#random(to - from + 1)
     while (this.#running && performance.now() < until) await sleep(Math.min(100, until - performance.now()))
@@ -261,7 +261,7 @@ class Storm {
     return items[this.#random(items.length)] as Item
   }
 
-  /** Kills everything that still runs once more, and restarts it. */
+  /** Kills everything that still runs a last time, restarts it, and reports. */
   async #end(seconds: number): Promise<StormReport> {
     const { world } = this
     const { client, oracle, gateways, sql } = world

@@ -21,18 +21,16 @@ export interface Witnesses {
   readonly transfers: readonly (Transfer & { readonly acknowledged: boolean })[]
   /** Keyed by name of the gateway. */
   readonly lives: ReadonlyMap<string, readonly Life[]>
-  /** Outages of Postgres: streams may wait for it, and be killed while waiting. */
+  /** Outages of Postgres, during which streams may wait for it and be killed while they wait. */
   readonly databaseAway?: readonly Outage[]
-  /** By entry: prices in whole dong that later catalogues had. */
+  /** By entry: the prices that it had in later catalogues, in whole dong. */
   readonly laterPricesVnd?: ReadonlyMap<string, readonly number[]>
   /** Journal rows as read during the storm, by call id. */
   readonly seen?: ReadonlyMap<string, string>
 }
 
 export interface Findings {
-  /**
-   * Finished replies that their gateway received but did not charge, and charges that a client saw but that are gone.
-   */
+  /** Finished replies that the gateway received but did not charge, and uncharged calls whose client saw the end. */
   readonly lost: readonly string[]
   /** Replies or calls charged more than once. */
   readonly doubled: readonly string[]
@@ -54,11 +52,11 @@ export interface Verdict {
   readonly findings: Findings
   readonly clean: boolean
   readonly audit: AuditReport
-  /** Finished replies; those charged; those forgone because the gateway was killed before it received the end. */
+  /** Finished replies; how many were charged; how many were not because the gateway was killed before it received the end. */
   readonly finished: number
   readonly charged: number
   readonly unheard: number
-  /** The longest time, in ms, for which the gateway of such a reply was seen active after its end. */
+  /** The longest time, in ms, for which the gateway of an `unheard` reply was seen active after that reply's end. */
   readonly unheardMs: number
   /** Streams charged for more than three steps of their hold; streams that ended because their wallet was empty. */
   readonly outgrown: number
@@ -70,11 +68,11 @@ export interface Verdict {
 
 /** Output tokens of three steps. */
 const OUTGROWN_TOKENS = 3 * 4_096
-/** Time within which a busy gateway receives the end of a reply; if killed within it, it may not have received it. */
+/** A busy gateway receives the end of a reply within this time; if it is killed before that, it may not have received it. */
 const HEARING_MS = 1_000
 /**
- * The same for a stream that outgrew its hold: its gateway may wait for Postgres after the provider has sent
- * everything.
+ * The same time for a stream that outgrew its hold: the gateway may still be waiting for Postgres when the provider has
+ * sent everything.
  */
 const WAITING_MS = 15_000
 /** Delay between the start of a transaction and its visibility to others. */
@@ -91,7 +89,7 @@ interface UsageRow {
   readonly cost: string
   readonly charged: string
   readonly after: string
-  /** Counted by the gateway: the provider's figures, and the number of its reply, are not in the row. */
+  /** The gateway counted the tokens itself, so the row has neither the provider's figures nor the serial of its reply. */
   readonly estimated: boolean
   readonly at: number
 }
@@ -163,8 +161,8 @@ function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows:
 }
 
 /**
- * Charges by the gateway's own count: of clients that left before the provider's figures had arrived, although the provider
- * may have sent its whole reply by then. Each stands for one reply of the same account and model.
+ * Charges for tokens that the gateway counted itself, because the client left before the provider's figures had arrived.
+ * The provider may have sent its whole reply by then; `take` uses up one such charge of the same account and model for it.
  */
 function guessesOf(calls: readonly ClientCall[], rows: readonly UsageRow[]) {
   const left = new Set(calls.filter(call => call.left).map(call => call.callId))
@@ -184,7 +182,7 @@ function guessesOf(calls: readonly ClientCall[], rows: readonly UsageRow[]) {
 
 /** How long, in ms, a gateway was seen active between the end of a reply and its kill. */
 function timeLeft(lives: readonly Life[], finishedAt: number): number {
-  // What the provider sent to a host that had gone was read by nobody.
+  // If no gateway of this name was alive at the reply's end, nobody read it.
   const lived = ({ startedAt, endedAt }: Life) => startedAt <= finishedAt && finishedAt <= (endedAt ?? Infinity)
   if (lives.length > 0 && !lives.some(lived)) return 0
   const kills = lives.filter(({ wanted, endedAt }) => wanted && endedAt !== null && endedAt >= finishedAt - 50)
@@ -206,14 +204,14 @@ function findDoubled(rows: readonly UsageRow[]): string[] {
   ]
 }
 
-/** By the price of this catalogue, and by later ones. */
+/** What the row may have cost: by this catalogue's price, and by each later one. */
 function pricesOf(row: UsageRow, { laterPricesVnd }: Witnesses): bigint[] {
   const { price } = ENTRIES.get(row.entry_id) as ModelEntry
   const units = price.per === 'mtok' ? BigInt(row.input + row.output) : 1_000_000n
   return [price.vnd, ...(laterPricesVnd?.get(row.entry_id) ?? [])].map(vnd => BigInt(vnd) * units)
 }
 
-/** Checks I4, I6 and I8: the exact amount, the account, the model, what the client was told, what was read before. */
+/** Checks I4, I6 and I8: amount, account and model are exact, the client was told that cost, and no row has changed since. */
 function findWrong(witnesses: Witnesses, rows: readonly UsageRow[]): string[] {
   const { replies, calls, seen } = witnesses
   const bySerial = new Map(replies.map(reply => [reply.serial, reply]))
@@ -266,7 +264,7 @@ interface CreditRow {
   readonly reference: string | null
 }
 
-/** Checks I7: the balance was 0 at some moment of the call. */
+/** Checks I7: during every call that got a 402, the balance was 0 at some moment. */
 function findRefused({ calls }: Witnesses, rows: readonly UsageRow[], credits: readonly CreditRow[]): string[] {
   const journal = Map.groupBy([...rows, ...credits], row => Number(row.account_id))
   for (const entries of journal.values()) entries.sort((left, right) => Number(left.seq) - Number(right.seq))
@@ -280,7 +278,7 @@ function findRefused({ calls }: Witnesses, rows: readonly UsageRow[], credits: r
   return wrong.map(call => `call ${call.callId} of account ${call.accountId}`)
 }
 
-/** Checks I4 for credits. Unacknowledged ones may be missing, but are never credited twice. */
+/** Checks I4 for transfers. One that no gateway acknowledged may lack its credit, but none is credited twice. */
 function findCreditFaults({ transfers }: Witnesses, credits: readonly CreditRow[]): string[] {
   const byReference = Map.groupBy(credits, row => row.reference)
   return transfers.flatMap(({ reference, accountId, amountVnd, acknowledged }) => {
@@ -310,7 +308,7 @@ async function findLedgerFaults(sql: Sql, report: AuditReport, rows: readonly Us
   ]
 }
 
-/** Rows as the checker reads them, of the calls that ended last; for `seen`. */
+/** Records the journal rows of the calls that ended last, as the checker will read them, in `seen`. */
 export async function lookAtJournal(sql: Sql, seen: Map<string, string>, count: number): Promise<void> {
   const rows = (await sql.unsafe(`${USAGE} order by closed_at desc limit ${count}`)) as unknown as UsageRow[]
   for (const row of rows) if (!seen.has(row.call_id)) seen.set(row.call_id, JSON.stringify(row))

@@ -1,6 +1,6 @@
 /**
- * Processes of fault tests: each in its own process group, none left behind, and known to have exited by themselves or
- * not.
+ * Processes of fault tests. Each has its own process group, none is left behind, and it is known whether one exited by
+ * itself.
  */
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -9,7 +9,7 @@ import { appendFileSync, closeSync, openSync, readdirSync, readFileSync } from '
 /** Where a process runs and is reached: this machine, or a network namespace of it. */
 export interface Host {
   readonly address: string
-  /** Command prefix that enters it; needs root. */
+  /** Command prefix that enters the namespace; needs root. */
   readonly enter: readonly string[]
 }
 
@@ -33,7 +33,7 @@ export interface ChildOptions {
   readonly file: string
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
-  /** Standard error goes here, and standard output too. */
+  /** File for standard error and standard output. */
   readonly logFile: string
   readonly host?: Host
   readonly onOutput?: (text: string) => void
@@ -90,7 +90,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Processes that this one started and that live. */
+/** Ids of the processes that process `pid` has started and that are still alive. */
 export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter(name => /^\d+$/.test(name) && parentOf(name) === pid)

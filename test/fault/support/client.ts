@@ -1,4 +1,4 @@
-/** Makes calls like a client, and records what a client knows of them afterwards. */
+/** Makes calls as a client does, and records what a client knows about them afterwards. */
 
 import { Agent, request } from 'undici'
 import { prompt } from './oracle.ts'
@@ -11,7 +11,7 @@ export interface CallPlan {
   readonly entryId: string
   readonly format: 'messages' | 'chat_completions'
   readonly streamed: boolean
-  /** Must never be seen outside of gateway and provider. */
+  /** Part of the prompt; must never be seen outside of gateway and provider. */
   readonly secret: string
   /** The client leaves after its first bytes. */
   readonly leaves?: boolean
@@ -47,7 +47,7 @@ export class Client {
   readonly #agent: Agent
   readonly #timeoutMs: number
 
-  /** `certificate`: of the server, when it signed that itself. */
+  /** `certificate`: a self-signed certificate of the server, to be trusted. */
   constructor({
     connections,
     timeoutMs,
@@ -58,7 +58,7 @@ export class Client {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Never rejects. */
+  /** Makes a call and records it. Never rejects. */
   async call(plan: CallPlan): Promise<ClientCall> {
     const { gateway, accountId, entryId } = plan
     const call: ClientCall = {
@@ -114,7 +114,7 @@ export class Client {
       text += chunk.toString('utf8')
       if (!plan.leaves) continue
       call.left = true
-      // Closes the connection as well.
+      // Closes the connection, too.
       reply.body.destroy()
       return
     }

@@ -33,7 +33,7 @@ import { eventually } from './wait.ts'
 
 const SETTINGS: Readonly<Record<string, string>> = {
   unix_socket_directories: '',
-  // In the data folder, which is removed: a killed server leaves behind what it has elsewhere.
+  // Keeps shared memory in the data folder, which the test removes; anything elsewhere would outlast a killed server.
   dynamic_shared_memory_type: 'mmap',
   max_connections: '200',
   shared_buffers: '64MB',
@@ -49,9 +49,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_error_verbosity: 'terse',
 }
 
-/** Where a run keeps the migrated cluster that its tests copy; without it, each makes its own. */
+/** Variable that names the folder of the migrated cluster that a run's tests copy; without it, each test makes its own. */
 export const TEMPLATE_VARIABLE = 'TEST_CLUSTER_TEMPLATE'
-/** For a host of its own: whoever has an address in its networks may log in with the password. */
+/** Access rules of a cluster on a host of its own: whoever has an address in its networks may log in with the password. */
 const NEIGHBOURS = 'host all all samenet scram-sha-256\nhost replication all samenet scram-sha-256\n'
 
 /** Clusters that exist when this process exits. */
@@ -84,14 +84,14 @@ export class Cluster {
     clusters.add(this)
   }
 
-  /** With an empty database, started. */
+  /** Starts a cluster with an empty database. */
   static async create(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
     const embedded = await startEmbeddedPostgres({ dataDir: folder })
     await embedded.stop()
     return await Cluster.#start(folder, settings)
   }
 
-  /** With a migrated database, started. */
+  /** Starts a cluster with a migrated database. */
   static async createMigrated(
     folder: string,
     settings: Readonly<Record<string, string>> = {},
@@ -115,7 +115,7 @@ export class Cluster {
     return cluster
   }
 
-  /** Makes a copy of this cluster, which must be stopped; the copy follows it when both run. */
+  /** Copies this cluster, which must be stopped; the copy follows it when both run. */
   async copyAsStandby(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
     mkdirSync(folder, { recursive: true })
     cpSync(join(this.folder, 'postgres'), join(folder, 'postgres'), { recursive: true, verbatimSymlinks: true })
@@ -123,7 +123,7 @@ export class Cluster {
     return this.#copy(folder, 'standby', { ...follow, ...settings })
   }
 
-  /** A new standby, copied from this cluster while it runs. Its log must keep what is written meanwhile. */
+  /** Copies a new standby from this cluster while it runs. The cluster must keep the log that it writes meanwhile. */
   async standbyFromBackup(folder: string, host: Host): Promise<Cluster> {
     await this.baseBackup(folder)
     return this.#copy(folder, 'standby', { primary_conninfo: this.#follow }, host)
@@ -133,11 +133,11 @@ export class Cluster {
     return `host=${this.host.address} port=${this.port} user=postgres password=${this.#password} application_name=standby`
   }
 
-  /** Copies its files while it runs. With the log that it archives, they can be recovered from. */
+  /** Copies the cluster's files while it runs. Together with the log that it archives, they are a backup. */
   async baseBackup(folder: string): Promise<void> {
     const target = join(folder, 'postgres', 'data')
     mkdirSync(target, { recursive: true, mode: 0o700 })
-    // Start and stop belong to one session.
+    // A backup must be stopped by the session that has started it.
     const sql = this.open(1)
     try {
       await sql.unsafe(`select pg_backup_start('base', true)`)
@@ -150,8 +150,8 @@ export class Cluster {
   }
 
   /**
-   * A base backup of this cluster as one of its own: its start replays the archived log, up to its end or to
-   * `recovery_target_time`; until then it can only be read. `settings` have the `restore_command`.
+   * A new cluster from a base backup of this one. When started, it replays the archived log up to its end or to
+   * `recovery_target_time`; until then it can only be read. `settings` must have the `restore_command`.
    */
   recoverFrom(folder: string, settings: Readonly<Record<string, string>>): Promise<Cluster> {
     return this.#copy(folder, 'recovery', { recovery_target_action: 'promote', ...settings })
@@ -169,7 +169,7 @@ export class Cluster {
     return new Cluster({ folder, host, port: await portOn(host), password: this.#password, settings: all })
   }
 
-  /** Takes another cluster's password, so that programs with its address can be led here. */
+  /** Takes over another cluster's password, so that programs which know that one's address can be directed here. */
   async takePasswordOf(other: Cluster): Promise<void> {
     const sql = this.open(1)
     await sql.unsafe(`alter role postgres password '${other.#password}'`)
@@ -202,13 +202,13 @@ export class Cluster {
     return openDatabase({ url: this.url, name: 'fault test', connectionsMax, statementTimeoutMs: 60_000 })
   }
 
-  /** Resolves when it accepts connections. */
+  /** Starts the cluster; resolves when it accepts connections. */
   async start(): Promise<void> {
     await startPostmaster({ ...this.#launch(), timeoutMs: 60_000 })
     await this.#answers()
   }
 
-  /** Resolves when it can be read. */
+  /** Starts a standby; resolves when it can be read. */
   async startStandby(): Promise<void> {
     const { run, postgres, settings } = this.#launch()
     const words = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -248,7 +248,7 @@ export class Cluster {
     return findPostmaster(this.data) !== null
   }
 
-  /** The postmaster, first, and every process that it started. */
+  /** Ids of the postmaster (first) and of every process that it has started. */
   processes(): number[] {
     const postmaster = findPostmaster(this.data)?.processId
     if (postmaster === undefined) return []
@@ -276,7 +276,7 @@ export class Cluster {
     await stopPostmaster(this.data, { timeoutMs: 20_000 })
   }
 
-  /** Stops it and removes its files. */
+  /** Kills the cluster and removes its files. */
   async remove(): Promise<void> {
     this.resume()
     this.kill(true)
@@ -298,7 +298,7 @@ async function makeMigrated(folder: string): Promise<void> {
   await embedded.stop()
 }
 
-/** Copies what the first caller of a run makes. */
+/** Copies the run's migrated cluster, which the first caller makes. */
 async function copyMigrated(template: string, folder: string): Promise<void> {
   mkdirSync(template, { recursive: true })
   const lock = new FileLock(join(template, 'made.lock'))
@@ -318,12 +318,12 @@ async function copyMigrated(template: string, folder: string): Promise<void> {
   giveAway(join(folder, 'postgres'), statSync(join(made, 'postgres')))
 }
 
-/** A host of its own has all ports. */
+/** Postgres' usual port on a host of its own, where all are free, else any free one. */
 async function portOn(host: Host): Promise<number> {
   return host === HERE ? freePort() : 5_432
 }
 
-/** Without the log and what belongs to the running server. Files may change or vanish meanwhile: the log corrects that. */
+/** Copies all but the log and what belongs to the running server. Files may change or vanish meanwhile: the log corrects that. */
 function copyLiveFiles(from: string, to: string): void {
   const left = [
     './postmaster.pid',

@@ -59,7 +59,7 @@ export class Customers {
     return { accountId, keyId, apiKey }
   }
 
-  /** A bank's notification for a new order of the account: body, headers and reference. */
+  /** Makes an order of the account, and the transfer that pays it, with the bank's notification. */
   async transfer(sql: Sql, accountId: number, amountVnd: number): Promise<Transfer> {
     const payments = { sql, bank: BANK, limits: PAYMENT_LIMITS } as unknown as PaymentServices
     const created = await createOrder(payments, { accountId, amountVnd: PAYMENT_LIMITS.orderVndMin })
@@ -77,7 +77,7 @@ export class Customers {
     return { reference: String(id), accountId, amountVnd, body }
   }
 
-  /** Sends a transfer's notification; true if the gateway accepted it. */
+  /** Sends a transfer's notification, signed `secondsOff` from now; returns the reply's status. */
   async notify(url: string, { body }: Transfer, secondsOff = 0): Promise<number> {
     const seconds = String(Math.floor(Date.now() / 1_000) + secondsOff)
     const signature = createHmac('sha256', this.#bankSecret).update(`${seconds}.${body}`).digest('hex')

@@ -14,11 +14,9 @@ export interface Life {
   readonly startedAt: number
   readyAt: number | null
   endedAt: number | null
-  /**
-   * When the test sent SIGKILL: nothing was done after that, although a busy machine may report the exit much later.
-   */
+  /** When the test sent SIGKILL. The gateway did nothing after that, even if a busy machine reports its exit much later. */
   killedAt: number | null
-  /** The latest time at which it answered a health check, so its event loop was running until then. */
+  /** When the last health check that it answered was sent: its event loop was still running then. */
   answeredFrom: number | null
   ended: Ended | null
   /** It was ended by a signal from the test. */
@@ -29,7 +27,7 @@ export interface Life {
 
 export interface GatewayOptions {
   readonly name: string
-  /** Folder of its data folder and log. */
+  /** Folder that has its data folder and its log. */
   readonly folder: string
   readonly environment: Readonly<Record<string, string>>
   /** Entry point of a copy of the project; absent: this one. */
@@ -137,7 +135,7 @@ export class GatewayProcess {
     })
   }
 
-  /** Resolves when it has exited; does nothing if it does not run. */
+  /** Sends a signal and resolves when the gateway has exited; does nothing if it is not running. */
   async signal(signal: 'SIGKILL' | 'SIGTERM'): Promise<Ended | null> {
     const { life } = this
     if (this.#child === null || life === undefined || life.endedAt !== null) return null
@@ -147,7 +145,7 @@ export class GatewayProcess {
     return this.#child.exit
   }
 
-  /** Checks its health once; never rejects. */
+  /** Checks the gateway's health once; never rejects. */
   async probe(): Promise<void> {
     const { life } = this
     if (life === undefined || !this.ready) return

@@ -22,14 +22,14 @@ interface Evidence {
 }
 
 /**
- * A commit reaches the disk after three rounds of the WAL writer, of 200 ms each; the rest is the call's way to its
- * commit.
+ * A hold reaches the disk within this time: the WAL writer takes three rounds of 200 ms after the commit, and the rest is
+ * the time from the start of the call to that commit.
  */
 const ON_ITS_WAY_MS = 1_000
-/** One call in this many may be without a trace. */
+/** At most one call in this many may be without a trace. */
 const CALLS_PER_TRACELESS = 1_000
 
-/** `known`: ids of the calls with a row. */
+/** Finds the calls without a row. `known`: ids of the calls with one. */
 export function findMissing(evidence: Evidence, known: ReadonlySet<string>) {
   const { calls } = evidence
   // A call refused early (no key, no database, gateway shutting down) has no row.
@@ -42,7 +42,7 @@ export function findMissing(evidence: Evidence, known: ReadonlySet<string>) {
   const tracelessMax = Math.ceil(calls.length / CALLS_PER_TRACELESS)
   const missing = others.map(call => describe(call, evidence))
   if (traceless.length > tracelessMax) {
-    missing.push(`${traceless.length} calls without a trace, at most ${tracelessMax} of ${calls.length} may be`)
+    missing.push(`${traceless.length} of ${calls.length} calls left no trace; at most ${tracelessMax} may`)
   }
   return { missing, traceless: traceless.length, tracelessMax }
 }
@@ -71,5 +71,5 @@ function describe(call: ClientCall, evidence: Evidence): string {
     return after.length === 0 ? 'never' : `after ${Math.min(...after)} ms`
   }
   const kills = `Postgres killed ${first(database)}, its gateway ${first(gateway)}`
-  return `call ${callId} with status ${status}, of ${endedAt - startedAt} ms: ${kills}`
+  return `call ${callId}, status ${status}, took ${endedAt - startedAt} ms: ${kills}`
 }

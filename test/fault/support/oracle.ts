@@ -19,7 +19,7 @@ export interface Reply {
   readonly entryId: string
   /** Text events that its call requested, many tokens each; null: a short reply. */
   readonly longEvents: number | null
-  /** `finished`: sent completely; `broken`: by either side. */
+  /** `finished`: sent completely; `broken`: cut off by either side. */
   state: 'open' | 'finished' | 'broken'
   /** Milliseconds since 1970; null until it is finished. */
   finishedAt: number | null
@@ -27,7 +27,7 @@ export interface Reply {
 
 export interface OracleOptions {
   readonly random: Random
-  /** Faults per thousand requests, for each kind. */
+  /** How many of a thousand requests get a fault, for each kind of fault. */
   readonly faultsPerMille: number
   /** Longest pause before each part of a reply, in ms. */
   readonly pauseMsMax: number
@@ -35,7 +35,7 @@ export interface OracleOptions {
   readonly events: number
 }
 
-/** Who pays, and for what; a stream with `longEvents` outgrows its hold. */
+/** What a prompt tells the provider: who pays, and for what. A stream with `longEvents` outgrows its hold. */
 export interface Mark {
   readonly accountId: number
   readonly entryId: string
@@ -54,7 +54,7 @@ const LONG_TEXT_TOKENS = 300
 
 export class Oracle {
   readonly replies: Reply[] = []
-  /** While set, every reply waits for it before its last part. */
+  /** While set, every reply waits for this promise before its last part. */
   gate: Promise<unknown> | null = null
   options: OracleOptions
   #serial = 0

@@ -1,4 +1,4 @@
-/** How Postgres is run for a test: as another user than root, on its host, and not longer than this process. */
+/** Runs Postgres for a test: not as root, on its host, and no longer than this process lives. */
 
 import { join } from 'node:path'
 import { locateNativeDirectory } from '../../../src/app/embedded/binaries.ts'
@@ -12,7 +12,7 @@ import {
 } from '../../../src/app/embedded/identity.ts'
 import { type Host, TIE } from './child.ts'
 
-/** `home` has its data. */
+/** `home` is the folder with Postgres' data. */
 export function runnerOn(host: Host, home: string): Runner {
   return tied(runnerFor(home), host)
 }
@@ -34,7 +34,7 @@ function tied(run: Runner, { enter }: Host): Runner {
     const [door, ...through] = enter
     if (door !== undefined) {
       const { uid, gid } = plain
-      // Only root may enter, so the user changes afterwards; and the tie comes last, because that change would undo it.
+      // Only root may enter the host, so the user changes later; --pdeathsig comes last, because changing the user undoes it.
       const user = uid === undefined ? [] : [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
       return {
         file: door,

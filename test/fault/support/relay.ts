@@ -21,7 +21,7 @@ export class Relay {
   readonly #server: Server
   readonly #pairs = new Set<Pair>()
   readonly #stranded = new Set<Socket>()
-  /** Open ones, also those whose other side is gone. */
+  /** All open sockets, including those whose other side is gone. */
   readonly #sockets = new Set<Socket>()
 
   private constructor(port: number, target: number) {
@@ -51,7 +51,7 @@ export class Relay {
       }
     }
     if (state !== 'open') return
-    // Paused connections continue; those opened meanwhile must try again.
+    // Paused connections continue; those opened during the silence must try again.
     for (const { near, far } of this.#pairs) {
       near.resume()
       far.resume()
@@ -66,7 +66,7 @@ export class Relay {
   }
 
   async close(): Promise<void> {
-    // One that is paused would never see its end.
+    // A paused socket would never see the end of its connection.
     for (const socket of this.#sockets) socket.destroy()
     await new Promise(resolve => this.#server.close(resolve))
   }

@@ -1,4 +1,4 @@
-/** Loaded before everything else (`--import`): this process lives CLOCK_SHIFT_MS away from the time, and jumps back and forth at SIGUSR2. */
+/** Loaded first (`--import`): puts this process' clock CLOCK_SHIFT_MS off the true time, to the other side at each SIGUSR2. */
 
 const RealDate = Date
 const size = Number(process.env.CLOCK_SHIFT_MS)

@@ -1,4 +1,4 @@
-/** Waits, with a timeout, for conditions that others bring about. */
+/** Waits, with a timeout, until other processes have brought about a condition. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 

@@ -38,7 +38,7 @@ export interface World {
   readonly oracle: Oracle
   readonly client: Client
   readonly gateways: readonly GatewayProcess[]
-  /** Another gateway on the same database, not started. */
+  /** Adds a gateway on the same database, without starting it. */
   add(name: string, environment?: Readonly<Record<string, string>>): Promise<GatewayProcess>
   /** Must never be seen outside of gateway, provider and client. */
   readonly secret: string
@@ -101,7 +101,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       await oracle.close()
       await sql.end({ timeout: 1 })
       await relay?.close()
-      // Left for inspection after a failure.
+      // Leave the folder behind for inspection after a failure.
       if (process.env.KEEP === 'yes') {
         cluster.kill(true)
         process.stderr.write(`kept: ${folder}\n`)
