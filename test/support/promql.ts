@@ -105,8 +105,7 @@ class Parser {
   }
 
   end(): void {
-    if (this.#at < this.#tokens.length)
-      throw new Error(`cannot read the rest: ${this.#tokens.slice(this.#at).join(' ')}`)
+    if (this.#at < this.#tokens.length) throw new Error(`cannot read: ${this.#tokens.slice(this.#at).join(' ')}`)
   }
 
   expression(above: number): Query {
