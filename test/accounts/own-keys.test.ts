@@ -139,7 +139,7 @@ describe('the list', () => {
     expect(keys[0]!.spentMicroVnd).toBeGreaterThanOrEqual(2n * CALL_MICRO_VND)
   })
 
-  test('a key from before copies were kept says that it cannot be shown', async () => {
+  test('a key created before encrypted copies were kept says that it cannot be shown', async () => {
     const { keyId } = await createKey(sql, secrets, { accountId, label: 'old' })
     await sql.unsafe(
       'update api_key set encryption_id = null, encryption_iv = null, ciphertext = null where key_id = $1::text::bigint',

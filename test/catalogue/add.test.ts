@@ -1,11 +1,11 @@
-/** The verb `add`, on a copy of the good catalogue. */
+/** The command `add`, on a copy of the good catalogue. `--like` names the entry that it copies facts from. */
 
 import { expect, test } from 'vitest'
 import { useCommandProject } from './command-project.ts'
 
 const { call, read, replace } = useCommandProject()
 
-test('add writes a further entry of a model beside the like one, keeps comments, corrects the counts, and generates', async () => {
+test('add writes another entry of a model below the one it is like, keeps comments, corrects the counts, and generates', async () => {
   replace(
     'families/beta.yaml',
     'per: mtok }, upstream: { via: south, model: beta-2 } }',
@@ -24,7 +24,7 @@ test('add writes a further entry of a model beside the like one, keeps comments,
   expect(await call('check')).toMatchObject({ status: 0, err: '7 entries, no errors' })
 })
 
-test('add aligns the new line with the like one', async () => {
+test('add aligns the new line with the one it is like', async () => {
   replace(
     'families/beta.yaml',
     '{ id: beta-2, price: { vnd: 2000, per: mtok }, upstream',
@@ -36,7 +36,7 @@ test('add aligns the new line with the like one', async () => {
   )
 })
 
-test('add writes a new model with the facts of the like one, above it', async () => {
+test('add writes a new model with the facts of the one it is like, above that one', async () => {
   replace('families/beta.yaml', '  - name: Beta 2\n', '  # The second.\n  - name: Beta 2\n')
   const { status, out, err } = await call(
     'add',
@@ -65,7 +65,7 @@ test('add writes a new model with the facts of the like one, above it', async ()
 `)
 })
 
-test('add copies no cost: what another model is bought for says nothing of a new one', async () => {
+test('add copies no cost, because what another model costs says nothing about a new one', async () => {
   const cost = 'cost: { from: 2026-01-01, input: 0.01, output: 0.01 }'
   replace('catalogue.yaml', 'defaults: {', 'defaults: { fx: { from: 2026-01-01, vnd_per_usd: 25000 },')
   replace('families/beta.yaml', '  - name: Beta 2\n', `  - name: Beta 2\n    ${cost}\n`)
@@ -102,7 +102,7 @@ test('add says what the upstream calls the model, and whether that is a guess', 
   })
 })
 
-test('add copies a list of targets, and takes a like entry that spans lines', async () => {
+test('add copies a list of targets, also from an entry that spans several lines', async () => {
   expect(await call('add', 'req/beta-1', '--like', 'beta-1', '--price', '300', '--dry-run')).toMatchObject({
     status: 0,
     out: 'would add req/beta-1 at catalogue/families/beta.yaml:24: 300 VND per request',

@@ -1,6 +1,6 @@
 /**
- * Each finding has a catalogue with that mistake under bad/<code>/, laid over the good one, and its exact text; bad/<matter>.txt
- * has the many small mistakes, each a few lines.
+ * Every finding has a catalogue with its mistake under bad/<code>/, whose files replace those of the good one, and its exact
+ * text. bad/<matter>.txt has many small mistakes, of a few lines each.
  */
 
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,9 +18,9 @@ const names = readdirSync(bad, { withFileTypes: true })
 const folders = names.filter(name => name.isDirectory()).map(({ name }) => name)
 const matters = names.filter(name => name.isFile()).map(({ name }) => name)
 const isUpdate = process.env.UPDATE_EXPECTED === '1'
-/** Ends of entries are judged by this day. */
+/** `today` decides which entries retire soon or have retired. */
 const OPTIONS = { lenient: false, today: '2026-11-21' }
-/** What no source file can show: see generate.test.ts and command.test.ts. */
+/** Findings that no source file can cause: see generate.test.ts and command.test.ts. */
 const ELSEWHERE: readonly string[] = ['stale', 'unreadable-file']
 
 const scratch = mkdtempSync(join(tmpdir(), 'catalogue-mistakes-'))
@@ -44,7 +44,7 @@ test('the good catalogue has no findings', () => {
   expect(formatFindings(compiler.compile(goodTexts(), OPTIONS).findings, 'text')).toBe('')
 })
 
-test('every code has a fixture, and every fixture a code', () => {
+test('every code has a fixture, and every fixture has a code', () => {
   const codes = Object.keys(CODES).filter(code => !ELSEWHERE.includes(code))
   expect(folders.filter(folder => !codes.includes(folder))).toEqual([])
   const found = matters.flatMap(matter => [...readFileSync(join(bad, matter), 'utf8').matchAll(/^> .*\[(.+)\]$/gm)])
@@ -52,7 +52,7 @@ test('every code has a fixture, and every fixture a code', () => {
   expect(codes.filter(code => !shown.has(code))).toEqual([])
 })
 
-test.each(folders)('%s is found and said in these words', code => {
+test.each(folders)('%s is found, with exactly this text', code => {
   const { findings, tables } = compiler.compile(fixtureTexts(code), OPTIONS)
   const expectation = join(bad, code, 'expected.txt')
   const text = `${formatFindings(findings, 'text')}\n`
@@ -62,7 +62,7 @@ test.each(folders)('%s is found and said in these words', code => {
   expect(tables === null).toBe(findings.some(isError))
 })
 
-/** What `check` says of a copy of the good catalogue with the mistake in it. */
+/** The findings of `check` for a copy of the good catalogue with the mistake in it. */
 function findingsOf(mistake: Mistake) {
   const directory = mkdtempSync(join(scratch, 'copy-'))
   cpSync(join(import.meta.dirname, 'good'), directory, { recursive: true })
@@ -79,7 +79,7 @@ describe.each(matters)('mistakes of %s', matter => {
     writeFileSync(file, printMistakes(head, updated))
   }
 
-  test('no two mistakes of one name', () => {
+  test('no two mistakes have the same title', () => {
     expect(mistakes.filter(({ title }, index) => mistakes[index - 1]?.title === title)).toEqual([])
     expect(new Set(mistakes.map(({ title }) => title)).size).toBe(mistakes.length)
   })

@@ -1,4 +1,4 @@
-/** A copy of the good catalogue for each test of a file, and the catalogue's command line on it. */
+/** Gives each test of a file its own copy of the good catalogue, and the catalogue's command line to run on it. */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,15 +15,15 @@ interface Called {
 const TODAY = '2026-11-21'
 
 class CommandProject {
-  /** Folder of all copies, and for the test's own files. */
+  /** The folder with all copies, where tests may write files of their own. */
   readonly scratch = mkdtempSync(join(tmpdir(), 'catalogue-command-'))
-  /** Date for `call`. */
+  /** The date that `call` takes for today. */
   today = TODAY
-  /** Environment for `call`. */
+  /** The environment variables of `call`. */
   environment: Readonly<Record<string, string>> = {}
   #copies = 0
 
-  /** Folder of this test's copy. */
+  /** The folder of this test's copy. */
   get root(): string {
     return join(this.scratch, String(this.#copies))
   }
@@ -48,7 +48,7 @@ class CommandProject {
     return { status, out: out.join('\n'), err: err.join('\n') }
   }
 
-  /** A file of the catalogue. */
+  /** Reads a file of the catalogue. */
   read = (name: string): string => readFileSync(this.path('catalogue', name), 'utf8')
 
   /** Replaces a passage, which must exist, in a file of the catalogue. */

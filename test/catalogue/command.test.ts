@@ -8,7 +8,7 @@ import { useCommandProject } from './command-project.ts'
 const project = useCommandProject()
 const { call, replace } = project
 
-test('generate, then check is in order; after a change check fails until generate has run', async () => {
+test('check passes after generate; after a change it fails until generate has run again', async () => {
   expect(await call('generate')).toMatchObject({ status: 0, err: '' })
   expect(await call('check')).toEqual({ status: 0, out: '', err: '6 entries, no errors' })
   replace('families/beta.yaml', 'vnd: 2000', 'vnd: 2100')
@@ -22,7 +22,7 @@ test('generate, then check is in order; after a change check fails until generat
   expect(await call('check')).toMatchObject({ status: 0 })
 })
 
-test('check warns of an end by the day it is, and is in order all the same', async () => {
+test('check warns of an approaching end, depending on the day, and passes all the same', async () => {
   replace(
     'families/beta.yaml',
     '{ id: beta-2,',
@@ -44,7 +44,7 @@ test('check warns of an end by the day it is, and is in order all the same', asy
   expect(await call('generate')).toMatchObject({ status: 0, err: '' })
 })
 
-test('digest says whether the tables are made from the YAML as it is', async () => {
+test('digest says whether the tables were generated from the present YAML', async () => {
   expect(await call('digest')).toMatchObject({ status: 1, out: expect.stringContaining('tables are missing') })
   await call('generate')
   const { status, out } = await call('digest', '--json')
@@ -156,7 +156,7 @@ test.each(['generate', 'check', 'list', 'add', 'migrate-words', 'price-diff', 'd
   },
 )
 
-test('an unknown verb or option shows what there is', async () => {
+test('an unknown command or option gets a list of those that exist', async () => {
   expect(await call('prices')).toMatchObject({
     status: 2,
     err: expect.stringContaining('usage: node codegen/main.ts <verb>'),

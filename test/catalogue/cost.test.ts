@@ -1,4 +1,4 @@
-/** What a call costs the operator, from the YAML to µVND: exact, dated, by kind of token. */
+/** What a call costs the operator, from the YAML to µVND: exact, by date and by kind of token. */
 
 import { expect, test } from 'vitest'
 import { formatFindings } from '../../codegen/findings.ts'
@@ -14,9 +14,9 @@ const DAY = '2026-06-01'
 
 interface Facts {
   readonly cost: string
-  /** Further lines of the upstream that the model is bought from. */
+  /** More YAML lines for the upstream that the model is bought from. */
   readonly upstream?: string
-  /** Of the defaults. */
+  /** The exchange rate in the catalogue's defaults, as YAML. */
   readonly fx?: string
 }
 
@@ -38,7 +38,7 @@ function tablesOf(texts: readonly SourceText[]): Tables {
   return tables
 }
 
-/** The rates of beta-2 at a moment. */
+/** What beta-2 costs at a given time. */
 function ratesOf(facts: Facts, at = DAY) {
   const tables = tablesOf(costly(facts))
   const target = tables.entries.find(({ id }) => id === 'beta-2')?.upstreams[0]
@@ -82,14 +82,14 @@ test('images and calls are counted beside the tokens', () => {
   expect(costOf(facts, { images: 2, outputTokens: 1 })).toBe(2n * 1_841_000_000n + 394_500_000n + 789_000n)
 })
 
-test('decimals stay what they are: no digit is lost, and the sum is rounded once', () => {
-  // 0.1 and 0.2 have no exact binary form, and neither has the share.
+test('decimals are exact: no digit is lost, and only the sum is rounded', () => {
+  // Neither 0.1 and 0.2 nor the share can be represented exactly in binary.
   const facts = {
     cost: '{ from: 2026-01-01, input: 0.1, cached: 0.000001, output: 0.2 }',
     upstream: '    discount: { from: 2026-01-01, share: 0.0001 }\n',
     fx: 'fx: { from: 2026-01-01, vnd_per_usd: 26300.07 }',
   }
-  // Of 10⁻¹² µVND: 0.1 × 0.0001 × 26,300.07 µVND a token, and so on.
+  // In units of 10⁻¹² µVND: an input token costs 0.1 × 0.0001 × 26,300.07 µVND, and so on.
   const exact = 333_333_333n * 263_000_700_000n + 7n * 2_630_007n + 77n * 526_001_400_000n
   const units = { inputTokens: 333_333_340, cachedInputTokens: 7, outputTokens: 77 }
   expect(costOf(facts, units)).toBe((exact + 500_000_000_000n) / 1_000_000_000_000n)
@@ -100,7 +100,7 @@ test('decimals stay what they are: no digit is lost, and the sum is rounded once
   expect(parseDecimal('12.5', 6)).toBe(12_500_000n)
 })
 
-test('beyond so many input tokens the whole call has the prices of the tier', () => {
+test('above the input tokens of a tier, the whole call has the prices of that tier', () => {
   const facts = {
     cost: '{ from: 2026-01-01, input: 1, cached: 0.1, output: 2, tiers: [{ above_tokens: 1000, input: 10, output: 20 }, { above_tokens: 5000, input: 100, cached: 50, output: 200 }] }',
   }
@@ -111,7 +111,7 @@ test('beyond so many input tokens the whole call has the prices of the tier', ()
   )
 })
 
-test('price, share and rate of exchange are those of the moment; a later one is written down ahead', () => {
+test('price, share and exchange rate are those in force at the time; later ones can be listed in advance', () => {
   const facts = {
     cost: '[{ from: 2026-02-01, input: 10, output: 10 }, { from: 2026-07-01, input: 4, output: 10 }]',
     upstream: '    discount: [{ from: 2026-01-01, share: 1 }, { from: 2026-05-01, share: 0.25 }]\n',
@@ -127,7 +127,7 @@ test('price, share and rate of exchange are those of the moment; a later one is 
   expect(token('2036-07-01')).toBe(26_000n)
 })
 
-test('before a share is in force all of the price is paid', () => {
+test('before a discount is in force the full price is paid', () => {
   const facts = {
     cost: '{ from: 2026-01-01, input: 1, output: 1 }',
     upstream: '    discount: { from: 2026-07-01, share: 0.5 }\n',
@@ -136,7 +136,7 @@ test('before a share is in force all of the price is paid', () => {
   expect(costOf(facts, { inputTokens: 1 }, '2026-07-01')).toBe(13_150n)
 })
 
-test('an upstream may have a rate of exchange of its own', () => {
+test('an upstream may have its own exchange rate', () => {
   const facts = {
     cost: '{ from: 2026-01-01, input: 1, output: 1 }',
     upstream: '    fx: { from: 2026-01-01, vnd_per_usd: 27000.5 }\n',
@@ -145,7 +145,7 @@ test('an upstream may have a rate of exchange of its own', () => {
   expect(costOf({ ...facts, fx: '' }, { inputTokens: 2 })).toBe(54_001n)
 })
 
-test('of model, entry and target the nearest cost counts, as a whole', () => {
+test('a cost at the target replaces the entry’s as a whole, and the entry’s replaces the model’s', () => {
   const texts = costly({ cost: '{ from: 2026-01-01, input: 3, output: 3 }' }).map(source =>
     source.path.endsWith('beta.yaml')
       ? {
@@ -172,7 +172,7 @@ test('of model, entry and target the nearest cost counts, as a whole', () => {
   expect(costs('alpha-1')).toEqual([[]])
 })
 
-test('a call that is bought by the token has no known cost where nobody told its tokens', () => {
+test('the cost of a call that is bought by the token is unknown if its tokens are', () => {
   const byToken = ratesOf({ cost: '{ from: 2026-01-01, input: 1, output: 1, call: 1 }' })
   const byCall = ratesOf({ cost: '{ from: 2026-01-01, call: 1 }' })
   expect(byToken && costIfReported(byToken, used({}))).toBeNull()
@@ -180,14 +180,14 @@ test('a call that is bought by the token has no known cost where nobody told its
   expect(byCall && costIfReported(byCall, used({}))).toBe(26_300_000_000n)
 })
 
-test('a call that is bought by the image has no known cost where none came', () => {
+test('the cost of a call that is bought by the image is unknown if no image came', () => {
   const rates = ratesOf({ cost: '{ from: 2026-01-01, image: 0.07 }' })
   expect(rates && costIfReported(rates, used({}))).toBeNull()
   expect(rates && costIfReported(rates, used({ images: 1 }))).toBe(1_841_000_000n)
 })
 
-test('a price just at its cost passes, and one dong below warns, on a day that is named', () => {
-  // A tenth of a dollar for any million tokens.
+test('a price equal to its cost passes, and one dong less gets a warning, if the day is given', () => {
+  // All tokens cost $0.10 per million, which is 2,000 dong.
   const texts = (vnd: number) =>
     costly({
       cost: '{ from: 2026-02-01, input: 0.1, output: 0.1 }',
@@ -201,7 +201,7 @@ test('a price just at its cost passes, and one dong below warns, on a day that i
   expect(codes(1999)).toEqual([])
 })
 
-test('a loss too small for a tenth of a percent is a loss', () => {
+test('a loss of less than a tenth of a percent is a loss', () => {
   const texts = costly({
     cost: '{ from: 2026-02-01, input: 0.3, output: 0.3 }',
     fx: 'fx: { from: 2026-01-01, vnd_per_usd: 20000 }',
@@ -212,7 +212,7 @@ test('a loss too small for a tenth of a percent is a loss', () => {
   ])
 })
 
-test('an entry that has retired is sold no more, and neither loses nor earns', () => {
+test('a retired entry is no longer sold, so it neither loses nor earns', () => {
   const texts = costly({ cost: '{ from: 2026-02-01, input: 50, output: 50 }' }).map(source => ({
     ...source,
     text: source.text.replace(
@@ -228,14 +228,14 @@ test('an entry that has retired is sold no more, and neither loses nor earns', (
   expect(listed('2026-06-01')).not.toContain('beta-2')
 })
 
-test('a warning of prices below cost keeps nothing from shipping', () => {
+test('a warning about prices below cost does not stop generation', () => {
   const texts = costly({ cost: '{ from: 2026-02-01, input: 50, output: 50 }' })
   expect(compiler.compile(texts, { lenient: false, today: DAY }).tables).not.toBeNull()
 })
 
-test('the shipped prices have the margins at list price that were reckoned of them elsewhere', () => {
+test('the shipped prices have the margins at list price that were calculated independently', () => {
   const margins = new Map(entryMargins(TABLES, '2026-11-22').map(margin => [margin.id, margin.mixes]))
-  // Agent, chat and no cache, in VND per 1M tokens and in percent of the price.
+  // For the mixes agent, chat and no cache: cost in VND per 1M tokens, margin in percent of the price.
   const reckoned: Readonly<Record<string, readonly (readonly [number, number])[]>> = {
     'claude-opus-5': [
       [98_888, -1421.4],
@@ -267,7 +267,7 @@ test('the shipped prices have the margins at list price that were reckoned of th
       [49_049, -2235.7],
       [33_006, -1471.7],
     ],
-    // By the call of 30,000 tokens, the image and the minute of speech.
+    // These are priced per call of 30,000 tokens, per image and per minute of speech.
     'req/gpt-5.5': [[2288, -154.2]],
     'req/claude-haiku-4-5': [[418, 40.3]],
     'req/minimax-m3': [[133, 65.1]],
@@ -279,14 +279,14 @@ test('the shipped prices have the margins at list price that were reckoned of th
     expect(found, id).toHaveLength(expected.length)
     for (const [index, [costVnd, percent]] of expected.entries()) {
       const { costMicroVnd = 0n, marginPercent = Number.NaN } = found[index] ?? {}
-      // The figures there are rounded: costs to a dong, margins to a tenth.
+      // The expected figures are rounded: costs to a dong, margins to a tenth.
       expect(Math.abs(Number(costMicroVnd) / 1e6 - costVnd), id).toBeLessThanOrEqual(0.5)
       expect(Math.abs(marginPercent - percent), id).toBeLessThan(0.11)
     }
   }
 })
 
-test('only entries whose upstream model nobody sells have no cost', () => {
+test('an entry has no cost only if nobody sells its upstream model', () => {
   const unknown = entryMargins(TABLES, '2026-11-22').filter(({ mixes }) => mixes.length === 0)
   expect(unknown.map(({ id }) => id)).toEqual(['gpt-5.5-instant', 'req/gpt-5.5-instant'])
 })

@@ -1,4 +1,4 @@
-/** Two catalogues to compare, and a usage export. */
+/** Helpers for comparing two catalogues and for reading usage exports. */
 
 import { expect } from 'vitest'
 import { type Acknowledgement, type CatalogueDiff, diffTables } from '../../codegen/diff/diff.ts'
@@ -27,7 +27,7 @@ export function diffOf(now: Tables, acknowledged: readonly Acknowledgement[] = [
   return diffTables(old, now, options)
 }
 
-/** Several passages replaced in one file. */
+/** The good catalogue with several passages of one file replaced. */
 export function edited(name: string, ...changes: readonly [string, string][]): readonly SourceText[] {
   const source = goodTexts().find(({ path }) => path.endsWith(name))?.text ?? ''
   const text = changes.reduce((result, [from, to]) => {
@@ -37,7 +37,7 @@ export function edited(name: string, ...changes: readonly [string, string][]): r
   return withFiles({ [name]: text })
 }
 
-/** With an acknowledgement for beta-2, so that the checks let it pass. */
+/** The catalogue with an acknowledgement of beta-2's price, so that the checks let it pass. */
 export function withAcknowledged(texts: readonly SourceText[], price: string): readonly SourceText[] {
   const line = `acknowledged: [{ name: beta-2, price: ${price}, reason: meant }]\n`
   return texts.map(source =>

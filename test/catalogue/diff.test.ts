@@ -10,11 +10,11 @@ import type { Tables } from '../../src/generated/types.ts'
 import { chunksOf, diffOf, edited, good, TODAY, tablesOf, USAGE, withAcknowledged } from './diff-support.ts'
 import { compiler, goodTexts, withPassage } from './support.ts'
 
-test('nothing changed is said in one line', () => {
+test('a diff without changes is one line', () => {
   expect(renderMarkdown(diffOf(good), 'main', 50)).toBe('## Catalogue against main\n\nNo difference.\n')
 })
 
-test('prices show old, new and percent; beyond the threshold they need an acknowledgement of the very price', () => {
+test('prices show old, new and percent; above the threshold they need an acknowledgement of exactly this price', () => {
   const now = tablesOf(edited('families/beta.yaml', ['vnd: 2000', 'vnd: 3000'], ['vnd: 1500', 'vnd: 3000']))
   const diff = diffOf(now)
   expect(diff.prices.map(({ name, percent, isLarge }) => [name, percent, isLarge])).toEqual([
@@ -46,7 +46,7 @@ test('a price that falls too far is large as well', () => {
   ])
 })
 
-test('a description shows when it was written, not when it was made from facts that changed', () => {
+test('a description is shown if it was written by hand, not if it changed with the facts that it is made from', () => {
   const now = tablesOf(
     edited(
       'families/beta.yaml',
@@ -64,7 +64,7 @@ test('a description shows when it was written, not when it was made from facts t
   ])
 })
 
-test('an alias or a fallback that means another entry changes what its callers pay', () => {
+test('an alias or a fallback that now means another entry changes what its callers pay', () => {
   const now = tablesOf(
     edited('catalogue.yaml', ['first: alpha-1', 'first: beta-1'], ['fallback: alpha-1', 'fallback: beta-2']),
   )
@@ -79,7 +79,7 @@ test('an alias or a fallback that means another entry changes what its callers p
   ])
 })
 
-test('a line in a family shows once, with every entry that it reaches', () => {
+test('a changed line of a family is shown once, with every entry that it affects', () => {
   const now = tablesOf(
     edited(
       'families/beta.yaml',
@@ -98,7 +98,7 @@ test('a line in a family shows once, with every entry that it reaches', () => {
   ])
 })
 
-test('a word of the dialect that is new or gone shows only where its value is not the default', () => {
+test('a dialect word that is new or gone is shown only where its value is not the default', () => {
   const { dialect } = compiler.schemas
   const words = { ...dialect.properties, hum: { type: 'boolean', default: false } }
   const later = createCompiler({ ...compiler.schemas, dialect: { ...dialect, properties: words } })
@@ -146,7 +146,7 @@ test('entries that come and go are listed, with rules, targets and upstreams tha
   ])
 })
 
-test('a new provider is shown by what was written of it, not by what holds for every provider', () => {
+test('a new provider is shown with its own settings, not with the defaults of every provider', () => {
   const block = `  west:
     base_url: https://west.example/v1
     paths: { chat_completions: /chat }
@@ -204,7 +204,7 @@ test.each([
   expect(rows[0]).toEqual({ name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 9000n })
 })
 
-test('a successor of another unit is a large change, and its effect on usage is by its unit', async () => {
+test('a successor with another price unit is a large change, and its effect on usage is counted in that unit', async () => {
   const now = tablesOf(withAcknowledged(ending('2027-07-23', 'req/alpha-1'), '{ vnd: 900, per: request }'))
   expect(unacknowledged(diffOf(now)).map(({ name, kind, percent }) => [name, kind, percent])).toEqual([
     ['beta-2', 'retirement', null],
@@ -213,7 +213,7 @@ test('a successor of another unit is a large change, and its effect on usage is 
   expect(rows[0]).toEqual({ name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 900n })
 })
 
-test('an end that stays as it was shows nothing; one that leads elsewhere does', () => {
+test('an unchanged end is not shown; an end with another successor is', () => {
   const old = tablesOf(ending('2027-07-23', 'beta-1'))
   const options = { today: TODAY, thresholdPercent: 50, acknowledged: [] }
   const defaults = schemaDefaults(compiler.schemas)
@@ -226,7 +226,7 @@ test('an end that stays as it was shows nothing; one that leads elsewhere does',
   ])
 })
 
-test('a name that is gone costs what the fallback does, or the alias that it became', () => {
+test('a removed name costs what the fallback costs, or the entry of the alias that it became', () => {
   const gone = tablesOf(edited('families/beta.yaml', ['{ id: beta-2,', '{ id: beta-3,']))
   expect(diffOf(gone).prices.map(({ name, kind, servedBy, percent }) => [name, kind, servedBy, percent])).toEqual([
     ['beta-2', 'removal', 'alpha-1', 200],

@@ -74,7 +74,7 @@ test.each(['claude-fable-5', 'claude-sonnet-5', 'claude-opus-5'])('%s takes 1.00
   expect(byId.get(id)).toMatchObject({ contextTokens: 1_000_000, outputTokensMax: 128_000 })
 })
 
-test('every chat entry is served in all three formats; image and speech entries on theirs alone', () => {
+test('every chat entry is served in all three formats; image and speech entries only on their own endpoints', () => {
   for (const { id, kind, endpoints } of entries) {
     if (kind === 'chat') expect([id, endpoints]).toEqual([id, ['messages', 'chat_completions', 'responses']])
   }
@@ -88,14 +88,14 @@ test('entries of one model keep their own limits: the AWS twin may give more tha
   expect(byId.get('svc/grok-4.3')?.outputTokensMax).toBe(131_072)
 })
 
-test('names tell the channels apart', () => {
+test('an entry’s name tells its channel and its price unit', () => {
   expect(byId.get('claude-opus-5')?.name).toBe('Claude Opus 5')
   expect(byId.get('svc/claude-opus-5')?.name).toBe('Claude Opus 5 (AWS)')
   expect(byId.get('req/claude-opus-5')?.name).toBe('Claude Opus 5 (per call)')
   expect(byId.get('req/gpt-image-2')?.name).toBe('GPT Image 2')
 })
 
-/** Ends that vendors have announced (their pages and SDKs, read 2026-11), and who takes over here. */
+/** Retirements that vendors have announced (their pages and SDKs, read 2026-11), and the successors here. */
 test.each<[string, string, string | null]>([
   ['claude-sonnet-4-5', '2026-11-30', 'claude-sonnet-5'],
   ['svc/claude-sonnet-4-5', '2027-04-08', 'svc/claude-sonnet-5'],

@@ -21,7 +21,7 @@ function textOf(name: string): string {
   return goodTexts().find(({ path }) => path.endsWith(name))?.text ?? ''
 }
 
-/** The good catalogue with a vocabulary, and each text inserted after the line `behind` of its file. */
+/** The good catalogue with a vocabulary of extras, and each text inserted after the passage `behind` of its file. */
 function tablesWith(...added: readonly [file: string, behind: string, text: string][]): Tables {
   const files: Record<string, string> = { 'catalogue.yaml': textOf('catalogue.yaml') + VOCABULARY }
   for (const [file, behind, text] of added) {
@@ -54,14 +54,14 @@ const IN_ENTRY = [
   ' extras: { tools: { web_search: { price: { vnd: 500, per: use } } } },',
 ] as const
 
-test('what nobody says is as the vocabulary has it', () => {
+test('extras that nothing else decides are as in the vocabulary', () => {
   expect(extrasOf(tablesWith(), 'alpha-1')).toEqual({
     fields: { speed: 'leave_out', fallbacks: 'refuse' },
     tools: { web_search: 'leave_out', mcp: 'refuse' },
   })
 })
 
-test('an upstream is overruled by the family, the model and the entry', () => {
+test('family, model and entry overrule the upstream', () => {
   const tables = tablesWith([...AT_HOST], [...IN_MODEL], [...IN_ENTRY])
   expect(extrasOf(tablesWith([...AT_HOST]), 'alpha-1')?.tools).toEqual({ web_search: 'refuse', mcp: 'allow' })
   expect(extrasOf(tables, 'alpha-1')?.tools).toEqual({ web_search: 'allow', mcp: 'allow' })
@@ -71,7 +71,7 @@ test('an upstream is overruled by the family, the model and the entry', () => {
   })
 })
 
-test('a diff shows what widens and what costs more', () => {
+test('a diff shows what lets more pass and what costs more', () => {
   const defaults = schemaDefaults(compiler.schemas)
   const options = {
     today: '2026-11-21',
@@ -128,7 +128,7 @@ function serverTools(id: string, tools: Readonly<Record<string, ToolTreatment>> 
   return { supported, passing: passing.map(([word]) => word), code: item.capabilities.code_execution.supported }
 }
 
-test('the model list says which tools of providers pass, and no other', () => {
+test('the model list names the provider-run tools that pass, and no others', () => {
   expect(serverTools('gpt-5.5')).toEqual({ supported: false, passing: [], code: false })
   expect(serverTools('svc/claude-opus-5')).toEqual({ supported: false, passing: [], code: false })
   expect(serverTools('claude-opus-5')).toEqual({ supported: true, passing: ['web_fetch'], code: false })

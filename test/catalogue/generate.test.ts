@@ -24,7 +24,7 @@ function rendered(texts: readonly SourceText[]): string {
     .join('\n')
 }
 
-test('what is committed is what the sources give', async () => {
+test('the committed files are those that the sources generate', async () => {
   const { resolved, findings } = compiler.compile(readCatalogue(join(root, 'catalogue'), 'catalogue'))
   expect(formatFindings(findings, 'text')).toBe('')
   if (resolved === null) throw new Error('unreachable')
@@ -88,7 +88,7 @@ test('a change of value changes the digest, a comment does not', () => {
   expect(digest(withPassage('families/beta.yaml', 'vnd: 2000', 'vnd: 2000 '))).toBe(digest(goodTexts()))
 })
 
-test('a stale, a missing and a strange file are findings, and generating mends them', () => {
+test('a stale, a missing and an unknown file are findings, and generating mends them', () => {
   const { resolved } = compiler.compile(goodTexts())
   if (resolved === null) throw new Error('unreachable')
   const files = renderTables(resolved)
@@ -112,7 +112,7 @@ test('a stale, a missing and a strange file are findings, and generating mends t
   expect(compareFiles(project, files)).toEqual([])
 })
 
-test('an alias, a fallback or a target that names nothing does not compile', () => {
+test('an alias, a fallback or a target that names nothing that exists does not compile', () => {
   const folder = join(scratch, 'dangling')
   mkdirSync(folder)
   cpSync(join(root, 'src/generated'), folder, { recursive: true })

@@ -1,4 +1,4 @@
-/** How much of the generated files a change of the catalogue moves, counted by git: lines taken out and put in. */
+/** How many lines of the generated files a change of the catalogue adds and removes, as git counts them. */
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -29,7 +29,7 @@ interface Sources {
 
 const parsed = parseSources()
 
-/** A copy that may be changed. */
+/** A copy of the parsed catalogue that a test may change. */
 const sources = (): Sources => structuredClone(parsed)
 
 function parseSources(): Sources {
@@ -48,7 +48,7 @@ interface FileChange {
 
 writeFiles(join(scratch, 'before'), renderTables(resolveTables(sources() as unknown as CheckedSources, schemas)))
 
-/** What a change of the sources does to each generated table; the digest, which changes with everything, is left out. */
+/** The lines that a change of the sources adds and removes in each table; the digest, which always changes, is left out. */
 function changes(change: (sources: Sources) => void): FileChange[] {
   const changed = sources()
   change(changed)
@@ -86,7 +86,7 @@ function otherValue(schema: Schema, value: unknown): unknown {
   return schema.type === 'object' ? {} : typeof value === 'string' ? `${value}x` : 1
 }
 
-/** Words of the dialect that are no groups, as paths. */
+/** The paths of all dialect words that are not groups. */
 function wordsOf(schema: Schema, path: readonly string[] = []): { path: readonly string[]; schema: Schema }[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, property]) =>
     property.properties === undefined
@@ -110,7 +110,7 @@ function say(holder: Loose, path: readonly string[], value: unknown): void {
   facts[path.at(-1) as string] = value
 }
 
-/** Every place that may speak a dialect, by a name for people. */
+/** Every place in the sources that may have a dialect, with a readable name. */
 function places({ families, upstreams }: Sources): [string, Loose][] {
   return [
     ...Object.entries(upstreams.upstreams).map(([id, host]): [string, Loose] => [`upstream ${id}`, host]),
@@ -124,7 +124,7 @@ function places({ families, upstreams }: Sources): [string, Loose][] {
   ]
 }
 
-test('a changed word of a dialect moves one line, wherever it is said', () => {
+test('changing a dialect word changes one line, wherever it is set', () => {
   let judged = 0
   for (const [index, [name, holder]] of places(sources()).entries()) {
     const spoken = words.filter(({ path }) => said(holder.dialect, path) !== undefined)
@@ -141,7 +141,7 @@ test('a changed word of a dialect moves one line, wherever it is said', () => {
   expect(judged).toBeGreaterThan(15)
 })
 
-test('a first word of a dialect, or the first of a group, moves at most 20 lines', () => {
+test('the first word of a dialect or of a group changes at most 20 lines', () => {
   const simple = words.find(({ path }) => path.length > 1) as (typeof words)[number]
   for (const [index, [name, holder]] of places(sources()).entries()) {
     if (index % 4 > 0) continue
@@ -153,7 +153,7 @@ test('a first word of a dialect, or the first of a group, moves at most 20 lines
   }
 })
 
-test('a new word with a default moves one line of the tables, and at most 40 with types and documentation', async () => {
+test('a new word with a default changes one line of the tables, and at most 40 with types and documentation', async () => {
   const current = resolveTables(sources() as unknown as CheckedSources, schemas)
   writeFiles(join(scratch, 'old-words'), await renderFiles(current, schemas))
   const group = words.find(({ path }) => path.length > 1)?.path[0] as string
@@ -188,7 +188,7 @@ test('a new word with a default moves one line of the tables, and at most 40 wit
   }
 })
 
-test('a changed price moves one line', () => {
+test('a new price changes one line', () => {
   const moved = changes(({ families }) => {
     const entry = families.find(({ family }) => family === 'claude')?.models[0]?.entries[1] as Loose
     ;(entry.price as Loose).vnd = 12_345
@@ -196,7 +196,7 @@ test('a changed price moves one line', () => {
   expect(moved).toEqual([{ file: 'families/claude.ts', added: 1, removed: 1 }])
 })
 
-test('a fact of a model or a family moves one line for all its entries', () => {
+test('a fact of a model or a family changes one line for all its entries', () => {
   const ofModel = changes(({ families }) => {
     const model = families.find(({ family }) => family === 'claude')?.models[0] as Loose
     model.released = '2026-06-10'
@@ -208,7 +208,7 @@ test('a fact of a model or a family moves one line for all its entries', () => {
   expect(ofFamily).toEqual([{ file: 'families/claude.ts', added: 1, removed: 1 }])
 })
 
-test('a model that retires moves one line', () => {
+test('a model’s retirement changes one line', () => {
   const moved = changes(({ families }) => {
     const model = families.find(({ family }) => family === 'claude')?.models[1] as Loose
     model.deprecated = { since: '2026-11-22', retires: '2027-11-22', successor: 'claude-fable-5' }
@@ -216,7 +216,7 @@ test('a model that retires moves one line', () => {
   expect(moved).toEqual([{ file: 'families/claude.ts', added: 1, removed: 0 }])
 })
 
-test('a provider with its family adds lines and takes none away', () => {
+test('a new provider with its family adds lines and removes none', () => {
   const moved = changes(now => {
     const { extras: _, ...host } = now.upstreams.upstreams.deepseek as Loose
     now.upstreams.upstreams.somebody = { ...host, base_url: 'https://api.somebody.example', discount: undefined }

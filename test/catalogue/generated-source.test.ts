@@ -1,4 +1,4 @@
-/** The generated source: what it says when it is loaded, in which order, and how it is laid out. */
+/** The generated source: the tables that it loads as, its order and its layout. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,14 +21,14 @@ const root = join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'catalogue-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-/** Counts are not kept in the changed catalogues. */
+/** Resolves leniently, as the changed catalogues do not have the counts that they declare. */
 function resolved(texts: readonly SourceText[]): Resolved {
   const { resolved: found, findings } = compiler.compile(texts, { lenient: true })
   if (found === null) throw new Error(formatFindings(findings, 'text'))
   return found
 }
 
-/** Facts at every place that may have some, and texts that are hard to write down. */
+/** A catalogue with facts at every place that may have some, and with texts that are hard to quote. */
 function everyLayer(): SourceText[] {
   const text = (name: string) => goodTexts().find(({ path }) => path === `catalogue/${name}`)?.text ?? ''
   const long = `It's "long": ${'說明 and more, '.repeat(12)}`
@@ -83,7 +83,7 @@ models:
   })
 }
 
-/** The tables as a process of its own loads them, and which targets share their dialect, by place in the list. */
+/** The tables as a separate process loads them, and for each target the index of the first one with the same dialect object. */
 function load({ tables, outline }: Resolved, name: string): { tables: Tables; shared: number[] } {
   const project = join(scratch, name)
   writeFiles(project, renderTables({ tables, outline }))
@@ -105,7 +105,7 @@ test('what the gateway loads is what the sources resolve to', () => {
   expect(TABLES).toEqual(tables)
 })
 
-test('every place that may say something says it in the loaded tables too', () => {
+test('facts from every place that may have some reach the loaded tables', () => {
   const made = resolved(everyLayer())
   const { tables } = load(made, 'layers')
   expect(tables).toEqual(made.tables)
@@ -125,7 +125,7 @@ test('every place that may say something says it in the loaded tables too', () =
   expect(rulesOf('many-1.5-weighed', 1)).toEqual(['/of_the_family', '/numbers', '/of_the_host', '/deep'])
 })
 
-test('targets that take the same name the same constant', () => {
+test('targets with the same facts refer to the same constant', () => {
   const made = resolved(everyLayer())
   const { tables, shared } = load(made, 'shared')
   const places = tables.entries.flatMap(entry => entry.upstreams.map(target => `${entry.id} ${target.model}`))
@@ -158,12 +158,12 @@ test.each<[string, string]>([
   expect(camelName(text)).toBe(name)
 })
 
-test('a model that is not called like its family is named behind it', () => {
+test('a model that is not named after its family gets the family’s name as a prefix', () => {
   expect(modelName('gpt', '4o mini')).toBe('gpt4oMini')
   expect(modelName('gpt-oss', 'gpt-oss-20b')).toBe('gptOss20b')
 })
 
-test('entries stand in the order of the files, and are sorted by id when they are loaded into the catalogue', () => {
+test('the tables list entries in the order of the files, and the catalogue sorts them by id', () => {
   const { tables } = resolved(goodTexts())
   const ids = tables.entries.map(({ id }) => id)
   expect(ids.slice(0, 3)).toEqual(['alpha-1', 'svc/alpha-1', 'req/alpha-1'])
@@ -171,7 +171,7 @@ test('entries stand in the order of the files, and are sorted by id when they ar
   expect(catalogue.items.map(({ entry }) => entry.id)).toEqual(ids.toSorted())
 })
 
-test('the formatter of the project has nothing to change', async () => {
+test('the project’s formatter has nothing to change', async () => {
   const project = join(scratch, 'formatted')
   writeFiles(project, await renderFiles(resolved(everyLayer()), compiler.schemas))
   const longest = Array.from({ length: 12 }, (_, size) => ({
@@ -206,7 +206,7 @@ test('the formatter of the project has nothing to change', async () => {
   expect([stdout.slice(0, 4_000), stderr.slice(0, 4_000), status]).toEqual([expect.any(String), '', 0])
 })
 
-test('the engine reads types of the tables only; those of the files stand beside the codegen', () => {
+test('the engine only has the types of the tables; those of the files are with the codegen', () => {
   const names = (path: string) =>
     new Set(
       [...readFileSync(join(root, path), 'utf8').matchAll(/^export (?:interface|type) (\w+)/gm)].map(match => match[1]),

@@ -1,4 +1,4 @@
-/** Whatever an editor leaves behind: the compiler answers with findings that have a place, never with an exception. */
+/** However broken the files are, the compiler reports findings with a line, and never throws. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -50,7 +50,7 @@ const piece = fc.constantFrom(
   ],
 )
 
-test('no edit of the files makes the compiler throw, and every finding names a line that is there', () => {
+test('no edit of the files makes the compiler throw, and every finding names a line that exists', () => {
   const edit = fc.record({
     file: fc.nat({ max: sources.length - 1 }),
     at: fc.double({ min: 0, max: 1, noNaN: true }),

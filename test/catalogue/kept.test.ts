@@ -1,4 +1,4 @@
-/** What `generate` keeps of an earlier run: used for the same input and packages only, and never by `check`. */
+/** The cache of `generate` from earlier runs: used for the same input and packages only, and never by `check`. */
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ const packages = mkdtempSync(join(tmpdir(), 'kept-'))
 afterAll(() => rmSync(packages, { recursive: true, force: true }))
 const install = (versions: string) => writeFileSync(join(packages, '.package-lock.json'), versions)
 
-test('a text is found again for the same input and the same packages only, and the newest alone stays', () => {
+test('a text is found again for the same input and the same packages only, and only the newest is kept', () => {
   const kept = (input: unknown) => keptFor('types.ts', input, packages)
   kept('a').write('lost')
   expect([kept('a').path, kept('a').read()]).toEqual([null, undefined])
@@ -31,7 +31,7 @@ test('a text is found again for the same input and the same packages only, and t
   expect(readdirSync(join(packages, '.cache/catalogue'))).toHaveLength(1)
 })
 
-test('nothing fails where nothing can be kept', () => {
+test('nothing fails if the cache cannot be written', () => {
   const folder = join(packages, 'full')
   mkdirSync(folder)
   writeFileSync(join(folder, '.package-lock.json'), 'first')
@@ -41,7 +41,7 @@ test('nothing fails where nothing can be kept', () => {
   expect(kept.read()).toBeUndefined()
 })
 
-test('types are the same from an earlier run, and other schemas give others', async () => {
+test('cached types are the same as new ones, and other schemas give other types', async () => {
   const { schemas } = compiler
   const made = await renderTypes(schemas, writeTypes)
   expect(await renderTypes(schemas, writeKeptTypes)).toEqual(made)
@@ -50,11 +50,11 @@ test('types are the same from an earlier run, and other schemas give others', as
   const changed = await renderTypes({ ...schemas, root }, writeTypes)
   expect(changed).not.toEqual(made)
   expect(await renderTypes({ ...schemas, root }, writeKeptTypes)).toEqual(changed)
-  // Leaves what belongs to the project's own schemas.
+  // Leaves the project's own types in the cache.
   expect(await renderTypes(schemas, writeKeptTypes)).toEqual(made)
 })
 
-test('files are judged by the schemas of today, also by code from an earlier run', () => {
+test('files are validated against the present schemas, also by cached code', () => {
   const { schemas } = compiler
   const family = schemas.family
   const stricter = { ...schemas, family: { ...family, required: [...(family.required ?? []), 'motto'] } }

@@ -1,4 +1,4 @@
-/** Words of earlier versions: rewritten where they stand, with nothing else of the file changed. */
+/** Dialect words of earlier versions: rewritten in place, without any other change to the file. */
 
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -85,20 +85,20 @@ models:
 
 const migrated = (text: string) => migrateText({ path: 'beta.yaml', text })
 
-test('words move and comments, order and layout stay', () => {
+test('words are rewritten, and comments, order and layout stay', () => {
   expect(migrated(OLD).text).toBe(NEW)
 })
 
-test('line ends of another system stay too', () => {
+test('another system’s line ends stay, too', () => {
   expect(migrated(OLD.replaceAll('\n', '\r\n')).text).toBe(NEW.replaceAll('\n', '\r\n'))
 })
 
-test('what is rewritten is not rewritten again', () => {
+test('a rewritten file is not rewritten again', () => {
   const again = migrated(migrated(OLD).text)
   expect([again.text, again.words]).toEqual([NEW, []])
 })
 
-test('the rewritten file is a catalogue without old words; the old one is not, and each word is named', () => {
+test('the compiler names each old word of the old file, and none in the rewritten one', () => {
   const compiled = (text: string) => compiler.compile(withFiles({ 'families/beta.yaml': text })).findings
   const old = compiled(OLD).filter(({ code }) => code === 'old-word')
   expect(old.map(({ line }) => line)).toEqual(
@@ -109,7 +109,7 @@ test('the rewritten file is a catalogue without old words; the old one is not, a
   expect(formatFindings(compiled(NEW), 'text')).not.toContain('old-word')
 })
 
-/** Every word that there was, each with a value that was not its default. */
+/** Every old word, with a value that was not its default. */
 const EVERY_WORD = `max_tokens_field: max_completion_tokens, max_tokens_default: 0, choices_max: 2, system_role: developer,
   mid_system: hoist, alternate_roles: true, text_content: string, sampling: none, temperature_max: 1, top_k: true, stop_max: 2,
   reasoning: { parameter: none, levels: [], on_by_default: true, off: no, display: true, budget_accepted: false,
@@ -171,13 +171,13 @@ const IN_WORDS_OF_TODAY = {
 test.each([
   ['flow', `dialect: { ${EVERY_WORD} }\n`],
   ['block', stringify(parse(`dialect: { ${EVERY_WORD} }`))],
-])('every word of old has its place today (%s)', (_style, text) => {
+])('every old word has a new place (%s)', (_style, text) => {
   const { text: now, words } = migrated(text)
   expect(words.filter(({ successor }) => successor === null)).toEqual([])
   expect(parse(now)).toEqual({ dialect: IN_WORDS_OF_TODAY })
 })
 
-test('a word without a successor stays, as does one given in its old and its new form, for the operator to decide', () => {
+test('a word without a replacement stays for the operator to decide, as does one given in both its old and its new form', () => {
   const text = 'dialect: { max_tokens_default: 4096, tool_id: word, tools: { call_id: any }, on_unsupported: refuse }\n'
   const { text: now, words } = migrated(text)
   expect(now).toBe(text)
@@ -200,7 +200,7 @@ test.each([
     'a: &b [one]\ndialect:\n  betas: { unlisted: drop, flags: { one: {} } }\n',
   ],
   [
-    'comments between brackets stay',
+    'comments inside brackets stay',
     'dialect: {\n  # one\n  tool_id: word, # two\n  prefill: yes # three\n  # four\n}\n',
     'dialect: {\n           # four\n           # one\n           # two\n           tools: { call_id: word },\n           # three\n           turns: { prefill: continue },\n         }\n',
   ],
@@ -210,12 +210,12 @@ test.each([
     'dialect:\n  sampling: { stop_max: 1 }\n  # one\n  # two\n  usage: { cached: [/usage/a] }\n  # three\n  betas: { unlisted: drop, flags: { b: {}, c: {} } }\n',
   ],
   [
-    'a comment behind a word that goes stays',
+    'a comment after a removed word stays',
     'dialect:\n  # one\n  max_tokens_default: 0 # two\n  tool_id: word\n',
     'dialect:\n  # one\n  # two\n  tools: { call_id: word }\n',
   ],
   [
-    'text of several lines stays text',
+    'text on several lines stays one text',
     'dialect:\n  reasoning_echo_placeholder: |\n    a # b\n    c\n  tool_id: word\n',
     'dialect:\n  reasoning: { echo_placeholder: "a # b\\nc\\n" }\n  tools: { call_id: word }\n',
   ],
@@ -224,16 +224,16 @@ test.each([
 })
 
 test.each([
-  ['an alias in a place that says another thing now', "dialect: { effort_beta: &e '', reasoning_field: *e }\n"],
+  ['an alias for a word that now has another value', "dialect: { effort_beta: &e '', reasoning_field: *e }\n"],
   [
-    'an alias of a group that gets more',
+    'an alias of a group that another word moves into',
     'dialect:\n  reasoning: &r { off: no }\nmodels: [{ dialect: { reasoning: *r, reasoning_tag: a } }]\n',
   ],
-])('a file stays as it is where anchors would make it say something else: %s', (_what, text) => {
+])('a file is left alone if its anchors would change its meaning: %s', (_what, text) => {
   expect(migrated(text)).toMatchObject({ text, words: [], findings: [{ code: 'old-word', line: expect.any(Number) }] })
 })
 
-test('a file that is not YAML is left alone, and said to be', () => {
+test('a file that is not YAML is left alone, and reported', () => {
   const text = 'dialect: { tool_id: word\n'
   expect(migrated(text)).toMatchObject({ text, words: [], findings: [{ code: 'yaml-syntax' }] })
 })
@@ -247,7 +247,7 @@ const BETA_OLD = readFileSync(join(import.meta.dirname, 'good/families/beta.yaml
   'max_tokens_field: max_completion_tokens',
 )
 
-test('migrate-words --check says what it would do, migrate-words does it, once', async () => {
+test('migrate-words --check says what it would do, and migrate-words does it once', async () => {
   writeFileSync(beta(), BETA_OLD)
   const line = 'catalogue/families/beta.yaml:6:3: max_tokens_field → output.cap_field'
   expect(await call('migrate-words', '--check')).toEqual({
@@ -268,7 +268,7 @@ test('migrate-words --check says what it would do, migrate-words does it, once',
   })
 })
 
-test('migrate-words does not call a file done that it could not read', async () => {
+test('migrate-words fails for a file that it could not read', async () => {
   writeFileSync(beta(), `${BETA_OLD}  broken: [\n`)
   expect(await call('migrate-words')).toEqual({
     status: 1,
@@ -279,7 +279,7 @@ test('migrate-words does not call a file done that it could not read', async () 
   })
 })
 
-test('migrate-words is not done where a word is left', async () => {
+test('migrate-words fails if a word is left', async () => {
   writeFileSync(beta(), BETA_OLD.replace('dialect:\n', 'dialect:\n  on_unsupported: refuse\n'))
   expect(await call('migrate-words')).toMatchObject({
     status: 1,
@@ -287,7 +287,7 @@ test('migrate-words is not done where a word is left', async () => {
   })
 })
 
-test('price-diff against a base in old words shows what has changed and nothing else', async () => {
+test('price-diff against a base with old words shows only real changes', async () => {
   const base = join(project.scratch, 'base')
   cpSync(project.root, base, { recursive: true })
   writeFileSync(join(base, 'catalogue/families/beta.yaml'), BETA_OLD)

@@ -34,7 +34,7 @@ export function printMistakes(head: string, mistakes: readonly Mistake[]): strin
   return `${head}${parts.join('\n')}`
 }
 
-/** Makes the mistake in a folder that holds a copy of the good catalogue. Throws when it does not fit there. */
+/** Makes the mistake in a folder with a copy of the good catalogue. Throws if the passage to change is not there once. */
 export function makeMistake(directory: string, { title, lines }: Mistake): void {
   const at = (name: string) => join(directory, name)
   let file = ''
@@ -46,7 +46,8 @@ export function makeMistake(directory: string, { title, lines }: Mistake): void 
     if (was.length === 0) writeFileSync(at(file), after === '' ? '' : `${after}\n`)
     else {
       const text = readFileSync(at(file), 'utf8')
-      if (text.split(before).length !== 2) throw new Error(`${title}: not once in ${file}: ${before}`)
+      if (text.split(before).length !== 2)
+        throw new Error(`${title}: this passage must occur exactly once in ${file}: ${before}`)
       writeFileSync(
         at(file),
         text.replace(before, () => after),
@@ -59,7 +60,7 @@ export function makeMistake(directory: string, { title, lines }: Mistake): void 
     const [verb = '', name = '', , goal = ''] = line.split(' ')
     if (line.startsWith('+')) is.push(line.slice(2))
     else {
-      // What comes behind `+` lines is the next edit.
+      // A line after `+` lines begins the next edit.
       if (is.length > 0 || verb !== '-') edit()
       if (line.startsWith('-')) was.push(line.slice(2))
       else if (verb === 'in') file = name
@@ -69,13 +70,13 @@ export function makeMistake(directory: string, { title, lines }: Mistake): void 
       else if (verb === 'copy') cpSync(at(name), at(goal), { recursive: true })
       else if (verb === 'link') symlinkSync(goal, at(name))
       else if (verb === 'encode') writeFileSync(at(name), readFileSync(at(name), 'utf8'), goal as BufferEncoding)
-      else if (line !== '') throw new Error(`${title}: what is "${line}"?`)
+      else if (line !== '') throw new Error(`${title}: this line is not an edit: "${line}"`)
     }
   }
   edit()
 }
 
-/** `\t`, `\r`, and `\u{…}` for what cannot be seen or would be lost. */
+/** Replaces `\t`, `\r` and `\u{…}`, which stand for characters that are invisible or would be lost. */
 function withUnseen(text: string): string {
   return text
     .replaceAll('\\t', '\t')

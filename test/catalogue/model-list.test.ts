@@ -55,7 +55,7 @@ test('an item has what both SDK families and price-aware tools read', () => {
   expect(item).not.toHaveProperty('pricing')
 })
 
-test('prices tell tokens, calls and images apart', () => {
+test('a price says whether it is per token, per call or per image', () => {
   const prices = new Map(listed().data.map(item => [item.id, item.price]))
   expect(prices.get('gpt-5.2')).toEqual({ currency: 'VND', unit: '1M_tokens', amount: '2400' })
   expect(prices.get('req/deepseek-v4-pro')).toEqual({ currency: 'VND', unit: 'request', amount: '260' })
@@ -142,7 +142,7 @@ test('pages follow each other without gap or repetition, forwards and backwards'
   expect(listed(models, { limit: '1000' }).has_more).toBe(false)
 })
 
-test('a body is rendered once, and its ETag changes with it alone', () => {
+test('a body is rendered once, and its ETag changes only with it', () => {
   const first = models.list({})
   expect(models.list({})).toBe(first)
   expect(models.one('opus')).toBe(models.one('claude-opus-5'))
@@ -156,7 +156,7 @@ test('unknown names and names of Object.prototype are not models', () => {
   for (const name of ['nobody', '__proto__', 'constructor', '']) expect(models.one(name)).toBeNull()
 })
 
-test('a deprecated entry says so from its day on, and leaves the list when it retires', () => {
+test('a deprecated entry is marked from its date on, and leaves the list when it retires', () => {
   const texts = withPassage(
     'families/beta.yaml',
     '      - id: beta-1\n',
@@ -183,7 +183,7 @@ test('a deprecated entry says so from its day on, and leaves the list when it re
   expect(JSON.parse(list.one('beta-1')?.body ?? '{}')).toMatchObject({ id: 'beta-2' })
 })
 
-test('an empty list has no ends', () => {
+test('an empty list has no first and no last id', () => {
   const { tables } = compiler.compile(goodTexts())
   if (tables === null) throw new Error('unreachable')
   expect(listed(createModelList(createCatalogue(tables)), { endpoint: 'audio_speech' })).toEqual({

@@ -7,16 +7,16 @@ import { TABLES } from '../../src/generated/tables.ts'
 
 const source = join(import.meta.dirname, '../../src')
 
-/** Words that are no names of models: of a wire header, of a package, of an audio codec, of a voice. */
+/** Words that look like models' names but are parts of headers, a package, an audio codec and a voice. */
 const OTHER_WORDS = /anthropic-(beta|version)|gpt-tokenizer|'opus', 'aac'|'echo', 'fable'/g
 
-/** Settings of other people's tools, in their own words: packages, variables, and models that tools ask for by themselves. */
+/** Files that quote the settings of other people's tools: their packages, variables and default models. */
 const TOOLS = /^dashboard\/(public\/tools\/(agents|apps|libraries)|texts\/quick-start)\.ts$/
-/** Google as somebody to sign in with, which is no vendor of models. */
+/** Files that name Google as a sign-in provider rather than as a vendor of models. */
 const SIGN_IN_FILES = /^(accounts\/identity-providers\/|app\/sign-in-config\.ts$)/
 const SIGN_IN_WORDS = /with Google and GitHub|OAuth client of Google|\/signin\/google\/|\/\/accounts\.google\.com/g
 
-/** Code without its comments, which may say which client behaves how. */
+/** The code without its comments, which may name clients and providers. */
 function codeOf(text: string): string {
   return text
     .replace(OTHER_WORDS, '')

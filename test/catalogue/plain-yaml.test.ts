@@ -1,4 +1,4 @@
-/** The short way through YAML reads what the parser reads, or nothing. */
+/** The fast reader of plain YAML reads a file exactly as the full parser does, or leaves the file to that parser. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const texts = [
   'a: one\n  two\n  three\nb:\n- c: "d # e"\n  f: {}\n- []\n- g\nh: { i: [1, 2], j: \'k\' } # l\n',
 ]
 
-/** JSON tells the order of members too. */
+/** Also compares both results as JSON, because that shows the order of members. */
 function expectSame(text: string): unknown {
   const value = readPlainYaml(text)
   if (value === undefined) return undefined
@@ -27,7 +27,7 @@ function expectSame(text: string): unknown {
   return value
 }
 
-test.each(names)('%s is read the short way', name => {
+test.each(names)('%s is read by the fast reader', name => {
   expect(expectSame(readFileSync(join(folder, name), 'utf8'))).toBeDefined()
 })
 
@@ -133,7 +133,7 @@ const piece = fc.oneof(
   ),
 )
 
-test('whatever is changed in a file, it is read as the parser reads it, or left to it', () => {
+test('however a file is changed, the fast reader reads it as the parser does, or leaves it to the parser', () => {
   const edit = fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),
     length: fc.nat({ max: 6 }),
@@ -147,7 +147,7 @@ test('whatever is changed in a file, it is read as the parser reads it, or left 
       fc.array(edit, { minLength: 1, maxLength: 3 }),
       (index, begin, edits) => {
         const lines = (texts[index] as string).split('\n')
-        // From a line that begins a block of its own, so that most of it can be read.
+        // Starts at a top-level key, so that most excerpts can be read.
         const tops = lines.flatMap((line, at) => (/^[a-z]/.test(line) ? [at] : []))
         const from = tops[begin % tops.length] as number
         const whole = lines.slice(from, from + 30).join('\n')

@@ -1,4 +1,4 @@
-/** The verbs `price-diff` and `margin`, on a copy of the good catalogue. */
+/** The commands `price-diff` and `margin`, on a copy of the good catalogue. */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, writeFileSync } from 'node:fs'
@@ -48,7 +48,7 @@ test('price-diff shows floors, counts and what upstreams call their models', asy
   expect(out).toContain('| `catalogue.yaml` | floors.request | 200 | 20 |')
 })
 
-test('price-diff reads a commit with the schemas of that time, and says what it cannot read', async () => {
+test('price-diff reads a commit with the schemas of that commit, and says what it cannot read', async () => {
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
       cwd: project.root,
@@ -95,7 +95,7 @@ test('margin shows what entries cost and earn, the largest loss first, and those
   expect([status, err]).toEqual([0, ''])
   const [head, ...rows] = out.split('\n').map(line => line.replace(/ {2,}/g, ' | '))
   expect(head).toBe('entry | VND | per | agent or unit | chat | no cache')
-  // 18 % at 5,000, 72 % at 500, 10 % at 5,000.
+  // The agent mix is 18 % input at 5,000, 72 % cached input at 500 and 10 % output at 5,000.
   expect(rows.slice(0, 6)).toEqual([
     'beta-2 | 2,000 | mtok | 1,760 | +12.0 % | 5,000 | −150.0 % | 5,000 | −150.0 %',
     'req/paint | 650 | image | 500 | +23.1 %',
@@ -127,7 +127,7 @@ test('margin shows what entries cost and earn, the largest loss first, and those
   })
 })
 
-test('margin reckons a usage export by the kinds of its tokens, with the largest loss in dong first', async () => {
+test('margin calculates a usage export by kind of token, with the largest loss in dong first', async () => {
   buyBeta()
   const file = join(project.scratch, 'usage.csv')
   const rows = [
@@ -163,7 +163,7 @@ test('margin reckons a usage export by the kinds of its tokens, with the largest
   })
 })
 
-test('a usage export costs what the upstreams that share the calls of an entry charge, by weight', async () => {
+test('if upstreams share the calls of an entry, a usage export costs their prices by weight', async () => {
   buyBeta()
   const target = (via: string, usd: number, weight: number, more = '') =>
     `- { via: ${via}, model: beta-1${more}, weight: ${weight}, cost: { from: 2026-01-01, input: ${usd}, output: ${usd} } }`
@@ -176,11 +176,11 @@ test('a usage export costs what the upstreams that share the calls of an entry c
   const file = join(project.scratch, 'usage.csv')
   writeFileSync(file, 'model,input_tokens,output_tokens,cost_vnd\nbeta-1,1000000,0,1500\n')
   const margins = async () => JSON.parse((await call('margin', '--usage', file, '--json')).out)
-  // A quarter at 250 dong, the rest at 1,250.
+  // A quarter of the calls costs 250 dong, the rest 1,250.
   const shared = await margins()
   expect(shared.usage.rows).toMatchObject([{ name: 'beta-1', costMicroVnd: '1000000000', marginPercent: 33.3 }])
   expect(shared.entries.find(({ id }: { id: string }) => id === 'beta-1').mixes[1].costMicroVnd).toBe('1000000000')
-  // What takes calls only when the others fail is no part of it.
+  // An upstream of weight 0, which only gets calls when the others fail, does not count.
   replace('families/beta.yaml', 'beta-1, weight: 1,', 'beta-1, weight: 0,')
   expect((await margins()).usage.rows).toMatchObject([{ costMicroVnd: '1250000000', marginPercent: 16.7 }])
 })
@@ -201,7 +201,7 @@ test('price-diff shows margins before and after where a price or a cost changes'
   expect(out).toContain('| `req/paint` | image | 500 | +23.1 % | 250 | +61.5 % |')
   expect(out).toContain('| `upstream south` | discount | – | from 2026-11-01: share 0.5 |')
   expect(JSON.parse((await call('price-diff', base, '--json')).out).margins).toHaveLength(2)
-  // What comes later is told as a fact, and changes no margin yet.
+  // A future cost is shown as a fact, and changes no margin yet.
   cpSync(project.path('catalogue'), join(base, 'catalogue'), { recursive: true })
   replace(
     'families/beta.yaml',

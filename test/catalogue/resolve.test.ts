@@ -1,4 +1,4 @@
-/** Names to entries at run time. */
+/** Resolving names to entries at run time. */
 
 import { expect, test } from 'vitest'
 import { createCatalogue } from '../../src/catalogue/catalogue.ts'
@@ -72,17 +72,17 @@ test.each([
   '/gpt-5.5',
   'openai/',
   'openai//gpt-5.5',
-  // Another vendor's model, a vendor behind a vendor, and a letter that only lowering makes a k.
+  // Another vendor's model, two vendors, an unknown vendor, and the Kelvin sign, which becomes a k in lower case.
   'openai/claude-opus-5',
   'openai/openai/gpt-5.5',
   'nobody/gpt-5.5',
   '\u212Aimi-k2.6',
-])('%j is no name of an entry, and the fallback takes it', name => {
+])('%j does not name an entry, so the fallback serves it', name => {
   expect(catalogue.resolve(name)).toBeNull()
   expect(catalogue.fallback(name)).toMatchObject({ entry: { id: 'claude-fable-5' }, mappedFrom: name })
 })
 
-test('every entry goes by its id in capitals and behind its vendor, and replies call it as the client does', () => {
+test('every entry is found by its id in capitals and after its vendor, and replies use the client’s spelling', () => {
   for (const { entry } of catalogue.items) {
     const further = Object.entries(catalogue.settings.vendors).filter(([, vendor]) => vendor === entry.vendor)
     for (const vendor of [entry.vendor, entry.vendor.toUpperCase(), ...further.map(([name]) => name)]) {
@@ -93,13 +93,13 @@ test('every entry goes by its id in capitals and behind its vendor, and replies 
   }
 })
 
-test('an entry is one object by whatever name, so that what is allowed of it cannot be had by another spelling', () => {
+test('an entry is the same object under every name, so that another spelling evades no restriction', () => {
   const entry = catalogue.resolve('claude-fable-5')?.entry
   for (const name of ['CLAUDE-FABLE-5', 'anthropic/claude-fable-5', 'Anthropic/Fable[1M]', 'claude-fable-5.2'])
     expect(catalogue.resolve(name)?.entry).toBe(entry)
 })
 
-test('an alias in capitals is one in small letters too, and one with a slash goes before vendors', () => {
+test('aliases match regardless of case, and one with a slash takes precedence over vendors', () => {
   const texts = withPassage(
     'catalogue.yaml',
     'aliases:\n',
@@ -116,7 +116,7 @@ test('resolving gives the same object each time: nothing is made per call', () =
     expect(catalogue.resolve(name)).toBe(catalogue.resolve(name))
 })
 
-test('a name longer than any that means something is not looked at', () => {
+test('a name that is too long to be one is not examined', () => {
   const long = new String('A'.repeat(1_000_000)) as string
   Object.assign(long, { toLowerCase: () => expect.unreachable() })
   expect(catalogue.resolve(long)).toBeNull()
@@ -159,7 +159,7 @@ test('a retired entry maps to its successor from midnight UTC on, and warns befo
   expect(dated.servedOn('messages').map(item => item.entry.id)).not.toContain('beta-1')
 })
 
-test('clients hear of an end 60 days before it, though the deprecation be of a later day', () => {
+test('clients are told of an end 60 days before it, even if the deprecation begins later', () => {
   const texts = withPassage(
     'families/beta.yaml',
     '      - id: beta-1\n',
@@ -176,13 +176,13 @@ test('clients hear of an end 60 days before it, though the deprecation be of a l
   expect(new Date(other?.deprecatedFromMs ?? 0).toISOString()).toBe('2026-11-01T00:00:00.000Z')
 })
 
-test('tables that contradict themselves do not start', () => {
+test('contradictory tables are refused at start', () => {
   const tables = tablesOf()
   const settings = { ...tables.settings, fallback: 'nobody' }
   expect(() => createCatalogue({ ...tables, settings })).toThrow('the fallback names nobody, which is not an entry')
 })
 
-test('what requests count beside their text merges word by word: defaults, family, model', () => {
+test('what counts in requests besides their text is merged word by word: defaults, family, model', () => {
   const texts = withPassage(
     'families/beta.yaml',
     'models:\n',

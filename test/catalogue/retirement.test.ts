@@ -1,4 +1,4 @@
-/** Ends of entries in the checks: what passes, and what only warns. What does not pass is under bad/. */
+/** How the checks judge retirements: what passes, and what only warns. What fails is under bad/. */
 
 import { expect, test } from 'vitest'
 import { formatFindings } from '../../codegen/findings.ts'
@@ -20,17 +20,17 @@ function codes(texts: readonly SourceText[], today?: string): string[] {
   return findings.map(finding => finding.code)
 }
 
-test('an end is news from 60 days before it, and once it has come', () => {
+test('there is a warning from 60 days before an end, and another once it has come', () => {
   const texts = deprecated('retires: 2027-03-01, successor: beta-1')
   expect(codes(texts, '2026-12-30')).toEqual([])
   expect(codes(texts, '2026-12-31')).toEqual(['retires-soon'])
   expect(codes(texts, '2027-02-28')).toEqual(['retires-soon'])
   expect(codes(texts, '2027-03-01')).toEqual(['retired'])
-  // Whoever does not say what day it is gets the same answer every day.
+  // Without a date the result is the same every day.
   expect(codes(texts)).toEqual([])
 })
 
-test('a dearer successor passes up to half as much again, and beyond when its price is acknowledged', () => {
+test('a successor may cost up to half as much again, and more if its price is acknowledged', () => {
   const dearer = (vnd: number) =>
     deprecated('retires: 2027-03-01, successor: beta-1').map(source => ({
       ...source,
@@ -44,7 +44,7 @@ test('a dearer successor passes up to half as much again, and beyond when its pr
   expect(codes(inMain(dearer(3001), 'counts:', price(3002)))).toEqual(['acknowledgement-stale', 'successor-dearer'])
 })
 
-test('the price of a name that is gone can be acknowledged: it is the fallback’s', () => {
+test('the price of a removed name, which is the fallback’s, can be acknowledged', () => {
   const acknowledge = (vnd: number) =>
     inMain(
       deprecated('retires: 2027-03-01, successor: beta-1'),
@@ -55,13 +55,13 @@ test('the price of a name that is gone can be acknowledged: it is the fallback�
   expect(codes(acknowledge(2000))).toEqual(['acknowledgement-stale'])
 })
 
-test('a dated name of the model itself goes with it; another alias must not', () => {
+test('a dated alias of the model may retire with it; any other alias must not', () => {
   const texts = deprecated('retires: 2027-03-01, successor: beta-1')
   expect(codes(inMain(texts, 'first:', 'beta-2-20251001: beta-2\n  first:'))).toEqual([])
   expect(codes(inMain(texts, 'first:', 'beta-2-latest: beta-2\n  first:'))).toEqual(['alias-retired'])
 })
 
-test('where nothing of its kind stays, an end is announced without a successor', () => {
+test('if no entry of its kind remains, an end needs no successor', () => {
   const texts = withPassage(
     'families/paint.yaml',
     '{ id: req/paint,',

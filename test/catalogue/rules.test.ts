@@ -5,7 +5,7 @@ import { applyRules } from '../../src/dialect/rules.ts'
 import type { Endpoint, Rule } from '../../src/generated/types.ts'
 import type { JsonObject } from '../../src/translate/translator.ts'
 
-/** JSON text in and out, so that odd keys are seen as they go over the wire. */
+/** Applies rules to JSON text, so that odd keys show as they go over the wire. */
 function applied(body: string, rules: readonly Rule[], endpoint: Endpoint = 'chat_completions'): string {
   const parsed = JSON.parse(body) as JsonObject
   applyRules(parsed, rules, endpoint)
@@ -16,7 +16,7 @@ test.each<[string, Rule, string, string]>([
   ['set replaces', { op: 'set', path: '/a', value: 1 }, '{"a":0,"b":2}', '{"a":1,"b":2}'],
   ['set adds', { op: 'set', path: '/a', value: null }, '{}', '{"a":null}'],
   ['set makes parents', { op: 'set', path: '/a/b/c', value: [1] }, '{}', '{"a":{"b":{"c":[1]}}}'],
-  ['set leaves what is no container', { op: 'set', path: '/a/b', value: 1 }, '{"a":"text"}', '{"a":"text"}'],
+  ['set leaves what is not a container', { op: 'set', path: '/a/b', value: 1 }, '{"a":"text"}', '{"a":"text"}'],
   [
     'set reaches all members',
     { op: 'set', path: '/m/*/x', value: 1 },
@@ -27,7 +27,7 @@ test.each<[string, Rule, string, string]>([
   ['set appends with -', { op: 'set', path: '/m/-', value: 3 }, '{"m":[1,2]}', '{"m":[1,2,3]}'],
   ['set leaves an index beyond the end', { op: 'set', path: '/m/7', value: 3 }, '{"m":[1]}', '{"m":[1]}'],
   ['default writes what is absent', { op: 'default', path: '/a', value: 1 }, '{}', '{"a":1}'],
-  ['default leaves what is there, null too', { op: 'default', path: '/a', value: 1 }, '{"a":null}', '{"a":null}'],
+  ['default leaves what is there, even null', { op: 'default', path: '/a', value: 1 }, '{"a":null}', '{"a":null}'],
   ['drop removes', { op: 'drop', path: '/a' }, '{"a":1,"b":2}', '{"b":2}'],
   ['drop leaves what is absent', { op: 'drop', path: '/a/b/c' }, '{"a":{}}', '{"a":{}}'],
   [
@@ -43,7 +43,7 @@ test.each<[string, Rule, string, string]>([
   ['move below itself', { op: 'move', from: '/a', to: '/a/b' }, '{"a":1}', '{"a":{"b":1}}'],
   ['move leaves what is absent', { op: 'move', from: '/a', to: '/b' }, '{"b":0}', '{"b":0}'],
   [
-    'move keeps each member apart',
+    'move treats each member separately',
     { op: 'move', from: '/m/*/a', to: '/m/*/b' },
     '{"m":[{"a":1},{},{"a":3}]}',
     '{"m":[{"b":1},{},{"b":3}]}',
@@ -51,10 +51,10 @@ test.each<[string, Rule, string, string]>([
   ['clamp lowers', { op: 'clamp', path: '/t', max: 1 }, '{"t":1.5}', '{"t":1}'],
   ['clamp raises', { op: 'clamp', path: '/t', min: 0, max: 1 }, '{"t":-2}', '{"t":0}'],
   ['clamp leaves what is within', { op: 'clamp', path: '/t', min: 0, max: 1 }, '{"t":0.3}', '{"t":0.3}'],
-  ['clamp leaves what is no number', { op: 'clamp', path: '/t', max: 1 }, '{"t":"9"}', '{"t":"9"}'],
+  ['clamp leaves what is not a number', { op: 'clamp', path: '/t', max: 1 }, '{"t":"9"}', '{"t":"9"}'],
   ['map replaces', { op: 'map', path: '/e', values: { minimal: 'low' } }, '{"e":"minimal"}', '{"e":"low"}'],
   [
-    'map knows numbers and booleans by their text',
+    'map matches numbers and booleans by their text',
     { op: 'map', path: '/*', values: { true: 'on', 2: 3 } },
     '{"a":true,"b":2}',
     '{"a":"on","b":3}',
@@ -65,7 +65,7 @@ test.each<[string, Rule, string, string]>([
   expect(applied(body, [rule])).toBe(expected)
 })
 
-test('rules run in order, each on what the one before left', () => {
+test('rules run in order, each on the result of the one before', () => {
   const rules: Rule[] = [
     { op: 'move', from: '/a', to: '/b' },
     { op: 'map', path: '/b', values: { x: 5 } },
@@ -77,11 +77,11 @@ test('rules run in order, each on what the one before left', () => {
 test.each<[string, NonNullable<Rule['when']>, string, boolean]>([
   ['exists finds it', { path: '/a/b', exists: true }, '{"a":{"b":null}}', true],
   ['exists misses it', { path: '/a/b', exists: true }, '{"a":{}}', false],
-  ['exists false wants it absent', { path: '/a', exists: false }, '{}', true],
+  ['exists: false requires absence', { path: '/a', exists: false }, '{}', true],
   ['equals compares', { path: '/a', equals: 'x' }, '{"a":"x"}', true],
-  ['equals tells text from number', { path: '/a', equals: '1' }, '{"a":1}', false],
-  ['equals null wants a null', { path: '/a', equals: null }, '{"a":null}', true],
-  ['equals null is not met by absence', { path: '/a', equals: null }, '{}', false],
+  ['equals distinguishes text from numbers', { path: '/a', equals: '1' }, '{"a":1}', false],
+  ['equals: null requires a null', { path: '/a', equals: null }, '{"a":null}', true],
+  ['equals: null is not met by absence', { path: '/a', equals: null }, '{}', false],
   ['one_of takes any', { path: '/a', one_of: [1, 'x'] }, '{"a":"x"}', true],
   [
     'a star is met by one member',
@@ -116,7 +116,7 @@ test('keys like __proto__ are data: carried, written, moved and dropped, never m
   expect(typeof Object.prototype.toString).toBe('function')
 })
 
-test('a value of the tables is never shared with a body', () => {
+test('a body never contains an object of the tables', () => {
   const rule: Rule = { op: 'set', path: '/a', value: { list: [1] } }
   const body: JsonObject = {}
   applyRules(body, [rule], 'messages')

@@ -1,4 +1,4 @@
-/** Schemas, documentation and editors. */
+/** The catalogue's schemas, as documentation and editors use them. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -28,7 +28,7 @@ test('every key that operators write has a description, and an example, a defaul
       const schema = findReference(schemas, property) as Schema
       if (schema.const !== undefined) return
       const shows = schema.examples ?? schema.default ?? schema.enum ?? schema.properties ?? schema.items
-      // Alike members (a budget per level) are explained once, by what holds them.
+      // Members of one kind, such as the budgets per level, are explained once, at the object that holds them.
       const isExplained =
         schema.description !== undefined || (parent !== schemas[name] && parent.description !== undefined)
       if (!isExplained || shows === undefined) lacking.push(path)
@@ -41,7 +41,7 @@ test('every schema is draft-07, which editors support', () => {
   for (const schema of Object.values(schemas)) expect(schema.$schema).toBe('http://json-schema.org/draft-07/schema#')
 })
 
-test('every YAML file tells editors its schema, and the schema is there', () => {
+test('every YAML file names its schema for editors, and that schema exists', () => {
   const folder = join(root, 'catalogue')
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.yaml'))
   expect(files.length).toBeGreaterThan(10)

@@ -1,4 +1,4 @@
-/** `upstream-check` against doubles of providers, on real sockets: what it sends, what it makes of answers, what it never says. */
+/** `upstream-check` against scripted providers on real sockets: what it sends, how it reads replies, what it never prints. */
 
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -36,7 +36,7 @@ interface Providers {
   readonly south?: readonly Answer[]
 }
 
-/** Runs the verb; providers without answers have no credential. Whatever is printed must not hold one. */
+/** Runs the command; only providers with answers have a credential. Fails if the output contains a credential or an address. */
 async function check(providers: Providers, words: readonly string[] = [], environment: Record<string, string> = {}) {
   const variables: Record<string, string> = { ...environment }
   for (const [id, answers] of Object.entries(providers)) {
@@ -58,7 +58,7 @@ const listOf = (ids: readonly (string | object)[], rest: object = {}) =>
 const NORTH = listOf(['alpha-1', 'alpha-1-aws', 'beta-1', 'something-else'])
 const SOUTH = listOf(['models/beta-2', 'beta-1', 'paint'])
 
-test('asks each provider as it is called, and is content where all is listed', async () => {
+test('asks each provider in the way its calls are made, and passes if all models are listed', async () => {
   const { status, out, err } = await check({ north: [NORTH], south: [SOUTH] })
   expect({ status, out: out.split('\n'), err }).toEqual({
     status: 0,
@@ -72,7 +72,7 @@ test('asks each provider as it is called, and is content where all is listed', a
   expect([north?.headers['content-length'], north?.body.length]).toEqual([undefined, 0])
 })
 
-test('says what is missing and what ends, beside what the catalogue says of it', async () => {
+test('says which models are missing or end, next to what the catalogue says of them', async () => {
   replace(
     'families/beta.yaml',
     '{ id: beta-2,',
@@ -135,7 +135,7 @@ test('the JSON has the same for each model', async () => {
   })
 })
 
-test('reads page after page behind the last id, and not one twice', async () => {
+test('reads one page after another from the last id on, and none twice', async () => {
   const more = { has_more: true, last_id: 'alpha/1 é' }
   expect(
     await check({ north: [listOf(['alpha-1'], more), listOf(['alpha-1-aws', 'beta-1'], { has_more: false })] }),
@@ -166,7 +166,7 @@ test.each<[string, Answer, string]>([
   ['a redirect', [head(302, { location: 'http://127.0.0.1:1/' }), end()], 'HTTP 302'],
   ['429', json(429, {}), 'HTTP 429'],
   [
-    'a page for people',
+    'an HTML page',
     [head(200, { 'content-type': 'text/html' }), write('<html>hi</html>'), end()],
     'its answer is not a list of models',
   ],
@@ -178,7 +178,7 @@ test.each<[string, Answer, string]>([
   ],
   ['a list where an object should be', json(200, ['alpha-1']), 'its answer is not a list of models'],
   ['nothing', [head(200), end()], 'its answer is not a list of models'],
-  ['what is no HTTP', [raw('hello\r\n\r\n')], 'garbage: the provider does not speak HTTP'],
+  ['bytes that are not HTTP', [raw('hello\r\n\r\n')], 'garbage: the provider does not speak HTTP'],
   ['a reset', [reset()], 'reset: ECONNRESET'],
   ['half a list', [head(200, { 'content-length': '100' }), write('{"data":['), drop()], 'reset: UND_ERR_SOCKET'],
   ['silence', [hang()], 'no complete answer in time'],
@@ -189,7 +189,7 @@ test.each<[string, Answer, string]>([
     'its answer is too large',
   ],
   [
-    'a small text that becomes too much',
+    'a small text that decompresses to too much',
     [head(200, { 'content-encoding': 'gzip' }), write(gzipSync(Buffer.alloc(16 * 1024 * 1024, ' '))), end()],
     'its answer is too large',
   ],
@@ -202,7 +202,7 @@ test.each<[string, Answer, string]>([
   ])
 })
 
-test('odd items of a list are passed over', async () => {
+test('odd items of a list are ignored', async () => {
   const odd = [
     null,
     1,
@@ -217,7 +217,7 @@ test('odd items of a list are passed over', async () => {
   expect((await check({ north: [json(200, body)] })).out).toContain('north: 4 models listed; 3 in use, all in order')
 })
 
-test('who has no credential or no list is not asked, and asking nobody is a failure', async () => {
+test('providers without a credential or a list are not asked, and asking none at all is a failure', async () => {
   replace('upstreams.yaml', ', models: /v1/models', '')
   expect(await check({ north: [] })).toEqual({
     status: 1,
@@ -240,7 +240,7 @@ test('requests that would have to be signed are not made', async () => {
   ])
 })
 
-test('one upstream can be asked alone; wrong calls and environments are said with status 2', async () => {
+test('a single upstream can be asked; a wrong command line or environment ends with status 2', async () => {
   const alone = await check({ north: [], south: [SOUTH] }, ['--upstream', 'south'])
   expect([alone.status, alone.out]).toEqual([0, 'south: 3 models listed; 3 in use, all in order'])
   expect(doubles[0]?.requests).toHaveLength(0)

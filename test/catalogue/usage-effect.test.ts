@@ -18,7 +18,7 @@ test('CSV is read with quotes, line breaks in fields, and a last line without an
   await expect(Array.fromAsync(readCsv(chunksOf(`"${'x'.repeat(1_000_001)}`, 9999)))).rejects.toThrow('never ends')
 })
 
-test('usage shows what the same calls cost under both catalogues, whatever the chunks of the file', async () => {
+test('the same calls are priced under both catalogues, however the file is split into chunks', async () => {
   const now = tablesOf(edited('families/beta.yaml', ['vnd: 2000', 'vnd: 3000']))
   for (const size of [1, 7, 10_000]) {
     expect(await usageEffect(chunksOf(USAGE, size), good, now, TODAY)).toEqual({
@@ -41,7 +41,7 @@ Left out, because the base does not know them: \`gone\`.`,
   )
 })
 
-test('calls of an entry that is an alias by now are priced by what the alias means, before and after', async () => {
+test('calls of a former entry that is now an alias are priced by what the alias means, before and after', async () => {
   const aliases = (goal: string) => edited('catalogue.yaml', ['aliases:\n', `aliases:\n  once-sold: ${goal}\n`])
   const usage = USAGE.replace('k,gone,1,1,', 'k,once-sold,1000000,0,')
   const [old, now] = [tablesOf(aliases('beta-2')), tablesOf(aliases('alpha-1'))]
@@ -61,7 +61,7 @@ test('calls of a removed entry are priced as the entry that takes them over', as
   expect(rows[0]).toEqual({ name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 9000n })
 })
 
-test('a usage file without the columns needed says which', async () => {
+test('for a usage file that lacks columns the error names them', async () => {
   await expect(usageEffect(chunksOf('time,model\n', 100), good, good, TODAY)).rejects.toThrow(
     'the usage file has no column for input; expected one called inputtokens',
   )

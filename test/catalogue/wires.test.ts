@@ -1,4 +1,4 @@
-/** The wire formats that a model speaks: in order, with what each cannot carry and takes otherwise. */
+/** The wires that a model speaks: their order, what each cannot carry, and the dialect words that differ on it. */
 
 import { expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -31,7 +31,7 @@ function targetsOf(id: string, wires: string, [passage, replacement] = ['', ''])
 
 const MESSAGES_TOO = ['- { via: north, model: beta-1, standard: messages }', ''] as const
 
-test('each wire has the dialect of the place with its own words over it', () => {
+test('each wire has the target’s dialect with its own words on top', () => {
   const [target] = targetsOf('beta-2', WIRES, [...MESSAGES_TOO])
   expect(target?.wires?.map(({ wire, cannot }) => [wire, cannot])).toEqual([
     ['responses', ['stop_sequences', 'seed']],
@@ -44,7 +44,7 @@ test('each wire has the dialect of the place with its own words over it', () => 
   expect(target?.dialect.reasoning).toMatchObject({ besideTools: 'refused', sealed: false })
 })
 
-test('a model says the order and the words that differ, and keeps the rest of its family', () => {
+test('a model sets the order and the words that differ, and keeps the rest of its family’s', () => {
   const own = `capabilities: [tools, streaming]
     wires: [{ wire: chat_completions, cannot: [] }, { wire: responses, dialect: { output: { cap_min: 32 } } }]`
   const texts = withPassage('families/beta.yaml', `${FAMILY}\n`, WIRES).map(source => ({
@@ -60,11 +60,11 @@ test('a model says the order and the words that differ, and keeps the rest of it
   expect(target?.wires?.[1]?.dialect).toMatchObject({ output: { capMin: 32 }, reasoning: { sealed: true } })
 })
 
-test('what nobody says is the format of the family', () => {
+test('without wires a model speaks the format of its family', () => {
   expect(targetsOf('beta-2', `${FAMILY}\n  turns: { alternate: true }\n`)[0]?.wires).toBeUndefined()
 })
 
-test('the tables hold what is known: GPT speaks chat first, and in Responses takes an effort beside tools', () => {
+test('in the shipped tables GPT speaks chat first, and accepts an effort beside tools on the responses wire', () => {
   const entries: readonly ModelEntry[] = TABLES.entries
   const wiresOf = (id: string) => entries.find(entry => entry.id === id)?.upstreams[0]?.wires
   for (const id of ['gpt-5.5', 'gpt-6-sol', 'req/gpt-5.2']) {
@@ -78,6 +78,6 @@ test('the tables hold what is known: GPT speaks chat first, and in Responses tak
   expect(wiresOf('gpt-6-sol')?.[1]?.dialect.reasoning.levels).toContain('max')
   expect(wiresOf('grok-4.3')?.[1]?.dialect.turns.systemRole).toBe('developer')
   expect(wiresOf('deepseek-v4-flash')?.[1]?.dialect.reasoning.field).toBe('item_content')
-  // AWS has no path for it.
+  // AWS has no path for the responses format.
   expect(wiresOf('svc/grok-4.3')).toBeUndefined()
 })

@@ -1,4 +1,4 @@
-/** What pull requests run: the make target that posts the difference, and the commit that it is shown against. */
+/** The workflow of pull requests: the make target that posts the price diff, and the commit that it compares with. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'catalogue-workflow-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-/** A project whose generator and whose `gh` end with the given statuses. */
+/** Runs the target in a project whose generator and `gh` exit with the given statuses. */
 function post(name: string, { diff, gh }: { diff: number; gh: number }) {
   const project = join(scratch, name)
   const tools = join(project, 'tools')
@@ -39,17 +39,17 @@ test.each([
   ['the difference must not ship', { diff: 1, gh: 0 }, false],
   ['the comment cannot be posted', { diff: 0, gh: 4 }, false],
   ['both fail', { diff: 1, gh: 4 }, false],
-])('the price diff is posted, and its target fails with what failed: %s', (name, statuses, isGood) => {
+])('the price diff is posted, and its target fails if anything failed: %s', (name, statuses, isGood) => {
   const { status, stdout, stderr, posted } = post(name.replaceAll(' ', '-'), statuses)
   expect(posted).toBe('pr comment 7 --edit-last --create-if-none --body-file .price-diff.md\nthe table against abc\n')
   expect(status === 0).toBe(isGood)
   const failed = statuses.diff === 0 ? statuses.gh : statuses.diff
   if (!isGood) expect(stderr).toContain(`Error ${failed}`)
-  // What could not be posted can be read in the job's log.
+  // A diff that could not be posted is printed to the job's log.
   expect(stdout).toBe(statuses.gh === 0 ? '' : 'the table against abc\n')
 })
 
-test('a pull request is compared with the commit that it shares with its base, however old its own idea of the base', () => {
+test('a pull request is compared with its merge base, even if the base has moved since it was opened', () => {
   const repository = join(scratch, 'repository')
   mkdirSync(repository)
   const git = (...args: string[]) =>
@@ -68,7 +68,7 @@ test('a pull request is compared with the commit that it shares with its base, h
   const merged = commit('the work of others')
   git('checkout', '-q', 'feature')
   commit('the change')
-  // What is checked out for a pull request: its head, merged into the base of now.
+  // The checkout of a pull request is its head merged into the present base.
   git('checkout', '-q', '-b', 'merge', 'main')
   git('merge', '-q', '--no-ff', '-m', 'merge', 'feature')
   git('update-ref', 'refs/remotes/origin/main', merged)

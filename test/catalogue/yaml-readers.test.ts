@@ -9,7 +9,7 @@ import { readSchemas, type Schema } from '../../codegen/schemas.ts'
 const folder = join(import.meta.dirname, '../../catalogue')
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.yaml'))
 
-/** A reader that knows days makes dates of them, which are the same days. */
+/** Turns dates back into text, as readers of YAML 1.1 parse days as dates. */
 function withDays(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString().slice(0, 10)
   if (Array.isArray(value)) return value.map(withDays)
@@ -17,17 +17,17 @@ function withDays(value: unknown): unknown {
   return value
 }
 
-/** As maps, so that a key that is no text shows. */
+/** Reads objects as maps, so that keys that are not text show. */
 function readAs(version: '1.1' | '1.2', text: string): unknown {
   return withDays(parse(text, { version, mapAsMap: true }))
 }
 
-test.each(files)('%s reads alike in YAML 1.1 and 1.2', file => {
+test.each(files)('%s means the same in YAML 1.1 and 1.2', file => {
   const text = readFileSync(join(folder, file), 'utf8')
   expect(readAs('1.1', text)).toEqual(readAs('1.2', text))
 })
 
-test('a word that the two read differently is seen', () => {
+test('words that the two versions read differently are detected', () => {
   for (const text of ['a: no', 'on: a', 'a: [y, off]', 'a: 1_000', 'a: 12:30', 'a: 010']) {
     expect(readAs('1.1', text), text).not.toEqual(readAs('1.2', text))
   }
@@ -41,7 +41,7 @@ function wordsOf(value: unknown): string[] {
   return [...own, ...Object.values(value).flatMap(wordsOf)]
 }
 
-test('no key and no word of any catalogue schema is read otherwise by YAML 1.1', () => {
+test('YAML 1.1 reads every key and word of the catalogue’s schemas as text', () => {
   const words = [...new Set(Object.values(readSchemas()).flatMap(schema => wordsOf(schema)))]
   expect(words.length).toBeGreaterThan(200)
   expect(words.filter(word => parse(word, { version: '1.1' }) !== word)).toEqual([])

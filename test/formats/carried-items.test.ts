@@ -1,4 +1,4 @@
-/** Ids that carry items: what clients refer to by id is resolved without storing anything. */
+/** Item ids that carry the items themselves, so that references to them resolve although nothing is stored. */
 
 import { deflateRawSync } from 'node:zlib'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -41,7 +41,7 @@ const SECOND: Step[] = part('text', 'It is warm in Huế.')
 
 const streamOf = (steps: readonly Step[], echo = ECHO) => written(new ResponsesWriter(echo, freshFacts()), steps)
 let made = 0
-/** Ids differ between the replies of a conversation. */
+/** Facts that give the replies of a conversation different ids. */
 const freshFacts = () => factsOf({ newId: () => `id${made++}` })
 
 const carrying = (items: JsonObject[]) =>
@@ -69,13 +69,13 @@ describe('an id', () => {
     expect(SEALER.open(longId.slice(3))).toMatchObject({ deflated: expect.any(String) })
   })
 
-  test('opens with short items compressed too, as it was issued before', () => {
+  test('opens with short items that are compressed, as earlier versions issued it', () => {
     expect(itemsCarriedBy(`rs_${SEALER.seal({ kind: 'items', deflated: deflated(items) })}`, SEALER.open)).toEqual(
       items,
     )
   })
 
-  test('resolves to nothing itself when it carries items of other ids', () => {
+  test('does not resolve to an item of its own if it only carries items with other ids', () => {
     expect(new CarriedItems([id], SEALER.open).resolve(id)).toEqual([])
   })
 
@@ -154,7 +154,7 @@ test('equal items of a whole reply get different ids', () => {
 })
 
 /**
- * The AI SDK with default settings against a server that stores nothing. Records what it sends, with references
+ * A server that stores nothing, for the AI SDK with default settings. Records the SDK's inputs with their references
  * resolved.
  */
 class Server {

@@ -28,7 +28,7 @@ const REQUIRED = [
   'top_p',
   'access_programs',
 ]
-/** Delta events by their item's type, with the event that ends them and the member that repeats their text. */
+/** For each delta event: the type of its item, the event that ends the deltas, and that event's member with the whole text. */
 const DELTAS: Readonly<Record<string, { of: string; done: string; member: string }>> = {
   'response.output_text.delta': { of: 'message', done: 'response.output_text.done', member: 'text' },
   'response.refusal.delta': { of: 'message', done: 'response.refusal.done', member: 'refusal' },

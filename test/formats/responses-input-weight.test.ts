@@ -1,4 +1,4 @@
-/** The countable input of a responses request. */
+/** What token counting reads from a responses request. */
 
 import { expect, test } from 'vitest'
 import { noInput } from '../../src/conversation/input-weight.ts'

@@ -61,7 +61,7 @@ describe('a stream of a provider', () => {
     expect(report.state).toBe('final')
   })
 
-  /** The input of a free-form call is read as its only text. */
+  /** A free-form call's input is read as an object with one text, which is what the recorded content has. */
   function inputOf(json: string): unknown {
     const input = JSON.parse(json) as JsonObject
     return typeof input.input === 'string' ? input.input : input
@@ -102,8 +102,8 @@ describe('when a text is sent three times', () => {
   }
 
   test.each<[string, JsonObject[]]>([
-    ['deltas and all the rest', [said(0, 'msg_1', 'Hel'), said(0, 'msg_1', 'lo'), textDone, done(0, item)]],
-    ['its done event alone', [textDone, done(0, item)]],
+    ['deltas and all later repetitions', [said(0, 'msg_1', 'Hel'), said(0, 'msg_1', 'lo'), textDone, done(0, item)]],
+    ['only its done event', [textDone, done(0, item)]],
     ['its item alone', [done(0, item)]],
     ['deltas without the last piece', [said(0, 'msg_1', 'Hel'), textDone, done(0, item)]],
     ['deltas without a done event', [said(0, 'msg_1', 'Hel'), said(0, 'msg_1', 'lo')]],

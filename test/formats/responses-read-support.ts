@@ -1,4 +1,4 @@
-/** Reading upstreams' responses in tests: events, and a sink that checks its rules. */
+/** Helpers for reading upstreams' responses: events, and a sink that checks the reader's calls. */
 
 import { expect } from 'vitest'
 import type { PartStart, ReplySink, UpstreamEvent } from '../../src/conversation/reply.ts'
@@ -9,7 +9,7 @@ import { delta, folded, open, type Step } from './responses-support.ts'
 
 export const FACTS = { usage: {}, signaturePath: null }
 
-/** Records the calls that it gets, and fails if they break the rules of a sink. */
+/** A sink that records the reader's calls, and fails if they break the rules. */
 export class Recorder implements ReplySink {
   readonly steps: Step[] = []
   #started = false
@@ -60,7 +60,7 @@ export function read(events: readonly UpstreamEvent[]) {
   return { ...folded(sink.steps, stopReason), steps: sink.steps, usage: reader.usage }
 }
 
-/** Events as most hosts send them: with the type in both places. The reader ignores their numbers. */
+/** Events as most hosts send them, with the type as name and in the data. They need no numbers, as the reader ignores those. */
 export const eventsOf = (...list: JsonObject[]): UpstreamEvent[] =>
   list.map(data => ({ name: String(data.type), data: JSON.stringify(data) }))
 export const readList = (...list: JsonObject[]) => read(eventsOf(...list))

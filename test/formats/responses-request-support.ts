@@ -1,4 +1,4 @@
-/** Reading Responses requests in tests: items, and what was read of them in short notation. */
+/** Helpers for reading Responses requests: items to send, and what was read from them in short notation. */
 
 import type { ReadFacts } from '../../src/conversation/format.ts'
 import { markPayload } from '../../src/conversation/marks.ts'

@@ -59,7 +59,7 @@ function stepsOf(part: ScriptPart, index: number): Step[] {
 }
 
 describe('whatever is written can be read back', () => {
-  // A seal is written unchanged, so that it can be sent back.
+  // Writes seals without a mark, so that they can be compared with what is read back.
   const facts = () => factsOf({ markSeal: seal => ('encrypted' in seal ? seal.encrypted : '') })
   const unnamed = (steps: readonly Step[]) =>
     folded(steps).parts.map(part =>

@@ -1,4 +1,4 @@
-/** Shared by tests of the responses format: facts, scripted replies, and the official clients without a network. */
+/** Helpers for tests of the responses format: facts, scripted replies, and the official clients without a network. */
 
 import { createOpenAI } from '@ai-sdk/openai'
 import OpenAI from 'openai'
@@ -73,7 +73,7 @@ export function echoOf(overrides: Partial<ResponsesEcho> = {}): ResponsesEcho {
   return { tools: TOOLS, fields: FIELDS, refersToItems: false, callIds: new Set(), ...overrides }
 }
 
-/** One event of a reader. */
+/** One call of a reader to its writer. */
 export type Step =
   | { readonly do: 'open'; readonly part: PartStart }
   | { readonly do: 'delta'; readonly text: string }
@@ -146,7 +146,7 @@ export async function readByAiSdk(sse: string) {
   return parts
 }
 
-/** The same for a whole reply. */
+/** The parts that the AI SDK reads from a whole reply. */
 export async function readWholeByAiSdk(response: JsonObject) {
   const fetch = answer(JSON.stringify(response), 'application/json')
   const model = createOpenAI({ apiKey: 'k', fetch }).responses('client-model')

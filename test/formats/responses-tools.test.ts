@@ -91,7 +91,7 @@ describe('tools', () => {
       'tool_search',
     ])
     expect(new Set(names).size).toBe(5)
-    // The names stay the same in the next request, so that the provider's cache hits.
+    // The same tools get the same names in the next request, so that the provider's cache hits.
     expect(namesOf({ tools: spaces })).toEqual(names)
   })
 

@@ -1,4 +1,4 @@
-/** How written responses end, and that the official readers understand them. */
+/** The ends of written responses, and the official clients that read them. */
 
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'

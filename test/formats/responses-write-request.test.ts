@@ -1,4 +1,4 @@
-/** The body for a responses upstream, before its dialect's pass. */
+/** The body for a responses upstream, before the dialect pass. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

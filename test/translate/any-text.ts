@@ -1,4 +1,4 @@
-/** Random texts, names and calls. */
+/** Generators of random texts, names and calls. */
 
 import fc from 'fast-check'
 

@@ -1,14 +1,14 @@
-/** Random calls as streams of the three formats. */
+/** Writes random tool calls as streams of the three formats. */
 
 import fc from 'fast-check'
 
-/** A piece of a call's arguments; calls interleave, go on after their end, and are named again. */
+/** A piece of a call's arguments. Calls interleave, get pieces after they have ended, and repeat their names. */
 interface CallPiece {
   readonly call: number
   readonly fragment: string
   readonly hasIndex: boolean
   readonly isNamed: boolean
-  /** In chat streams: a call that begins with it gets its id with a later piece, if at all. */
+  /** In chat streams, a call whose first piece is late gets its id with a later piece, if at all. */
   readonly isLate: boolean
 }
 
@@ -75,7 +75,7 @@ export function messagesCalls(said: readonly CallPiece[]): Buffer {
   )
 }
 
-/** Named pieces come after an event that reports the arguments so far as complete. */
+/** Before a piece that repeats its call's name comes an event that reports the arguments so far as complete. */
 export function responsesCalls(said: readonly CallPiece[]): Buffer {
   let number = 0
   const event = (type: string, members: object) =>

@@ -1,4 +1,4 @@
-/** Every model of the catalogue can be converted to: its facts fit together. */
+/** Requests can be converted for every model of the catalogue, because its dialect facts fit together. */
 
 import { describe, expect, test } from 'vitest'
 import type { GatewayError } from '../../src/errors.ts'
@@ -63,7 +63,7 @@ describe.each(chatModels.map(entry => [entry.id, entry] as const))('%s', (_, ent
         const plan = planned({ format, body, entry, target })
         if (plan === null) continue
         const { edits, body: adapted } = plan
-        expect(new Set(edits.map(edit => edit.path)).size, 'no two edits of one place').toBe(edits.length)
+        expect(new Set(edits.map(edit => edit.path)).size, 'no place is edited twice').toBe(edits.length)
         const text = encodeText(JSON.stringify(body))
         const sent = JSON.parse(decodeText(editJson(text, edits)))
         expect(sent).toEqual(JSON.parse(JSON.stringify(adapted)))
@@ -72,7 +72,7 @@ describe.each(chatModels.map(entry => [entry.id, entry] as const))('%s', (_, ent
   })
 })
 
-/** Null if the request is refused with a message. */
+/** The plan for a call; null if the call is refused with a message. */
 function planned(call: SameFormatCall): SameFormatPlan | null {
   try {
     return planSameFormat(call)

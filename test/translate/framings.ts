@@ -1,15 +1,15 @@
 /**
- * One stream of events, in every notation that server-sent events allow (WHATWG HTML, 9.2.5 and 9.2.6, read
- * 2026-11-22), and split as networks may split it.
+ * Writes one stream of events in every notation that server-sent events allow (WHATWG HTML, 9.2.5 and 9.2.6, read
+ * 2026-11-22), and splits it as networks may.
  */
 
 export interface FramedEvent {
-  /** Its `event:` line, or '' without one. */
+  /** The text of its `event:` line, or '' without one. */
   readonly name: string
   readonly data: string
 }
 
-/** Chunks as they arrive. */
+/** Writes events as the chunks in which they arrive. */
 export type Framing = (events: readonly FramedEvent[]) => Buffer[]
 
 const plain = ({ name, data }: FramedEvent) => `${name === '' ? '' : `event: ${name}\n`}data: ${data}\n\n`
@@ -41,7 +41,7 @@ const TEXTS: Readonly<Record<string, (events: readonly FramedEvent[]) => string>
   'without the last blank line': events => text(events).replace(/\n+$/, '\n'),
 }
 
-/** Each notation in one chunk, in a chunk per event, and byte by byte. */
+/** Each notation split in several ways: in one chunk, in a chunk per event, and byte by byte. */
 export const FRAMINGS: ReadonlyMap<string, Framing> = new Map(
   Object.entries(TEXTS).flatMap(([name, tell]): [string, Framing][] => [
     [name, events => [Buffer.from(tell(events))]],
@@ -50,12 +50,12 @@ export const FRAMINGS: ReadonlyMap<string, Framing> = new Map(
 ).set('event by event', events => events.map(event => Buffer.from(plain(event))))
 
 /**
- * Distance between chunk boundaries, in bytes. With as many runs, every byte of the stream begins a chunk in one of
- * them.
+ * Distance between chunk boundaries, in bytes. There are as many runs, so that every byte of the stream begins a chunk in
+ * one of them.
  */
 const CUT_EVERY = 101
 
-/** Runs of chunks; each byte of the stream begins a chunk in one of them. */
+/** Splits the stream in as many ways as it takes for each byte to begin a chunk in one of them. */
 export function* cutsAtEachByte(events: readonly FramedEvent[], lineEnd: '\n' | '\r\n'): Generator<Buffer[]> {
   const bytes = Buffer.from(text(events).replaceAll('\n', lineEnd))
   for (let first = 0; first < Math.min(CUT_EVERY, bytes.length); first++) {
@@ -65,7 +65,7 @@ export function* cutsAtEachByte(events: readonly FramedEvent[], lineEnd: '\n' | 
   }
 }
 
-/** Reads a stream from a file: lines end with LF, data is on one line, comments at the top. */
+/** Parses a recorded stream, whose lines end with LF, with data on one line and comments at the top. */
 export function eventsOf(stream: string): FramedEvent[] {
   return stream
     .split('\n\n')

@@ -1,4 +1,4 @@
-/** The content of a client's stream, in format-neutral form: equal whichever conversions a reply went through. */
+/** What a client reads from a stream, in format-neutral form: it must be the same whichever way a reply was converted. */
 
 import type Anthropic from '@anthropic-ai/sdk'
 import type OpenAI from 'openai'
@@ -19,12 +19,12 @@ export function heard(format: Wire, sse: string): Heard {
   return READERS[format](readEvents(sse))
 }
 
-/** The same for a whole reply. */
+/** What a client reads from a whole reply. */
 export function heardWhole(format: Wire, reply: JsonObject): Heard {
   return READERS[format](asEvents(format, reply).map(data => ({ name: '', data })))
 }
 
-/** A whole reply as the events that this file reads. */
+/** Writes a whole reply as the events that this file reads. */
 function asEvents(format: Wire, reply: JsonObject): JsonObject[] {
   switch (format) {
     case 'messages':

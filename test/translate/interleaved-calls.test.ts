@@ -43,7 +43,7 @@ function workOf(run: () => void): number {
   return work
 }
 
-/** Two calls that alternate every few characters; nested, so that many pieces end like complete arguments. */
+/** Two calls that alternate every few characters. Their arguments are nested, so that many pieces end like complete ones. */
 function twoCalls(items: number) {
   const text = JSON.stringify({ list: Array.from({ length: items }, (_, at) => ({ at, text: '"}{\\' })) })
   const pieces = text.match(/.{1,5}/gs) ?? []
@@ -58,7 +58,7 @@ function twoCalls(items: number) {
   }
 }
 
-/** Many calls that all start at once, are identified by id alone, and end one after the other. */
+/** Many calls that all start at once, are only identified by id, and end one after another. */
 function manyCalls(count: number) {
   const ids = Array.from({ length: count }, (_, at) => `call_${at}`)
   return [

@@ -1,6 +1,6 @@
 /**
- * Bodies whose plain members are only checked, compared with the same bodies read at once: what is refused, what is
- * read, and what every stage decides for every target of the catalogue. `make fuzz-plain FUZZ=100000 SEED=7` for more.
+ * Bodies whose plain members are checked but not parsed, compared with the same bodies parsed in full: what is refused, what
+ * is read, and what each stage decides for every target of the catalogue. `make fuzz-plain FUZZ=100000 SEED=7` tries more.
  */
 
 import { expect, test } from 'vitest'
@@ -37,7 +37,7 @@ const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000_007)
 const WIRES = Object.keys(FORMATS) as WireName[]
 const LIMITS = { bodyValuesMax: 1_000_000 }
 
-/** What the work returns, or what it is refused with. */
+/** What `work` returns, or the error with which it refuses. */
 function outcomeOf(work: () => unknown): unknown {
   try {
     return work()
@@ -76,7 +76,7 @@ function aimsOf(format: WireName): Aim[] {
 
 const AIMS = Object.fromEntries(WIRES.map(format => [format, aimsOf(format)])) as Record<WireName, Aim[]>
 
-/** Dialects that change one thing each. */
+/** Dialects that each differ in one thing. */
 const DIALECTS = [
   {},
   { output: { cap_min: 99 } },
@@ -115,7 +115,7 @@ const DIALECTS = [
   { betas: { flags: { a: { name: null, fields: ['/messages/*/output_config'] } } } },
 ].map(facts => dialectOf(facts as Parameters<typeof dialectOf>[0]))
 
-/** What is planned for one target, as far as others read it. */
+/** The parts of the plan for a target that other stages read. */
 function planFor(
   { format, entry, target, dialect }: Aim,
   plan: (call: Omit<SameFormatCall, 'body'>) => SameFormatPlan,
@@ -127,7 +127,7 @@ function planFor(
   return { edits, ...rest, prefilled: isPrefilled(body, { ...target, dialect }) }
 }
 
-/** Returns whether the plan was made without the values. */
+/** Compares the decisions made with and without the parsed values; true if none needed the values. */
 function compareDecisions(aim: Aim, body: ChatBody, values: JsonObject): boolean {
   const { format, entry, target, dialect } = aim
   const { text, raw, outline, members } = body
@@ -181,7 +181,7 @@ test(
       expect(estimateInput(body, 1_000), where).toEqual(estimateInput(whole, 1_000))
       const known = pick(random, AIMS[format])
       const others = [1, 2, 3, 4].map(() => ({ ...known, dialect: pick(random, DIALECTS) }))
-      // Also entries that cannot be reached without a conversion.
+      // Includes entries that can only be reached by conversion.
       for (let tries = 0; tries < 3; tries++) {
         const entry = pick(random, ENTRIES as readonly ModelEntry[])
         const chosen = onWires(entry, format, body.outline).upstreams
@@ -262,7 +262,7 @@ test.each<[WireName, object]>([
   expect(await isRead(format, body)).toBe(true)
 })
 
-test('a name that only the choice has avoids those of unread tools', async () => {
+test('a tool name that only tool_choice has does not clash with those of unread tools', async () => {
   const dialect = dialectOf({ tools: { name_max: 20 } })
   const long = 'a_name_that_is_longer_than_twenty'
   const { nameMax, nameStart } = dialect.tools

@@ -1,4 +1,4 @@
-/** Random requests in the three formats: half of them plain, the others with something odd here and there. */
+/** Random requests in the three formats: half of them plain, the others with a few odd members. */
 
 import { SETTINGS } from '../../src/generated/settings.ts'
 import type { WireName } from '../../src/generated/types.ts'
@@ -36,7 +36,7 @@ const SOLD_FIELDS = [
   ...Object.values(TOOLS).flatMap(({ fields = [], companions = [] }) => [...fields, ...companions]),
 ]
 
-/** Makes one request; `odds`: the chance of something odd at each place. */
+/** Makes one request; `odds` is the chance of something odd at each place. */
 class Maker {
   readonly #random: Random
   readonly #odds: number
@@ -50,7 +50,7 @@ class Maker {
     return pick(this.#random, items)
   }
 
-  /** True with this chance. */
+  /** True with the given probability. */
   is(chance: number): boolean {
     return this.#random() < chance
   }
@@ -81,7 +81,7 @@ class Maker {
     return this.value(() => this.pick(IDS), ODD_IDS)
   }
 
-  /** Content as the format writes text parts. */
+  /** Message content, as text or as parts of the format's text type. */
   content(type: string, odd: readonly JsonValue[]): JsonValue {
     if (this.is(0.6)) return this.text()
     const part = () =>
@@ -263,7 +263,7 @@ const SETTINGS_OF_CALLS = [
   ...SOLD_FIELDS.map((field): [string, JsonValue[]] => [field, ['x', true, {}]]),
 ]
 
-/** One request; its odd places are seldom, and half of all requests have none. */
+/** Makes one request. Odd members are rare, and half of all requests have none. */
 export function plainRequest(random: Random, format: WireName): JsonObject {
   const make = new Maker(random, random() < 0.5 ? 0 : 0.05)
   const request: JsonObject = { model: 'm', ...REQUESTS[format](make) }
@@ -271,7 +271,7 @@ export function plainRequest(random: Random, format: WireName): JsonObject {
     const [key, values] = make.pick(SETTINGS_OF_CALLS)
     request[key] = make.pick(values)
   }
-  // What depends on the tools and on the history.
+  // These members depend on the tools and on the history.
   if (request.tools !== undefined && random() < 0.4) request.tool_choice = pick(random, CHOICES)
   if (random() < 0.4) request.thinking = pick(random, THINKING)
   return request

@@ -16,7 +16,7 @@ import { type Heard, heard, heardWhole } from './heard.ts'
 import { convertWhole, openRoad, WIRES, type Wire } from './roads.ts'
 import { chatEvents, messagesEvents } from './support.ts'
 
-/** Chunks added by the gateway contain the time. */
+/** Fixes the clock, because chunks added by the gateway contain the time. */
 beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterAll(() => void vi.useRealTimers())
 
@@ -27,10 +27,10 @@ interface Told {
   readonly usage: unknown
 }
 
-/** Ids differ in every stream. */
+/** Matches the ids that the gateway makes, which differ in every stream. */
 const FRESH_ID = /(chatcmpl-|msg_|resp_|rs_|fc_|ctc_|toolu_|call_)[0-9a-f-]{32,36}/g
 
-/** What the client gets for an upstream's chunks, driven as the relay does. */
+/** What the client gets for an upstream's chunks, if the stream is driven as by the relay. */
 function tell(stream: ReplyStream, chunks: readonly Buffer[]): Told {
   const written: Buffer[] = []
   const write = (events: ByteText) => written.push(toBuffer(events))
@@ -69,7 +69,7 @@ function expectSame(open: () => ReplyStream, runs: Iterable<readonly [string, re
   }
 }
 
-/** Converted streams obey every rule of their format; those that pass through are as good as their provider. */
+/** Strict readers, for converted streams only: one that passes through may be as sloppy as its provider. */
 const STRICT: Readonly<Record<Wire, (sse: string) => unknown>> = {
   messages: strictMessage,
   chat: strictCompletion,

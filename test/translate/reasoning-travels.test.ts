@@ -12,7 +12,7 @@ const FORMATS = ['messages', 'chat_completions', 'responses'] as const
 const SEAL = 'EqQBCgIYAhIM1gbcDa9GJwZA2b3h'
 const TOOL = { type: 'object', properties: { city: { type: 'string' } } }
 
-/** Formats whose models seal their reasoning, and the client formats that can send it back. */
+/** Client formats that can send sealed reasoning back, each with the wire of a model that seals it. */
 const ROADS = [
   ['messages', 'responses'],
   ['chat_completions', 'responses'],
@@ -22,7 +22,7 @@ const ROADS = [
 
 const event = (data: JsonObject): UpstreamEvent => ({ name: String(data.type), data: JSON.stringify(data) })
 
-/** Reasoning (in two pieces if the format has pieces), its seal, and a tool call. */
+/** Replies with sealed reasoning (in two pieces if the format has pieces) and a tool call. */
 const REPLIES: Readonly<Record<'messages' | 'responses', readonly UpstreamEvent[]>> = {
   messages: [
     event({ type: 'message_start', message: { id: 'msg_up', usage: { input_tokens: 5, output_tokens: 1 } } }),
@@ -161,7 +161,7 @@ function sealedIn(body: JsonObject): JsonObject[] {
 describe.each(ROADS)('a client of %s over %s', (client, wire) => {
   const history = historyOf(client, wire)
 
-  test('sends it back unchanged', () => {
+  test('sends sealed reasoning back unchanged', () => {
     const [item, ...others] = sealedIn(bodyFor(client, wire, history))
     expect(others).toEqual([])
     if (wire === 'messages') {
@@ -181,7 +181,7 @@ describe.each(ROADS)('a client of %s over %s', (client, wire) => {
   })
 
   test.each(['messages', 'chat_completions', 'responses'] as const)(
-    'sends nothing of it to another provider’s model over %s',
+    'sends no sealed reasoning to another provider’s model over %s',
     other => {
       const context = contextFor(other)
       const elsewhere = { ...context, marks: { ...context.marks, origin: 'elsewhere' } }

@@ -1,4 +1,4 @@
-/** Any answer, and any split of a stream, is converted. */
+/** Properties of conversion that hold for any answer and any split of a stream. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

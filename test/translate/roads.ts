@@ -82,7 +82,7 @@ export function openRoad(upstream: Wire, client: Wire): ReplyStream {
   return upstream === client ? SAME[client]() : converted(upstream, client)
 }
 
-/** A whole reply, converted. */
+/** Converts a whole reply. */
 export function convertWhole(upstream: Wire, client: Wire, reply: JsonObject): JsonObject {
   return convertReply(reply, roadOf(upstream, client)).body
 }

@@ -1,4 +1,4 @@
-/** Reads produced streams and replies with the official SDKs: through `fetch`, as clients do, but without a network. */
+/** Reads converted streams and replies with the official SDKs, whose `fetch` returns them without a network. */
 
 import Anthropic from '@anthropic-ai/sdk'
 import AnthropicOlder from 'anthropic-sdk-0'
@@ -17,7 +17,7 @@ export async function readMessagesStream(sse: string): Promise<Anthropic.Message
   return client.messages.stream(PARAMS).finalMessage()
 }
 
-/** The same with 0.x, which some coding agents still use. */
+/** The message that version 0.x accumulates, which some coding agents still use. */
 export async function readMessagesStreamOlder(sse: string): Promise<unknown> {
   const client = new AnthropicOlder({ apiKey: 'k', maxRetries: 0, fetch: answer(sse, STREAM) })
   return client.messages.stream(PARAMS).finalMessage()

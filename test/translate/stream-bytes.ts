@@ -1,4 +1,4 @@
-/** Random streams of the three formats as bytes. */
+/** Writes random streams of the three formats as bytes. */
 
 import fc from 'fast-check'
 
@@ -90,7 +90,7 @@ export function messagesBytes(said: readonly ContentPart[], escaped: string): Bu
   )
 }
 
-/** Items with pieces of one kind each; odd pieces become annotations of text, or vendor-specific events. */
+/** A responses stream, in which each item has pieces of one kind; odd pieces become annotations or vendor-specific events. */
 export function responsesBytes(said: readonly ContentPart[], escaped: string, padding: boolean): Buffer {
   let number = 0
   let body = ''

@@ -1,4 +1,4 @@
-/** Shared by tests of translators: dialects from the schema's defaults, and contexts with predictable ids. */
+/** Helpers for tests of translators: dialects from the schema's defaults, and contexts with predictable ids. */
 
 import { readFileSync } from 'node:fs'
 import { resolveFacts } from '../../codegen/dialect.ts'
@@ -19,7 +19,7 @@ import type {
   UpstreamEvent,
 } from '../../src/translate/translator.ts'
 
-/** Clients of one format over upstreams of the other. */
+/** Translators for clients of one format over upstreams of the other. */
 export const messagesViaChat = translatorFor('messages', 'chat_completions')
 export const chatViaMessages = translatorFor('chat_completions', 'messages')
 
@@ -28,7 +28,7 @@ export const KEYS: SecretSet = { currentId: 1, secrets: new Map([[1, Buffer.allo
 /** For calls without sealed reasoning. */
 export const NO_SEALS = makeSealer(KEYS, '1')
 
-/** A whole reply as the events of a stream, their data as text. */
+/** Replays a whole reply as the events of a stream, with their data as text. */
 export function replayAsEvents(format: ChatFormat, reply: JsonObject): UpstreamEvent[] {
   return FORMATS[format].replay(reply).map(event => ({ name: event.name, data: dataOf(event) }))
 }
@@ -119,12 +119,12 @@ export function drain(stream: StreamTranslation, events: readonly UpstreamEvent[
   return events.map(event => decodeText(stream.push(event))).join('') + decodeText(stream.end())
 }
 
-/** Events of a messages stream: each named after its type. */
+/** Writes events of a messages stream, each named after its type. */
 export function messagesEvents(...events: { type: string }[]): UpstreamEvent[] {
   return events.map(event => ({ name: event.type, data: JSON.stringify(event) }))
 }
 
-/** Events of a chat stream; strings are sent as they are. */
+/** Writes events of a chat stream; strings are sent unchanged. */
 export function chatEvents(...chunks: (object | string)[]): UpstreamEvent[] {
   return chunks.map(chunk => ({ name: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) }))
 }

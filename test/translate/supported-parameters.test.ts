@@ -1,4 +1,4 @@
-/** The parameters that `GET /v1/models` lists as supported are those that reach the model. */
+/** `GET /v1/models` lists exactly the parameters that reach the model. */
 
 import { expect, test } from 'vitest'
 import { catalogue } from '../../src/catalogue/current.ts'
@@ -16,7 +16,7 @@ const JSON_SCHEMA = { type: 'json_schema', json_schema: { name: 'r', schema: SCH
 
 type Pair = readonly [given: object, without: object]
 
-/** With the parameter, and also with reasoning off, because some models only accept it then. */
+/** Pairs with and without the parameter, also with reasoning off, because some models only accept the parameter then. */
 const alsoUnreasoned = (given: object): readonly Pair[] =>
   [{}, { reasoning_effort: 'none' }].map(extra => [{ ...extra, ...given }, extra] as const)
 const efforts = (write: (effort: string) => object): readonly Pair[] =>
@@ -38,7 +38,7 @@ const REQUESTS: Readonly<Record<string, readonly Pair[]>> = {
   response_format: [[{ response_format: { type: 'json_object' } }, {}]],
   structured_outputs: [[{ response_format: JSON_SCHEMA }, {}]],
 }
-/** These reach models that do not list them: as text in the instructions, or as fields that they refuse. */
+/** Parameters that may reach models that do not list them: as text in the instructions, or as fields that these refuse. */
 const MAY_BE_MORE: ReadonlySet<string> = new Set(['response_format', 'structured_outputs', 'stop'])
 
 /** The body for an entry's preferred upstream; null for a refused request. */

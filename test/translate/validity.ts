@@ -1,4 +1,4 @@
-/** The rules of each format for conversations, as strict as its provider's: a violation is an error. */
+/** Checks conversations against the rules of each format, as strictly as its provider would. */
 
 import { expect } from 'vitest'
 import type { JsonObject } from '../../src/translate/translator.ts'
@@ -13,7 +13,7 @@ function blocksOf(content: unknown): Blocks {
   return content as Blocks
 }
 
-/** Rules of the messages format. */
+/** Fails unless the body obeys the rules of the messages format. */
 export function expectValidMessages(body: JsonObject): void {
   const messages = body.messages as JsonObject[]
   expect(messages.some(message => message.role === 'user')).toBe(true)
@@ -48,7 +48,7 @@ export function expectValidMessages(body: JsonObject): void {
   if (body.tools === undefined) expect(body.tool_choice).toBeUndefined()
 }
 
-/** Rules of the chat format. */
+/** Fails unless the body obeys the rules of the chat format. */
 export function expectValidChat(body: JsonObject): void {
   const messages = body.messages as JsonObject[]
   let open: string[] = []

@@ -1,4 +1,4 @@
-/** Case × target: the converted form of each request, as reviewed files, where a loss shows up as a changed line. */
+/** The converted form of each case for each target, kept in files for review: a loss shows up as a changed line. */
 
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -29,7 +29,7 @@ const CHAT: Direction = {
   targets: MESSAGES_TARGETS,
 }
 
-/** The order in which fields are reviewed; fields of equal rank stay as they are. */
+/** The order in which the files list fields; other fields keep their order. */
 const ORDER: Readonly<Record<ChatFormat, readonly string[]>> = {
   messages: ['model', 'max_tokens', 'system', 'messages', 'tools', 'tool_choice', 'thinking', 'output_config'],
   chat_completions: [
@@ -55,7 +55,7 @@ function convert(body: JsonObject, { dialect, entry }: Target, { translator, ups
   }
 }
 
-/** The whole body for the plain target. For others, only the differences; `null` marks missing fields. */
+/** The whole body for the plain target, and only the differences for others, where `null` marks a missing field. */
 function golden(body: JsonObject, direction: Direction): string {
   const [plain, ...others] = direction.targets
   const base = convert(body, plain!, direction)
