@@ -9,7 +9,7 @@ export interface Account {
 }
 
 export interface AccountWithWallet extends Account {
-  /** What the account can spend, without what is held. */
+  /** What the account can still spend; money held for calls in flight is no longer part of it. */
   readonly balanceMicroVnd: MicroVnd
   /** Set aside for calls in flight. */
   readonly heldMicroVnd: MicroVnd
@@ -68,7 +68,7 @@ export async function findAccount(sql: Sql, accountId: number): Promise<AccountW
   return readAccount((await sql.unsafe(READ, [String(accountId)]))[0])
 }
 
-/** Addresses by the numbers of their accounts. */
+/** Email addresses by account number. */
 export async function findEmails(sql: AnySql, accountIds: readonly number[]): Promise<ReadonlyMap<number, string>> {
   const rows = await sql.unsafe(EMAILS, [plainArray(accountIds)])
   return new Map(rows.map(row => [Number(row.account_id), row.email]))

@@ -7,7 +7,7 @@ import type { AnySql } from '../lib/database.ts'
 
 const KEYS_PER_STATEMENT = 2_000
 const STATEMENTS_MAX = 10_000
-/** How long a key without calls is left alone: counting it writes a row, and saves reports reading no more than these days. */
+/** How often a key without calls is counted: counting costs a write, and saves each report at most this many days of reading. */
 const IDLE_DAYS = 31
 
 /**

@@ -1,7 +1,7 @@
 /**
- * How many calls per minute and in flight a key may have, when an operator decides. The key's owner decides (key-settings.ts)
- * until an operator does; from then on only operators can, until one hands control back. The append-only operator log says who
- * decided last.
+ * Limits that an operator sets on a key's calls per minute and in flight. The key's owner sets them (key-settings.ts) until an
+ * operator does; from then on only operators can, until one hands control back. The append-only operator log says who decided
+ * last.
  */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'

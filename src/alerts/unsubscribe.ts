@@ -1,5 +1,5 @@
 /**
- * The link at the foot of a mail that switches its kind off, without signing in (RFC 8058). Signed with KEY_PEPPERS, and good
+ * The link at the foot of a mail that stops mails of its kind, without signing in (RFC 8058). Signed with KEY_PEPPERS, and good
  * for nothing else.
  */
 

@@ -40,7 +40,7 @@ export class Closing {
     this.#step = step
     if (this.#armed) return
     this.#armed = true
-    // Does not keep the process alive itself.
+    // This timer must not keep the process alive itself.
     setTimeout(() => this.#giveUp(), this.#limitMs).unref()
   }
 

@@ -39,7 +39,7 @@ export interface GatewayOptions {
   /** For work that needs a session; absent: `databaseUrl` points to Postgres itself. */
   readonly databaseDirectUrl?: string | null
   readonly keySecrets: KeySecrets
-  /** Null: upstreams without credentials are unavailable. */
+  /** Address of the sandbox, which stands in for upstreams without credentials; null: those are unavailable. */
   readonly sandboxUrl: string | null
   readonly log: Logger
   /** Stable, and unique among running processes; absent: derived from host and port. */

@@ -47,7 +47,7 @@ export interface LastFull {
   readonly sameRules: boolean
   readonly sameDatabase: boolean
   readonly orphans: number
-  /** What a full audit made now depends on. */
+  /** What the points proven by a full audit made now would depend on. */
   readonly basis: AuditBasis
 }
 

@@ -23,7 +23,7 @@ export interface RenderedBody {
   readonly body: string
   /** A strong ETag, with its quotes. */
   readonly etag: string
-  /** The body compressed, once. */
+  /** The compressed body; each coding is made only once. */
   coded(coding: Coding): Promise<Buffer>
 }
 

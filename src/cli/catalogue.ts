@@ -45,7 +45,7 @@ export function runCatalogue(words: readonly string[]): Promise<number> {
 const DIGEST_TIMEOUT_MS = 60_000
 
 interface Digests {
-  /** Null: the YAML has errors. */
+  /** Digest of the YAML; null: it has errors. */
   readonly yaml: string | null
   readonly tables: string | null
   readonly agree: boolean

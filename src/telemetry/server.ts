@@ -1,4 +1,4 @@
-/** What Postgres knows of itself and of shared work: sessions, size, background tasks. */
+/** What Postgres knows about itself and about shared work: sessions, size, background tasks. */
 
 import type { Sql } from '../lib/database.ts'
 import { type Family, gauge, type Labels } from '../lib/metrics.ts'

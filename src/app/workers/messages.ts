@@ -15,7 +15,7 @@ export type FromWorker =
 export type ToWorker =
   /** Take no more calls; finish those in flight. */
   | { readonly kind: 'stop' }
-  /** Leave without failing any client; sent again, leave sooner. */
+  /** Leave without failing any client; if sent again, leave sooner. */
   | { readonly kind: 'retire'; readonly how: Leaving }
   /** Abort the calls you are waiting for. */
   | { readonly kind: 'hurry' }

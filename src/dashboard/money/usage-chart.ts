@@ -30,7 +30,7 @@ export function usageChart(
   )
 }
 
-/** The chosen hour leads back to its whole day. */
+/** Slots for the hours of a day; the chosen hour links back to the whole day. */
 function hourSlots(
   { at: day, label }: ChartSlot,
   { from, to, hour }: UsageQuery,

@@ -1,4 +1,4 @@
-/** Two to four models side by side, with what given calls cost with each. */
+/** Two to four models side by side, with the cost of given calls on each. */
 
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import type { CatalogueModel } from '../../catalogue/models.ts'

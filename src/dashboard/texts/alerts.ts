@@ -109,7 +109,10 @@ export const ALERT_TEXTS = {
     en: 'it answered {status}; redirects are not followed',
   },
   'webhook.reason.gone': { vi: 'trả lời 410', en: 'it answered 410' },
-  'webhook.reason.secret': { vi: 'lỗi của chúng tôi: mã bí mật', en: 'a fault of ours: the signing secret' },
+  'webhook.reason.secret': {
+    vi: 'lỗi của chúng tôi: mã bí mật',
+    en: 'an error on our side: the signing secret could not be read',
+  },
   'webhook.example': { vi: 'Thông báo mẫu', en: 'What a delivery looks like' },
   'webhook.example.text': {
     vi: 'POST với các header webhook-id, webhook-timestamp và webhook-signature. Hãy trả lời 2xx trong {seconds} giây; nếu không, chúng tôi thử lại trong khoảng ba ngày, rồi tắt webhook và báo cho bạn. webhook-id giữ nguyên qua các lần thử.',

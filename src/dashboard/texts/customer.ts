@@ -66,7 +66,7 @@ export const CUSTOMER_TEXTS = {
   'operator.done.noted': { vi: 'Đã lưu ghi chú.', en: 'Note saved.' },
   'operator.done.limited': { vi: 'Đã đổi giới hạn của khóa.', en: 'Limits of the key changed.' },
   'operator.done.revoked': { vi: 'Đã thu hồi khóa.', en: 'Key revoked.' },
-  'operator.done.gone': { vi: 'Khóa này đã bị thu hồi trước đó.', en: 'This key was revoked before.' },
+  'operator.done.gone': { vi: 'Khóa này đã bị thu hồi trước đó.', en: 'This key had already been revoked.' },
   'operator.done.signed_out': { vi: 'Đã kết thúc phiên.', en: 'Signed out.' },
   'operator.log.transfer': { vi: 'chuyển khoản {number}', en: 'transfer {number}' },
   'operator.log.key': { vi: 'khóa {number}', en: 'key {number}' },
@@ -99,12 +99,12 @@ export const CUSTOMER_TEXTS = {
   'operator.action.key_limit': { vi: 'Đặt giới hạn mỗi phút của khóa', en: 'Set a key’s calls per minute' },
   'operator.action.key_limit_default': {
     vi: 'Trả giới hạn mỗi phút cho chủ khóa',
-    en: 'Gave a key’s calls per minute back to its owner',
+    en: 'Let the owner set a key’s calls per minute again',
   },
   'operator.action.key_concurrency': { vi: 'Đặt số lượt gọi cùng lúc của khóa', en: 'Set a key’s calls in flight' },
   'operator.action.key_concurrency_default': {
     vi: 'Trả số lượt gọi cùng lúc của khóa cho chủ',
-    en: 'Gave calls in flight of a key back to its owner',
+    en: 'Let the owner set a key’s calls in flight again',
   },
   'operator.action.key_cap': { vi: 'Đặt hạn mức chi tiêu của khóa', en: 'Set a key’s spending limit' },
   'operator.action.key_revoke': { vi: 'Thu hồi khóa', en: 'Revoked a key' },

@@ -40,7 +40,7 @@ export const DUTY_TEXTS = {
   'banner.en': { vi: 'Tiếng Anh', en: 'English' },
   'banner.until': { vi: 'Đến (giờ Việt Nam)', en: 'Until (Vietnam time)' },
   'banner.show': { vi: 'Hiện thông báo', en: 'Show it' },
-  'banner.clear': { vi: 'Gỡ thông báo', en: 'Take it away' },
+  'banner.clear': { vi: 'Gỡ thông báo', en: 'Remove it' },
   'banner.fault.text': { vi: 'Hãy viết thông báo bằng cả hai thứ tiếng.', en: 'Write it in both languages.' },
   'banner.fault.until': {
     vi: 'Hãy chọn một thời điểm trong {days} ngày tới.',
@@ -48,7 +48,7 @@ export const DUTY_TEXTS = {
   },
   'operator.done.banner': { vi: 'Thông báo đang hiện trên mọi trang.', en: 'The banner is on every page.' },
   'operator.action.banner_set': { vi: 'Đặt thông báo', en: 'Set the banner' },
-  'operator.action.banner_clear': { vi: 'Gỡ thông báo', en: 'Took the banner away' },
+  'operator.action.banner_clear': { vi: 'Gỡ thông báo', en: 'Removed the banner' },
   'invoice.title': { vi: 'Thông tin xuất hóa đơn', en: 'Invoice details' },
   'invoice.lead': {
     vi: 'Dùng cho các khoản nạp từ bây giờ; khoản đã nạp giữ thông tin của lúc đó.',
