@@ -21,7 +21,7 @@ interface Waiter {
   readonly row: HoldRow
   readonly settled: (answer: HoldAnswer) => void
   readonly failed: (error: unknown) => void
-  /** Set when the wait timed out or the client left; an answer already under way still counts. */
+  /** Ends the wait. Set when it timed out or the client left while a hold is being placed, whose answer still counts. */
   given: (() => void) | null
   placed: boolean
 }
@@ -49,7 +49,7 @@ export class Admission {
     this.#limits = limits
   }
 
-  /** As Ledger.admit. Once it has returned or thrown, nothing of this call is in progress, unless Postgres is down. */
+  /** Implements Ledger.admit. Once it has returned or thrown, nothing is in progress for the call, unless Postgres is down. */
   async admit(request: HoldRequest, { signal }: AdmissionOptions): Promise<HoldAnswer> {
     checkHold(request)
     signal.throwIfAborted()
@@ -147,7 +147,7 @@ export class Admission {
     queue.timer = setTimeout(() => this.#try(queue, 1), delay)
   }
 
-  /** Tries the first `count` waiters in order, doubling after each full success. */
+  /** Tries the first `count` waiters in order; as long as all succeed, goes on with twice as many. */
   #try(queue: WalletQueue, count: number): void {
     if (queue.busy) {
       queue.woken = Math.max(queue.woken, count)
@@ -209,7 +209,7 @@ export class Admission {
   }
 }
 
-/** Null when the call must wait. */
+/** The answer for the caller; null when the call must wait. */
 function answerOf(result: HoldResult): HoldAnswer | null {
   if (!result.active) return { outcome: 'refused_key', state: result.state }
   const { accountId, keyId, heldMicroVnd, balanceMicroVnd, freeMicroVnd, refusal } = result

@@ -1,7 +1,7 @@
 /**
- * Takes over spools of dead processes on this disk. The kernel releases a spool's lock with its process, so whoever
- * gets the lock knows the process is gone. It settles what that process had finished, and only then declares it dead,
- * because that frees its holds.
+ * Takes over spools of dead processes on this disk. The kernel releases a spool's lock when its process ends, so whoever
+ * gets the lock knows that the process is gone. This process settles what the dead one had finished, and only then declares
+ * it dead, because that frees its holds.
  */
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -25,7 +25,7 @@ export interface Adopter {
   readonly pools: { readonly life: StatementPool }
   readonly settling: Settling
   readonly databaseId: string
-  /** The one of the database; null: not known yet. */
+  /** The database's history; null: not known yet. */
   readonly history: string | null
   readonly setAside: SetAsideReport
 }

@@ -1,4 +1,4 @@
-/** The statement of the audit: the same rules for the whole journal and for what came after the last proven point. */
+/** The audit's SQL: the same rules for the whole journal and for what came after the last proven point. */
 
 /**
  * `full` reads every row of the journal. `incremental` reads what came after the point up to which each wallet was last proven;
@@ -20,17 +20,17 @@ const SUMS = [
 ] as const
 const list = (text: (name: (typeof SUMS)[number]) => string): string => SUMS.map(text).join(', ')
 
-/** A day is over for every settlement that counts for it when it ended so long ago. */
+/** From this day on, sums may still change: until an hour after its end, settlements may be added to a day. */
 const OPEN_SINCE = `((now() - interval '1 hour') at time zone 'Asia/Ho_Chi_Minh')::date`
 
-/** Rows of a journal table that the audit reads, past `after`. By account, where it does not read them all. */
+/** Rows of a journal table that the audit reads, past `after`: looked up by account, unless it reads all of them. */
 function rowsOf(table: string, mode: AuditMode, after: string): string {
   if (mode === 'full') return `select * from ${table}`
   return `select rows.* from due cross join lateral (
     select * from ${table} where ${table}.account_id = due.account_id and ${table}.seq > ${after} offset 0) rows`
 }
 
-/** Where each wallet's part begins: at its point, else after its retired rows, else at nothing. */
+/** Where the audit of each wallet begins: at its proven point, else after its retired rows, else at the beginning. */
 const startOf = (mode: AuditMode): string => `
 with start as materialized (
   select wallet.account_id, coalesce(point.seq, retired.upto_seq, 0) as seq,
@@ -50,7 +50,7 @@ with start as materialized (
               ${mode === 'full' ? 'and false' : ''}),
 due as materialized (select * from start where is_due),`
 
-/** What is compared, of the rows that are read. */
+/** The rules, applied to the rows that are read. */
 const RULES = `
 -- every movement of these wallets: the balance where they start, charges, and credits after it
 movement as (
@@ -92,7 +92,7 @@ refund_check as (
      and case when usage.call_id is null then retired.account_id is null
               else usage.charged_micro_vnd <> read_credit.amount_micro_vnd end
    group by read_credit.account_id),
--- usage by its rows, with what is known from before, and by its daily sums
+-- usage summed from its rows, and from its daily sums
 usage_total as (
   select account_id, count(*) as calls, count(*) filter (where status >= 400) as errors,
          sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(images) as images,
@@ -148,7 +148,7 @@ const POINT = ['seq', 'balance_micro_vnd', 'retired_seq', 'calls', 'uncollected_
 const POINT_DAYS = `days_from, ${list(name => `day_${name}`)}`
 const assigned = (names: string): string => names.replace(/\w+/g, name => `${name} = excluded.${name}`)
 
-/** How far each wallet is proven now. Those with a difference are read whole by the next audits. */
+/** Records how far each wallet is proven now. Wallets with a difference are read whole by the next audits. */
 const moveOf = (mode: AuditMode): string => `,
 moved as (
   insert into audit_point as p (account_id, ${POINT.join(', ')}, ${POINT_DAYS})

@@ -7,7 +7,7 @@ import { type AuditMode, auditStatement } from './audit-statement.ts'
 export interface AuditReport {
   /** True when every difference is zero. */
   readonly clean: boolean
-  /** Wallets (or rows, for the last three) that break each rule. */
+  /** How many wallets (for the last three: rows) break each rule. */
   readonly differences: {
     /** The balance is not the sum of the journal. */
     readonly balance: number
@@ -23,7 +23,7 @@ export interface AuditReport {
     readonly retired: number
     /** Usage rows whose charge is not least(cost, balance before). */
     readonly charge: number
-    /** Refunds of calls that are not of the account, or were charged another amount. */
+    /** Refunds whose call is not the account's, or was charged another amount. */
     readonly refund: number
     /** Journal rows, daily rows, holds and keys of accounts without a wallet. */
     readonly orphan: number
@@ -38,16 +38,16 @@ export interface AuditReport {
 }
 
 export interface AuditOptions {
-  /** Default: full. */
+  /** Default: `full`. */
   readonly mode?: AuditMode
   /**
-   * Moves the points of wallets without a difference, and, in full, deletes those of wallets with one, so that the next audits
-   * read them whole. Needs a transaction that isolates by snapshot. Default: false.
+   * Moves the proven points of wallets without a difference. A full audit also deletes the points of wallets with one, so that
+   * the next audits read those whole. Needs a transaction that isolates by snapshot. Default: false.
    */
   readonly movesPoints?: boolean
 }
 
-/** One consistent snapshot of the whole ledger. */
+/** Audits one consistent snapshot of the whole ledger. */
 export async function audit(
   sql: Sql | AnySql,
   { mode = 'full', movesPoints = false }: AuditOptions = {},

@@ -2,7 +2,7 @@
 
 import type { StatementPool } from '../lib/database.ts'
 
-// Read first: an insert that hits a conflict would consume a number at every start.
+// Looks the number up first: an insert that hits a conflict would consume a number at every start.
 const FIND = 'select catalogue_id from catalogue where digest = $1'
 const ADD = `insert into catalogue (digest) values ($1) on conflict (digest) do update set digest = excluded.digest
   returning catalogue_id`

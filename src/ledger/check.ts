@@ -14,10 +14,10 @@ const COUNTS = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTo
 /** Longest name on a usage row, in characters. */
 export const NAME_CHARACTERS_MAX = 256
 
-/** Of one call; the tries that its limits allow at most. */
+/** Most attempts of one call that the limits allow. */
 export const ATTEMPTS_MAX = 20
 const MS_MAX = 2 ** 31 - 1
-/** What clients may give as a tag: bounded, and safe in a header, an address and a cell. */
+/** What clients may give as a tag: bounded, and safe in a header, a URL and a spreadsheet's cell. */
 export const TAG = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,63}$/
 const LABEL = /^[\x21-\x7e]{1,100}$/
 
@@ -99,7 +99,7 @@ function isCount(value: number, max: number): boolean {
   return Number.isSafeInteger(value) && value >= 0 && value <= max
 }
 
-/** Text from the client, well-formed and at most 256 characters; the statement strips NULs. */
+/** Makes a client's text well-formed and at most 256 characters long; the statement strips NULs. */
 export function cleanName(name: string | null): string | null {
   return name === null ? null : name.slice(0, NAME_CHARACTERS_MAX).toWellFormed()
 }

@@ -4,7 +4,7 @@ import type { AnySql, Sql } from '../lib/database.ts'
 import { faultCode } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 
-/** In the table `credit`; never reused. */
+/** Numbers in the table `credit`; never reused. */
 export const CREDIT_KINDS = { bank_topup: 1, adjustment: 2, refund: 3 } as const
 export type CreditKind = keyof typeof CREDIT_KINDS
 
@@ -59,7 +59,7 @@ export async function credit(sql: Sql | AnySql, request: CreditRequest): Promise
   }
 }
 
-/** The second statement starts after the lock is taken, so that it sees a duplicate that has just committed. */
+/** Locks the wallet first, so that the second statement sees a duplicate that has just committed. */
 async function book(sql: AnySql, request: CreditRequest): Promise<CreditAnswer> {
   const account = String(request.accountId)
   const kind = String(CREDIT_KINDS[request.kind])

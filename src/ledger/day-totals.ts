@@ -1,16 +1,16 @@
 /**
  * Sums days that are over, of all accounts: by entry, by account and by upstream. A settlement counts for the day on which
- * it is written, so a day does not change once its last transaction has committed. By upstream calls are rolled up first,
- * so their days wait until the roll-up has passed them.
+ * it is written, so a day does not change once its last transaction has committed. Sums by upstream are made from the
+ * roll-up, so their days wait until the roll-up has passed them.
  */
 
 import type { Sql } from '../lib/database.ts'
 import { patiently } from './roll-up.ts'
 
 export interface DayTotalsOptions {
-  /** How long a day must be over, in seconds; longer than any settlement takes to commit. Not asked by upstream. */
+  /** How long a day must be over, in seconds; longer than any settlement takes to commit. Not used for sums by upstream. */
   readonly lagSeconds?: number
-  /** Days at most, of each kind; each is a transaction of its own. */
+  /** Most days summed of each kind; each is a transaction of its own. */
   readonly daysMax?: number
   readonly signal?: AbortSignal
 }
@@ -18,7 +18,7 @@ export interface DayTotalsOptions {
 const ZONE = `at time zone 'Asia/Ho_Chi_Minh'`
 const startOf = (day: string) => `(${day}::date::timestamp ${ZONE})`
 
-/** Null: every day that is over has been summed. */
+/** The next day to sum; null: every day that is over has been summed. */
 const NEXT = `select to_char(min(day), 'YYYY-MM-DD') as day from usage_daily
   where day >= (select days_summed_before from call_roll_up)
     and day < ((now() - make_interval(secs => $1::text::integer)) ${ZONE})::date`
@@ -46,12 +46,12 @@ const MARK = 'update call_roll_up set days_summed_before = $1::text::date + 1'
 const MARK_UPSTREAMS = 'update call_roll_up set upstreams_summed_before = $1::text::date + 1'
 
 export interface SummedDays {
-  /** By entry and by account. */
+  /** Days summed by entry and by account. */
   readonly days: number
   readonly upstreamDays: number
 }
 
-/** Returns how many days were summed. May be run by several processes: they wait for each other. */
+/** Returns how many days were summed. Several processes may run it: they wait for each other. */
 export async function sumDays(sql: Sql, options: DayTotalsOptions = {}): Promise<SummedDays> {
   const { lagSeconds = 60 } = options
   const days = await sumEach(sql, options, { next: [NEXT, [String(lagSeconds)]], sum: [...SUM, MARK] })
@@ -83,19 +83,19 @@ async function sumEach(
 const IN_PERIOD = 'day >= $1::text::date and day < $2::text::date'
 const SUMMED_BEFORE = '(select days_summed_before from call_roll_up)'
 /**
- * Sums by day and entry from day $1 to before $2, to be summed further: from `entry_daily` where their days are in it, from
- * `usage_daily` after that.
+ * Sums by day and entry, from day $1 to before $2, for statements that sum them further: from `entry_daily` as far as it
+ * goes, from `usage_daily` after that.
  */
 export const ENTRY_DAYS = `(
   select day, entry_id, ${COLUMNS} from entry_daily where ${IN_PERIOD} and day < ${SUMMED_BEFORE}
   union all
   select day, entry_id, ${COLUMNS} from usage_daily where ${IN_PERIOD} and day >= ${SUMMED_BEFORE}) days`
-/** The same by day and account. */
+/** The same sums by day and account. */
 export const ACCOUNT_DAYS = `(
   select day, account_id, ${COLUMNS} from account_daily where ${IN_PERIOD} and day < ${SUMMED_BEFORE}
   union all
   select day, account_id, ${COLUMNS} from usage_daily where ${IN_PERIOD} and day >= ${SUMMED_BEFORE}) days`
-/** The same by day and upstream, of what is rolled up; the days that are not summed yet in parts. */
+/** The same by day and upstream, of calls that are rolled up; a day that is not summed yet has several rows. */
 export const UPSTREAM_DAYS = `(
   select day, upstream_id, calls, errors, input_tokens, output_tokens, charged_micro_vnd, upstream_cost_micro_vnd,
          upstream_cost_calls

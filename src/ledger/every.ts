@@ -5,7 +5,7 @@ import type { LedgerOptions } from './options.ts'
 
 interface Watched {
   readonly options: Pick<LedgerOptions, 'report'>
-  /** False from a run that could not reach Postgres until the next one that could. */
+  /** False from a run that cannot reach Postgres until one that succeeds. */
   available: boolean
 }
 

@@ -23,7 +23,7 @@ const REQUESTS = packedRows<ExtendRequest>()({
  * part of its request. Requests name totals, so that a statement whose answer was lost can be repeated.
  *
  * Locks as HOLD and SETTLE do: wallets in account order, then their holds. Locked rows are fresh, and both updates only
- * add to what they find. As there, a window function brings wallets and calls together.
+ * add to what they find. As in those, a window function brings wallets and calls together.
  */
 export const EXTEND = `
 with requests as materialized (${REQUESTS.select('$1', ['account_id', 'call_id', 'want'])}),
@@ -31,19 +31,19 @@ locked_wallets as materialized (
   select account_id, balance_micro_vnd - held_micro_vnd as free
     from wallet where account_id in (select account_id from requests)
    order by account_id for no key update),
--- Holds that are gone by now are left out.
+-- Calls whose holds are gone by now are left out.
 locked_holds as materialized (
   select requests.n, hold.account_id, hold.call_id, greatest(0, requests.want - hold.amount_micro_vnd) as more,
          hold.amount_micro_vnd as amount
     from requests join hold on hold.account_id = requests.account_id and hold.call_id = requests.call_id
    where (select count(*) from locked_wallets) > 0
    order by requests.n for no key update of hold),
--- Each wallet, and behind it its calls.
+-- One row for each wallet, and after it one for each of its calls.
 wallets_and_calls as (
   select account_id, 0 as n, null::uuid as call_id, 0::bigint as more, null::bigint as amount, free from locked_wallets
   union all
   select account_id, n, call_id, more, amount, null from locked_holds),
--- Each call beside the free money of its wallet.
+-- Each row with the free money of its wallet, and what the calls before it request.
 calls as (
   select account_id, n, call_id, more, amount, first_value(free) over its_wallet as free,
          (sum(more) over its_wallet - more)::bigint as before
@@ -81,7 +81,7 @@ export async function extendHolds(
   for (let index = 0; index < numbers.length; index++) {
     freeOf.set(Number(accountIds[index]), microVnd(BigInt(free[index]!)))
     const place = Number(numbers[index])
-    // Number 0 is the wallet itself.
+    // A row with n = 0 is a wallet's.
     if (place > 0) held[place - 1] = microVnd(BigInt(amounts[index]!))
   }
   return requests.map(({ accountId }, index) => ({

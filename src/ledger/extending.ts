@@ -49,7 +49,7 @@ export class Extending {
     })
   }
 
-  /** As Ledger.extend. The queue is bounded, because a running call has at most one request. */
+  /** Implements Ledger.extend. The queue is bounded, because a running call has at most one request. */
   extend(request: ExtendRequest, { signal }: { readonly signal: Cancellation }): Promise<ExtendAnswer | null> {
     const wantMicroVnd =
       request.wantMicroVnd > AMOUNT_MICRO_VND_MAX ? microVnd(AMOUNT_MICRO_VND_MAX) : request.wantMicroVnd

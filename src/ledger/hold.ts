@@ -31,12 +31,12 @@ export type HoldResult =
       readonly keyId: number
       /** Set aside for this call; null when nothing was. */
       readonly heldMicroVnd: MicroVnd | null
-      /** The wallet's when the statement ran; null when this call already had its hold. */
+      /** The wallet's balance when the statement ran; null when this call already had its hold. */
       readonly balanceMicroVnd: MicroVnd | null
       /** Balance less the holds of all earlier calls, at least 0; null as above. */
       readonly freeMicroVnd: MicroVnd | null
       /**
-       * Why nothing was set aside, where it is not for the wallet: the key's limit, or a model that it may not call.
+       * Why nothing was set aside if the wallet is not the reason: the key's limit, or a model that the key may not call.
        * `limited`: the key has a limit, so the call has to be placed within limits.
        */
       readonly refusal: KeyLimit | 'model' | 'limited' | null
@@ -57,7 +57,7 @@ const REQUESTS = packedRows<HoldRow>()({
 
 const KNOWN = `
 with requests as materialized (${REQUESTS.select('$1', ['key_hash', 'call_id', 'want', 'want_max'])}),
--- Whose they are, and what they hold already.
+-- The requests with the account and key of each, and the hold that it may have already.
 known as materialized (
   select n, v, requests.call_id, want, want_max, opened.account_id, opened.key_id, held.amount_micro_vnd as had,
          case when opened.key_id is null then 'unknown'
@@ -77,7 +77,7 @@ locked_wallets as materialized (
   select account_id from wallet where account_id in (select account_id from known where refusal is null)
    order by account_id for no key update),
 `
-/** Calls of keys with a limit, and what is left of it for each. */
+/** Calls of keys with a limit, each with what is left for it. */
 const LIMITED_CALLS = `standings as materialized (
   select of_key.account_id, of_key.key_id, of_key.standing
     from (select array_agg(account_id) as accounts, array_agg(key_id) as keys
@@ -105,7 +105,7 @@ limited_calls as materialized (
                     ) calls_and_keys) every_call
                where n is not null) roomy) aimed) summed),
 `
-const ASKED = `-- Those that their keys may make.
+const ASKED = `-- The calls that their keys may make.
 asked as materialized (
   select n, v, call_id, want, want_max, account_id, key_id, null::bigint as rest
     from known where refusal is null and had is null and limited is null`
@@ -117,7 +117,7 @@ const GRANTED = `),
 wants as materialized (
   select account_id, array_agg(want order by n) as wants, array_agg(want_max order by n) as wants_max
     from asked group by account_id),
--- As much as the grants below add up to.
+-- The wallets grow their held sums by as much as the grants below add up to.
 updated_wallets as (
   update wallet set held_micro_vnd = wallet.held_micro_vnd + (
       select coalesce(max(case
@@ -132,13 +132,13 @@ updated_wallets as (
     from wants where wallet.account_id = wants.account_id and (select count(*) from locked_wallets) > 0
   returning wallet.account_id, old.balance_micro_vnd as balance,
             old.balance_micro_vnd - old.held_micro_vnd as free, old.held_micro_vnd as held),
--- Each wallet as it was, and behind it its calls.
+-- One row for each wallet as it was, and after it one for each of its calls.
 wallets_and_calls as (
   select account_id, 0 as n, null::text[] as v, null::uuid as call_id, null::bigint as key_id, 0::bigint as want,
          0::bigint as want_max, null::bigint as rest, balance, free, held from updated_wallets
   union all
   select account_id, n, v, call_id, key_id, want, want_max, rest, null, null, null from asked),
--- Each call beside its wallet.
+-- Each row with its wallet's figures.
 calls as (
   select account_id, n, v, call_id, key_id, want, want_max, rest,
          first_value(balance) over its_wallet as balance, first_value(free) over its_wallet as free,
@@ -181,11 +181,11 @@ select array_agg(n)::text as n, array_agg(refusal)::text as refusal, array_agg(a
  * without holds gets the rest in any case. Calls behind it get nothing. A call that already has a hold gets the same
  * answer again.
  *
- * A key's own limit is divided in the same way, before its wallet is: what its settled calls of the period cost and its
- * calls in flight hold counts against it. `key_standings` reads them for all such keys, after the wallets are locked, and its rows reach the calls by a
- * window function, as those of the wallets do. Most
- * keys have no limit, and the steps for one cost even where they find nothing to do: HOLD goes without them, and answers
- * `limited` for calls that need HOLD_WITHIN_LIMITS.
+ * A key's own limit is divided in the same way, before its wallet is. What its settled calls of the period cost and what its
+ * calls in flight hold count against it. `key_standings` reads these figures for all such keys, after the wallets are locked,
+ * and its rows reach the calls by a window function, as those of the wallets do. Most keys have no limit, and the steps for
+ * one take time even if they find nothing to do. So HOLD goes without them, and answers `limited` for calls that need
+ * HOLD_WITHIN_LIMITS.
  *
  * Wallets are locked in account order before anything changes (`count(*) from locked_wallets`). A wallet's new figure
  * is computed from its own columns, because a CHECK must never see a figure based on a stale row. The update's rows are
@@ -196,7 +196,7 @@ export const HOLD = `${KNOWN}${ASKED}${GRANTED}
     select n, 'limited', account_id, key_id, null, null, null
       from known where limited is not null and refusal is null) answers`
 
-/** The same for calls of any keys, those with a limit among them. */
+/** Does the same for calls of any keys, also those with a limit. */
 export const HOLD_WITHIN_LIMITS = `${KNOWN}${LIMITED_CALLS}${ASKED}${ASKED_WITHIN_LIMITS}${GRANTED}
     select n, array_to_string(standing, ':') || ':' || limited, account_id, key_id, null, null, null
       from limited_calls where most <= 0) answers`
@@ -240,14 +240,14 @@ export async function placeHolds(
   return results
 }
 
-/** In Postgres' array syntax. */
+/** A null element in Postgres' array syntax. */
 const NULL = 'NULL'
 
 function money(element: string): MicroVnd | null {
   return element === NULL ? null : microVnd(BigInt(element))
 }
 
-/** A word, or `limit:spent:held:period`. */
+/** Reads a refusal: a word, or `limit:spent:held:period`. */
 function refusalOf(refusal: string): KeyLimit | 'model' | 'limited' | null {
   if (refusal === NULL) return null
   if (refusal === 'model' || refusal === 'limited') return refusal

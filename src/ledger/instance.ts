@@ -9,7 +9,7 @@ import type { Settlement } from './types.ts'
 export const INTERRUPTED_STATUS = 599
 
 const REGISTER = 'insert into gateway_instance (name) values ($1) returning instance_id'
-/** The lock lives as long as this connection, so a free lock means that the process is gone. */
+/** Takes the process's lock, which lives as long as this connection: a free lock means that the process is gone. */
 const BEAT = `update gateway_instance set last_seen = now()
    where instance_id = $1::text::bigint and name = $2 and ended_at is null
   returning pg_try_advisory_lock(7, instance_id::integer) as locked,
@@ -19,7 +19,10 @@ const BEGIN_HISTORY = `insert into database_timeline (timeline)
   values (substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)) on conflict do nothing`
 const HISTORY = 'select history from database_history'
 const END = 'update gateway_instance set ended_at = now() where instance_id = $1::text::bigint and ended_at is null'
-/** Silence counts from the beginning of the history: a restore brings back old times, and its processes start again later. */
+/**
+ * Silence counts at the earliest from the beginning of the database's history: after a restore, `last_seen` is old, and the
+ * processes need time to report again.
+ */
 const FENCE = `
 with c as materialized (
   select instance_id, name from gateway_instance, database_history
@@ -43,8 +46,8 @@ const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested
   to_char(greatest(h.opened_at, now() - interval '89 days'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened_at,
   least(2147483647, greatest(0, extract(epoch from now() - h.opened_at) * 1000))::integer as age_ms`
 /**
- * Of a process that ended in an earlier history, another spool may know more. One that places a hold after its end lives: it was
- * declared dead by mistake, and takes its holds along within seconds.
+ * Holds of ended processes. If a process ended in an earlier history, its own spool may know more about them, so they wait. If
+ * it has placed holds since its end, it was declared dead by mistake: it lives, and takes its holds along within seconds.
  */
 const ABANDONED = `select ${HOLD_COLUMNS} from hold h join gateway_instance g using (instance_id)
   where h.call_id <> all ($1::uuid[])
@@ -94,8 +97,8 @@ export async function beat(
 }
 
 /**
- * The history that the database is in. Another one than before: settlements of the last minutes may be missing, and their
- * holds may be back. Null when no process has seen it yet.
+ * The history that the database is in; null when no process has seen it yet. If it has changed, settlements of the last
+ * minutes may be missing, and their holds may be back.
  */
 export async function readHistory(pool: StatementPool): Promise<string | null> {
   return (await pool.query<{ history: string }>(HISTORY, []))[0]?.history ?? null
@@ -107,7 +110,7 @@ export async function endInstance(pool: StatementPool, instanceId: string): Prom
 
 /**
  * Marks dead processes as ended: an earlier one of this name, or one that has long been silent. Here and below, `history` is
- * the one that this process has replayed its spool to; in any other, nothing happens.
+ * the history to which this process has replayed its spool; if the database is in another, nothing happens.
  */
 export async function fenceDead(
   pool: StatementPool,

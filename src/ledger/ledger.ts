@@ -69,9 +69,9 @@ interface Parts {
   /** The database that this process started with. */
   readonly databaseId: string
   instanceId: string
-  /** Its number until another process declared this one dead: a hold may still arrive under it for a while. Null: none. */
+  /** This process's number until another one declared it dead; holds may still arrive under it for a while. Null: none. */
   former: { readonly instanceId: string; readonly untilMs: number } | null
-  /** The one of the database that this process's spool has been replayed to. */
+  /** The database's history to which this process's spool has been replayed. */
   history: string | null
   available: boolean
 }
@@ -100,14 +100,14 @@ export async function createLedger(options: LedgerOptions): Promise<RunningLedge
   }
 }
 
-/** A sibling that settles for a dead process of this name holds the lock briefly. */
+/** Waits a while for the lock: a sibling that settles for a dead process of this name holds it briefly. */
 async function lockSpool(options: LedgerOptions, folder: string, limits: LedgerLimits): Promise<FileLock> {
   const path = join(folder, 'lock')
   const lock = new FileLock(path)
   const deadline = performance.now() + limits.spoolLockMs
   while (performance.now() < deadline) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // The sibling may finally remove the folder, and a lock on a deleted file is no lock.
+    // The sibling may remove the folder when it is done, and a lock on a deleted file is no lock.
     if (lockExisting(lock, path)) return lock
     await sleep(SPOOL_LOCK_POLL_MS)
   }
@@ -254,7 +254,7 @@ function openPools(options: LedgerOptions, limits: LedgerLimits): Parts['pools']
   const pool = (purpose: string, connectionsMax: number, synchronousCommit: 'on' | 'off'): StatementPool =>
     openStatementPool({ ...shared, name: `gateway ${purpose}`, connectionsMax, synchronousCommit })
   return {
-    // A hold lost in a crash of Postgres costs nothing: only the settlement charges.
+    // Losing a hold in a crash of Postgres loses no money: only settlements charge.
     holds: pool('holds', limits.concurrency, 'off'),
     settles: pool('settles', limits.concurrency, 'on'),
     life: pool('life', 1, 'on'),
@@ -293,7 +293,7 @@ async function heartbeat(parts: Parts): Promise<void> {
     parts.history = answer.history
     spool.history = answer.history
   }
-  // Not before: while Postgres is away, what it may lack afterwards is kept.
+  // Files are deleted only now: while Postgres is away, the settlements that it may lack afterwards are kept.
   spool.tidy()
 }
 

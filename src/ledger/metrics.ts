@@ -10,8 +10,8 @@ import type { HoldAnswer } from './types.ts'
 const BATCH_CALLS = [1, 2, 5, 10, 25, 50, 100, 250, 500]
 const BATCH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 /**
- * Most entries whose money is counted separately: more than a catalogue has, but bounded, because a spool may name old
- * ones.
+ * Most entries whose money is counted separately: more than a catalogue has, but bounded, because a spool may name entries
+ * of older catalogues.
  */
 const ENTRIES_MAX = 20_000
 
@@ -27,7 +27,7 @@ export class BatchMetrics {
   }
 }
 
-/** In µVND; exact as numbers up to 9·10⁹ VND. */
+/** Amounts in µVND; as numbers they are exact up to 9·10⁹ VND. */
 interface Money {
   charged: number
   uncollected: number
@@ -49,7 +49,7 @@ export class LedgerMetrics {
   readonly holdBatches = new BatchMetrics()
   readonly extendBatches = new BatchMetrics()
   readonly settleBatches = new BatchMetrics()
-  /** By entry, counted when durable. */
+  /** Money by entry, counted when its settlements are durable. */
   readonly money = new Map<string, Money>()
   /** Holds freed because their call never ended. */
   holdsSwept = 0
@@ -81,13 +81,13 @@ export interface LedgerState {
   /** Settlements not yet durable. */
   readonly owed: number
   readonly spool: { readonly owed: number; readonly bytes: number }
-  /** In the spools of this disk: untrusted lines, and files of another database. */
+  /** What the spools on this disk have set aside: untrusted lines, and files of another database. */
   readonly setAside: { readonly lines: number; readonly files: number }
   readonly pools: readonly PoolLoad[]
   readonly counts: LedgerMetrics
 }
 
-/** The set is in order of arrival, and call ids begin with the time. */
+/** When the oldest of these calls began: the set is in order of arrival, and call ids begin with the time. */
 export function oldestOf(open: ReadonlySet<string>): number | null {
   const [oldest] = open
   return oldest === undefined ? null : timeOf(oldest)

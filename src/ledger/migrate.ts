@@ -29,7 +29,7 @@ interface Migration {
 }
 
 export interface MigrateOptions {
-  /** Stops behind the migration of this number. */
+  /** Stops after the migration of this number. */
   readonly upTo?: number
   /** A change that waits for a lock blocks every call behind it, so it lets them pass after this time, in ms. */
   readonly lockTimeoutMs?: number
@@ -40,8 +40,8 @@ export interface MigrateOptions {
 
 /**
  * Applies missing migrations in order and returns the names of those that this process applied. Each is a transaction of
- * its own, so that its locks pass before the next one begins. Several processes may call it at once; it returns when
- * none is missing. Throws when an applied file has been edited, and MigrationBusyError.
+ * its own, so that its locks are released before the next one begins. Several processes may call it at once; it returns when
+ * none is missing. Rejects with MigrationBusyError, and with an Error when an applied file has been edited.
  */
 export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<readonly string[]> {
   const { upTo = Number.POSITIVE_INFINITY } = options
@@ -75,10 +75,10 @@ async function applyPatiently(
   }
 }
 
-/** A lock was not to be had in time; its message is the migration's name. */
+/** A migration could not get a lock in time; the message is its name. */
 class BlockedError extends Error {}
 
-/** The name of the migration that it applied; null: none is missing. */
+/** Applies the next missing migration and returns its name; null: none is missing. */
 async function applyNext(sql: Sql, files: readonly Migration[], lockTimeoutMs: number): Promise<string | null> {
   return sql.begin(async transaction => {
     await transaction.unsafe(LOCK)

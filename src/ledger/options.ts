@@ -6,7 +6,7 @@ export interface LedgerOptions {
   readonly instanceName: string
   /** The spool's folder, on a disk that survives a restart of the process. */
   readonly spoolDir: string
-  /** Digest of the catalogue that this process admits calls by; absent: not recorded. */
+  /** Digest of the catalogue by which this process admits calls; absent: not recorded. */
   readonly catalogueDigest?: string
   /** Events for the operator; never contain secrets, prompts or replies. */
   readonly report: (event: LedgerEvent) => void
@@ -38,13 +38,13 @@ export interface LedgerLimits {
   readonly admissionWaitMs: number
   /** Most calls of this process waiting for money. */
   readonly waitersMax: number
-  /** Pause between attempts for a waiting wallet when no local settlement wakes it, in ms; jittered. */
+  /** Pause between attempts for a wallet's waiting calls when no settlement in this process wakes them, in ms; jittered. */
   readonly admissionRetryMs: number
   /** Total time for placing a hold while Postgres fails, in ms. */
   readonly holdRetryMs: number
   /** Most holds waiting for Postgres. */
   readonly holdsMax: number
-  /** Time after which a settlement counts as spooled, in ms. */
+  /** Time after which a caller is told that its settlement is spooled, in ms. */
   readonly settleWaitMs: number
   /** Longest pause between attempts to settle while Postgres fails, in ms. */
   readonly settleRetryMs: number
@@ -60,9 +60,8 @@ export interface LedgerLimits {
   readonly heartbeatMs: number
   readonly sweepMs: number
   /**
-   * Age, in ms, at which an unowned hold of this process is freed: one that was placed after its call had failed
-   * because Postgres was away. Well above a statement's time, so that a hold just being placed is never mistaken for
-   * one.
+   * Age, in ms, at which an unowned hold of this process is freed: one that was placed although its call had already failed,
+   * because Postgres had been away. Well above a statement's time, so that a hold just being placed is never freed.
    */
   readonly orphanMs: number
   /** Silence, in ms, after which another process counts as dead if its lock is free. */

@@ -23,7 +23,7 @@ export type Origin = 'first' | 'queued'
 
 interface GivenPlacement {
   readonly row: HoldRow
-  /** Its key had a limit of its own when it was seen last. */
+  /** Whether its key had a limit of its own when this process last saw it. */
   readonly limited: boolean
   /** Null if this process has not seen the key yet. */
   readonly accountId: number | null
@@ -38,7 +38,7 @@ class Placement {
   readonly #deadline: Deadline
   /** Timed out. The caller has its error; the statement may still be running. */
   expired = false
-  /** Its key has a limit of its own. */
+  /** Whether its key has a limit of its own. */
   limited: boolean
 
   constructor(given: GivenPlacement, retryMs: number, lastFault: () => unknown) {
@@ -89,7 +89,7 @@ export interface PlacingOptions {
 export class Placing {
   readonly #options: PlacingOptions
   readonly #batcher: Batcher<Placement>
-  /** Hashes of keys that had a limit of their own; it only saves a statement. */
+  /** Hashes of keys that had a limit of their own. Being wrong only costs another statement. */
   readonly #limited = new Set<string>()
   #failures = 0
   #lastFault: unknown = 'Postgres did not answer in time'

@@ -7,24 +7,24 @@ import { credit } from './credit.ts'
 export interface RefundRequest {
   readonly callId: string
   readonly accountId: number
-  /** What the customer reads beside it. */
+  /** What the customer reads beside the refund. */
   readonly note: string
 }
 
 export type RefundAnswer =
-  /** `already`: it was given back before. */
+  /** `already`: the charge was given back before. */
   | { readonly outcome: 'refunded' | 'already'; readonly amountMicroVnd: MicroVnd }
   /** The call cost nothing, is not of this account, or its row has been retired. */
   | { readonly outcome: 'nothing' }
 
 const CHARGED = `select charged_micro_vnd from usage where call_id = $1::text::uuid and account_id = $2::text::bigint`
 
-/** What a credit that refunds the call refers to. */
+/** The reference of a credit that refunds the call. */
 export function refundReference(callId: string): string {
   return `call:${callId}`
 }
 
-/** Within the caller's transaction. The reference is unique in the account: of two who refund at once, one is told `already`. */
+/** Refunds within the caller's transaction. References are unique in an account: of two concurrent refunds, one is `already`. */
 export async function refundCall(sql: AnySql, { callId, accountId, note }: RefundRequest): Promise<RefundAnswer> {
   const [row] = await sql.unsafe(CHARGED, [callId, String(accountId)])
   const amountMicroVnd = microVnd(BigInt(row?.charged_micro_vnd ?? 0))

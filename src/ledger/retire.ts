@@ -2,14 +2,14 @@
 
 import type { Sql } from '../lib/database.ts'
 
-/** The database refuses settlements after 90 days; beyond that, a retired call cannot be charged again. */
+/** The database refuses settlements of calls older than 90 days, so a call retired later cannot be charged again. */
 export const RETIRE_DAYS_MIN = 92
 const ACCOUNTS_PER_PAGE = 500
 
 export interface RetireOptions {
   /** Rows of calls that ended more days ago than this are retired; at least RETIRE_DAYS_MIN. */
   readonly olderThanDays: number
-  /** At most so many rows per transaction; at least 1. */
+  /** Most rows per transaction; at least 1. */
   readonly batchRows?: number
   /** Stops between two batches. */
   readonly signal?: AbortSignal
@@ -28,8 +28,8 @@ select coalesce(max(page.account_id), 0)::text as last, count(*)::integer as see
     select closed_at from usage u where u.account_id = page.account_id order by seq limit 1) oldest on true`
 
 /**
- * The next $3 rows of each account in $1, up to its first row that is too recent: a journal is cut at one place, whatever
- * the clocks said.
+ * The next $3 rows of each account in $1, up to its first row that is too recent: a journal is cut at one place, even if
+ * its times are out of order.
  */
 const SUM = `with due as (select unnest(string_to_array($1::text, ',')::bigint[]) as account_id),
   page as (

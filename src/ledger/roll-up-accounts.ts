@@ -3,9 +3,9 @@
 import type { Sql } from '../lib/database.ts'
 import { ENDED, markOf, type RolledUp, type RollUp, type RollUpOptions, rollUp } from './roll-up.ts'
 
-/** Hours stay for as long, then the hours of a day are one row. */
+/** Days for which sums by hour are kept; older hours are merged into one row per day. */
 export const HOURS_DAYS = 35
-/** Days are forgotten after as many: longer than any period that a page shows. */
+/** Days for which sums by day are kept: longer than any period that a page shows. */
 const DAYS = 400
 
 const SUMS = ['calls', 'input_tokens', 'cached_input_tokens', 'output_tokens', 'reasoning_tokens', 'images']
@@ -26,7 +26,7 @@ counted as (
 marked as (update usage_roll_up set closed_before = $2::text::timestamptz)
 select count(*)::integer as calls from ended`
 
-/** A part at a time: each run takes the oldest. */
+/** Merges a bounded number of hourly rows into days; each run takes the oldest. */
 const MERGE = `
 with merged as (
   delete from usage_hourly where ctid = any(array(
@@ -43,7 +43,7 @@ const FORGET = `delete from usage_hourly where hour < now() - interval '${DAYS} 
 
 const ACCOUNTS: RollUp = { mark: markOf('usage_roll_up'), count: COUNT, tidy: [MERGE, FORGET] }
 
-/** Counts what has ended since the last time, in turns. May be run by several processes: they wait for each other. */
+/** Counts the calls that have ended since the last run, in turns. Several processes may run it: they wait for each other. */
 export function rollUpAccounts(sql: Sql, options?: RollUpOptions): Promise<RolledUp> {
   return rollUp(sql, ACCOUNTS, options)
 }

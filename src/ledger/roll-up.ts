@@ -1,14 +1,14 @@
 /**
- * ROLL UP: sums calls by the hour, some time after they ended, so that figures by upstream cost the path of a call nothing.
- * Each call is counted once: the mark up to which all are counted moves in the transaction that counts them.
+ * ROLL UP: sums calls by the hour, some time after they ended, so that figures by upstream cost the calls themselves no time.
+ * Each call is counted once: the mark, up to which all calls are counted, moves in the transaction that counts them.
  */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
 
 export interface RollUpOptions {
-  /** Turns at most; each is a transaction of its own. */
+  /** Most turns of one run; each turn is a transaction of its own. */
   readonly turnsMax?: number
-  /** Of calls, in one turn. */
+  /** Length of the period whose calls one turn counts, in seconds. */
   readonly secondsMin?: number
   readonly secondsMax?: number
   /** How long ago a call must have ended; longer than any settlement takes from its time to its commit. */
@@ -18,20 +18,20 @@ export interface RollUpOptions {
 
 export interface RolledUp {
   readonly calls: number
-  /** Every call that ended so far is counted. */
+  /** Whether every call is counted that ended longer than the lag ago. */
   readonly done: boolean
 }
 
-/** With so many calls in a turn the next one is shorter, and with so few it is longer. */
+/** With more than MANY_CALLS in a turn, the next turn's period is shorter; with fewer than FEW_CALLS, it is longer. */
 const MANY_CALLS = 20_000
 const FEW_CALLS = 2_000
 /** Days after which figures of attempts and first bytes, and of calls, are forgotten. */
 const ATTEMPT_DAYS = 35
 const CALL_DAYS = 400
 
-/** What one kind of sums is made with. */
+/** The statements that make one kind of sums. */
 export interface RollUp {
-  /** Locks the mark; $1: seconds in a turn, $2: the lag. Of `markOf`. */
+  /** Locks and reads the mark; $1: seconds in a turn, $2: the lag. Made by `markOf`. */
   readonly mark: string
   /** Counts what ended from $1 to before $2 and moves the mark; one row with the number of `calls`. */
   readonly count: string
@@ -39,17 +39,17 @@ export interface RollUp {
   readonly tidy: readonly string[]
 }
 
-/** From the mark in a table of one row up to where its next turn goes. */
+/** Reads the mark in a table of one row, and where the next turn ends. */
 export const markOf = (table: string): string => `select closed_before::text as since,
     least(closed_before + make_interval(secs => $1::text::integer), now() - make_interval(secs => $2::text::integer))::text as until,
     closed_before + make_interval(secs => $1::text::integer) >= now() - make_interval(secs => $2::text::integer) as is_last,
     closed_before >= now() - make_interval(secs => $2::text::integer) as is_done
   from ${table} for no key update`
 
-/** A turn looks up each account of its days: with a million of them that takes longer than a statement of a page may. */
+/** A turn looks up each account with calls on its days: with a million, that takes longer than a page's statements may. */
 const PATIENCE = `set local statement_timeout = '60s'`
 
-/** A transaction whose statements may take a minute each. */
+/** Runs a transaction whose statements may take a minute each. */
 export async function patiently<Result>(
   sql: Sql,
   work: (transaction: TransactionSql) => Promise<Result>,
@@ -62,10 +62,10 @@ export async function patiently<Result>(
 
 const dayOf = (time: string): string => `(${time}::text::timestamptz at time zone 'Asia/Ho_Chi_Minh')::date`
 
-/** Eighths of an octave of milliseconds. */
+/** The step of a time in milliseconds; eight steps double it. */
 const stepOf = (ms: string): string => `floor(8 * log(2, greatest(1, ${ms})::numeric))::smallint`
 
-/** By account, because that is how calls can be found by time; an account with calls in a period has its sums of those days. */
+/** Calls can only be found by time within an account. The daily sums tell which accounts have calls in the period. */
 export const ENDED = `accounts as (
   select distinct account_id from usage_daily where day between ${dayOf('$1')} and ${dayOf('$2')}),
 ended as materialized (
@@ -99,7 +99,7 @@ counted_calls as (
          latency_ms_max = greatest(h.latency_ms_max, excluded.latency_ms_max),
          first_call_id = least(h.first_call_id, excluded.first_call_id),
          last_call_id = greatest(h.last_call_id, excluded.last_call_id)),
--- A stream's first byte, from where the try that served it began.
+-- The time to a stream's first byte counts from the beginning of the attempt that served it.
 tries as (
   select hour, split_part(attempt ->> 'credential', '#', 1) as upstream_id, attempt ->> 'outcome' as outcome,
          coalesce((attempt ->> 'status')::smallint, 0) as status,
@@ -111,7 +111,7 @@ counted_tries as (
   insert into attempt_hourly as h (hour, upstream_id, outcome, status, first_byte_step, attempts)
   select hour, upstream_id, outcome, status, first_byte_step, count(*) from tries group by 1, 2, 3, 4, 5
   on conflict (hour, upstream_id, outcome, status, first_byte_step) do update set attempts = h.attempts + excluded.attempts),
--- What a customer waited for it: from the beginning of the call, over all tries.
+-- How long customers waited for the first byte: from the beginning of the call, over all attempts.
 counted_first_bytes as (
   insert into first_byte_hourly as h (hour, entry_id, first_byte_step, calls)
   select hour, entry_id, ${stepOf('first_byte_ms')}, count(*) from ended
@@ -128,12 +128,12 @@ const FORGET = [
 
 const CALLS: RollUp = { mark: markOf('call_roll_up'), count: COUNT, tidy: FORGET }
 
-/** Sums by hour, entry, upstream and status, and tries of calls by how they ended, over all accounts. */
+/** Sums calls by hour, entry, upstream and status, and counts attempts by outcome, over all accounts. */
 export function rollUpCalls(sql: Sql, options?: RollUpOptions): Promise<RolledUp> {
   return rollUp(sql, CALLS, options)
 }
 
-/** Counts what has ended since the last time, in turns. May be run by several processes: they wait for each other. */
+/** Counts the calls that have ended since the last run, in turns. Several processes may run it: they wait for each other. */
 export async function rollUp(
   sql: Sql,
   { mark: markStatement, count: countStatement, tidy }: RollUp,
@@ -160,7 +160,7 @@ export async function rollUp(
   return { calls, done: false }
 }
 
-/** Up to when every call is counted. */
+/** The time up to which every call is counted. */
 export async function readRolledUpTo(sql: Pick<Sql, 'unsafe'>): Promise<Date> {
   const [row] = await sql.unsafe('select closed_before from call_roll_up')
   return row?.closed_before

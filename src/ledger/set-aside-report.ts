@@ -19,7 +19,7 @@ export async function readSetAside(sql: AnySql): Promise<readonly SetAsideSpool[
   return rows.map(({ name, folder, lines, files }) => ({ name, folder, lines, files }))
 }
 
-/** The spools that this process has looked after. */
+/** Reports on the spools that this process looks after. */
 export class SetAsideReport {
   readonly #pool: StatementPool
   readonly #reported = new Map<string, SpoolSetAside>()

@@ -1,4 +1,4 @@
-/** The file beside a spool with its untrusted lines. It is for an operator: nothing here reads it back to charge. */
+/** The file beside a spool with its untrusted lines. It is for an operator: nothing ever charges from it. */
 
 import { isUtf8 } from 'node:buffer'
 import { appendFileSync, readFileSync, statSync } from 'node:fs'
@@ -38,7 +38,7 @@ export class SetAside {
     return this.#counted.lines
   }
 
-  /** How many of these are new. Throws when they cannot be written, or the file is full. */
+  /** Adds the lines that are not in the file yet and returns how many. Throws when it cannot be written or is full. */
   add(path: string, found: readonly DamagedLine[]): number {
     const file = basename(path)
     const places = this.#places()

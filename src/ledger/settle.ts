@@ -7,14 +7,14 @@ import { PRICE_PER_CODES, type Settlement } from './types.ts'
 
 export interface SettledCall {
   readonly chargedMicroVnd: MicroVnd
-  /** Of the wallet after this call. */
+  /** The wallet's balance after this call. */
   readonly balanceAfterMicroVnd: MicroVnd
 }
 
 export interface SettledBatch {
   /** In the order of the settlements; null for one that is refused. */
   readonly calls: readonly (SettledCall | null)[]
-  /** Of each wallet after the whole batch. */
+  /** The state of each wallet after the whole batch. */
   readonly wallets: ReadonlyMap<number, WalletState>
 }
 
@@ -55,7 +55,7 @@ const SETTLEMENTS = packedRows<Settlement>()({
   tag: ['text', call => call.tag ?? null],
 })
 
-/** Of a row, those that are as the settlement has them. */
+/** The columns of a usage row that are taken from the settlement as they are. */
 const USAGE_COLUMNS = [
   'call_id',
   'key_id',
@@ -92,13 +92,13 @@ const USAGE_COLUMNS = [
  * added to the hold.
  *
  * Account, key and price come from the call's hold, whichever process placed it: a settlement that names others is left
- * out, and so is one without a wallet. An uncharged one needs no price. Times are the database's: the row begins with
- * its hold, or as long ago as the call took. A charge without a hold is also left out when it is as old as rows that
- * may have been retired, and when another account has that call's row.
+ * out, and so is one without a wallet. An uncharged one needs no price. Times are the database's: the row's call began when
+ * its hold was placed or, without a hold, as long ago as the call took. A charge without a hold is also left out when it is
+ * as old as rows that may have been retired, and when another account has that call's row.
  */
 export const SETTLE = `
 with requests as materialized (${SETTLEMENTS.select('$1', ['account_id', 'call_id', 'key_id', 'cost', 'price_vnd', 'price_per', 'latency_ms', 'told_opened_at'])}),
--- Those that agree with their call's hold, and when the call began.
+-- The requests that agree with their call's hold, and when the call began.
 settlements as materialized (
   select n, v, requests.account_id, call_id, cost, case when held.opened_at is null then now() - requests.latency_ms * interval '1 millisecond'
            else greatest(held.opened_at, now() - interval '89 days') end as opened_at
@@ -120,7 +120,7 @@ deleted_holds as (
    where hold.account_id = settlements.account_id and hold.call_id = settlements.call_id
      and (select count(*) from locked_wallets) > 0
   returning hold.account_id, hold.amount_micro_vnd),
--- What the batch takes from each wallet, and leaves of its holds.
+-- What the batch takes from each wallet, and what is held there afterwards.
 wallet_sums as materialized (
   select account_id, sum(held)::bigint as held, sum(cost)::bigint as cost, sum(calls)::bigint as calls
     from (select account_id, held, 0::bigint as cost, 0 as calls from locked_wallets
@@ -138,13 +138,13 @@ updated_wallets as (
    where wallet.account_id = wallet_sums.account_id and (select count(*) from locked_wallets) > 0
   returning wallet.account_id, old.balance_micro_vnd as balance, old.seq as seq,
             wallet.balance_micro_vnd as balance_now, wallet.balance_micro_vnd - wallet.held_micro_vnd as available_now),
--- Each wallet as it was, and behind it its calls.
+-- One row for each wallet as it was, and after it one for each of its calls.
 wallets_and_calls as (
   select account_id, 0 as n, null::text[] as v, 0::bigint as cost, null::timestamptz as opened_at, balance, seq,
          balance_now, available_now from updated_wallets
   union all
   select account_id, n, v, cost, opened_at, null, null, null, null from settlements),
--- Each call beside its wallet, with what the calls before it cost.
+-- Each row with its wallet's figures, and what the calls before it cost.
 calls as (
   select account_id, n, v, cost, opened_at, row_number() over its_wallet - 1 as place,
          (sum(cost) over its_wallet - cost)::bigint as cost_before, first_value(balance) over its_wallet as balance,
@@ -161,13 +161,13 @@ inserted_usage as (
   insert into usage (account_id, seq, opened_at, cost_micro_vnd, charged_micro_vnd, balance_after_micro_vnd,
                      ${USAGE_COLUMNS.join(', ')})
   select account_id, seq, opened_at, cost, charged, balance_after, ${SETTLEMENTS.columns(USAGE_COLUMNS)} from charges),
--- Calls can be found by the ids that clients gave them.
+-- The ids that clients gave their requests, by which calls can be found.
 inserted_requests as (
   insert into client_request (call_id, account_id, request_id)
   select call_id, account_id, request_id
     from (select account_id, ${SETTLEMENTS.columns(['call_id', 'request_id'])} from charges) named_calls
    where request_id is not null),
--- The sums of the reports, by day of Vietnam.
+-- The daily sums for the reports, by days of Vietnam.
 updated_daily as (
   insert into usage_daily as daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
                                     cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
@@ -212,7 +212,7 @@ update wallet set held_micro_vnd = sums.held
          group by 1) sums
  where wallet.account_id = sums.account_id`
 
-/** One row for the whole batch, with an array per column: a row per call costs the driver more than the call. */
+/** One row for the whole batch, with an array per column: for the driver, a row per call would cost more than the call. */
 interface SettleRow {
   readonly n: string | null
   readonly charged: string | null
@@ -251,7 +251,7 @@ export async function settleCalls(pool: StatementPool, batch: readonly Settlemen
   return { calls, wallets }
 }
 
-/** What was recorded for those calls that have been settled, by call id. */
+/** What was recorded for the calls that have been settled before, by call id. */
 export async function lookUpCalls(
   pool: StatementPool,
   calls: readonly Pick<Settlement, 'accountId' | 'callId'>[],

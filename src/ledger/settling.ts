@@ -26,7 +26,7 @@ const DISAGREES = "the wallet does not exist, or the call's record names another
 
 type Answered = (answer: SettleAnswer) => void
 
-/** A pending settlement, and who waits for its answer. */
+/** A pending settlement, with the callers who wait for its answer. */
 class Pending {
   readonly settlement: Settlement
   readonly #waiting: Answered[] = []
@@ -121,7 +121,7 @@ export class Settling {
     await this.#takeBack()
   }
 
-  /** The same for settlements from a spool, which are counted. */
+  /** Replays settlements from a spool and counts them. */
   async resend(settlements: readonly Settlement[]): Promise<void> {
     await this.replay(settlements)
     this.#options.metrics.settlementsReplayed += settlements.length
@@ -142,7 +142,7 @@ export class Settling {
     for (const pending of this.#pending.values()) pending.resolve(SPOOLED)
   }
 
-  /** Null when memory is full: until there is room, only the spool has it. */
+  /** Takes a settlement into memory. Null when memory is full: until there is room, only the spool has it. */
   #take(settlement: Settlement): Pending | null {
     const twin = this.#pending.get(settlement.callId)
     if (twin !== undefined) return twin
@@ -186,7 +186,7 @@ export class Settling {
     }
   }
 
-  /** Must not reject: what cannot be judged now is retried. */
+  /** Deals with a batch that failed. Must not reject: settlements that cannot be judged now are retried. */
   async #recover(batch: Pending[], error: unknown): Promise<Again<Pending>> {
     const kind = classifyFault(error)
     try {
@@ -211,7 +211,7 @@ export class Settling {
     return { items: batch, pauseMs: backoffMs(this.#failures, this.#options.limits.settleRetryMs) }
   }
 
-  /** Some call was settled before: answers those from the record and returns the rest. */
+  /** Some calls of the batch were settled before: answers them from their usage rows and returns the rest. */
   async #withoutRecorded(batch: Pending[], error: unknown): Promise<Pending[]> {
     const settlements = batch.map(pending => pending.settlement)
     const recorded = await lookUpCalls(this.#options.pool, settlements)

@@ -7,7 +7,7 @@ const CHUNK_BYTES = 256 * 1024
 const NEWLINE = 10
 
 export interface RawLine {
-  /** Starts at 1. */
+  /** The line's number in the file, from 1. */
   readonly number: number
   readonly offset: number
   /** Length of the whole line, without its line end. */
@@ -45,7 +45,7 @@ export function* readLines(path: string): Generator<RawLine> {
       if (read.length === 0) break
       take(read.subarray(begin))
     }
-    // Cut off by a crash.
+    // The last line has no end if a crash cut it off.
     if (length > 0) yield { number, offset, length, bytes: kept }
   } finally {
     closeSync(file)

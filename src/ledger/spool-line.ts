@@ -18,7 +18,7 @@ export const LINE_BYTES_MAX = 8_192
 
 export type SpoolLine =
   | { readonly kind: 'done'; readonly callId: string }
-  /** Not `checked`: from a version without checksums. */
+  /** `checked` is false for lines from a version without checksums. */
   | { readonly kind: 'settlement'; readonly settlement: Settlement; readonly checked: boolean }
   | { readonly kind: 'header' }
   | { readonly kind: 'damaged'; readonly reason: 'length' | 'checksum' | 'shape' }
@@ -76,7 +76,7 @@ function seal(json: string, databaseId: string): string {
   return `${body},"crc":"${checksum(body, databaseId)}"}\n`
 }
 
-/** Bounded: a process knows few databases, and ids from damaged headers must not accumulate. */
+/** Checksums of database ids. Bounded: a process knows few databases, and ids from damaged headers must not accumulate. */
 const seeds = new Map<string, number>()
 const SEEDS_MAX = 16
 
@@ -115,7 +115,7 @@ const isAttempt = (value: unknown): boolean => {
   return [credential, model, outcome].every(isText) && numbers.every(isNumber)
 }
 
-/** Field types; `checkSettlement` checks the ranges. */
+/** Checks the types of the fields; `checkSettlement` checks their ranges. */
 const FIELDS: Readonly<Record<keyof Settlement, (value: unknown) => boolean>> = {
   callId: isText,
   accountId: isNumber,

@@ -17,7 +17,7 @@ export interface SpoolOptions {
     LedgerLimits,
     'spoolSegmentBytes' | 'spoolSegmentMs' | 'spoolRetentionMs' | 'spoolBytesMax' | 'spoolSetAsideBytesMax'
   >
-  /** The database that the spool owes to; settlements for another one are not replayed. */
+  /** The database to which the spool owes settlements; those for another one are not replayed. */
   readonly databaseId: string
   readonly report: (event: LedgerEvent) => void
 }
@@ -29,7 +29,7 @@ export interface SpooledSettlement {
   readonly unproven: { readonly path: string; readonly line: RawLine } | null
 }
 
-/** What in a spool needs an operator. */
+/** What a spool contains that an operator must look at. */
 export interface SpoolSetAside {
   readonly folder: string
   /** Lines that are damaged or unproven. */
@@ -59,13 +59,14 @@ export class SpoolReader {
     try {
       return { folder, lines: this.#aside.lines, files: this.#foreign }
     } catch {
-      // The file cannot be read; an operator has to see it.
+      // The file of set-aside lines cannot be read; it counts as one line, so that an operator looks at it.
       return { folder, lines: 1, files: this.#foreign }
     }
   }
 
   /**
-   * Renames a file after its database and returns the name; null: it belongs to another database. Throws like `rename`.
+   * Gives a file the name that fits its database and returns it; null: the file belongs to another database. Throws like
+   * `rename`.
    */
   sortOut(path: string): string | null {
     const databaseId = this.#databaseOf(path)
@@ -87,7 +88,7 @@ export class SpoolReader {
     return this.#databaseOf(path) !== this.#options.databaseId
   }
 
-  /** The trusted lines. Others are set aside, or the file is marked to be kept. */
+  /** The trusted lines. Others are set aside; if that fails, the file is marked to be kept. */
   *lines(file: {
     readonly path: string
     kept: boolean
@@ -115,7 +116,7 @@ export class SpoolReader {
     setAside()
   }
 
-  /** False when they could not be written elsewhere; then they must stay. */
+  /** Writes lines to the file beside the spool. False when that failed: then their own file must be kept. */
   setAside(path: string, damaged: readonly DamagedLine[]): boolean {
     if (damaged.length === 0) return true
     try {
@@ -132,7 +133,7 @@ export class SpoolReader {
     }
   }
 
-  /** This database's, unless the file says otherwise. */
+  /** The database that the file names or, if it names none, this one. */
   #databaseOf(path: string): string {
     try {
       return databaseOf(path) ?? this.#options.databaseId

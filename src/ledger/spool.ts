@@ -31,10 +31,10 @@ interface Segment {
   readonly number: number
   readonly madeAt: number
   bytes: number
-  /** Its settlements that are not durable yet. */
+  /** How many of its settlements are not durable yet. */
   owed: number
   lastDoneAt: number
-  /** It has damaged lines that could not be set aside, so it is kept. */
+  /** Whether it must be kept, because it has damaged lines that could not be set aside. */
   kept: boolean
 }
 
@@ -97,7 +97,7 @@ export class Spool {
       this.done(settlement.callId)
   }
 
-  /** What needs an operator. */
+  /** What an operator must look at. */
   get setAside(): SpoolSetAside {
     return this.#reader.state
   }
@@ -112,7 +112,7 @@ export class Spool {
     return this.#segments.length === 0
   }
 
-  /** History of the database that this spool's finished settlements went to; null when it is new. */
+  /** The database's history to which this spool's finished settlements went; null for a new spool. */
   get history(): string | null {
     try {
       const [history, databaseId] = readFileSync(join(this.#options.folder, 'timeline'), 'latin1')
@@ -133,7 +133,7 @@ export class Spool {
     }
   }
 
-  /** Written to the file within this turn of the event loop, or at the next flush. */
+  /** Adds a settlement; it is written to the file at the end of this turn of the event loop, or at the next flush. */
   append(settlement: Settlement): void {
     if (this.#owedIn.has(settlement.callId)) return
     this.#owe(settlement.callId, this.#segment())
@@ -146,7 +146,7 @@ export class Spool {
     })
   }
 
-  /** Written with the next settlement or at the next tidying; without it a successor just asks Postgres. */
+  /** Notes that a settlement is durable, with the next line or tidying. If the note is lost, a successor just asks Postgres. */
   done(callId: string): void {
     const segment = this.#owedIn.get(callId)
     if (segment === undefined) return
@@ -192,7 +192,7 @@ export class Spool {
     }
   }
 
-  /** Deletes nothing: a database that is away may lack it afterwards. */
+  /** Closes the file but deletes none: a database that is away now may lack settlements afterwards. */
   close(): void {
     this.flush()
     this.#retire()
@@ -226,7 +226,7 @@ export class Spool {
     this.#broken = true
   }
 
-  /** Null for a file that is not a spool's. */
+  /** Takes a file of the folder as a segment; null for a file that is not a spool's. */
   #take(name: string): Segment | null {
     const found = /^(\d{8})(\.done|\.foreign)?\.jsonl$/.exec(name)
     if (found === null) return null

@@ -28,7 +28,7 @@ export interface HoldRequest {
   readonly family: string
 }
 
-/** In the tables `hold` and `usage`; never reused. */
+/** Numbers in the tables `hold` and `usage`; never reused. */
 export const PRICE_PER_CODES = { mtok: 1, request: 2, image: 3 } as const
 export type PricePer = keyof typeof PRICE_PER_CODES
 
@@ -39,8 +39,8 @@ export type HoldAnswer =
       readonly keyId: number
       readonly heldMicroVnd: MicroVnd
       /**
-       * Balance less the holds of other calls at that moment: the most that this call may cost. If the call already had
-       * a hold, that hold.
+       * Balance less the holds of other calls at that moment: the most that this call may cost. If the call already had a
+       * hold, the amount of that hold.
        */
       readonly freeMicroVnd: MicroVnd
     }
@@ -54,13 +54,13 @@ export type HoldAnswer =
   /** Money remained, but other holds kept it for the whole wait. */
   | { readonly outcome: 'waited' }
 
-/** States of a key in which it opens nothing; `unknown`: no key has this secret. */
+/** States in which a key gives no access; `unknown`: no key has this secret. */
 export const REFUSED_KEY_STATES = ['unknown', 'revoked', 'blocked', 'disabled', 'expired'] as const
 export type RefusedKeyState = (typeof REFUSED_KEY_STATES)[number]
 
 export interface KeyLimit {
   readonly limitMicroVnd: MicroVnd
-  /** Charged in this period. */
+  /** What the key's calls were charged in this period. */
   readonly spentMicroVnd: MicroVnd
   /** Set aside for the key's calls in flight. */
   readonly heldMicroVnd: MicroVnd
@@ -95,32 +95,32 @@ export interface Settlement {
   /** What the call cost the operator; never part of a charge. Null or absent: unknown. */
   readonly upstreamCostMicroVnd?: MicroVnd | null
   /**
-   * By this process's clock. The row takes its time from the hold, or without one from now less the latency; this is
-   * only used to refuse a late charge without a hold.
+   * When the call began, by this process's clock. The row takes its time from the hold or, without one, from the latency;
+   * `openedAt` is only used to refuse a late charge without a hold.
    */
   readonly openedAt: Date
-  /** Until the first byte was sent to the client; null when none was. */
+  /** Time until the first byte was sent to the client; null when none was. */
   readonly firstByteMs: number | null
   readonly latencyMs: number
   readonly status: number
   readonly streamed: boolean
   /** The tokens were counted here rather than reported by the provider. */
   readonly estimated: boolean
-  /** In order; absent: unknown. */
+  /** The attempts in order; absent: unknown. */
   readonly attempts?: readonly SettledAttempt[]
-  /** What went wrong, as a code of errors.ts; null and absent: nothing, or the client went away. */
+  /** What went wrong, as a code of errors.ts; null or absent: nothing, or the client went away. */
   readonly errorCode?: string | null
-  /** The id that the client gave the request itself; null and absent: it has the one that is made of the call's. */
+  /** The id that the client gave the request itself; null or absent: none, so its id is made from the call's. */
   readonly requestId?: string | null
-  /** The client's own label of the call; null and absent: none. */
+  /** The client's own label of the call; null or absent: none. */
   readonly tag?: string | null
-  /** The catalogue that admitted the call, numbered by `catalogue-id.ts`; the ledger fills in its own process's. */
+  /** Number, from `catalogue-id.ts`, of the catalogue that admitted the call; the ledger fills in that of its own process. */
   readonly catalogueId?: number | null
 }
 
 /** One try of a call at one upstream, as the usage row keeps it. Times are in ms since the call began. */
 export interface SettledAttempt {
-  /** Upstream and number of its credential: `anthropic#1`. */
+  /** The upstream and the number of its credential, such as `anthropic#1`. */
   readonly credential: string
   /** The upstream's name of the model. */
   readonly model: string
@@ -158,13 +158,13 @@ export interface ExtendAnswer {
   readonly heldMicroVnd: MicroVnd
 }
 
-/** Thrown (as GatewayError `ledger_unavailable`) when Postgres does not answer; never an authentication error. */
+/** Throws GatewayError `ledger_unavailable` when Postgres does not answer, never an authentication error. */
 export interface Ledger {
   /** Places a hold; waits, as configured, for money held by other calls. The same callId never holds twice. */
   admit(request: HoldRequest, options: AdmissionOptions): Promise<HoldAnswer>
   /**
-   * Grows the hold of a call that costs more. Retries until Postgres answers; null if the signal was aborted first. At
-   * most one request at a time per call.
+   * Grows the hold of a call that costs more than it. Retries until Postgres answers; null if the signal was aborted first.
+   * At most one request at a time per call.
    */
   extend(request: ExtendRequest, options: AdmissionOptions): Promise<ExtendAnswer | null>
   /**

@@ -30,8 +30,8 @@ export interface BackupTrailer {
 export class BackupError extends Error {}
 
 /**
- * Every table worth backing up: not the migrations' own, not those that a crash empties anyway, nothing about disks and histories,
- * and nothing proven. A restored ledger is audited anew.
+ * Every table worth backing up: not the migrations' own, not those that a crash empties anyway, nothing about disks and
+ * histories, and no proven points, because a restored ledger is audited anew.
  */
 const TABLES = `select c.relname as table, array_to_string(array_agg(quote_ident(a.attname) order by a.attnum), ',') as columns
   from pg_class c join pg_attribute a on a.attrelid = c.oid

@@ -10,7 +10,10 @@ import { END_OF_TABLE, FORMAT, readMigrationDigests, readTables } from './file.t
 
 const NEWLINE = 10
 
-/** Rows per table. The file appears whole or not at all, readable by its owner only. Memory use is constant. */
+/**
+ * Resolves with the number of rows per table. The file appears whole or not at all, readable by its owner only. Memory use is
+ * constant.
+ */
 export async function writeBackup(sql: Sql, path: string, now: Date): Promise<Readonly<Record<string, number>>> {
   const partial = `${path}.partial`
   const rows: Record<string, number> = {}

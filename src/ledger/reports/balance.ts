@@ -14,7 +14,7 @@ export interface BalanceReport {
 }
 
 const DAYS_LEFT_MAX = 9_999
-/** Today counts as a fraction of a day, but never as less than an hour, or a first call would look like a habit. */
+/** Today counts as a fraction of a day, but never as less than an hour: a first call must not look like a habit. */
 const READ = `
 with today as (
   select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day,

@@ -29,11 +29,11 @@ const DAYS = `select to_char(min(day), 'YYYY-MM-DD') as first, to_char(max(day),
   where account_id = $1::text::bigint and ($2::text is null or key_id = $2::text::bigint) and ($3::text is null or entry_id = $3)
     and case $4 when 'error' then errors > 0 when 'ok' then calls > errors else true end`
 
-/** The first hour with a tag, or where the hours end. */
+/** The first hour with calls of a tag or, without any, the time up to which calls are rolled up. */
 const TAGGED = `select least(min(hour), (select closed_before from usage_roll_up)) as first from usage_hourly
   where account_id = $1::text::bigint and tag = $2`
 
-/** Null when there is nothing. Later rows are left out. */
+/** The range of the rows that may match the filter, as far as they exist now; null when there are none. */
 export async function findBounds(sql: AnySql, accountId: number, filter: UsageFilter): Promise<SeqBounds | null> {
   const account = String(accountId)
   const wallet = (await sql.unsafe(WALLET, [account]))[0]

@@ -10,14 +10,14 @@ export const BUSINESS_SPLITS = ['day', 'model', 'upstream', 'customer'] as const
 export type BusinessSplit = (typeof BUSINESS_SPLITS)[number]
 
 export interface BusinessFigure {
-  /** Day, entry id, upstream or number of the account; '' where there was none. */
+  /** The day, entry id, upstream or account number that the figures are of; '' where there was none. */
   readonly series: string
   readonly calls: number
   readonly errors: number
   readonly inputTokens: number
   readonly outputTokens: number
   readonly revenueMicroVnd: MicroVnd
-  /** Of the calls whose cost is known. */
+  /** The cost of those calls whose cost is known. */
   readonly costMicroVnd: MicroVnd
   readonly costKnownCalls: number
 }
@@ -32,7 +32,7 @@ const STATEMENTS = {
   upstream: `select upstream_id as series, ${FIGURES} from ${UPSTREAM_DAYS} group by 1`,
 } as const satisfies Record<BusinessSplit, string>
 
-/** One row for each of the best customers, and one for all of them with their number. */
+/** One row for each of the best customers, and one for all customers with their number. */
 const TOP_CUSTOMERS = `with figures as materialized (
   select account_id, sum(calls) as calls, sum(errors) as errors, sum(input_tokens) as input_tokens,
          sum(output_tokens) as output_tokens, sum(charged_micro_vnd) as charged_micro_vnd,
@@ -45,12 +45,12 @@ select null, ${FIGURES}, count(*)::integer from figures`
 
 export interface BusinessTop {
   readonly figures: readonly BusinessFigure[]
-  /** Of all, shown or not. */
+  /** The sum of all customers, shown or not. */
   readonly total: BusinessFigure
   readonly count: number
 }
 
-/** What earned most, and the sum of all. For a page: there may be a million customers. Throws RangeError. */
+/** The customers who paid most, and the sum of all: a page cannot show them all, there may be a million. Throws RangeError. */
 export async function readTopCustomers(
   sql: AnySql,
   { limit, ...range }: DayRange & { readonly limit: number },
@@ -66,7 +66,10 @@ export async function readTopCustomers(
   }
 }
 
-/** By day the latest first, else what earned most first. By upstream a minute or so behind. Throws RangeError. */
+/**
+ * Revenue and cost: by day with the latest first, otherwise with what earned most first. Figures by upstream lag by about a
+ * minute. Throws RangeError.
+ */
 export async function readBusiness(
   sql: AnySql,
   { by, ...range }: DayRange & { readonly by: BusinessSplit },
@@ -106,7 +109,7 @@ select coalesce(sum(calls * share), 0)::bigint::text as calls, coalesce(sum(call
     select least(1, extract(epoch from until - hour) / 3600) as share) part
  where hour >= since and hour < until`
 
-/** From a full hour to a time in the past; the hour of that time counts for its share. */
+/** The figures from a full hour to a time in the past; of that time's hour, only the share before it counts. */
 export async function readUntil(
   sql: AnySql,
   { since, until }: { readonly since: Date; readonly until: Date },
@@ -128,12 +131,12 @@ function toFigure(row: unknown): BusinessFigure {
   }
 }
 
-/** What remains of the revenue; null where no cost is known. Where some costs are unknown it is too high. */
+/** What remains of the revenue; null if no cost is known, too high if some costs are unknown. */
 export function marginOf({ revenueMicroVnd, costMicroVnd, costKnownCalls }: BusinessFigure): MicroVnd | null {
   return costKnownCalls === 0 ? null : microVnd(revenueMicroVnd - costMicroVnd)
 }
 
-/** Part of the calls without an error whose cost is known, from 0 to 1. */
+/** Of the calls without an error, the share whose cost is known, from 0 to 1. */
 export function costKnownShare({ calls, errors, costKnownCalls }: BusinessFigure): number {
   const served = calls - errors
   return served <= 0 ? 1 : Math.min(1, costKnownCalls / served)

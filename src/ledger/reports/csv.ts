@@ -37,7 +37,7 @@ const PAGE = `select seq, key_id, tag, entry_id, requested_name, endpoint,
 
 const ENDPOINTS = new Map<number, string>(Object.entries(ENDPOINT_FACTS).map(([name, { code }]) => [code, name]))
 
-/** The columns, in one line; behind them come those of operators, and the tag. */
+/** The columns in one line; after them come those for operators, and the tag. */
 export const HEADER =
   'seq,opened_at,closed_at,key_id,key,model,requested_model,endpoint,status,input_tokens,output_tokens,cached_input_tokens,' +
   'reasoning_tokens,images,price_vnd,price_per,cost_vnd,charged_vnd,balance_after_vnd,first_byte_ms,latency_ms,streamed,' +
@@ -77,13 +77,13 @@ export function exportRaw(
 export interface RowsExport {
   readonly accountId: number
   readonly filter: UsageFilter
-  /** Rows of a statement with USAGE_FILTER and, as $11, their most; each has its `seq`. */
+  /** Runs a statement with USAGE_FILTER, in which $11 is the most rows to return; each row has its `seq`. */
   readonly readPage: (parameters: (string | null)[]) => Promise<readonly unknown[]>
-  /** A row as a line, with its end. */
+  /** Writes a row as a line, line end included. */
   readonly write: (row: unknown) => string
 }
 
-/** Goes along the journal, page by page. */
+/** Exports rows along the journal, page by page. */
 export async function* exportRows(
   sql: AnySql,
   { accountId, filter, readPage, write }: RowsExport,
@@ -101,7 +101,7 @@ export async function* exportRows(
   }
 }
 
-/** The most rows that an export can have: exact for full hours, while none is retired. */
+/** The most rows that an export can have: exact for full hours as long as no row of theirs is retired. */
 export async function countUsage(
   sql: AnySql,
   { accountId, filter, calls: known }: Pick<UsageExport, 'accountId' | 'filter'> & { readonly calls?: number },
@@ -111,7 +111,7 @@ export async function countUsage(
   const { from = BEGINNING, to = END } = filter
   const period = { from: fullHour(from, 'before'), to: fullHour(to, 'after') }
   const calls = known ?? addHourly(await readHourly(sql, { accountId, ...period, filter, per: 'day', by: 'key' })).calls
-  // Sums outlive retired rows.
+  // Sums also count rows that have been retired, which the bounds leave out.
   return Math.max(0, Math.min(calls, bounds.beforeSeq - bounds.afterSeq - 1))
 }
 
@@ -145,8 +145,8 @@ function line(row: Row, keyLabels: UsageExport['keyLabels']): string {
 }
 
 /**
- * The start of a cell, also for spreadsheets that split cells at semicolons or tabs, followed by what they would run as
- * a formula.
+ * Where spreadsheets would run a formula: at the start of a cell, and after semicolons and tabs, at which some of them split
+ * cells.
  */
 const FORMULA = /(^|[;\t])([\s"']*[=+\-@＝＋－＠]|\s*[\t\r])/g
 

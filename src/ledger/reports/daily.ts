@@ -15,7 +15,7 @@ const TOTALS = `select ${SUMS} ${FROM}`
 
 export type DailyRequest = DayRange & { readonly accountId: number; readonly filter?: DailyFilter }
 
-/** One per day and series with calls, in that order. Throws RangeError. */
+/** One figure per day and series with calls, in that order. Throws RangeError. */
 export async function readDaily(
   sql: AnySql,
   request: DailyRequest & { readonly by: 'model' | 'key' },
@@ -27,7 +27,7 @@ export async function readDaily(
   return rows.map(row => ({ day: row.day, series: row.series, ...toSums(row) }))
 }
 
-/** All days of the period together. Throws RangeError. */
+/** The sums of all days of the period together. Throws RangeError. */
 export async function readTotals(sql: AnySql, request: DailyRequest): Promise<UsageSums> {
   checkRange(request)
   return toSums((await sql.unsafe(TOTALS, parametersOf(request)))[0]!)

@@ -12,7 +12,7 @@ export function dayOf(time: Date): Day {
   return new Date(time.getTime() + OFFSET_MS).toISOString().slice(0, 10)
 }
 
-/** The midnight at which it begins. */
+/** The midnight at which the day begins. */
 export function startOfDay(day: Day): Date {
   return new Date(`${day}T00:00:00+07:00`)
 }

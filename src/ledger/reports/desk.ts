@@ -19,13 +19,13 @@ export async function readOpenHolds(sql: AnySql): Promise<OpenHolds> {
 export interface TroubledAccount {
   readonly accountId: number
   readonly email: string
-  /** Of today. */
+  /** Today's calls, and how many of them failed. */
   readonly calls: number
   readonly errors: number
 }
 
 export interface TroubledAccounts {
-  /** The first of them. */
+  /** The first accounts, as many as were asked for. */
   readonly accounts: readonly TroubledAccount[]
   readonly total: number
 }
@@ -37,7 +37,7 @@ select a.account_id, a.email, t.calls::text as calls, t.errors::text as errors, 
  where t.errors >= $2::text::integer and t.errors >= t.calls * $3::text::double precision
  order by t.errors desc, a.account_id limit $4::text::integer`
 
-/** Accounts of whose calls of today many fail, the most errors first. */
+/** Accounts many of whose calls failed today, those with the most errors first. */
 export async function readFailingAccounts(
   sql: AnySql,
   given: { readonly now: Date; readonly errorsMin: number; readonly shareMin: number; readonly limit: number },
@@ -80,7 +80,7 @@ export interface Arrivals {
   readonly accounts: number
 }
 
-/** Transfers credited and accounts made in a period. */
+/** Transfers credited and accounts created in a period. */
 export async function readArrivals(
   sql: AnySql,
   { from, to }: { readonly from: Date; readonly to: Date },

@@ -1,6 +1,6 @@
 /**
- * Sums by hour or day under every filter that the list of calls has: what is rolled up, and behind its mark the calls
- * themselves. Nothing is missing and nothing counted twice, because one statement reads the mark and both sides of it.
+ * Sums by hour or day under every filter that the list of calls has: from the roll-up up to its mark, and from the calls
+ * themselves after it. Nothing is missing or counted twice, because one statement reads the mark and both sides of it.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -13,7 +13,7 @@ export type Split = (typeof SPLITS)[number]
 
 export interface HourlyRequest {
   readonly accountId: number
-  /** Full hours. */
+  /** Must be a full hour. */
   readonly from: Date
   /** Exclusive. */
   readonly to: Date
@@ -23,7 +23,7 @@ export interface HourlyRequest {
 }
 
 const SUMS = ['calls', 'input_tokens', 'cached_input_tokens', 'output_tokens', 'reasoning_tokens', 'images'] as const
-/** Read once: as plain parameters they would be parsed again for each row. */
+/** The period's bounds, parsed once: as plain parameters they would be parsed again for each row. */
 const ASKED = `
 asked as materialized (select $2::text::timestamptz as since, $3::text::timestamptz as until),
 mark as materialized (select closed_before from usage_roll_up)`
@@ -32,16 +32,16 @@ const ROLLED_UP = `usage_hourly
 const BEHIND_MARK = `usage
  where account_id = $1::text::bigint and closed_at < (select until from asked)
    and closed_at >= greatest((select closed_before from mark), (select since from asked))`
-/** Parameters $4 to $8. */
+/** The filter, in parameters $4 to $8. */
 const filtered = (tag: string): string => `
    and ($4::text is null or key_id = $4::text::bigint) and ($5::text is null or entry_id = $5)
    and ($6::text is null or status between $6::text::integer and $7::text::integer) and ($8::text is null or ${tag} = $8)`
-/** The beginning of the hour or day of Vietnam; there are many rows, and days are found fastest by counting seconds. */
+/** The start of a time's hour or day in Vietnam. `date_bin` only counts seconds, which is fastest for many rows. */
 const slotOf = (time: string): string =>
   `date_bin(case $9 when 'hour' then interval '1 hour' else interval '1 day' end, ${time}, timestamptz '2000-01-01 00:00+07')`
 const SERIES = { model: 'entry_id', key: 'key_id', tag: 'tag' } as const satisfies Record<Split, string>
 
-/** Rows become few before anything is written out for them. */
+/** Sums the rows first, so that only the few sums have to be formatted. */
 function figuresBy(by: Split): string {
   const sums = [...SUMS, 'charged_micro_vnd']
   const total = (name: string): string => `sum(${name}) as ${name}`
@@ -70,7 +70,7 @@ kinds as (
   select entry_id, status, coalesce(tag, ''), count(*) from ${BEHIND_MARK} group by 1, 2, 3)
 select entry_id, status, tag from kinds group by grouping sets ((entry_id), (status), (tag)) order by sum(calls) desc`
 
-/** One per hour or day and series with calls, in that order. */
+/** One figure per hour or day and series with calls, in that order. */
 export async function readHourly(sql: AnySql, request: HourlyRequest): Promise<readonly HourlyFigure[]> {
   const { filter = {}, per, by } = request
   const { keyId, entryId, status, tag } = filter
@@ -86,7 +86,7 @@ export interface UsageChoices {
   readonly tags: readonly string[]
 }
 
-/** What calls of a period can be filtered by. */
+/** The values by which the calls of a period can be filtered. */
 export async function readChoices(
   sql: AnySql,
   request: Pick<HourlyRequest, 'accountId' | 'from' | 'to'>,

@@ -1,4 +1,4 @@
-/** One call as operators see it: the usage row, whose it is, where it was tried, what it cost the operator, its refund. */
+/** One call as operators see it: its usage row, account and key, its attempts, what it cost the operator, and its refund. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { callIdOf, requestIdOf } from '../../lib/ids.ts'
@@ -13,23 +13,23 @@ export interface OperatorCall extends UsageRow {
   readonly email: string
   readonly keyLabel: string
   readonly keyLast4: string
-  /** What the client was told. */
+  /** The request id that the client saw. */
   readonly requestId: string
-  /** Null: written before attempts were kept. */
+  /** Null: the row was written before attempts were kept. */
   readonly attempts: readonly SettledAttempt[] | null
-  /** The upstream that served it or was tried last; null: none, or unknown. */
+  /** The upstream that served the call or was tried last; null: none, or unknown. */
   readonly upstreamId: string | null
-  /** As in errors.ts; null: nothing went wrong, or the client left. */
+  /** A code of errors.ts; null: nothing went wrong, or the client left. */
   readonly errorCode: string | null
-  /** Null: unknown, as the cost. */
+  /** Null: unknown; so may be the cost. */
   readonly cacheWriteTokens: number | null
   readonly upstreamCostMicroVnd: MicroVnd | null
-  /** When it was given back; null: it was not. */
+  /** When the charge was given back; null: it was not. */
   readonly refundedAt: Date | null
 }
 
 export const UPSTREAM_OF_CALL = `split_part(attempts -> -1 ->> 'credential', '#', 1)`
-/** Of `usage` with CALL_SOURCES. */
+/** Columns to select from `usage` together with CALL_SOURCES. */
 export const CALL_COLUMNS = `${USAGE_COLUMNS}, account_id, cache_write_tokens, upstream_cost_micro_vnd,
   attempts::text as attempts, error_code, owner.email, used_key.label as key_label, used_key.last4 as key_last4,
   asked.request_id, refund.at as refunded_at`
@@ -52,7 +52,7 @@ export async function readOperatorCall(sql: AnySql, callId: string): Promise<Ope
   return row === undefined ? null : toOperatorCall(row)
 }
 
-/** Calls that a client was told this id for, the newest first: ids that clients give may repeat. */
+/** Calls with this request id, the newest first: clients may give several requests the same id. */
 export async function findByRequestId(
   sql: AnySql,
   { requestId, limit }: { readonly requestId: string; readonly limit: number },

@@ -1,4 +1,4 @@
-/** The operators' log of calls as CSV (RFC 4180), newest first, page by page: needs no more memory than one page. */
+/** The operators' log of calls as CSV (RFC 4180), newest first; read page by page, so it needs the memory of one page. */
 
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import type { AnySql } from '../../lib/database.ts'
@@ -56,11 +56,11 @@ const COST: Column = ['upstream_cost_vnd', call => vnd(call.upstreamCostMicroVnd
 
 export interface CallsExport {
   readonly filter: CallFilter
-  /** With what calls cost the operator, in a last column. */
+  /** Whether a last column says what calls cost the operator. */
   readonly withCosts: boolean
 }
 
-/** Chunks of a page each, the header first. */
+/** Yields the header and then one chunk per page. */
 export async function* exportCallsCsv(sql: AnySql, { filter, withCosts }: CallsExport): AsyncGenerator<string> {
   const columns = withCosts ? [...COLUMNS, COST] : COLUMNS
   yield `${columns.map(([name]) => name).join(',')}\r\n`

@@ -1,7 +1,7 @@
 /**
- * Calls of all accounts, newest first. Ids of calls sort by the time at which they began, so a page of all accounts goes along
- * them, and one of a single account along its journal. A filter that matches little jumps over hours in which it can match
- * nothing, and gives up after so many calls: the answer says how far it looked.
+ * Finds calls of all accounts, newest first. Call ids sort by the time at which calls began, so a page of all accounts goes
+ * along the ids, and a page of one account along its journal. With a filter that matches little, a search jumps over hours in
+ * which nothing can match, and gives up after a number of calls: the answer says how far it looked.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -13,17 +13,17 @@ import { statusRange } from './rows.ts'
 
 export interface CallFilter {
   readonly accountId?: number
-  /** With the account alone: keys are numbered in it. */
+  /** Only together with `accountId`: each account numbers its own keys. */
   readonly keyId?: number
-  /** What the client asked for: an entry, or a name that was mapped to one. */
+  /** The name that the client requested: an entry's, or one that was mapped to an entry. */
   readonly requestedName?: string
   readonly entryId?: string
   readonly upstreamId?: string
   /** `ok` is below 400. */
   readonly status?: 'ok' | 'error' | number
-  /** When calls began. */
+  /** Calls that began at this time or later. */
   readonly from: Date
-  /** Not included. */
+  /** Calls that began before this time. */
   readonly to: Date
   /** Least latency, in ms. */
   readonly latencyMsMin?: number
@@ -31,28 +31,28 @@ export interface CallFilter {
 
 export interface CallPage {
   readonly calls: readonly OperatorCall[]
-  /** Give it back to go on; null at the end. A page may be short, even empty, and not be the last. */
+  /** Pass it back to continue; null at the end. A page may be short, even empty, without being the last. */
   readonly next: string | null
-  /** Calls that began before this were not looked at yet; null: all were. */
+  /** Calls that began before this have not been searched yet; null: all have. */
   readonly lookedBackTo: Date | null
 }
 
 export interface CallLimits {
   readonly pageRowsMax: number
-  /** Calls that are looked at for one page, statement by statement: what matches much is found by the first. */
+  /** How many calls each statement for one page searches: a filter that matches much needs only the first. */
   readonly windows: readonly number[]
 }
 
 export const CALL_LIMITS: CallLimits = { pageRowsMax: 200, windows: [500, 8_000] }
 
-/** Parameters from $1 on: as filterParameters. */
+/** The filter; its parameters, from $1 on, come from `filterParameters`. */
 const MATCHES = `($1::text is null or key_id = $1::text::bigint)
   and ($2::text is null or coalesce(requested_name, entry_id) = $2) and ($3::text is null or entry_id = $3)
   and ($4::text is null or ${UPSTREAM_OF_CALL} = $4)
   and ($5::text is null or status between $5::text::integer and $6::text::integer)
   and ($7::text is null or latency_ms >= $7::text::integer)
   and call_id >= $8::text::uuid and call_id < $9::text::uuid`
-/** Calls of everybody from before $10 on, and calls of account $12 whose number is between $13 and $10. */
+/** The calls of all accounts before $10, or those of account $12 with a `seq` between $13 and $10. */
 const SOURCES = {
   everybody: `from usage where call_id < $10::text::uuid and call_id >= $8::text::uuid order by call_id desc`,
   account: `from usage where account_id = $12::text::bigint and seq < $10::text::bigint and seq > $13::text::bigint
@@ -60,8 +60,8 @@ const SOURCES = {
 } as const
 
 /**
- * The edge of what was looked at is a row of its own, with a call where one matches. Attempts, most of a row's bytes, are
- * looked at for an upstream alone.
+ * Every row also says how far the search looked; if no call matches, there is one row that says only that. Attempts, most of
+ * a row's bytes, are read only when the filter names an upstream.
  */
 const pageOf = (source: keyof typeof SOURCES, window: number, attempts: string): string => `
 with looked as materialized (
@@ -78,7 +78,7 @@ select edge.*, matching.* from edge left join lateral (
   select ${CALL_COLUMNS} from found join usage using (account_id, seq) ${CALL_SOURCES}) matching on true
  order by ${source === 'account' ? 'seq' : 'call_id'} desc`
 
-/** Where the next call before $1 can be that the filter matches, by the hours of the roll-up. */
+/** Tells from the roll-up's hours where the next call before $1 that matches the filter can be. */
 const JUMP = `
 with hours as not materialized (
   select first_call_id, last_call_id from call_hourly
@@ -104,7 +104,7 @@ interface Window {
   readonly calls: readonly OperatorCall[]
 }
 
-/** Rejects for a cursor that is none of this list. */
+/** Finds one page of calls. Rejects for a cursor that this list did not give. */
 export function findCalls(
   sql: AnySql,
   { filter, before, limit }: { readonly filter: CallFilter; readonly before?: string; readonly limit: number },
@@ -134,7 +134,7 @@ async function findAmongAll(sql: AnySql, { filter, limit, windows }: Request, be
     if (mayJump) {
       const target = await jump(sql, filter, position)
       if (target === null || target < first) return { calls, next: null, lookedBackTo: null }
-      // The call that was jumped to is to be found itself.
+      // The search is for calls before `position`, and must find the call that it jumped to.
       if (target < position) position = after(target)
     }
     const size = matchesAll(filter) ? limit : window
@@ -157,7 +157,7 @@ async function findInAccount(
   const { keyId, entryId, status, from, to } = filter
   const bounds = await findBounds(sql, accountId, {
     from,
-    // Calls are found by when they began, and their place by when they ended.
+    // The filter is about when calls began, but the journal is in the order in which they ended.
     to: new Date(to.getTime() + DAY_MS),
     ...(keyId !== undefined && { keyId }),
     ...(entryId !== undefined && { entryId }),
@@ -181,7 +181,7 @@ async function findInAccount(
   return { calls, next: null, lookedBackTo: null }
 }
 
-/** Longest call, and what clocks may differ by. */
+/** Longest time from a call's beginning to its end, and what clocks may differ by. */
 const CALL_MS_MAX = 20 * 60_000
 const DAY_MS = 86_400_000
 
@@ -189,7 +189,7 @@ function more(calls: readonly OperatorCall[], next: string, edgeCall: string): C
   return { calls, next, lookedBackTo: new Date(timeOf(edgeCall)) }
 }
 
-/** The least id after this one. */
+/** The id that comes right after this one. */
 function after(callId: string): string {
   return `${callId.slice(0, -12)}${(BigInt(`0x${callId.slice(-12)}`) + 1n).toString(16).padStart(12, '0').slice(-12)}`
 }
@@ -218,7 +218,7 @@ function matchesAll(filter: CallFilter): boolean {
   return !isRolledUp(filter) && filter.keyId === undefined && filter.requestedName === undefined
 }
 
-/** For MATCHES. */
+/** The parameters of MATCHES. */
 function filterParameters(filter: CallFilter): (string | null)[] {
   const { keyId, requestedName = null, entryId = null, upstreamId = null, status, from, to, latencyMsMin } = filter
   return [

@@ -7,14 +7,14 @@ import { REPORT_LIMITS, type ReportLimits } from './limits.ts'
 import type { DayRange } from './types.ts'
 
 const ACCOUNTS_PER_PAGE = 1_000
-/** Accounts after $1 with calls in the period. */
+/** Accounts with calls in the period, from the one after $1 on. */
 const ACCOUNTS = `select distinct account_id from usage_daily
   where account_id > $1::text::bigint and day >= $2::text::date and day < $3::text::date
   order by account_id limit $4::text::integer`
 
 /**
- * Account by account, oldest call first; `upstream_cost_vnd` is empty where unknown. In chunks, as `exportUsageCsv`.
- * Throws RangeError for an impossible period.
+ * Yields the calls account by account, oldest first, in chunks as `exportUsageCsv` does; `upstream_cost_vnd` is empty where
+ * unknown. Throws RangeError for an impossible period.
  */
 export async function* exportOperatorsCsv(
   sql: AnySql,

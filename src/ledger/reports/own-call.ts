@@ -1,4 +1,4 @@
-/** One call as its customer sees it: nothing of where it was tried, or what it cost the operator. */
+/** One call as its customer sees it: without where it was tried and what it cost the operator. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { requestIdOf } from '../../lib/ids.ts'
@@ -7,7 +7,7 @@ import { toUsageRow, USAGE_COLUMNS } from './rows.ts'
 import type { UsageRow } from './types.ts'
 
 export interface OwnCall extends UsageRow {
-  /** What the client was told. */
+  /** The request id that the client saw. */
   readonly requestId: string
   /** Part of the input that went into the provider's cache; null: unknown. */
   readonly cacheWriteTokens: number | null

@@ -1,7 +1,7 @@
 /**
- * The usage log as spreadsheets open it: UTF-8 with a byte order mark, times of Vietnam without a zone, columns and words in
- * the reader's language. Commas part the cells and dots the fractions, whatever the language: in a cell that says 1,68, most
- * programs would read 168.
+ * The usage log for spreadsheets: UTF-8 with a byte order mark, times of Vietnam without a zone, columns and words in the
+ * reader's language. In every language, commas separate cells and a dot is the decimal point: most programs would read a
+ * cell that says 1,68 as 168.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -18,7 +18,7 @@ export interface PeopleLayout {
   readonly yes: string
   readonly no: string
   readonly keyLabel: (keyId: number) => string
-  /** How a call ended. */
+  /** Says how a call ended. */
   readonly outcome: (ended: Pick<UsageRow, 'status' | 'errorCode'>) => string
   readonly pricePer: (per: UsageRow['pricePer']) => string
 }
@@ -82,7 +82,7 @@ interface Row {
 const BYTE_ORDER_MARK = '\ufeff'
 const PRICE_PER = new Map(Object.entries(PRICE_PER_CODES).map(([name, code]) => [code, name as UsageRow['pricePer']]))
 
-/** Chunks as of `exportUsageCsv`, oldest call first. */
+/** Yields chunks as `exportUsageCsv` does, oldest call first. */
 export async function* exportForPeople(
   sql: AnySql,
   {

@@ -1,4 +1,4 @@
-/** Calls one by one, newest first. Each page is found by its first row's number, however deep it lies. */
+/** Calls one by one, newest first. A page is looked up by `seq`, so late pages are as fast as early ones. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { microVnd } from '../../lib/money.ts'
@@ -11,7 +11,7 @@ export const USAGE_COLUMNS = `seq, call_id, key_id, entry_id, requested_name, en
   cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
   balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at, extras_vnd, error_code, tag,
   (select digest from catalogue c where c.catalogue_id = usage.catalogue_id) as catalogue`
-/** Parameters $4 to $10: as filterParameters. */
+/** The filter; its parameters, $4 to $10, come from `filterParameters`. */
 export const USAGE_FILTER = `($4::text is null or key_id = $4::text::bigint) and ($5::text is null or entry_id = $5)
   and ($6::text is null or status between $6::text::integer and $7::text::integer)
   and ($8::text is null or closed_at >= $8::text::timestamptz) and ($9::text is null or closed_at < $9::text::timestamptz)
@@ -58,7 +58,7 @@ export async function readUsageRows(
   return { rows, nextBeforeSeq: before > bounds.afterSeq + 1 ? before : null }
 }
 
-/** One call of the account; null before it has ended, and for calls of others. */
+/** One call of the account; null before it has ended, and for other accounts' calls. */
 export async function readUsageRow(
   sql: AnySql,
   { accountId, callId }: { accountId: number; callId: string },
@@ -67,7 +67,7 @@ export async function readUsageRow(
   return row === undefined ? null : toUsageRow(row)
 }
 
-/** For USAGE_FILTER. */
+/** The parameters of USAGE_FILTER. */
 export function filterParameters({ keyId, entryId, status, from, to, tag }: UsageFilter): (string | null)[] {
   const [statusMin, statusMax] = statusRange(status)
   return [

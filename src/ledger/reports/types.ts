@@ -47,9 +47,9 @@ export interface DailyFigure extends UsageSums {
   readonly series: string
 }
 
-/** Sums of an hour or a day, of whatever a filter lets through. */
+/** Sums of an hour or a day, over the calls that a filter matches. */
 export interface HourlyFigure {
-  /** Of Vietnam: `2026-11-21T14`, or a day. */
+  /** The hour in Vietnam, such as `2026-11-21T14`, or the day. */
   readonly at: string
   /** The entry id ('': none was chosen), the key's number as text, or the tag ('': none). */
   readonly series: string
@@ -76,10 +76,10 @@ export interface UsageRow {
   readonly entryId: string
   /** The name that the client requested, if it was mapped. */
   readonly requestedName: string | null
-  /** As in ENDPOINT_FACTS. */
+  /** The endpoint's code in ENDPOINT_FACTS. */
   readonly endpoint: number
   readonly status: number
-  /** As in errors.ts; null: nothing went wrong, the client left, or written before it was kept. */
+  /** A code of errors.ts; null: nothing went wrong, the client left, or the row was written before codes were kept. */
   readonly errorCode: string | null
   /** The client's own label; null: none. */
   readonly tag: string | null

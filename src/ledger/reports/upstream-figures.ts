@@ -1,4 +1,4 @@
-/** How upstreams did in the last hours, over all processes: attempts by how they ended, first bytes, calls, tokens, cost. */
+/** How upstreams have served lately, over all processes: attempts by outcome, times to the first byte, calls, tokens, cost. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd, ZERO_MICRO_VND } from '../../lib/money.ts'
@@ -7,7 +7,7 @@ import { percentile, sum } from './first-bytes.ts'
 export interface OutcomeCount {
   /** `ok`, `client_gone`, or a code of errors.ts. */
   readonly outcome: string
-  /** HTTP status of the replies that were errors; 0: none. */
+  /** HTTP status of these attempts' error replies; 0: they had none. */
   readonly status: number
   readonly attempts: number
 }
@@ -15,7 +15,7 @@ export interface OutcomeCount {
 export interface UpstreamFigures {
   readonly upstreamId: string
   readonly attempts: number
-  /** Those for which the upstream has to answer. */
+  /** Attempts that failed through the upstream's fault. */
   readonly failures: number
   /** The most frequent first. */
   readonly outcomes: readonly OutcomeCount[]
@@ -29,7 +29,7 @@ export interface UpstreamFigures {
   readonly costMicroVnd: MicroVnd
 }
 
-/** Read once for outcomes and first bytes: it is the larger table. */
+/** One statement for outcomes and first bytes, because this is the larger table. */
 const ATTEMPTS = `select upstream_id, outcome, status, first_byte_step, sum(attempts)::text as attempts from attempt_hourly
   where hour >= $1::text::timestamptz group by 1, 2, 3, 4 order by first_byte_step`
 const CALLS = `select upstream_id, sum(calls)::text as calls, sum(input_tokens)::text as input_tokens,
@@ -37,12 +37,12 @@ const CALLS = `select upstream_id, sum(calls)::text as calls, sum(input_tokens):
     sum(upstream_cost_micro_vnd)::text as cost
   from call_hourly where hour >= $1::text::timestamptz and upstream_id <> '' group by 1`
 
-/** Outcomes that speak of the upstream, not of the request or the client. */
+/** Whether the outcome is the upstream's fault, not the request's or the client's. */
 export function isUpstreamFailure(outcome: string): boolean {
   return ['upstream_failed', 'upstream_overloaded', 'upstream_rate_limited', 'upstream_misconfigured'].includes(outcome)
 }
 
-/** From the full hour of `since` on; those with any attempt or call, by id. */
+/** Figures by upstream id, from the full hour of `since` on, of upstreams with any attempt or call. */
 export async function readUpstreamFigures(sql: AnySql, since: Date): Promise<ReadonlyMap<string, UpstreamFigures>> {
   const from = [new Date(Math.floor(since.getTime() / 3_600_000) * 3_600_000).toISOString()]
   const [attempts, calls] = await Promise.all([ATTEMPTS, CALLS].map(statement => sql.unsafe(statement, from)))
@@ -74,7 +74,7 @@ export async function readUpstreamFigures(sql: AnySql, since: Date): Promise<Rea
 
 interface Attempts extends OutcomeCount {
   readonly upstreamId: string
-  /** Of the first byte; negative: there was none. */
+  /** The step of the time to the first byte; negative: there was none. */
   readonly step: number
 }
 
