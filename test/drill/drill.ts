@@ -1,6 +1,6 @@
 /**
- * The disk of Postgres is lost under load, twice: first recovered from a base backup and the archived log, then restored from
- * the gateway's own backup file. Each time, what came back by itself, what the spools brought, and how long it took.
+ * Loses Postgres' disk under load, twice: first it is recovered from a base backup and the archived log, then restored from
+ * the gateway's own backup file. Each time, reports what came back at once, what the spools added, and how long it took.
  */
 
 import { execFile } from 'node:child_process'
@@ -24,7 +24,7 @@ import { programEnvironment } from '../support/program.ts'
 import type { DrillReport, Recovery } from './report.ts'
 
 export interface DrillOptions {
-  /** Under load, between two steps, in ms. */
+  /** How long the load runs between two steps, in ms. */
   readonly stepMs: number
   readonly callers: number
   readonly onProgress: (line: string) => void
@@ -134,7 +134,7 @@ class Drill {
     })
   }
 
-  /** Until the time has passed and some calls were served. */
+  /** Lets the load run until this time has passed and some calls have been served. */
   async #load(ms: number): Promise<void> {
     const { calls } = this.#world.client
     const enough = calls.filter(({ complete }) => complete).length + 2 * this.#options.callers
@@ -145,7 +145,7 @@ class Drill {
     )
   }
 
-  /** Notifications of the next transfers. */
+  /** Sends the notifications of the next transfers. */
   async #notify(count: number): Promise<void> {
     for (const transfer of this.#transfers.filter(({ acknowledged }) => !acknowledged).slice(0, count)) {
       const { url } = this.#world.gateways[0] as GatewayProcess
@@ -153,7 +153,7 @@ class Drill {
     }
   }
 
-  /** A verb of the command line, in a process of its own. */
+  /** Runs a verb of the command line in a process of its own. */
   async #verb(cluster: Cluster, ...words: string[]): Promise<void> {
     const { customers } = this.#world
     const env = { ...programEnvironment(), ...customers.environment, DATABASE_URL: cluster.url, DATA_DIR: this.#folder }
@@ -174,7 +174,7 @@ class Drill {
       ...settings,
     })
     await cluster.start()
-    // It can be read before it has replayed everything.
+    // A recovering cluster can be read before it has replayed everything, so wait for the end.
     const sql = cluster.open(1)
     await eventually(
       async () => (await sql.unsafe('select pg_is_in_recovery() as recovers'))[0]?.recovers,
@@ -185,7 +185,7 @@ class Drill {
     return cluster
   }
 
-  /** Loses the disk, and brings everything back by `restore`. */
+  /** Loses the disk, and brings everything back with `restore`. */
   async #recover(how: string, restore: () => Promise<Cluster>): Promise<Recovery> {
     const world = this.#world
     const lostAt = Date.now()
@@ -258,7 +258,7 @@ class Drill {
     return this.#transfers.filter(({ acknowledged, reference }) => acknowledged && !known.has(reference)).length
   }
 
-  /** Another copy as it was at a moment; nothing uses it. */
+  /** Recovers another copy as it was at a moment, and compares it; gateways do not use it. */
   async #recoverTo(moment: string): Promise<DrillReport['moment']> {
     const now = this.#cluster.open(1)
     const beganMs = performance.now()
@@ -304,7 +304,7 @@ export async function runDrill(options: DrillOptions): Promise<DrillReport> {
   chmodSync(folder, 0o755)
   const archive = join(folder, 'archive')
   mkdirSync(archive)
-  // From the first segment on: after some failures Postgres waits a minute.
+  // Postgres must be able to archive from the first segment on: after some failures it waits a minute.
   chmodSync(archive, 0o777)
   let world: World | null = null
   try {

@@ -2,17 +2,17 @@
 
 import type { Findings } from '../fault/support/check.ts'
 
-/** One loss of the disk and the way back. Calls are those whose clients had their whole reply. */
+/** One loss of the disk and the recovery from it. `calls` counts those whose clients had received their whole reply. */
 export interface Recovery {
   readonly how: string
   readonly calls: number
-  /** Calls without their charge before any spool was replayed, and afterwards. */
+  /** How many of those calls had no charge before any spool was replayed, and (`lost`) afterwards. */
   readonly withoutCharge: number
   readonly lost: number
-  /** Top-ups that were acknowledged and gone, and after the bank repeated its notifications. */
+  /** How many acknowledged top-ups were gone, and (`creditsLost`) still were after the bank had repeated its notifications. */
   readonly creditsGone: number
   readonly creditsLost: number
-  /** From the loss until Postgres took writes again; from then until the first call was served; until all was charged. */
+  /** From the loss until Postgres took writes again; from then until the first call was served, and until all was charged. */
   readonly restoredMs: number
   readonly servedMs: number
   readonly chargedMs: number
@@ -24,7 +24,7 @@ export interface DrillReport {
   readonly backupMs: number
   readonly baseBackupMs: number
   readonly recoveries: readonly Recovery[]
-  /** Of a recovery to a moment in the middle: calls up to it that are missing, calls after it that are there. */
+  /** A recovery to a moment in the middle: calls up to it that are missing, and calls after it that should not be there. */
   readonly moment: {
     readonly missing: number
     readonly beyond: number

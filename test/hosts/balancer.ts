@@ -12,7 +12,7 @@ const CONFIGURATION = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', 
 
 export interface Balancer {
   readonly url: string
-  /** Its own, signed by itself. */
+  /** The balancer's own certificate, self-signed. */
   readonly certificate: string
   stop(): Promise<void>
 }

@@ -12,20 +12,20 @@ import { BALANCER_HOST, createWorld, GATEWAY_HOSTS, killGateway, startGateway, t
 
 export interface HostsOptions {
   readonly ratePerSecond: number
-  /** Only the steps whose names match. */
+  /** Runs only the steps whose names match. */
   readonly only: RegExp
   readonly onProgress: (line: string) => void
 }
 
 interface Step {
   readonly what: string
-  /** Limit for the time until calls are served again, after the fault or the operator's first command. */
+  /** Within how many seconds calls must be served again, after the operator's first command or, without one, the fault. */
   readonly withinS: number
   /** Calls that may fail; absent: any. */
   readonly failedMax?: number
   /** `mending` is called before the operator's first command. */
   readonly happen: (mending: () => void) => Promise<void>
-  /** What the next step needs, after calls are served again. */
+  /** Puts right what the next step needs, once calls are served again. */
   readonly after?: () => Promise<void>
 }
 
@@ -34,7 +34,7 @@ type Sent = Transfer & { acknowledged: boolean }
 const CUSTOMERS = 6
 /** For how long a link is cut. */
 const CUT_MS = 12_000
-/** Until the operator begins. */
+/** How long the operator takes to react to a fault. */
 const REACTION_MS = 5_000
 const NEW_PRICE_VND = 2_401
 
@@ -219,11 +219,11 @@ class Hosts {
       { timeoutMs: LATE_MS },
     ).catch(async error => {
       const states = this.#world.gateways.map(async ({ url }) => (await fetch(`${url}/readyz`)).text())
-      throw new Error(`not both gateways serve: ${(await Promise.all(states)).join(' ')}`, { cause: error })
+      throw new Error(`a gateway does not serve calls: ${(await Promise.all(states)).join(' ')}`, { cause: error })
     })
   }
 
-  /** A bank's notification in the middle of what happens; what the gateway did not accept is repeated afterwards. */
+  /** Sends a bank's notification in the middle of the fault, and repeats it until a gateway accepts it. */
   async #topUp(): Promise<void> {
     const { customers, gateways } = this.#world
     const transfer = this.#transfers.find(({ acknowledged }) => !acknowledged) as Sent
@@ -258,7 +258,7 @@ class Hosts {
   }
 }
 
-/** Each with the seconds from the fault to its start and end. */
+/** Describes calls, each with the seconds from the fault to its start and its end. */
 function describe(calls: readonly ClientCall[], faultAt: number): string {
   const seconds = (at: number) => ((at - faultAt) / 1_000).toFixed(1)
   return calls

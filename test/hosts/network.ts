@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { type Host, sendSignal, TIE } from '../fault/support/child.ts'
 
-/** Why there can be no such network here; null: there can. */
+/** Why such a network cannot be made here, or null if it can. */
 export function whyNot(): string | null {
   if (process.platform !== 'linux') return 'network namespaces exist on Linux only'
   if (process.getuid?.() !== 0) return 'making network namespaces takes root'
@@ -29,9 +29,9 @@ export class Network {
   readonly #subnet = `10.213.${process.pid % 256}`
   readonly #bridge = `gwh${process.pid}`
   readonly #names: readonly string[]
-  /** Of this machine, which every host reaches. */
+  /** Address of this machine, which every host reaches. */
   readonly gateway = `${this.#subnet}.1`
-  /** One more address, which belongs to whoever has it now. */
+  /** An address that moves from host to host. */
   readonly floating = `${this.#subnet}.100`
 
   constructor(names: readonly string[]) {
@@ -58,7 +58,7 @@ export class Network {
     ip('link', 'set', this.#cable(name), 'up')
   }
 
-  /** What two hosts send each other vanishes silently; both reach all others. One pair at a time. */
+  /** Makes what two hosts send each other vanish silently; both still reach all others. Cut only one pair at a time. */
   cut(...pair: readonly [string, string]): void {
     for (const name of pair) ip('link', 'set', this.#cable(name), 'type', 'bridge_slave', 'isolated', 'on')
   }
@@ -73,7 +73,7 @@ export class Network {
     this.#run(name, 'arping', '-U', '-c', '2', '-I', 'eth0', this.floating)
   }
 
-  /** As at its own console: works without its cable. */
+  /** Takes the floating address from a host, as at its own console: this works without its cable. */
   dropFloating(name: string): void {
     this.#run(name, 'ip', 'address', 'del', `${this.floating}/24`, 'dev', 'eth0')
   }
@@ -101,7 +101,7 @@ export class Network {
     return `gwh-${this.#id}-${name}`
   }
 
-  /** At most 15 characters. */
+  /** Linux allows at most 15 characters for the name of an interface. */
   #cable(name: string): string {
     return `g${this.#id}${name}`
   }
@@ -111,14 +111,14 @@ function ip(...args: readonly string[]): void {
   execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] })
 }
 
-/** With whatever still runs in it: HAProxy changes its user, and then does not die with this process. */
+/** Removes a namespace and kills what still runs in it: HAProxy, which changes its user, would not die with this process. */
 function removeSpace(space: string): void {
   const { stdout } = spawnSync('ip', ['netns', 'pids', space], { encoding: 'utf8' })
   for (const id of stdout.split('\n').filter(Boolean)) sendSignal(Number(id), 'SIGKILL')
   spawnSync('ip', ['netns', 'del', space])
 }
 
-/** Of runs that were killed. */
+/** Removes what killed runs have left behind. */
 function removeLeftovers(): void {
   const spaces = execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' }).matchAll(/^gwh-(\d+)-\S+/gm)
   for (const [space, id] of spaces) {

@@ -1,4 +1,4 @@
-/** A primary and its synchronous standby, and what an operator does with them: docs/operations.md has the same as commands. */
+/** A primary and its synchronous standby, and what an operator does with them; docs/operations.md has the commands. */
 
 import { join } from 'node:path'
 import type { Sql } from '../../src/lib/database.ts'
@@ -27,14 +27,14 @@ export class Pair {
     this.#sql = primary.open(4)
   }
 
-  /** Without a standby yet. */
+  /** Starts a primary that has no standby yet. */
   static async create(network: Network, folder: string): Promise<Pair> {
     const primary = await Cluster.createMigrated(join(folder, 'postgres'), SETTINGS, network.host(DATABASE_HOSTS[0]))
     network.takeFloating(DATABASE_HOSTS[0])
     return new Pair(network, folder, primary)
   }
 
-  /** To the primary, by its own address. */
+  /** Connections to the primary, by its own address. */
   get sql(): Sql {
     return this.#sql
   }
@@ -47,12 +47,12 @@ export class Pair {
     return this.#hosts[1]
   }
 
-  /** Leads to the primary, whichever host that is. */
+  /** Address of the primary, whichever host that is. */
   get url(): string {
     return this.#primary.urlAt(this.#primary.port, this.#network.floating)
   }
 
-  /** The other host gets a new copy of the primary and follows it; from now on settlements wait for it. */
+  /** Makes the other host a standby with a new copy of the primary; from now on, settlements wait for it. */
   async addStandby(): Promise<void> {
     const folder = join(this.#folder, `standby-${++this.#copies}`)
     this.#standby = await this.#primary.standbyFromBackup(folder, this.#network.host(this.standbyHost))
@@ -60,7 +60,7 @@ export class Pair {
     await this.require(true)
   }
 
-  /** Whether settlements wait for the standby. */
+  /** Sets whether settlements wait for the standby. */
   async require(standby: boolean): Promise<void> {
     await setNames(this.#sql, standby ? 'standby' : '')
     if (!standby) return
@@ -74,7 +74,7 @@ export class Pair {
     this.#primary.kill(true)
   }
 
-  /** Settlements that wait for the standby now. */
+  /** How many settlements are waiting for the standby. */
   async waiting(): Promise<number> {
     const [row] = await this.#sql.unsafe(
       `select count(*)::integer as n from pg_stat_activity where wait_event = 'SyncRep'`,
@@ -82,7 +82,7 @@ export class Pair {
     return row?.n
   }
 
-  /** The old primary is shut off at its console, the standby promoted, and the address moved to it. */
+  /** Shuts off the old primary at its console, promotes the standby, and moves the floating address to it. */
   async failOver(): Promise<void> {
     const [old, promoted] = [this.#primary, this.#standby as Cluster]
     this.#network.dropFloating(this.primaryHost)

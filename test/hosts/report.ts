@@ -4,14 +4,14 @@ import type { Findings } from '../fault/support/check.ts'
 
 export interface StepReport {
   readonly what: string
-  /** Calls that were open or began between the fault and the time they were served again. */
+  /** Calls that were open or began between the fault and the moment when calls were served again. */
   readonly calls: number
   readonly failed: number
-  /** Of those that failed: HTTP status, or how their connection broke. */
+  /** Failed calls by HTTP status, or by how their connection broke. */
   readonly statuses: Readonly<Record<string, number>>
   /** From the fault until the operator's first command; 0 if there is none. */
   readonly operatorAfterS: number
-  /** From then, until a whole reply arrived and no call that failed began any more. */
+  /** From then until a whole reply had arrived and the last call that failed had begun. */
   readonly servedS: number
   readonly withinS: number
   readonly failedMax: number | null
@@ -22,11 +22,11 @@ export interface HostsReport {
   readonly calls: number
   readonly steps: readonly StepReport[]
   readonly findings: Findings
-  /** Different prices of the model whose price changed. */
+  /** Number of different prices at which the repriced model was sold. */
   readonly prices: number
 }
 
-/** Empty if all was as promised. */
+/** What was lost, wrong or late; empty if every promise was kept. */
 export function findingsOf({ steps, findings, prices }: HostsReport): string[] {
   return [
     ...Object.entries(findings).flatMap(([name, list]) => (list as readonly string[]).map(line => `${name}: ${line}`)),
@@ -34,7 +34,7 @@ export function findingsOf({ steps, findings, prices }: HostsReport): string[] {
       ...(servedS > withinS ? [`${what}: served again after ${servedS} s`] : []),
       ...(failedMax !== null && failed > failedMax ? [`${what}: ${failed} calls failed`] : []),
     ]),
-    ...(prices <= 2 ? [] : [`${prices} prices, not 2`]),
+    ...(prices <= 2 ? [] : [`the repriced model was sold at ${prices} prices, not 2`]),
   ]
 }
 

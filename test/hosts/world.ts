@@ -24,9 +24,9 @@ export interface World {
   readonly customers: Customers
   readonly oracle: Oracle
   readonly client: Client
-  /** Of the balancer. */
+  /** Address of the balancer. */
   readonly url: string
-  /** What runs at first, and the next one. */
+  /** The release that runs at first, and the next one. */
   readonly releases: readonly [ProjectCopy, ProjectCopy]
   close(): Promise<void>
 }
@@ -35,7 +35,7 @@ export async function createWorld(): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-hosts-'))
   // Postgres runs as another user.
   chmodSync(folder, 0o755)
-  // Logs, spools and the stopped database are left for inspection.
+  // With KEEP=yes, the logs, spools and the stopped database are left for inspection.
   const keep = process.env.KEEP === 'yes'
   const undo: (() => unknown)[] = [
     () => {
@@ -67,7 +67,7 @@ export async function createWorld(): Promise<World> {
       PUBLIC_URL: `https://${balancer.address}`,
       TRUSTED_PROXIES: balancer.address,
       WORKERS: '1',
-      // A busy machine compiles a new release for long.
+      // On a busy machine, compiling a new release takes long.
       LIMIT_WORKER_START_MS: '300000',
       ...customers.environment,
     }
@@ -94,12 +94,12 @@ export async function createWorld(): Promise<World> {
   }
 }
 
-/** Rejects with the end of its log. */
+/** Starts a gateway; rejects with the end of its log if it does not start. */
 export async function startGateway(gateway: GatewayProcess): Promise<void> {
   if (!(await gateway.start())) throw new Error(`${gateway.name} did not start:\n${gateway.life?.lastWords}`)
 }
 
-/** All of its processes at once, as when its machine stops. */
+/** Kills all processes of a gateway at once, as if its machine had stopped. */
 export async function killGateway(gateway: GatewayProcess): Promise<void> {
   const workers = gateway.running ? childrenOf(gateway.pid) : []
   const gone = gateway.signal('SIGKILL')

@@ -1,4 +1,4 @@
-/** The figures of several workers on one port. */
+/** The metrics of several workers, served on one port. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { childrenOf, sendSignal } from '../fault/support/child.ts'

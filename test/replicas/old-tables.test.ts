@@ -1,4 +1,4 @@
-/** Whoever changes the YAML and forgets to generate hears of it: at the start, and at each SIGHUP. */
+/** A gateway warns whoever has changed the YAML and forgot to generate: at the start, and at each SIGHUP. */
 
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -43,7 +43,7 @@ const generate = () => execFileSync(process.execPath, [join(root(), 'codegen/mai
 const agree = () =>
   execFileSync(process.execPath, [project.main, 'catalogue', 'digest', '--json'], { encoding: 'utf8', stdio: 'pipe' })
 
-test('at the start of a process', async () => {
+test('a process warns of old tables at its start', async () => {
   project.edit('catalogue/catalogue.yaml', 'hold_output_tokens: 1024', 'hold_output_tokens: 1025')
   const program = await start({})
   await program.logged(OLDER)
@@ -51,7 +51,7 @@ test('at the start of a process', async () => {
   expect(await program.ended).toBe(0)
 })
 
-test('at the start of a supervisor and at each SIGHUP, until the tables agree', async () => {
+test('a supervisor warns of old tables at its start and at each SIGHUP, until they agree with the YAML', async () => {
   const program = await start({ WORKERS: '1' })
   await program.logged(OLDER)
 
@@ -60,7 +60,7 @@ test('at the start of a supervisor and at each SIGHUP, until the tables agree', 
   program.signal('SIGHUP')
   await expect.poll(() => count(program, REPLACED), { timeout: 60_000 }).toBe(1)
 
-  // A comment is no news; the question is asked all the same.
+  // A changed comment makes no difference to the tables, though the comparison runs again.
   project.edit('catalogue/catalogue.yaml', '# How many entries', '# So many entries')
   writeFileSync(join(root(), 'catalogue/families/README.md'), 'No YAML.')
   program.signal('SIGHUP')

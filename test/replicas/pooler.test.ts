@@ -16,7 +16,7 @@ import { gatewayEnvironment, newCustomer, newFolder } from './world.ts'
 const PGBOUNCER = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(path => existsSync(path))
 const NOBODY = 65_534
 
-// PgBouncer is a program of the system, not of npm: where it is not installed there is nothing to test with.
+// PgBouncer comes with the system, not with npm: where it is not installed, there is nothing to test with.
 describe.skipIf(PGBOUNCER === undefined)('behind PgBouncer (skipped where it is not installed)', () => {
   const folder = newFolder()
   let database: TestDatabase
@@ -40,13 +40,13 @@ describe.skipIf(PGBOUNCER === undefined)('behind PgBouncer (skipped where it is 
       'unix_socket_dir =',
       'auth_type = any',
       'pool_mode = transaction',
-      // Two connections of the server for all that the gateways open: sessions are truly shared.
+      // Two server connections for all that the gateways open, so that sessions are truly shared.
       'default_pool_size = 2',
       'max_client_conn = 200',
     ]
     const file = join(folder.path, 'pgbouncer.ini')
     writeFileSync(file, `${settings.join('\n')}\n`, { mode: 0o600 })
-    // It refuses to run as root.
+    // PgBouncer refuses to run as root.
     const asRoot = process.getuid?.() === 0
     if (asRoot) {
       chmodSync(folder.path, 0o755)
@@ -85,7 +85,7 @@ describe.skipIf(PGBOUNCER === undefined)('behind PgBouncer (skipped where it is 
     return row?.count
   }
 
-  test('the pooler is what it should be: sessions are shared, so that a lock of a session means nothing', async () => {
+  test('the pooler shares sessions between clients, so that a lock of a session means nothing', async () => {
     const version = execFileSync(PGBOUNCER as string, ['--version'], { encoding: 'utf8' })
     expect(version).toMatch(/^PgBouncer \d/)
     const clients = Array.from({ length: 4 }, () =>
@@ -113,7 +113,7 @@ describe.skipIf(PGBOUNCER === undefined)('behind PgBouncer (skipped where it is 
     expect(await audit(database.sql)).toMatchObject({ clean: true, openHolds: 0 })
   })
 
-  test('what belongs to a session goes past it: locks of processes, news, prepared statements', async () => {
+  test('what belongs to a session bypasses the pooler: locks of processes, notifications, prepared statements', async () => {
     for (const name of ['gateway life', 'gateway news', 'gateway holds', 'gateway settles', 'gateway keys']) {
       expect(await connectionsOf(name), name).toBeGreaterThanOrEqual(2)
     }
@@ -121,7 +121,7 @@ describe.skipIf(PGBOUNCER === undefined)('behind PgBouncer (skipped where it is 
       select count(*)::integer as count from pg_locks l join pg_stat_activity a using (pid)
        where l.locktype = 'advisory' and l.classid = 7 and a.application_name = 'gateway life' and a.datname = current_database()`
     expect(locks[0]?.count).toBe(2)
-    // Through the pooler itself nothing prepared is left behind.
+    // No prepared statement is left behind in the pooler's own sessions.
     const pooled = openDatabase({ url: pooledUrl, name: 'client', connectionsMax: 1, pooled: true })
     const prepared = await pooled.unsafe('select count(*)::integer as count from pg_prepared_statements')
     expect(prepared[0]?.count).toBe(0)

@@ -1,4 +1,4 @@
-/** What clients notice of a redeploy: nothing. Real processes, a copy of the project that changes, calls without end. */
+/** Clients notice nothing of a redeploy: real processes, a copy of the project that changes, and calls without end. */
 
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { audit } from '../../src/ledger/audit.ts'
@@ -10,10 +10,10 @@ import { copyProject, type ProjectCopy } from '../support/project-copy.ts'
 import { gatewayEnvironment, newCustomer, newFolder } from './world.ts'
 
 const PRICES = { before: 2400, after: 2500 }
-/** More than the calls at one time: each connection has been used again since. */
+/** Far more calls than connections: after so many, every connection has been used again. */
 const CALLS = 60
 const CALLERS = 12
-/** What a page of another program would show. */
+/** What a page would show if it had been read from disk after the change. */
 const NEWER = '{{#if}} of a newer program <'
 
 /** The supervisor of two workers that the first tests change one after the other. */
@@ -25,10 +25,10 @@ const folder = newFolder()
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  // Slow calls, so that many are always in flight and few leave more of the machine for starts.
+  // Calls are slow, so that many are always in flight, yet few per second leave the machine free for starts.
   provider = await startLoadProvider({ streamMs: 800, wholeMs: 100 })
   project = copyProject()
-  // Replaced workers wait that long for their connections' next calls.
+  // Replaced workers wait this long for a next call on their open connections.
   program = await start({ WORKERS: '2', LIMIT_KEEP_ALIVE_TIMEOUT_MS: '4000' })
 })
 afterAll(async () => {
@@ -49,7 +49,7 @@ async function start(extra: Record<string, string>): Promise<Program> {
   return startProgram({ ...environment, ...extra }, project.main)
 }
 
-/** Calls that end with the test, also when it fails. */
+/** Starts calls that end with the test, even if it fails. */
 function calls(options: LoadOptions): ReturnType<typeof startLoad> {
   const load = startLoad(options)
   onTestFinished(() => void load.stop())
@@ -94,7 +94,7 @@ test('a change of price goes through all workers under load: no call fails, and 
   project.reprice(LOAD_MODEL, PRICES.after)
   await replaceWorkers()
   await more(load, CALLS)
-  // A connection of before may lead to an old worker for its last call.
+  // A connection opened before may still reach an old worker for its last call.
   await until(async () => (await catalogueAt(program.url)) !== before)
   const after = await catalogueAt(program.url)
   const result = await load.stop()
@@ -112,7 +112,7 @@ test('a change of price goes through all workers under load: no call fails, and 
 
 test('code that cannot start leaves the workers as they are, and the log says why', async () => {
   const customer = await newCustomer(database.sql, 1_000_000)
-  // Those of before may still have calls.
+  // Workers replaced by the test before may still have calls.
   await until(() => workersOf(program).length === 2)
   const workers = workersOf(program)
   const load = calls({ url: program.url, apiKey: customer.apiKey, callers: CALLERS })
@@ -148,13 +148,13 @@ test('a worker that is killed is replaced, and its calls are settled or freed by
   expect(await program.ended).toBe(0)
   const rows = await rowsOf(customer.accountId)
   const served = rows.filter(row => row.status === 200).reduce((sum, row) => sum + row.calls, 0)
-  // What was finished is charged, also where the client had not yet got its last byte.
+  // What was finished is charged, even if the client had not yet received the last byte.
   expect(served).toBeGreaterThanOrEqual(finished)
   for (const row of rows) expect(row.cost).toBe(row.status === 200 ? row.price * LOAD_TOKENS : 0)
   expect(await audit(database.sql)).toMatchObject({ clean: true, openHolds: 0 })
 })
 
-test('pages are all of the program that was started, whatever is on disk a moment later', async () => {
+test('all pages are those of the program that was started, even if the files change a moment later', async () => {
   const started = await start({ LOG_LEVEL: 'debug' })
   await started.logged(/pages are loaded/)
   for (const name of ['signin', 'partials/layout']) {
@@ -169,7 +169,7 @@ test('pages are all of the program that was started, whatever is on disk a momen
 
 test('SIGTERM: not ready first, calls still taken, streams finished, exit 0, and no client loses a call to it', async () => {
   const customer = await newCustomer(database.sql, 1_000_000)
-  // Two gateways as behind a load balancer, which is told by readiness where not to go.
+  // Two gateways, as behind a load balancer that avoids those that are not ready.
   const [leaving, staying] = [await start({ LIMIT_DRAIN_NOTICE_MS: '4000' }), await start({})]
   const headers = { authorization: `Bearer ${customer.apiKey}` }
   const body = JSON.stringify({ model: LOAD_MODEL, stream: true, messages: [{ role: 'user', content: 'x' }] })
@@ -180,7 +180,7 @@ test('SIGTERM: not ready first, calls still taken, streams finished, exit 0, and
   const stream = await call(leaving.url)
   leaving.signal('SIGTERM')
   await until(async () => (await fetch(`${leaving.url}/readyz`)).status === 503)
-  // The load balancer goes on for a moment.
+  // The load balancer still sends calls for a moment.
   const late = await call(leaving.url)
   expect(late.status).toBe(200)
   const result = await kept.stop()

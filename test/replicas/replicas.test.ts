@@ -1,4 +1,4 @@
-/** Four gateway processes on one Postgres and nothing else between them. */
+/** Four gateway processes that share a Postgres and nothing else. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limitKey } from '../../src/accounts/key-rate.ts'
@@ -25,7 +25,7 @@ const folders = Array.from({ length: REPLICAS }, newFolder)
 beforeAll(async () => {
   database = await createTestDatabase({ migrated: false })
   provider = await startLoadProvider({ wholeMs: 5 })
-  // All at once on an empty database: one of them makes the schema.
+  // All start at once on an empty database: one of them makes the schema.
   replicas = await Promise.all(
     folders.map(async ({ path: dataDir }) => {
       const given = { port: await freePort(), databaseUrl: database.url, dataDir, providerUrl: provider.url }
@@ -64,7 +64,7 @@ async function chargedOf(accountId: number): Promise<{ balance: bigint; charged:
   return { balance: BigInt(row?.balance), charged: BigInt(row?.charged) }
 }
 
-test('migrated once, by whichever came first', async () => {
+test('the database is migrated once, by whichever process came first', async () => {
   expect(await migrate(database.sql)).toEqual([])
   const rows = await database.sql`select number from migration`
   expect(new Set(rows.map(row => row.number)).size).toBe(rows.length)
@@ -85,7 +85,7 @@ test('1,000 calls at once on a wallet that has the money are all served', async 
   expect(await audit(database.sql)).toMatchObject({ clean: true, openHolds: 0 })
 })
 
-test('a key that is revoked fails at the next call everywhere', async () => {
+test('a revoked key fails at its next call in every process', async () => {
   const { accountId, keyId, apiKey } = await newCustomer(database.sql, 1_000)
   const everywhere = () => Promise.all(replicas.map((_, index) => call(index, apiKey)))
   expect(await everywhere()).toEqual(Array(REPLICAS).fill(200))
@@ -93,13 +93,13 @@ test('a key that is revoked fails at the next call everywhere', async () => {
   expect(await everywhere()).toEqual(Array(REPLICAS).fill(401))
 })
 
-test('the limit of a key counts the calls of all', async () => {
+test('the limit of a key counts its calls in all processes', async () => {
   const { accountId, keyId, apiKey } = await newCustomer(database.sql, 1_000)
   await limitKey(database.sql, { accountId, keyId, by: COMMAND_LINE }, 6)
   expect(await callsAtOnce(apiKey, 24)).toEqual({ 200: 6, 429: 18 })
 })
 
-test('maintenance reaches all, and each lets go of it again', async () => {
+test('maintenance that is turned on or off reaches every process', async () => {
   const { apiKey } = await newCustomer(database.sql, 1_000)
   for (const [enabled, status] of [
     [true, 503],
@@ -110,7 +110,7 @@ test('maintenance reaches all, and each lets go of it again', async () => {
   }
 })
 
-test('they share one sweep: by the clock of Postgres it runs no more often than one process would', async () => {
+test('the processes share one sweep: by the clock of Postgres, it runs no more often than with one process', async () => {
   const SWEEP_SECONDS = 5
   const read = async () => {
     const [row] = await database.sql`
@@ -124,7 +124,7 @@ test('they share one sweep: by the clock of Postgres it runs no more often than 
   expect(after.runs - before.runs).toBeLessThanOrEqual((after.at - before.at) / SWEEP_SECONDS + 1e-3)
 })
 
-test('what one process does for all ran once at the start, not once for each', async () => {
+test('work that one process does for all ran once at the start, not once per process', async () => {
   const rows =
     await database.sql`select task, runs::integer as runs from housekeeping where task <> 'ledger sweep' order by task`
   expect(rows.map(row => row.task)).toEqual([
@@ -141,7 +141,7 @@ test('what one process does for all ran once at the start, not once for each', a
   expect(rows[0]?.runs).toBe(1)
 })
 
-test('all stop in order', async () => {
+test('all processes exit with status 0 and log no error', async () => {
   for (const replica of replicas) replica.signal('SIGINT')
   expect(await Promise.all(replicas.map(replica => replica.ended))).toEqual(Array(REPLICAS).fill(0))
   expect(replicas.map(replica => replica.log.match(/"level":"error".*/g))).toEqual(Array(REPLICAS).fill(null))

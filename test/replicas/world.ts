@@ -25,7 +25,7 @@ let customers = 0
 export async function newCustomer(sql: Sql, creditVnd: number) {
   const { accountId } = await createAccount(sql, `replica-${++customers}@example.com`)
   const { keyId, key: apiKey } = await createKey(sql, secrets, { accountId })
-  // Tests and benches call as much at once as they like.
+  // No limit: tests make as many calls at once as they like.
   await limitConcurrency(sql, { accountId, keyId, by: COMMAND_LINE }, 0)
   const amountMicroVnd = vndToMicro(creditVnd)
   await credit(sql, { accountId, amountMicroVnd, kind: 'adjustment', reference: 'test' })

@@ -1,4 +1,4 @@
-/** What clients saw against the books: audits, a charge for every whole reply, one price per catalogue. */
+/** Compares what clients saw with the books: audits are clean, every whole reply is charged, a catalogue has one price. */
 
 import { audit } from '../../src/ledger/audit.ts'
 import type { Sql } from '../../src/lib/database.ts'
@@ -16,7 +16,7 @@ export interface Books {
 export interface BookFindings {
   /** Whole replies without a charge. */
   readonly lost: readonly string[]
-  /** Charges other than the client was told, or prices other than the catalogue's. */
+  /** Charges that differ from what the client was told, and catalogues under which a model had several prices. */
   readonly wrong: readonly string[]
   /** Differences of the audits, open holds, transfers that are missing. */
   readonly audit: readonly string[]
@@ -68,7 +68,7 @@ async function auditFaults(sql: Sql, { acknowledgedVnd }: Books): Promise<string
   ]
 }
 
-/** Its provider was asked to fail, or failed others so often that it was given a rest, or a fault was made on purpose. */
+/** Whether a failure was expected: the provider was asked to fail or was cooling down, or the soak disturbed the gateway. */
 function isExcused(call: SoakCall, disturbances: readonly Disturbance[]): boolean {
   return (
     call.asked !== null ||

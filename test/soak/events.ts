@@ -1,7 +1,7 @@
 /**
- * What happens to gateways meanwhile. In the first half, all of it to all of them: new prices by SIGHUP, restarts, rotations
- * of both secrets, kills of workers, pauses of Postgres. In the second half the last gateway is left in peace, so that its
- * processes live long enough to show a leak.
+ * Disturbs the gateways under load: new prices by SIGHUP, restarts, rotations of both secrets, killed workers, pauses of
+ * Postgres. In the first half, all of it happens to all gateways. In the second half, the last one is left in peace, so
+ * that its processes live long enough to show a leak.
  */
 
 import { execFile } from 'node:child_process'
@@ -28,14 +28,14 @@ export interface EventOptions {
   readonly world: World
   readonly project: ProjectCopy
   readonly random: Random
-  /** Gateways that no new call should reach; kept by this. */
+  /** Gateways that no new call should reach; the events add and remove them. */
   readonly avoided: Set<GatewayProcess>
   readonly durationMs: number
   readonly onProgress: (line: string) => void
 }
 
 const FIRST_PRICE_VND = 2401
-/** Connections to a worker that was killed are found broken within this time. */
+/** Clients notice within this time that their connections to a killed worker are broken. */
 const AFTERMATH_MS = 3_000
 
 type Happening = (gateway: GatewayProcess) => Promise<void>
@@ -52,7 +52,7 @@ export class Events {
     this.#secrets = { KEY_PEPPERS, KEY_ENCRYPTION_KEYS }
   }
 
-  /** Resolves at the end of the run. */
+  /** Runs all events; resolves at the end of the run. */
   async run(): Promise<void> {
     const { world, durationMs, onProgress } = this.#options
     const all = world.gateways

@@ -83,9 +83,9 @@ export interface SoakCall {
   /** 0: the connection broke. */
   status: number
   complete: boolean
-  /** As the client was told; null for streams. */
+  /** The cost that the client was told; null for streams. */
   costMicroVnd: bigint | null
-  /** In a few words; null for a whole reply. */
+  /** What went wrong, in a few words; null for a whole reply. */
   fault: string | null
 }
 
@@ -96,14 +96,14 @@ export interface LoadOptions {
   readonly customers: readonly Customer[]
   readonly random: Random
   readonly ratePerSecond: number
-  /** Share of calls for which the provider fails. */
+  /** For how many of a thousand calls the provider is asked to fail. */
   readonly faultsPerMille: number
-  /** In the prompt of each call; must never be seen elsewhere. */
+  /** Part of every call's prompt; must never be seen elsewhere. */
   readonly secret: string
 }
 
 const TIMEOUT_MS = 60_000
-/** Calls at one time; further ones are left out, as a machine that is behind cannot make them. */
+/** Most calls at one time. Further ones are skipped: the machine is behind, and more would not help. */
 const CALLS_MAX = 200
 
 export class Load {
@@ -122,7 +122,7 @@ export class Load {
     return this.#skipped
   }
 
-  /** Resolves when the last call after `stop` has ended. */
+  /** Makes calls until `stop`; resolves when the last of them has ended. */
   async run(): Promise<void> {
     const { gateways, avoided, ratePerSecond } = this.#options
     const startedMs = performance.now()

@@ -27,7 +27,7 @@ export function tablesOf(report: SoakReport): string {
         .map(pair => pair.join(': '))
         .join(', '),
     ],
-    ['calls for which the provider was to fail', report.faultsAsked],
+    ['calls for which the provider was asked to fail', report.faultsAsked],
     ['calls left out because the machine was behind', report.skipped],
     ['new prices, each by replacing all workers of a gateway', counts.prices],
     ['restarts for rotations of both secrets', counts.restarts],
@@ -40,7 +40,7 @@ export function tablesOf(report: SoakReport): string {
     ['calls that failed without a fault made on purpose', books.failed.length],
     ['files with a prompt, a key or a secret', report.leaks.length],
     ['samples', report.samples],
-    ['series, of them judged, of them growing', seriesCounts(report.series)],
+    ['series measured; how many could be judged; how many grow', seriesCounts(report.series)],
   ]
   return [
     ['| what | figure |', '|---|--:|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n'),

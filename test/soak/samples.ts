@@ -8,7 +8,7 @@ import type { World } from '../fault/support/world.ts'
 import type { Bound, Point, Series } from './slope.ts'
 
 const MB = 2 ** 20
-/** Where a table has more rows, its size is judged per row: it is meant to grow with its rows. */
+/** A table with more rows than this is judged by its size per row, since it is meant to grow with its rows. */
 const MANY_ROWS = 1_000
 
 /** Allowed growth. V8 takes some minutes and some 20 MB until its heap has found its size. */
@@ -27,7 +27,7 @@ const BOUNDS = {
 interface Line extends Bound {
   readonly name: string
   readonly unit: string
-  /** By life: process id, or 0 for what outlives processes. */
+  /** Points by life: the process id, or 0 for what outlives processes. */
   readonly lives: Map<number, Point[]>
 }
 
@@ -100,7 +100,7 @@ export class Samples {
       `select count(*)::integer as n from pg_stat_activity where application_name like 'gateway%'`,
     )
     this.#add('Postgres: connections per worker', '', BOUNDS.connections, connections?.n / workers)
-    // Rows as counted from the start: the estimate of live rows is renewed by chance.
+    // Counts rows from what was inserted and deleted: Postgres' estimate of live rows is only updated now and then.
     const tables = await sql.unsafe(
       `select relname as name, (n_tup_ins - n_tup_del)::double precision as rows, n_dead_tup::double precision as dead,
               pg_table_size(relid)::double precision as heap, pg_indexes_size(relid)::double precision as indexes
@@ -132,7 +132,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-/** Not a number for a process that has just ended. Memory that it shares with others or with files does not count. */
+/** Memory of a process without what it shares with others or with files; NaN if the process has just ended. */
 function memoryMb(pid: number): number {
   try {
     return Number(/^RssAnon:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024

@@ -1,4 +1,4 @@
-/** The soak's judgement must find a leak that was planted, or its silence would mean nothing. */
+/** The soak's judgement must find a planted leak, or its silence would mean nothing. */
 
 import { expect, test } from 'vitest'
 import { seededRandom } from '../support/random.ts'
@@ -7,7 +7,7 @@ import { judgeSeries, type Point, type Series, since } from './slope.ts'
 const MINUTE_MS = 60_000
 const random = seededRandom(7)
 
-/** A point every 15 s, from a value by minute. */
+/** Points every 15 s, with the value that `valueAt` gives for their minute. */
 function points(minutes: number, valueAt: (minute: number) => number, fromMinute = 0): Point[] {
   return Array.from({ length: minutes * 4 }, (_, index) => {
     const minute = fromMinute + index / 4
@@ -44,7 +44,7 @@ test.each<[string, Series]>([
   expect(judged.growth).toBeGreaterThan(judged.allowed)
 })
 
-/** Six lives of 15 minutes; the value by life, and by minute of the life. */
+/** Six lives of 15 minutes each; `valueAt` gives the value by life and by minute of that life. */
 function lives(valueAt: (life: number, minute: number) => number): Point[][] {
   return Array.from({ length: 6 }, (_, life) => points(15, minute => valueAt(life, minute - life * 15), life * 15))
 }

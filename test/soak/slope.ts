@@ -4,7 +4,7 @@
  */
 
 export interface Point {
-  /** Any clock that runs evenly, in ms. */
+  /** Time in ms by any clock that runs evenly. */
   readonly atMs: number
   readonly value: number
 }
@@ -27,9 +27,9 @@ export interface Judgement {
   readonly unit: string
   /** Median of the values judged. */
   readonly level: number
-  /** In units per hour. */
+  /** The median slope, in units of the series per hour. */
   readonly slopePerHour: number
-  /** What the slope adds up to over the longest segment, and what it may. */
+  /** What the slope adds up to over the longest segment, and how much it may. */
   readonly growth: number
   readonly allowed: number
   readonly points: number
@@ -52,13 +52,13 @@ export function judgeSeries({ name, unit, segments, perHour, floor }: Series): J
   return { name, unit, level, slopePerHour, growth, allowed, points: points.length, verdict }
 }
 
-/** What lies at or after a moment. */
+/** The points of a series at or after a moment. */
 export function since(series: Series, atMs: number): Series {
   const segments = series.segments.map(segment => segment.filter(point => point.atMs >= atMs))
   return { ...series, segments }
 }
 
-/** Per ms, between every two points. */
+/** The slopes between every two points, per ms. */
 function slopes(points: readonly Point[]): number[] {
   return points.flatMap((from, index) =>
     points

@@ -1,6 +1,6 @@
 /**
- * Two gateways of two workers each, on a durable Postgres, in front of the sandbox: hours of mixed load, faults, redeploys and
- * rotations of secrets. Then the books are checked, and every series of measurements for growth.
+ * Runs two gateways of two workers each, on a durable Postgres, in front of the sandbox, through hours of mixed load, faults,
+ * redeploys and rotations of secrets. Then checks the books, and every series of measurements for growth.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -38,7 +38,7 @@ export interface SoakReport {
   readonly samples: number
   readonly samplesMissed: number
   readonly books: BookFindings
-  /** Of the second half. */
+  /** Judgements of what was measured in the second half. */
   readonly series: readonly Judgement[]
   /** Files that contain a prompt, a key or a secret. */
   readonly leaks: readonly string[]
@@ -174,7 +174,7 @@ async function every(pauseMs: number, isRunning: () => boolean, act: () => Promi
   }
 }
 
-/** A customer tops up now and then; the bank repeats what was not acknowledged. */
+/** Lets a customer top up now and then; the bank tells one gateway after another until one acknowledges the transfer. */
 function startBank(world: World, customers: readonly Customer[], random: Random, isRunning: () => boolean) {
   let [transfers, acknowledgedVnd] = [0, 0]
   const done = every(TRANSFER_EVERY_MS, isRunning, async () => {
