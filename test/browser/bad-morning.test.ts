@@ -18,9 +18,9 @@ import { collectComplaints, missingBrowser, openContext, startBrowser } from './
 const missing = missingBrowser()
 if (missing !== null) console.warn(`browser tests are skipped: ${missing}`)
 
-/** The most that any trouble may take. */
+/** The most clicks that dealing with any trouble may take. */
 const CLICKS_MAX = 5
-/** Sold below its cost. */
+/** The model that is sold below its cost. */
 const LOSING = 'claude-opus-5'
 
 describe.skipIf(missing !== null)('on a bad morning', () => {
@@ -51,7 +51,7 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
     await provider?.close()
   })
 
-  /** An operator, signed in. */
+  /** Signs an operator in. */
   async function signIn(): Promise<void> {
     const { sql } = running.database
     operator = await running.account(0n)
@@ -77,7 +77,7 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
     await field.press('Enter')
   }
 
-  /** The `x-request-id` of its reply. */
+  /** Makes a call, and returns the `x-request-id` of its reply. */
   async function call(): Promise<string> {
     const headers = { 'x-api-key': customer.apiKey }
     const reply = await fetch(`${running.url}/v1/messages`, { method: 'POST', headers, body: chatCall(LOSING) })
@@ -121,7 +121,7 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
   test('a provider is down: it is taken out for all processes, with a reason and an end', async () => {
     isDown = true
     const trouble = page.getByRole('link', { name: 'anthropic is failing' })
-    // Few calls get as far as a provider that fails, and a pause follows each of them.
+    // Few calls reach a provider that fails, because it cools down after each.
     await expect
       .poll(async () => {
         for (let calls = 0; calls < 4; calls++) await call()

@@ -16,10 +16,10 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Each page reads axe anew, and is gone before optimized code has paid for itself.
+  // Each page compiles axe anew, and is closed before optimized code would pay off.
   '--js-flags=--no-opt --no-maglev',
 ]
-/** A bound for a busy machine, not an expectation. */
+/** Long enough for a busy machine. */
 const WAIT_MS = 60_000
 
 /** Why there is no browser to test with, or null. Throws where there has to be one. */
@@ -34,16 +34,16 @@ export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS })
 }
 
-/** For somebody who reads English, and wants nothing to move: motion costs time, and axe would judge it midway. */
+/** A browser set to English and to reduced motion: motion costs time, and axe would judge pages in the middle of it. */
 export async function openContext(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
   const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
   context.setDefaultTimeout(WAIT_MS)
   return context
 }
 
-/** Follows a link in a mail of the development outbox. Some mails go out after the page that promises them has answered. */
+/** Follows a link in a mail of the development outbox, waiting for it: some mails go out after the page that announces them. */
 export async function openMailedLink(page: Page, email: string, link: RegExp): Promise<void> {
-  // Leaving earlier would take back the form.
+  // Leaving the page earlier would cancel the form's request.
   await page.waitForURL(/\/(sent|outbox)$/)
   const mail = page.getByRole('article').filter({ hasText: email }).getByRole('link', { name: link })
   await expect
@@ -55,7 +55,7 @@ export async function openMailedLink(page: Page, email: string, link: RegExp): P
   await mail.click()
 }
 
-/** What a page complained of: failed loads, broken content policy, errors of scripts. */
+/** Collects what goes wrong on a page: failed loads, loads from elsewhere, violations of the content policy, script errors. */
 export function collectComplaints(page: Page, base: string): string[] {
   const complaints: string[] = []
   page.on('console', message => {
@@ -69,10 +69,10 @@ export function collectComplaints(page: Page, base: string): string[] {
   return complaints
 }
 
-/** Less than half of `axe.source`, and every page has to read it anew. */
+/** Every page has to read axe anew, and this file has less than half the size of `axe.source`. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** The impact of a rule that has one is the impact of all that it finds, so rules whose findings would not count are off. */
+/** Rules whose findings would not count are off: if a rule has an impact, all that it finds has the same. */
 const { rules } = (axe as unknown as { _audit: { rules: { id: string; impact: string | null }[] } })._audit
 const SERIOUS: RunOptions = {
   resultTypes: ['violations'],
@@ -82,8 +82,8 @@ const SERIOUS: RunOptions = {
 }
 
 /**
- * Nothing serious for those who cannot see or point, and no scrolling sideways on a phone. What dark colours can change is
- * contrast alone, so only that is looked at twice. `onPhone`: more to do while the window is that narrow.
+ * Checks that axe finds nothing serious on a page, and that it does not scroll sideways on a phone. Dark colours can only
+ * change contrast, so only that is checked twice. `onPhone`: further checks while the window is as narrow as a phone.
  */
 export async function expectAccessible(page: Page, onPhone?: () => Promise<void>): Promise<void> {
   await page.evaluate(AXE)
@@ -111,18 +111,18 @@ export async function expectAccessible(page: Page, onPhone?: () => Promise<void>
 
 const PHONE_WIDTH = 360
 
-/** Nothing scrolls sideways in a window as narrow as a phone. */
+/** Checks that a page does not scroll sideways in a window as narrow as a phone. */
 export async function expectNarrow(page: Page): Promise<void> {
-  // A string: the page has a document, this process has none.
+  // A string, because only the page has a `document`, not this process.
   const width = await page.evaluate<number>('document.documentElement.scrollWidth')
   expect([page.url(), width]).toEqual([page.url(), PHONE_WIDTH])
 }
 
 const PAGE_BYTES_MAX = 60_000
-/** It brings the scripts that make requests, read replies and write code. */
+/** The playground has more: scripts that make requests, read replies and write code. */
 const PLAYGROUND_BYTES_MAX = 120_000
 
-/** Opens a page with an empty cache, and counts what comes over the wire: HTML, styles, scripts, pictures, headers. */
+/** Opens a page with an empty cache, and limits what comes over the wire: HTML, styles, scripts, pictures, headers. */
 export async function expectLight(page: Page, path: string): Promise<void> {
   const session = await page.context().newCDPSession(page)
   let bytes = 0
@@ -133,14 +133,14 @@ export async function expectLight(page: Page, path: string): Promise<void> {
   await session.send('Network.setCacheDisabled', { cacheDisabled: true })
   await page.goto(path)
   await session.detach()
-  // A page whose parts were not counted at all would be light, too.
+  // The lower bound fails if the page's parts were not counted at all.
   const bytesMax = path === '/playground' ? PLAYGROUND_BYTES_MAX : PAGE_BYTES_MAX
   expect([path, bytes > 10_000, bytes < bytesMax]).toEqual([path, true, true])
 }
 
 /**
- * What a keyboard should reach, each with a number; details of a closed fold are not there yet, and arrows lead on among
- * radio buttons. From here on, each Tab first notes where it starts from.
+ * Script that numbers every element that Tab should reach. It leaves out what a closed fold hides, and all but the chosen one
+ * of several radio buttons, since arrows lead to the others. Afterwards, each Tab first records the element that it leaves.
  */
 const NUMBER_STOPS = `(() => {
   globalThis.passed = []
@@ -159,11 +159,11 @@ const NUMBER_STOPS = `(() => {
 })()`
 const PRESSES_AT_ONCE = 20
 
-/** Tab leads to everything that can be used, in view and with an outline around it. */
+/** Checks that Tab reaches everything that can be used, and that each element is in view and has an outline when it does. */
 export async function expectKeyboard(page: Page): Promise<void> {
   const stops = await page.evaluate<string[]>(NUMBER_STOPS)
   const reached = new Set<string>()
-  // Fields of dates have several stops of their own.
+  // Some presses are extra, because date fields have several stops each.
   for (let presses = 0; presses < stops.length + 20 && reached.size < stops.length; presses += PRESSES_AT_ONCE) {
     await Promise.all(Array.from({ length: PRESSES_AT_ONCE }, () => page.keyboard.press('Tab')))
     const passed = await page.evaluate<{ stop: string; isSeen: boolean }[]>('(noteStop(), passed.splice(0))')

@@ -1,6 +1,6 @@
 /**
- * A new customer in a real browser, from the front page to the first money spent and to the mail that says that it runs out.
- * Every click counts, as the page sees it; typing does not.
+ * A new customer in a real browser, from the front page to the first money spent and the mail that says that the balance is
+ * low. Every click that the page sees is counted; typing is not.
  */
 
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ if (missing !== null) console.warn(`browser tests are skipped: ${missing}`)
 const EMAIL = 'person@example.com'
 const PASSWORD = 'mot cau dai de nho'
 const CLICKS_MAX = 13
-/** Dearest per call, so that few calls empty a small wallet: 1,900 ₫. */
+/** The model with the highest price per call, 1,900 ₫, so that few calls empty a small wallet. */
 const DEAR = 'req/claude-fable-5'
 const DEAR_VND = 1_900
 const TOP_UP_VND = 50_000
@@ -82,7 +82,7 @@ describe.skipIf(missing !== null)('a new customer', () => {
       .poll(
         async () =>
           (await readOutbox(join(running.dataDir, 'outbox'))).filter(({ subject }) => subject.includes(left)).length,
-        // Balances are looked at a few times a minute.
+        // Balances are checked a few times a minute.
         { timeout: 120_000, interval: 500 },
       )
       .toBe(1)

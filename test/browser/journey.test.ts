@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       environment: {},
     }
     expect(await transferMoney(running.database.sql, transfer)).toBe('credited')
-    // Without a reload: the page asks by itself.
+    // The page polls by itself, without a reload.
     await page.getByText('100.000 ₫ received').waitFor()
     await page.getByRole('link', { name: 'Balance 100.000 ₫' }).waitFor()
     await page.getByText('Your balance is now 100.000 ₫.').waitFor()
@@ -204,7 +204,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       await page.getByRole('heading', { name: `${measure === 'calls' ? 'Calls' : 'Tokens'} by day` }).waitFor()
       expect(await fault.isVisible()).toBe(false)
     }
-    // The browser tells its console of both.
+    // The browser logs both failed loads to its console.
     complaints.length = 0
   })
 
@@ -244,7 +244,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       .getByText(/≈ 0,\d+/)
       .nth(1)
       .waitFor()
-    // It has the focus, so the keyboard stops what it has sent.
+    // The stop button has the focus now, so Enter stops what was just sent.
     await page.keyboard.press('Enter')
     await page.getByText('Stopped. You pay only for what has arrived.').nth(1).waitFor()
     await page
@@ -443,7 +443,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     }
   })
 
-  /** On a phone: its sentences are longer. */
+  /** Checks the Vietnamese page on a phone, because its sentences are longer. */
   async function expectVietnamese(path: string): Promise<void> {
     await context.addCookies([{ name: 'language', value: 'vi', url: running.url }])
     await page.goto(path)
@@ -452,7 +452,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await context.clearCookies({ name: 'language' })
   }
 
-  test('somebody new, and somebody who forgot, meet nothing that keeps them out', async () => {
+  test('registering, paying and resetting a password are accessible at every step', async () => {
     const email = 'new@example.com'
     await page.goto('/register')
     await page.getByLabel('Email').fill(email)
@@ -488,7 +488,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByLabel('Concurrent calls').fill('many')
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByText('Enter an amount in whole dong').waitFor()
-    // The first field to correct has the focus, and each of them a border that says so.
+    // The first field to correct has the focus, and every field to correct has a border that says so.
     const borders = ['label', 'cap', 'flight'].map(
       name => `getComputedStyle(document.querySelector('[name=${name}]')).borderColor`,
     )

@@ -34,7 +34,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
   let complaints: string[]
   let base: string
   beforeAll(async () => {
-    // Browsers take `localhost` for a safe place, but the origin has to be known before the gateway starts.
+    // Browsers trust `localhost` without TLS, but the gateway must know its origin, so its port, before it starts.
     const port = await freePort()
     base = `http://localhost:${port}`
     running = await startTestGateway({ environment: { PORT: String(port), PUBLIC_URL: base } })
@@ -99,7 +99,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.waitForURL(`${base}/operator`)
   })
 
-  test('pages with passkeys are light, and say when a try was cancelled', async () => {
+  test('pages with passkeys are light, and say when an attempt was cancelled', async () => {
     for (const path of [FACTOR, `${FACTOR}/passkeys`]) {
       await expectLight(page, path)
       await expectUsable()
@@ -113,7 +113,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(complaints).toEqual([])
   })
 
-  test('without scripts a code is the way, and the page says so', async () => {
+  test('without scripts, the page asks for a code instead of a passkey, and says so', async () => {
     const plain = await openContext(browser, { baseURL: base, javaScriptEnabled: false })
     const silent = await plain.newPage()
     await silent.goto('/signin')

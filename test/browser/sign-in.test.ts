@@ -1,6 +1,6 @@
 /**
- * Signing in with Google and GitHub in a real browser: what cookies, redirects across sites and the content policy make of it.
- * The doubles of both are another site than the gateway.
+ * Signing in with Google and GitHub in a real browser, with its cookies, redirects across sites and content policy. The
+ * doubles of both are on another site than the gateway.
  */
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -48,12 +48,12 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await context.close()
   })
 
-  /** Without the pages at the doubles, and the 422 of a form that is refused. */
+  /** Complaints about the gateway's own pages, without those about the doubles' pages. */
   const ownComplaints = () =>
     complaints.filter(text => !text.startsWith(`loads ${google.url}`) && !text.startsWith(`loads ${github.url}`))
   const goOnWith = (label: string) => page.getByRole('link', { name: `Continue with ${label}` }).click()
 
-  test('a way to Google ends at the page that was wanted, a second one is added, and either leads in', async () => {
+  test('signing in with Google ends at the page that was wanted; GitHub is linked, too, and either signs in', async () => {
     google.person = { id: 'g-1', email: 'new@gmail.com' }
     github.person = { id: '1', email: 'elsewhere@example.com' }
     await page.goto('/usage')
@@ -99,7 +99,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(ownComplaints().filter(text => !text.includes('422'))).toEqual([])
   })
 
-  test('or by mail, in the browser that began', async () => {
+  test('the owner of a known address can also confirm by mail, in the browser that began', async () => {
     const owner = new Visitor(url)
     await owner.signUp('reader@example.com')
     github.person = { id: '2', email: 'reader@example.com' }
@@ -114,7 +114,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(ownComplaints()).toEqual([])
   })
 
-  test('who turns back at the provider reads that nothing has changed, and can begin again', async () => {
+  test('whoever cancels at the provider reads that nothing has changed, and can begin again', async () => {
     google.person = { id: 'g-3', email: 'hesitant@gmail.com' }
     google.answer = query => {
       query.delete('code')

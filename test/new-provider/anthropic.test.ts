@@ -92,7 +92,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     expect(world.thinking(double)).toBe('high')
   })
 
-  test('an effort as the client writes it', async () => {
+  test('an effort that the client names is understood', async () => {
     const message = await ask(
       { messages: [QUESTION], thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
       false,
@@ -102,7 +102,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     await world.expectBilled(1, price)
   })
 
-  test('a forced tool while thinking is requested', async () => {
+  test('a tool can be forced while thinking is requested', async () => {
     const message = await ask(
       {
         messages: [QUESTION],

@@ -1,6 +1,6 @@
 /**
- * Shared by the doubles of both providers: a server on a loopback port, strict reading, and the script that they
- * follow.
+ * What the doubles of both providers share: a server on a loopback port, strict reading of requests, and the script that
+ * they follow.
  */
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -15,7 +15,7 @@ export interface Received {
 
 export interface Double {
   readonly url: string
-  /** Calls served and calls refused. */
+  /** Calls that the double has served, and calls that it has refused. */
   readonly served: readonly Received[]
   readonly refused: readonly { readonly call: Received; readonly reason: string }[]
   /** Empties both lists. */
@@ -39,9 +39,9 @@ export interface Answer {
 }
 
 export interface DoubleScript {
-  /** Throws Refusal. */
+  /** Answers a call, or throws Refusal. */
   answer(call: Received): Answer
-  /** The provider's own shape of an error. */
+  /** The body of an error in the provider's own shape. */
   errorBody(refusal: Refusal): JsonValue
 }
 
@@ -111,7 +111,8 @@ export function refuseUnless(holds: boolean, reason: string): asserts holds {
 }
 
 /**
- * The script: a question about the weather, one tool call, its result, an answer; or an object that matches a schema.
+ * The script: someone asks about the weather, the model calls a tool once, gets its result and answers; or it returns an
+ * object that matches a schema.
  */
 export const ANSWER = 'Ở Hà Nội trời nắng, 31 °C.'
 export const THOUGHT = 'Người dùng hỏi về thời tiết.'

@@ -39,7 +39,7 @@ const TOOL = {
 } as const
 const WEATHER = z.object({ city: z.string(), degrees: z.number() })
 
-/** The provider's `<think>` stays in the text of a chat reply that passes through; a client of the messages format gets it as thinking. */
+/** The reply's text without `<think>…</think>`, which stays in a chat reply that passes through in its own format. */
 const textOf = (message: { content: string | null }) => (message.content ?? '').replace(/^<think>.*<\/think>\n/, '')
 
 describe.each(MODELS)('$model', ({ model, price, double }) => {
@@ -80,7 +80,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
       prompt_tokens: row.input_tokens,
       prompt_tokens_details: { cached_tokens: USED.cached },
       completion_tokens: row.output_tokens,
-      // The other format does not report how much of the output was reasoning.
+      // Harbour's format does not report how much of the output was reasoning.
       completion_tokens_details: { reasoning_tokens: double === 'orchard' ? USED.thought : 0 },
     })
   })
@@ -104,7 +104,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     expect(world.thinking(double)).toBe('high')
   })
 
-  test.each(['low', 'none'] as const)('an effort of %s, beside a temperature', async effort => {
+  test.each(['low', 'none'] as const)('an effort of %s works beside a temperature', async effort => {
     await client.chat.completions.create({
       model,
       messages: [QUESTION],
@@ -117,7 +117,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     expect(provider().refused).toEqual([])
   })
 
-  test('a forced tool', async () => {
+  test('a tool can be forced', async () => {
     const completion = await client.chat.completions.create({
       model,
       messages: [QUESTION],

@@ -1,6 +1,5 @@
 /**
- * A provider that calls itself OpenAI-compatible, with ten quirks of its own. It takes what is listed here and refuses all
- * else with 400:
+ * A provider that calls itself OpenAI-compatible, with ten quirks. It refuses all that it does not know with 400:
  *
  * 1. the effort is `thinking_level`: `brief` or `deep`;
  * 2. there is no `n`;

@@ -81,7 +81,7 @@ test('leads from the provider’s first line to a priced call', async () => {
 
   const surroundings = { DATABASE_URL: database.url, DATA_DIR: folder.path, LOG_LEVEL: 'info' }
   const key = { ...surroundings, ...provider, UPSTREAM_ORCHARD_API_KEY: provider.ORCHARD_KEY }
-  /** The output of the page's calls, with a program started for them. */
+  /** Starts a gateway, makes the page's calls, and returns their output. */
   const call = async () => {
     const program = await startProgram({ ...key, PORT: String(await freePort()) }, project.main)
     const email = `person-${program.url.slice(-5)}@example.com`
@@ -97,7 +97,7 @@ test('leads from the provider’s first line to a priced call', async () => {
   expect(first.split(ANSWER)).toHaveLength(3)
   expect(first.match(/x-svc-cost-vnd: 0\.\d+/g)).toHaveLength(2)
 
-  // The finished file says where its usage is.
+  // The finished file on the page says where the provider reports its usage.
   project.edit('catalogue/upstreams.yaml', yaml[0] ?? '', yaml.find(text => text.includes('errors:')) ?? '')
   writeFileSync(join(root(), 'catalogue/families/orchard.yaml'), yaml.find(text => text.includes('/meter/')) ?? '')
   execFileSync(process.execPath, generateArguments(), { stdio: 'pipe' })
