@@ -23,20 +23,20 @@ const setOf = (peppers: string, encryption = `1:${first}`): KeySecrets => ({
 })
 const foreign = (secrets: KeySecrets) => findForeignSecrets(database.sql, secrets)
 
-test('another secret under a number that the database knows is foreign, for peppers and encryption keys alike', async () => {
+test('a different secret under a known number is foreign, for peppers and encryption keys alike', async () => {
   expect(await foreign(setOf(`1:${first}`))).toEqual([])
   expect(await foreign(setOf(`1:${first}`))).toEqual([])
   expect(await foreign(setOf(`1:${other}`))).toEqual(['KEY_PEPPERS 1'])
   expect(await foreign(setOf(`1:${first}`, `1:${other}`))).toEqual(['KEY_ENCRYPTION_KEYS 1'])
 })
 
-test('a rotation with a standby number is nobody’s fault at any of its steps', async () => {
+test('a rotation with a standby number is accepted at each of its steps', async () => {
   const steps = [`1:${first}`, `1:${first},2:${second}:standby`, `1:${first},2:${second}`, `2:${second}`, `1:${first}`]
   for (const step of steps) expect(await foreign(setOf(step))).toEqual([])
   expect(await foreign(setOf(`1:${first},2:${other}:standby`))).toEqual(['KEY_PEPPERS 2'])
 })
 
-test('keys that are older than the fingerprints tell foreign secrets too', async () => {
+test('keys that are older than the fingerprints reveal foreign secrets, too', async () => {
   const { accountId } = await createAccount(database.sql, 'a@example.com')
   await createKey(database.sql, setOf(`1:${first}`), { accountId })
   expect(await foreign(setOf(`1:${other}`))).toEqual(['KEY_PEPPERS 1'])
@@ -45,7 +45,7 @@ test('keys that are older than the fingerprints tell foreign secrets too', async
   expect(await foreign(setOf(`1:${first}`))).toEqual([])
 })
 
-test('many processes at once agree on the first', async () => {
+test('many processes at once agree on the first fingerprint', async () => {
   const answers = await Promise.all([first, first, other, other].map(pepper => foreign(setOf(`1:${pepper}`))))
   const refused = answers.filter(answer => answer.length > 0)
   expect(refused).toEqual([['KEY_PEPPERS 1'], ['KEY_PEPPERS 1']])

@@ -148,7 +148,7 @@ describe('keys', () => {
 })
 
 describe('looking up a presented key', () => {
-  test('finds each of many that arrive together, and nothing for text that is no key', async () => {
+  test('finds each of many keys that arrive together, and nothing for text that is not a key', async () => {
     const accountId = await newAccount()
     const keys = await Promise.all(Array.from({ length: 10 }, () => createKey(sql, secrets, { accountId })))
     const odd = ['', "' or 1=1 --", 'sk-test-\0', 'x'.repeat(10_000), '{"$ne":1}', 'ключ', keys[0]!.key.slice(0, -1)]
@@ -174,7 +174,7 @@ describe('looking up a presented key', () => {
     expect(await finder.find(candidateHashes(secrets, key))).toMatchObject({ accountId, keyId, state: 'revoked' })
   })
 
-  test('many look-ups that are answered together go on in several turns of the event loop', async () => {
+  test('many look-ups that are answered together continue in several turns of the event loop', async () => {
     const perTurn: number[] = [0]
     const nextTurn = () => setImmediate(() => perTurn.push(0) && ticking && nextTurn())
     let ticking = true
@@ -185,11 +185,11 @@ describe('looking up a presented key', () => {
     await Promise.all(all)
     ticking = false
     expect(perTurn.reduce((sum, count) => sum + count)).toBe(200)
-    // Two queues, twenty answers each.
+    // Two queues, each of which handles twenty answers per turn.
     expect(Math.max(...perTurn)).toBeLessThanOrEqual(40)
   })
 
-  test('is unavailable, not wrong, when the database is not there', async () => {
+  test('is unavailable, rather than wrong, while the database is away', async () => {
     const nowhere = createKeyFinder({ url: 'postgres://x:y@127.0.0.1:1/z', retryMs: 50 })
     await expect(nowhere.find([Buffer.alloc(32)])).rejects.toMatchObject({ code: 'ledger_unavailable', status: 503 })
     await nowhere.close()

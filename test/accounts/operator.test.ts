@@ -39,7 +39,7 @@ describe('searching', () => {
     expect(await found(text)).toEqual([])
   })
 
-  test('shows the newest first, and goes on where a page ended', async () => {
+  test('shows the newest accounts first, and goes on where a page ended', async () => {
     const all = await searchAccounts(sql, { text: 'example.com' })
     const numbers = all.map(({ accountId }) => accountId)
     expect(numbers).toEqual(numbers.toSorted((one, other) => other - one))

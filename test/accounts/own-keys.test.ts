@@ -50,7 +50,7 @@ describe('making a key', () => {
     expect(await make(accountId)).toMatchObject({ outcome: 'created', key: expect.stringMatching(/^sk-test-/) })
   })
 
-  test('40 at once leave 10', async () => {
+  test('40 keys made at once leave 10', async () => {
     const accountId = await newAccount()
     const answers = await Promise.all(Array.from({ length: 40 }, () => make(accountId)))
     expect(answers.filter(answer => answer.outcome === 'created')).toHaveLength(10)
@@ -79,7 +79,7 @@ describe('making a key', () => {
     expect(await listOwnKeys(sql, accountId)).toHaveLength(1)
   })
 
-  test('a form sent again long after shows its key no more: that takes the password', async () => {
+  test('a form sent again much later no longer shows its key, which takes the password then', async () => {
     const accountId = await newAccount()
     const submission = uuidv7()
     const made = await make(accountId, submission)
@@ -119,7 +119,7 @@ describe('the list', () => {
     await revokeKey(sql, { accountId, keyId: keys[1]!.keyId })
   })
 
-  test('says what each key has cost today, in 30 days and in all, and when it was used last', async () => {
+  test('says what each key has cost today, in 30 days and in total, and when it was last used', async () => {
     const keys = await listOwnKeys(sql, accountId)
     const today = new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10)
     expect(keys).toMatchObject([
@@ -161,7 +161,7 @@ describe('changing a key', () => {
     callsInFlight: 4,
   }
 
-  test('everything at once, by its owner only, and back', async () => {
+  test('its owner, and nobody else, can change all its settings at once, and back', async () => {
     const [mine, theirs] = [await newAccount(), await newAccount()]
     const { keyId } = await createKey(sql, secrets, { accountId: theirs, label: 'theirs' })
     const key = { accountId: theirs, keyId }
@@ -191,7 +191,7 @@ describe('changing a key', () => {
     expect([await changeKey(sql, key, SETTINGS), await pauseKey(sql, key, true)]).toEqual([false, false])
   })
 
-  test('paused, expired and revoked are told apart, and the last word is revoked', async () => {
+  test('paused, expired and revoked are different states, and revoked takes precedence', async () => {
     const accountId = await newAccount()
     const { keyId } = await createKey(sql, secrets, { accountId })
     const key = { accountId, keyId }
@@ -209,7 +209,7 @@ describe('changing a key', () => {
     expect(await state()).toBe('revoked')
   })
 
-  test('its calls per minute and in flight, by its owner until an operator has set them, and again when he gives them back', async () => {
+  test('its owner sets its calls per minute and in flight, except while an operator’s limits apply', async () => {
     const accountId = await newAccount()
     const key = { accountId, keyId: (await createKey(sql, secrets, { accountId, label: 'limited' })).keyId }
     const standing = async () => {
@@ -252,12 +252,12 @@ describe('changing a key', () => {
     await expect(changeKey(sql, { accountId: 1, keyId: 1 }, { ...SETTINGS, ...change })).rejects.toThrow(RangeError)
   })
 
-  test.each([0, -1, 1.5, Number.NaN, 1_000_000_001])('a cap of %s is a mistake of the caller', async capVnd => {
+  test.each([0, -1, 1.5, Number.NaN, 1_000_000_001])('a cap of %s is a programming error', async capVnd => {
     await expect(setKeyCap(sql, { accountId: 1, keyId: 1, capVnd })).rejects.toThrow(RangeError)
   })
 })
 
-test('a blocked account keeps its keys but none is good until it is unblocked, and it gets no new one', async () => {
+test('a blocked account keeps its keys, but none works until it is unblocked, and it gets no new one', async () => {
   const finder = createKeyFinder({ url: database.url })
   try {
     const accountId = await newAccount()

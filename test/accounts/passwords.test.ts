@@ -7,7 +7,7 @@ import { createPasswords, PasswordsBusyError } from '../../src/accounts/password
 const passwords = createPasswords()
 
 describe('hashes', () => {
-  test('a password is kept as argon2id with the parameters in the open, and a new salt each time', async () => {
+  test('a password is stored as argon2id with its parameters in plain text, and a new salt each time', async () => {
     const [first, second] = await Promise.all([passwords.hash('one password'), passwords.hash('one password')])
     expect(first).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
     expect(second).not.toBe(first)
@@ -17,7 +17,7 @@ describe('hashes', () => {
     expect(await passwords.verify(null, 'one password')).toBe(false)
   })
 
-  test('a hash of other parameters is still understood, so that they can be raised', async () => {
+  test('a hash with other parameters still works, so that they can be raised', async () => {
     const nonce = Buffer.alloc(16, 7)
     const message = Buffer.from('old password')
     const tag = argon2Sync('argon2id', { message, nonce, parallelism: 1, tagLength: 32, memory: 1024, passes: 1 })
@@ -28,12 +28,12 @@ describe('hashes', () => {
     await expect(passwords.verify('$2b$10$something', 'x')).rejects.toThrow('damaged')
   })
 
-  test('the same letters typed with other key strokes are the same password', async () => {
+  test('the same letters are the same password, however they were typed', async () => {
     const phc = await passwords.hash('ti\u1EBFng Vi\u1EC7t ho\u00E0i')
     expect(await passwords.verify(phc, 'tie\u0302\u0301ng Vie\u0323\u0302t hoa\u0300i')).toBe(true)
   })
 
-  test('no more hashes run or wait at one time than allowed, and those let in all end', async () => {
+  test('no more hashes run or wait at once than allowed, and all that are admitted finish', async () => {
     const few = createPasswords({ parallelMax: 1, waitingMax: 2 })
     const results = await Promise.allSettled(Array.from({ length: 6 }, () => few.hash('password')))
     expect(results.map(result => result.status)).toEqual([

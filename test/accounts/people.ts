@@ -39,7 +39,7 @@ export function testPeople(
 
 let visitors = 0
 
-/** Everyone comes from a network of their own unless told. */
+/** A visitor from a network of their own, unless `change` says otherwise. */
 export function visitor(change: Partial<Visitor> = {}): Visitor {
   visitors++
   const ipAddress = `10.${(visitors >> 8) & 255}.${visitors & 255}.7`
@@ -62,7 +62,7 @@ export function newAddress(): string {
   return `person${++addresses}@example.com`
 }
 
-/** Registered, verified and signed in. */
+/** The session of a new person who is registered, verified and signed in. */
 export async function newcomer(people: TestPeople, email = newAddress()): Promise<OpenedSession> {
   await register(people, visitor(), { email, password: PASSWORD })
   const done = await finishRegistration(people, visitor(), { token: linkToken(people, email), password: PASSWORD })

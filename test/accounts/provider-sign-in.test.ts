@@ -9,7 +9,7 @@ const { sql } = database
 const people = testPeople(sql)
 afterAll(() => database.drop())
 
-/** These services, but that something else happens before the statement of this number outside transactions. */
+/** Services that run `happen` before the statement of this number, where whole transactions count as one. */
 function interrupted(before: number, happen: () => Promise<unknown>): PeopleServices {
   let statements = 0
   return {
@@ -30,15 +30,18 @@ function interrupted(before: number, happen: () => Promise<unknown>): PeopleServ
 test.each([
   ...[1, 2, 3, 4, 5].map(before => [before, 'a new'] as const),
   ...[1, 2, 3].map(before => [before, 'an invited'] as const),
-])('whoever signs in elsewhere before statement %i has one account: %s customer', async (before, kind) => {
-  const email = newAddress()
-  const identity = { provider: 'google', subject: email, email, isAuthoritative: true } as const
-  // By an operator: nobody has proved the mailbox yet.
-  if (kind === 'an invited') await sql`insert into account (email) values (${email})`
-  const outcomes: string[] = []
-  const once = async (services: PeopleServices) => {
-    outcomes.push((await signInWithProvider(services, visitor(), { identity, next: '/keys' })).outcome)
-  }
-  await once(interrupted(before, () => once(people)))
-  expect(outcomes).toEqual(['signed_in', 'signed_in'])
-})
+])(
+  'a sign-in that interrupts another before its statement %i shares its account: %s customer',
+  async (before, kind) => {
+    const email = newAddress()
+    const identity = { provider: 'google', subject: email, email, isAuthoritative: true } as const
+    // An operator made this account, so nobody has verified the address yet.
+    if (kind === 'an invited') await sql`insert into account (email) values (${email})`
+    const outcomes: string[] = []
+    const once = async (services: PeopleServices) => {
+      outcomes.push((await signInWithProvider(services, visitor(), { identity, next: '/keys' })).outcome)
+    }
+    await once(interrupted(before, () => once(people)))
+    expect(outcomes).toEqual(['signed_in', 'signed_in'])
+  },
+)

@@ -10,7 +10,7 @@ const { sql } = database
 const people = testPeople(sql)
 afterAll(() => database.drop())
 
-test('nobody exists until the link is opened and the password typed again; then they are verified and signed in', async () => {
+test('there is no account until the link is opened and the password typed again; then the person is verified and signed in', async () => {
   const email = newAddress()
   expect(await register(people, visitor(), { email: ` ${email} `, password: PASSWORD })).toEqual({
     outcome: 'accepted',
@@ -47,7 +47,7 @@ test('a known address gets the same answer, and a mail that says so in the langu
   expect((await signIn(people, visitor(), { email, password: PASSWORD })).outcome).toBe('signed_in')
 })
 
-test('whoever registers the address of somebody else can do nothing with it', async () => {
+test('registering somebody else’s address achieves nothing', async () => {
   const email = newAddress()
   await register(people, visitor(), { email, password: 'password of a thief' })
   await register(people, visitor(), { email, password: PASSWORD })
@@ -63,7 +63,7 @@ test('whoever registers the address of somebody else can do nothing with it', as
   expect(attempt).toEqual({ outcome: 'refused' })
 })
 
-test('an account that an operator made gets its password by registering, and keeps its number', async () => {
+test('an account that an operator made gets its password through registration, and keeps its number', async () => {
   const email = newAddress()
   const { accountId } = await createAccount(sql, email)
   const opened = await newcomer(people, email.toUpperCase())
@@ -114,7 +114,7 @@ test('a link works for a day and no longer', async () => {
 })
 
 test.each(['', 'x', `${'a'.repeat(43)}'`, 'a'.repeat(100), `${'a'.repeat(42)}\0`, 'ă'.repeat(43)])(
-  'the token %j is like one that has expired',
+  'the token %j is treated like an expired one',
   async token => {
     expect(await readVerification(people, token)).toBeNull()
     expect(await finishRegistration(people, visitor(), { token, password: PASSWORD })).toEqual({ outcome: 'expired' })
@@ -132,12 +132,12 @@ test.each([
   'x:ann@example.com;',
   '(x)ann@example.com',
   'ann\u202e@example.com',
-])('the address %j, which a mail server may read as another one, is none', async email => {
+])('the address %j, which a mail server may read as another one, is refused', async email => {
   const answer = await register(people, visitor(), { email, password: PASSWORD })
   expect(answer).toEqual({ outcome: 'invalid', email: 'malformed' })
 })
 
-test('no password and no token is in the database in the clear', async () => {
+test('no password and no token is in the database in plain text', async () => {
   const email = newAddress()
   await register(people, visitor(), { email, password: PASSWORD })
   const token = linkToken(people, email)
@@ -169,7 +169,7 @@ describe('quotas within an hour', () => {
     expect(await register(few, visitor(), { email, password: PASSWORD })).toEqual({ outcome: 'accepted' })
   })
 
-  test('a network makes no more registrations than allowed, another one still may', async () => {
+  test('a network gets no more registrations than allowed, while another one still gets its own', async () => {
     const from = (host: number) => visitor({ ipAddress: `203.0.113.${host}` })
     const tries = [1, 2, 3, 4].map(host => register(few, from(host), { email: newAddress(), password: PASSWORD }))
     const outcomes = (await Promise.all(tries)).map(answer => answer.outcome)

@@ -61,7 +61,7 @@ test('after a rotation every key that has a copy works and is shown without the 
   expect(await rotateKeys(sql, both)).toEqual({ rotated: 0, unreadable, unreadableAuthenticators: [] })
 })
 
-test('another secret under the number of the old one is found out', async () => {
+test('a different secret under the number of the old one is detected', async () => {
   const other = await createTestDatabase()
   try {
     const { accountId } = await createAccount(other.sql, 'wrong@example.com')
@@ -80,7 +80,7 @@ test('another secret under the number of the old one is found out', async () => 
   }
 })
 
-test('a gateway that remembers a key under its old hash serves it on after a rotation, and not after a revocation', async () => {
+test('a gateway that has cached a key under its old hash still serves it after a rotation, but not after a revocation', async () => {
   const gateway = await startTestGateway({ secrets: `${first},${second}:standby` })
   try {
     const { accountId, keyId, apiKey } = await gateway.account(1_000_000_000n)

@@ -37,7 +37,7 @@ interface Enrolled {
   readonly recoveryCodes: readonly string[]
 }
 
-/** An operator with an authenticator; the code of the step before now is used up. */
+/** An operator who has set up an authenticator, with the code of the previous time step, so the current one is unused. */
 async function enrolled(): Promise<Enrolled> {
   const opened = await newcomer(people)
   const { offer, authenticator } = await offerAuthenticator(people, secrets, opened.session)
@@ -50,7 +50,7 @@ async function enrolled(): Promise<Enrolled> {
 const give = ({ opened }: Pick<Enrolled, 'opened'>, typed: string, who: Visitor = visitor(), at = now) =>
   giveSecondFactor(people, secrets, { visitor: who, session: opened.session, typed, now: at })
 
-describe('setting one up', () => {
+describe('setting up a second factor', () => {
   test('needs a code of the new authenticator, ends other sessions, and makes ten recovery codes', async () => {
     const opened = await newcomer(people)
     const elsewhere = await openSession(sql, people.limits, { accountId: opened.session.accountId, visitor: visitor() })
@@ -83,7 +83,7 @@ describe('setting one up', () => {
     })
     expect(await readSession(people, elsewhere.token)).toBeNull()
     expect(await listActions(sql, { accountId: opened.session.accountId })).toMatchObject([{ action: 'factor.enrol' }])
-    // A second one, from a page that was opened before: only who has given the first may replace it.
+    // A second set-up from a page opened earlier is refused: replacing the first one requires giving it.
     const other = await offerAuthenticator(people, secrets, opened.session)
     expect(await enrol(code(other.authenticator.secret), other.offer)).toEqual({ outcome: 'exists' })
   })
@@ -106,8 +106,8 @@ describe('setting one up', () => {
   })
 })
 
-describe('giving it', () => {
-  test('a code works once, also for eight at the same moment, and no code of an earlier step after it', async () => {
+describe('giving the second factor', () => {
+  test('a code works once, even for eight attempts at the same moment, and no code of an earlier step works after it', async () => {
     const person = await enrolled()
     const right = code(person.secret)
     const answers = await Promise.all(Array.from({ length: 8 }, () => give(person, right)))
@@ -117,17 +117,17 @@ describe('giving it', () => {
     expect(await give(person, right)).toEqual({ outcome: 'used' })
   })
 
-  test('the code that set it up is not taken again', async () => {
+  test('the code used for the set-up is not accepted again', async () => {
     const person = await enrolled()
     expect(await give(person, code(person.secret, -1))).toEqual({ outcome: 'used' })
   })
 
-  test('codes beyond a step around now are wrong', async () => {
+  test('codes more than one time step away are wrong', async () => {
     const person = await enrolled()
     for (const steps of [-3, -2, 2, 3]) expect((await give(person, code(person.secret, steps))).outcome).toBe('refused')
   })
 
-  test('a recovery code works once, however it is typed, also for eight at the same moment', async () => {
+  test('a recovery code works once, however it is typed, even for eight attempts at the same moment', async () => {
     const person = await enrolled()
     const [first, second, third] = person.recoveryCodes as [string, string, string]
     const answers = await Promise.all(Array.from({ length: 8 }, () => give(person, first)))
@@ -141,7 +141,7 @@ describe('giving it', () => {
     expect(await countRecoveryCodes(sql, person.opened.session.accountId)).toBe(10)
   })
 
-  test('is fresh for a time, in the session that gave it and no other', async () => {
+  test('stays fresh for a while, in the session that gave it and in no other', async () => {
     const person = await enrolled()
     const { accountId } = person.opened.session
     const other = await openSession(sql, people.limits, { accountId, visitor: visitor() })
@@ -153,13 +153,13 @@ describe('giving it', () => {
     expect((await readSession(people, other.token))?.secondFactorAt).toBeNull()
   })
 
-  test('an account without one takes no code', async () => {
+  test('an account without a second factor accepts no code', async () => {
     expect(await give({ opened: await newcomer(people) }, '000000')).toEqual({ outcome: 'refused' })
   })
 })
 
 describe('guessing', () => {
-  test('100 guesses at once get ten looks, from any network and in any session, and the next has to wait', async () => {
+  test('of 100 guesses at once, from any networks and sessions, ten are checked, and the next one has to wait', async () => {
     const person = await enrolled()
     const wrong = wrongCode(person.secret)
     const answers = await Promise.all(Array.from({ length: 100 }, () => give(person, wrong)))
@@ -170,7 +170,7 @@ describe('guessing', () => {
     expect(await give({ opened }, right)).toMatchObject({ outcome: 'throttled', retryAfterSeconds: expect.any(Number) })
   })
 
-  test('a device that has given it before is not kept out by guesses from elsewhere; it has five of its own', async () => {
+  test('guesses from elsewhere do not lock out a device that has given the factor before; it has five attempts of its own', async () => {
     const person = await enrolled()
     const known = visitor({ device: person.opened.device })
     expect(await give(person, code(person.secret), known)).toEqual({ outcome: 'confirmed' })
@@ -180,7 +180,7 @@ describe('guessing', () => {
     expect(await give(person, code(person.secret, 1), known)).toEqual({ outcome: 'confirmed' })
     for (let guess = 0; guess < 5; guess++) expect((await give(person, wrong, known)).outcome).toBe('refused')
     expect((await give(person, code(person.secret, 1), known)).outcome).toBe('throttled')
-    // Nobody else waits for it.
+    // Other people do not have to wait for that.
     const other = await enrolled()
     expect(await give(other, code(other.secret))).toEqual({ outcome: 'confirmed' })
   })
@@ -193,7 +193,7 @@ describe('guessing', () => {
     expect(await give(person, person.recoveryCodes[0]!)).toEqual({ outcome: 'confirmed' })
   })
 
-  test('a device that knows the password alone is no known device', async () => {
+  test('a device that only knows the password is not a known device', async () => {
     const person = await enrolled()
     const { accountId } = person.opened.session
     for (let session = 0; session < 3; session++) {
@@ -206,7 +206,7 @@ describe('guessing', () => {
   })
 })
 
-test('an operator who has lost everything gets it taken away, with a reason, and has to sign in again', async () => {
+test('an operator who has lost everything has the factor reset, with a reason, and has to sign in again', async () => {
   const person = await enrolled()
   const { accountId } = person.opened.session
   const reset = { accountId, by: COMMAND_LINE, reason: 'phone in the river' }
@@ -219,7 +219,7 @@ test('an operator who has lost everything gets it taken away, with a reason, and
   ])
 })
 
-test('a rotation brings authenticators under the new key, and says which keys they need', async () => {
+test('a rotation encrypts authenticators with the new key, and says which keys they need', async () => {
   const person = await enrolled()
   const next = generateSecretSet().replace('1:', '2:')
   const both = parseSecretSet('KEY_ENCRYPTION_KEYS', `${encryption},${next}`)
@@ -244,7 +244,7 @@ test('a rotation brings authenticators under the new key, and says which keys th
   expect(await giveSecondFactor(people, after, given)).toEqual({ outcome: 'confirmed' })
 })
 
-test('a role is given, changed and taken once; who was an operator before there were roles is an owner', async () => {
+test('a role is given, changed and taken once; an operator from before there were roles is an owner', async () => {
   const { session, token } = await newcomer(people)
   const { accountId } = session
   const set = (role: Parameters<typeof setRole>[1]['role']) => setRole(sql, { accountId, role, by: COMMAND_LINE })

@@ -22,7 +22,7 @@ const age = ({ session }: OpenedSession, column: 'seen_at' | 'created_at', inter
     interval,
   ])
 
-test('only the hash of what the cookie holds is stored', async () => {
+test('only the hash of the cookie’s token is stored', async () => {
   const opened = await open(await newAccount())
   expect(opened.token).toMatch(/^[A-Za-z0-9_-]{43}$/)
   const rows = await sql.unsafe(
@@ -41,7 +41,7 @@ test.each(['', 'x', 'a'.repeat(43), `${'a'.repeat(42)}'`, '\0', 'a'.repeat(100)]
 )
 
 describe('a session ends', () => {
-  test('after 7 days without use; each use, at most once a minute, begins them anew', async () => {
+  test('after 7 days without use, counted anew from each use (noted at most once a minute)', async () => {
     const opened = await open(await newAccount())
     await age(opened, 'seen_at', '6 days 23 hours')
     expect(await readSession(people, opened.token)).not.toBeNull()

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Costs nothing, so that hundreds of attempts do not either. */
+/** Services with a trivial password hash, so that hundreds of attempts take no time. */
 const quick = testPeople(
   sql,
   {},
@@ -39,13 +39,13 @@ describe('signing in', () => {
     expect(answer.outcome === 'signed_in' && answer.opened.token).not.toBe(opened.token)
   })
 
-  test('knows capitals of every alphabet as we do, whatever the language of the database', async () => {
+  test('matches capitals of every alphabet in the same way, whatever the language of the database', async () => {
     const [name, domain] = newAddress().split('@')
     await newcomer(people, `Ünal.${name}@${domain}`)
     for (const address of [`ünal.${name}@${domain}`, `ÜNAL.${name}@${domain}`]) {
       expect((await attempt(PASSWORD, visitor(), address)).outcome).toBe('signed_in')
     }
-    // Some databases make a plain i of it: then guesses under this spelling would count for nobody.
+    // Some databases lower İ to a plain i; guesses with this spelling would then count for no account.
     expect(readEmail(`V\u0130CTIM@${domain}`)).toBe(`Vi\u0307CTIM@${domain}`)
   })
 
@@ -84,10 +84,10 @@ describe('throttling', () => {
     ])
 
   let hosts = 0
-  /** Hosts of one network. */
+  /** A visitor from another host of the same network. */
   const here = () => visitor({ ipAddress: `198.51.100.${hosts++ % 250}` })
 
-  test('after 5 wrong passwords from one network an account waits a minute there, then twice as long; then it is forgotten', async () => {
+  test('after 5 wrong passwords from one network an account has to wait there for a minute, then two; later all is forgotten', async () => {
     await clear()
     for (let turn = 0; turn < 5; turn++) expect(await attempt('wrong', here())).toEqual({ outcome: 'refused' })
     const wait = await attempt(PASSWORD, here())
@@ -110,25 +110,25 @@ describe('throttling', () => {
     for (let turn = 0; turn < 4; turn++) expect(await attempt('wrong', here())).toEqual({ outcome: 'refused' })
   })
 
-  test('100 guesses at once get 5 looks at the password between them', async () => {
+  test('of 100 guesses at once 5 are checked', async () => {
     await clear()
     const guesses = await Promise.all(Array.from({ length: 100 }, () => attempt('wrong', here())))
     expect(guesses.filter(answer => answer.outcome === 'refused')).toHaveLength(5)
   })
 
-  test('a stranger keeps nobody out: not their network, and not who was there before', async () => {
+  test('a stranger’s guesses lock out neither other networks nor a known device', async () => {
     await clear()
     for (let turn = 0; turn < 30; turn++) await attempt('wrong', here())
     expect((await attempt(PASSWORD, here())).outcome).toBe('throttled')
     const home = await attempt(PASSWORD, visitor({ ipAddress: '203.0.113.5' }))
     expect(home.outcome).toBe('signed_in')
     const { device } = (home as Extract<typeof home, { outcome: 'signed_in' }>).opened
-    // The owner's device behind the stranger's own address.
+    // The owner's device gets in even from the stranger's own network.
     expect((await attempt(PASSWORD, { ...here(), device })).outcome).toBe('signed_in')
     expect((await attempt(PASSWORD, { ...here(), device: device.replace(/.$/, 'x') })).outcome).toBe('throttled')
   })
 
-  test('guesses from everywhere are slow, never more than one a minute, and never in the way of a known device', async () => {
+  test('guesses from everywhere are limited to one a minute, and never lock out a known device', async () => {
     await clear()
     const known = await attempt(PASSWORD)
     if (known.outcome !== 'signed_in') throw new Error(known.outcome)
@@ -151,7 +151,7 @@ describe('throttling', () => {
     const { email } = own.session
     for (let turn = 0; turn < 50; turn++) await attempt('wrong', visitor(), email)
     expect((await attempt(PASSWORD, visitor(), email)).outcome).toBe('throttled')
-    // Mails of another kind do not count.
+    // Mails of another kind do not count towards the limit.
     for (let turn = 0; turn < 9; turn++) await register(quick, visitor(), { email, password: `${PASSWORD} khác` })
     const asked = []
     for (let turn = 0; turn < 9; turn++) asked.push((await requestReset(people, visitor(), { email })).outcome)
@@ -164,7 +164,7 @@ describe('throttling', () => {
     const given = { token: linkToken(people, email), password: `${PASSWORD} mới` }
     const changed = await resetPassword(people, visitor(), given)
     if (changed.outcome !== 'changed') throw new Error(changed.outcome)
-    // From then on this device waits for nobody.
+    // From then on guesses of others do not make this device wait.
     const signedIn = await signIn(people, visitor({ device: changed.opened.device }), {
       email,
       password: given.password,
@@ -172,7 +172,7 @@ describe('throttling', () => {
     expect(signedIn.outcome).toBe('signed_in')
   })
 
-  test('a known device has five guesses too, then it waits', async () => {
+  test('a known device has five guesses, too, and then has to wait', async () => {
     await clear()
     const known = await attempt(PASSWORD)
     if (known.outcome !== 'signed_in') throw new Error(known.outcome)
@@ -198,14 +198,14 @@ describe('throttling', () => {
     expect(await rows()).toBe(0)
   })
 
-  test('the same holds for an address without an account, so that nothing is learnt', async () => {
+  test('an address without an account is throttled in the same way, so that nobody learns whether it has one', async () => {
     await clear()
     const outcomes = []
     for (let turn = 0; turn < 6; turn++) outcomes.push((await attempt('wrong', here(), 'nobody@example.com')).outcome)
     expect(outcomes).toEqual(['refused', 'refused', 'refused', 'refused', 'refused', 'throttled'])
   })
 
-  test('a host that guesses at many accounts waits, not its neighbours, and one success does not pay for its failures', async () => {
+  test('a host that guesses at many accounts has to wait, its neighbours do not, and a success does not clear its failures', async () => {
     await clear()
     const from = () => visitor({ ipAddress: '2001:db8:7:1::1' })
     for (let turn = 0; turn < 19; turn++) {
@@ -228,7 +228,7 @@ describe('throttling', () => {
     expect((await attempt(PASSWORD)).outcome).toBe('signed_in')
   })
 
-  test('sessions that exist go on while their account waits', async () => {
+  test('existing sessions go on while their account is throttled', async () => {
     await clear()
     for (let turn = 0; turn < 6; turn++) await attempt('wrong', here())
     expect(await attempt(PASSWORD, here())).toMatchObject({ outcome: 'throttled' })
@@ -247,7 +247,7 @@ describe('throttling', () => {
 })
 
 describe('typing the password again', () => {
-  test('makes the session fresh for five minutes', async () => {
+  test('counts as recent for five minutes', async () => {
     const { session, token } = await newcomer(people)
     const minutes = (count: number) => new Date(session.passwordCheckedAt.getTime() + count * 60_000)
     expect(isPasswordFresh(people, session, minutes(4.9))).toBe(true)
@@ -264,7 +264,7 @@ describe('typing the password again', () => {
 })
 
 describe('a new password', () => {
-  test('by mail: ends every session, signs in, and tells the owner', async () => {
+  test('set through a mailed link ends every session, signs in, and the owner is told', async () => {
     const before = await newcomer(people)
     const address = before.session.email
     expect(await requestReset(people, visitor({ language: 'en' }), { email: address })).toEqual({ outcome: 'accepted' })
@@ -311,7 +311,7 @@ describe('a new password', () => {
     expect(finished).toEqual({ outcome: 'expired' })
   })
 
-  test('by the old one: ends every session but the new one that it opens', async () => {
+  test('set with the old one ends every session except the new one that it opens', async () => {
     const first = await newcomer(people)
     const { email: address } = first.session
     await signIn(people, visitor(), { email: address, password: PASSWORD })
@@ -329,7 +329,7 @@ describe('a new password', () => {
     })
   })
 
-  test('a mail that cannot be sent is reported, not thrown at whoever changed the password', async () => {
+  test('a mail that cannot be sent is reported, and the change of the password still succeeds', async () => {
     const { session } = await newcomer(people)
     const broken = { ...people, mailer: { send: () => Promise.reject(new Error('no mail today')), close: () => {} } }
     const done = await changePassword(broken, visitor(), session, { current: PASSWORD, next: 'a new password' })

@@ -64,7 +64,7 @@ const space = fc.constantFrom('', ' ', '\n\t', '  ')
 
 interface Written {
   readonly text: string
-  /** Parts that must not change. */
+  /** The parts of the body that must not change. */
   readonly parts: readonly string[]
 }
 
@@ -103,7 +103,7 @@ function planned(format: ChatFormat, text: string, words: Words): SameFormatPlan
   }
 }
 
-/** Parsed, with negative zeros made positive. */
+/** Parses JSON, with negative zeros made positive. */
 const plain = (text: string) => JSON.parse(JSON.stringify(JSON.parse(text)))
 
 describe.each(['messages', 'chat_completions'] as const)('%s', format => {

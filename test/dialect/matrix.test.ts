@@ -1,5 +1,5 @@
 /**
- * Word × wire × path (same format or converted): each word of the dialect works wherever the table in
+ * Every word of the dialect, on every wire, for same-format and converted calls: each works wherever the table in
  * docs/conversion.md says so.
  */
 
@@ -40,7 +40,7 @@ function settingOf(dialect: Dialect, word: string): JsonValue | undefined {
   return word.split('.').reduce<unknown>((value, name) => (value as JsonObject)[camel(name)], dialect) as JsonValue
 }
 
-/** Tests of words that work before or after the pass. */
+/** Where the words are tested that work before or after the dialect pass. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'output.choices_max': 'test/http/choices.test.ts',
   'turns.phase': 'test/formats/responses-write-request.test.ts',
@@ -74,7 +74,7 @@ interface Adapted {
   readonly reply: ReplyFacts | null
 }
 
-/** The request as it arrives on a wire. */
+/** What becomes of the row's request on a wire. */
 function outcome(row: Row, client: WireName, wire: WireName, dialect: Dialect): Seen {
   const body = structuredClone({ ...BASICS[client], ...row.asks[client] }) as JsonObject
   const before = JSON.stringify(body)
@@ -103,7 +103,7 @@ function visible({ text, refusal, betas, reply }: Seen): unknown {
   return { text, refusal, betas, reply: reply && { ...reply, names: reply.names !== null } }
 }
 
-/** Where the row must have an effect: client format and wire. */
+/** The client formats for which the row must have an effect on this wire. */
 function roadsOf(word: string, { asks, ownOnly = [] }: Row, wire: WireName): WireName[] {
   const reach = reachOf(word, wire)
   return WIRES.filter(client => {
@@ -151,7 +151,7 @@ test('each word of the dialect is in the table, and has a row if the pass implem
   expect(Object.keys(ROWS).sort()).toEqual(inPass.sort())
 })
 
-test('words that work outside the pass are tested in the files named', () => {
+test('words that work outside the pass are tested in the files named for them', () => {
   const outside = Object.keys(MATRIX).filter(word => MATRIX[word]?.includes('elsewhere'))
   expect(Object.keys(ELSEWHERE).sort()).toEqual(outside.sort())
   for (const file of Object.values(ELSEWHERE)) expect(existsSync(`${ROOT}/${file}`), file).toBe(true)

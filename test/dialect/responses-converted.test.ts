@@ -1,4 +1,4 @@
-/** The pass of the Responses wire, for converted calls. */
+/** The dialect pass on the responses wire, for converted calls. */
 
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'

@@ -1,4 +1,4 @@
-/** The pass of the Responses wire in tests: two dialects, and items. */
+/** Helpers for tests of the dialect pass on the responses wire: two dialects, and items. */
 
 import { expect } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
@@ -12,7 +12,7 @@ import { dialectOf } from '../translate/support.ts'
 
 export const sealer = makeSealer(parseSecretSet('KEY_PEPPERS', generateSecretSet()), '7')
 
-/** GPT over its own format. */
+/** Facts of GPT on its own wire. */
 export const OPENAI: Words = {
   turns: { system_role: 'instructions' },
   tools: { result_images: 'native', custom: 'native' },
@@ -54,7 +54,7 @@ export function adapt(body: object, words: Words, road: Road, { shown, ...more }
   }
   const before = JSON.stringify(given)
   const adapted = adaptResponses(given, facts)
-  // Nothing that was passed in is ever modified.
+  // The pass must not modify its input.
   expect(JSON.stringify(given)).toBe(before)
   return adapted
 }

@@ -1,4 +1,4 @@
-/** The pass of the Responses wire, for calls of both kinds and for the client's own. */
+/** The dialect pass on the responses wire, for same-format and converted calls alike, and for same-format calls only. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -29,7 +29,7 @@ import {
   user,
 } from './responses-support.ts'
 
-/** Name, words, body before, body after: for both paths, or for the client's own format only. */
+/** Name, dialect words, body before, body after; the same for same-format and converted calls. */
 // biome-ignore format: one case per line
 const BOTH: [string, Words, object, object][] = [
   ['a cap is lowered to the model’s limit', {}, { max_output_tokens: 5000 }, { max_output_tokens: 1000 }],

@@ -1,4 +1,4 @@
-/** What requests of the dialect's rows are made of, in each format, and how to find it again in the upstream body. */
+/** The parts of the rows' requests in each format, and functions that find them again in the upstream body. */
 
 import { expect } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
@@ -6,12 +6,12 @@ import type { ReplyFacts, Road } from '../../src/dialect/types.ts'
 import type { Capability, Dialect, WireName } from '../../src/generated/types.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 
-/** The result of a request. */
+/** What became of a row's request. */
 export interface Seen {
   readonly wire: WireName
   readonly road: Road
   readonly dialect: Dialect
-  /** Empty if it was refused. */
+  /** The upstream body; empty if the request was refused. */
   readonly sent: JsonObject
   /** `sent`, serialized. */
   readonly text: string
@@ -23,13 +23,13 @@ export interface Seen {
 export type PerWire<Value> = Readonly<Partial<Record<WireName, Value>>>
 
 export interface Row {
-  /** Other dialect settings that the word needs to have an effect: for all wires, or per wire. */
+  /** Other dialect words without which this one has no effect, for all wires or per wire. */
   readonly base?: Words | PerWire<Words>
-  /** The word with each value that matters; each must change the upstream body. */
+  /** The word with each of its relevant values, which must all change the upstream body. */
   readonly set: readonly Words[] | PerWire<readonly Words[]>
-  /** A request per format, besides the common fields; a missing format cannot express it. */
+  /** A request per format, without the common fields. A format is missing if it cannot express the request. */
   readonly asks: PerWire<object>
-  /** Formats that can request it, where no conversion from another format does. */
+  /** Wires whose own format can express the request although no conversion to it can. */
   readonly ownOnly?: readonly WireName[]
   readonly capabilities?: readonly Capability[]
   readonly betas?: readonly string[]
@@ -49,7 +49,7 @@ export const item = (role: string, text: string) => ({
   content: [{ type: role === 'assistant' ? 'output_text' : 'input_text', text }],
 })
 export const list = (value: JsonValue | undefined) => (Array.isArray(value) ? value : []) as JsonObject[]
-/** Messages or items. */
+/** The messages or items of the upstream body. */
 export const turnsOf = ({ sent }: Seen) => list(sent.messages ?? sent.input)
 export const refused = ({ refusal }: Seen, words: string) => expect(refusal).toContain(words)
 
@@ -182,7 +182,7 @@ export const THOUGHT: PerWire<object> = {
 }
 export const TEXTS: Words = { reasoning: { field: 'item_content' } }
 
-/** Where each wire may have reasoning text. */
+/** Which of the possible places have the reasoning text of `THOUGHT`. */
 export const placesOfThought = (seen: Seen) => ({
   reasoning_content: turnsOf(seen).some(turn => turn.reasoning_content === 'Hm.'),
   reasoning: turnsOf(seen).some(turn => turn.reasoning === 'Hm.'),
@@ -193,7 +193,7 @@ export const placesOfThought = (seen: Seen) => ({
 })
 
 export const LONG = `mcp__${'server_'.repeat(9)}look`
-/** Names of tools sent upstream. */
+/** The names of the tools sent upstream. */
 export const namesIn = ({ sent }: Seen) =>
   list(sent.tools).map(tool => String(((tool.function as JsonObject) ?? tool).name))
 export const idsIn = (seen: Seen) =>

@@ -129,7 +129,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
       { type: 'input_image', image_url: 'https://example.com/a.png' },
     ),
-    // Fetched images replaced their URLs before this.
+    // Image URLs that the gateway fetches have been replaced before the pass, so any that is left is refused.
     check: seen =>
       seen.dialect.content.imageUrl === 'pass' ? expect(seen.refusal).toBeNull() : refused(seen, 'image URLs'),
   },

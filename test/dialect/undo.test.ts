@@ -1,4 +1,4 @@
-/** Same-format replies to requests that were changed: what the client gets, however the text is split into pieces. */
+/** Same-format replies to requests that the pass changed: what the client gets, however the text is split into pieces. */
 
 import { describe, expect, test } from 'vitest'
 import { ToolNames } from '../../src/conversation/names.ts'

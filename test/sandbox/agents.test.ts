@@ -1,6 +1,6 @@
 /**
- * First requests of coding agents, in the form their versions of November 2026 send (texts shortened), with the user's
- * request filled in. They get what a model would answer, and their loops end.
+ * First requests of coding agents as their versions of November 2026 send them (texts shortened), with the user's request
+ * filled in. The agents get the kind of answer that a model would give, and their loops end.
  */
 
 import { readFileSync } from 'node:fs'

@@ -17,7 +17,7 @@ const PATHS = {
   chat_completions: '/v1/chat/completions',
 } as const
 
-/** One model per wire that thinks by default, and one that does not; the cloud wire is the messages format inside. */
+/** For each wire one model that thinks by default and one that does not. The AWS wire carries the messages format. */
 const MODELS = [
   ...new Map(
     TABLES.entries

@@ -54,7 +54,7 @@ export function post(sandbox: Sandbox, path: string, body: unknown, headers: Rea
   })
 }
 
-/** The smallest good body of each format. */
+/** The smallest valid body of each format. */
 export function smallBody(format: 'messages' | 'chat' | 'responses', text: string, more: object = {}): object {
   if (format === 'responses') return { model: 'thinker', input: text, ...more }
   const messages = [{ role: 'user', content: text }]

@@ -1,5 +1,5 @@
 /**
- * The Anthropic SDKs with models of other formats: create, streams, tool runner, structured output, all as with native
+ * The Anthropic SDKs with models of other formats: create, streams, the tool runner and structured output work as with native
  * models.
  */
 
@@ -11,7 +11,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 
-/** GPT, DeepSeek, Gemini, Kimi, an open model on AWS: five dialects. */
+/** One model for each of five dialects: GPT, DeepSeek, Gemini, Kimi and an open model on AWS. */
 const MODELS = ['gpt-5.5', 'deepseek-v4-flash', 'gemini-3.5-flash', 'kimi-k2.6', 'svc/qwen3-vl-235b']
 const PRICES_VND: Record<string, bigint> = { 'gpt-5.5': 2400n, 'deepseek-v4-flash': 1500n }
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'
@@ -95,7 +95,7 @@ describe.each(MODELS)('%s', model => {
       expect(cities).toHaveLength(2)
       expect(answer.stop_reason).toBe('end_turn')
       expect(textOf(answer as Anthropic.Message)).toContain('31 degrees')
-      // The first try asks for a thread; it is refused, uncharged, and the SDK continues without one.
+      // The SDK first asks for a thread; that is refused without a charge, and the SDK continues without one.
       const rows = await running.usage(account.accountId)
       expect(rows.map(row => [row.status, row.cost > 0n])).toEqual([
         [400, false],

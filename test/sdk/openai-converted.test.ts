@@ -1,4 +1,4 @@
-/** The OpenAI SDK with Claude models: create, streams, tool runner, structured output, all as with native models. */
+/** The OpenAI SDK with Claude models: create, streams, the tool runner and structured output work as with native models. */
 
 import OpenAI from 'openai'
 import { zodFunction, zodResponseFormat } from 'openai/helpers/zod'
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 
-/** Adaptive thinking, budgets, older sampling, and the AWS wire. */
+/** Models with adaptive thinking, with budgets and with older sampling rules, and one on the AWS wire. */
 const MODELS = ['claude-opus-5', 'claude-haiku-4-5', 'claude-opus-4-6', 'svc/claude-sonnet-5']
 const PRICES_VND: Record<string, bigint> = { 'claude-opus-5': 6500n, 'claude-haiku-4-5': 6500n }
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'

@@ -1,4 +1,4 @@
-/** The OpenAI SDK on images, speech and responses: only base URL and key are changed; checks the wallet to the µVND. */
+/** The OpenAI SDK for images, speech and responses, with only base URL and key changed; wallets are checked to the µVND. */
 
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * The blocks of the coding agents as they stand, with the agents themselves. They are far larger than this project, so
- * `make tools` fetches them and `make test` leaves them out.
+ * Runs the coding agents themselves with their blocks of the quick start, unchanged. The agents are far larger than this
+ * project, so `make tools` fetches and runs them, and `make test` leaves them out.
  */
 
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import {
   startQuickStart,
 } from '../support/quick-start.ts'
 
-/** Name of the tool: its package, and the words that make it answer once and end. */
+/** For each tool: its package, its command, and the arguments that make it answer once and exit. */
 const AGENTS: Readonly<Record<string, readonly [spec: string, command: string, words: readonly string[]]>> = {
   'claude-code': ['@anthropic-ai/claude-code@2.1.330', 'claude', ['-p', 'What is 2+2?']],
   codex: ['@openai/codex@0.169.0', 'codex', ['exec', '--skip-git-repo-check', 'What is 2+2?']],

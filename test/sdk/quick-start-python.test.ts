@@ -1,5 +1,5 @@
 /**
- * What the pages say in Python, and their blocks for llm, as they stand: on the quick start, on the pages of models and in the
+ * Runs the pages' Python code and their blocks for llm unchanged: those of the quick start, of the models' pages and of the
  * playground. The packages come from PyPI, so `make tools` runs this and `make test` leaves it out.
  */
 
@@ -12,7 +12,7 @@ import { requestOf } from '../../src/dashboard/assets/playground-request.js'
 import { unescaped, Visitor } from '../dashboard/visitor.ts'
 import { COMMAND_LINE, chosenTools, type QuickStart, runTool, startQuickStart } from '../support/quick-start.ts'
 
-/** The versions that were tried last, by what is installed together. */
+/** The versions that were tried last, grouped by what is installed together. */
 const PACKAGES = {
   python: ['openai==3.54.0', 'anthropic==2.12.0'],
   langchain: ['langchain-openai==1.7.3'],
@@ -43,7 +43,7 @@ describe.skipIf(chosen.length === 0)('in Python', { timeout: 600_000 }, () => {
 
   const environmentOf = (tool: PythonTool) => ({ HOME: home, PATH: `${join(home, tool, 'bin')}:${process.env.PATH}` })
   const newFolder = () => mkdtempSync(join(home, 'run-'))
-  /** What it prints, and the names of the files that it makes. */
+  /** Runs Python code; returns what it prints, and the names of the files that it makes. */
   const python = async (
     code: string,
     { tool = 'python' as PythonTool, folder = newFolder() } = {},
@@ -75,7 +75,7 @@ describe.skipIf(chosen.length === 0)('in Python', { timeout: 600_000 }, () => {
           .map(match => unescaped(match[1] as string))
           .filter(code => code.startsWith('from ') || code.startsWith('import base64'))
         expect([id, programs.length > 0]).toEqual([id, true])
-        // A later one may read what an earlier one has written.
+        // All programs of a page share a folder, because a later one may read a file that an earlier one wrote.
         const folder = newFolder()
         for (const program of programs) {
           const code = program.replaceAll('$KEY', start.key)

@@ -23,7 +23,7 @@ import {
   useWeatherWorld,
 } from '../support/weather.ts'
 
-/** Messages, chat, responses with two kinds of reasoning, and both AWS wires. */
+/** Models of every wire: messages, chat, responses with two kinds of reasoning, and both AWS wires. */
 const MODELS = [
   'claude-opus-5',
   'gemini-3.5-flash',
@@ -47,7 +47,7 @@ describe('ai with openai(model), which refers to items of earlier turns by id', 
     maxRetries: 0,
   })
 
-  /** A later turn, in which texts of earlier ones are sent as references. */
+  /** Continues a conversation with a turn that sends the texts of earlier turns as references. */
   async function goOn(model: string, earlier: readonly ModelMessage[]): Promise<void> {
     const messages: ModelMessage[] = [
       { role: 'user', content: QUESTION },
@@ -88,7 +88,7 @@ describe('ai with openai(model), which refers to items of earlier turns by id', 
       { role: 'user', content: 'And of "Vinh"?' },
     ]
     const second = await generateText({ model: modelOf(model), messages, maxRetries: 0 })
-    // The test double says how many messages it received.
+    // The sandbox says how many messages it received.
     expect(second.text).toMatch(/Vinh[\s\S]*3/)
   })
 

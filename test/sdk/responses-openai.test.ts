@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 
-/** Messages, chat, responses with two kinds of reasoning, and both AWS wires. */
+/** Models of every wire: messages, chat, responses with two kinds of reasoning, and both AWS wires. */
 const MODELS = [
   'claude-opus-5',
   'gemini-3.5-flash',

@@ -1,19 +1,19 @@
-/** Texts that stand for what must never be kept, and a search that finds them in any usual disguise. */
+/** Marker texts for content that must never be stored, and a search that finds them in any usual encoding. */
 
 import { randomBytes } from 'node:crypto'
 
-/** One canary for each place that content comes from, by the name of the place. */
+/** Gives each place that content comes from a canary of its own. */
 export class Canaries {
   readonly #texts = new Map<string, string>()
 
-  /** A new one each time a place is named for the first time; the same afterwards. */
+  /** The canary of a place, made when the place is first named. */
   at(place: string): string {
     const text = this.#texts.get(place) ?? `canary${randomBytes(9).toString('hex')}`
     this.#texts.set(place, text)
     return text
   }
 
-  /** Watches for a text that was not made here, such as an API key. */
+  /** Adds a text that was not made here, such as an API key, to the search. */
   watch(place: string, text: string): string {
     this.#texts.set(place, text)
     return text
@@ -23,7 +23,7 @@ export class Canaries {
     return this.#texts.size
   }
 
-  /** Names of the places whose text is in the haystack, whatever its case and coding. */
+  /** The names of the places whose text is in the haystack, in whatever case and encoding. */
   found(haystack: string): string[] {
     const lower = haystack.toLowerCase()
     return [...this.#texts]
@@ -32,14 +32,14 @@ export class Canaries {
   }
 }
 
-/** As it is, in lower case, and the parts that survive hexadecimal and base64 at any offset. */
+/** The text unchanged, in lower case, in hexadecimal, and the part of its base64 that does not depend on its neighbours. */
 function disguises(text: string): string[] {
   const bytes = Buffer.from(text)
   const base64 = [0, 1, 2].map(offset => {
     const coded = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
       .replace(/=+$/, '')
-    // The first and the last group mix with their neighbours.
+    // The first and the last group of base64 also encode neighbouring bytes.
     return coded.slice(offset === 0 ? 0 : 4, -4)
   })
   return [

@@ -1,6 +1,6 @@
 /**
- * Content leaves no trace: a text of its own is put into every place that content, keys and secrets come from, the process
- * runs at its most talkative, and then everything that it wrote anywhere is searched.
+ * Content leaves no trace: every place that content, keys and secrets come from gets a canary, the process logs at its most
+ * verbose level, and then everything that it wrote anywhere is searched for the canaries.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8A
 let provider: ScriptedUpstream
 let running: GatewayProcess
 let apiKey: string
-/** Takes the traces. */
+/** Receives the traces. */
 let collector: ScriptedUpstream
 let metricsUrl: string
 
@@ -84,7 +84,7 @@ const brokenStream = (last: string): Answer => [
   end(),
 ]
 
-/** What the provider does, by the word that the prompt ends with. */
+/** How the provider behaves, by the word at the end of the prompt. */
 const BEHAVIOURS: Readonly<Record<string, () => Answer>> = {
   refuse: () => failed(400),
   'refuse-key': () => failed(401),
@@ -149,7 +149,7 @@ const toolCalls = [
   },
 ]
 
-test('calls with content in every field, that succeed and that fail', async () => {
+test('makes calls with content in every field, which succeed or fail', async () => {
   const messages = (model: string, more: object = {}) => ({
     model,
     max_tokens: 50,
@@ -253,7 +253,7 @@ test('calls with content in every field, that succeed and that fail', async () =
   }
 })
 
-test('requests that never become calls', async () => {
+test('makes requests that never become calls', async () => {
   expect((await post('/v1/messages', `{"model":"claude-opus-5","messages":[${at('broken JSON')}`)).status).toBe(400)
   expect((await post('/v1/messages', `{"model":"claude-opus-5","messages":"${at('wrong field')}"}`)).status).toBe(400)
   expect((await post('/v1/messages', '{}', { 'x-api-key': at('wrong key') })).status).toBe(401)
@@ -279,7 +279,7 @@ test('requests that never become calls', async () => {
   await post('/v1/messages', Buffer.from(at('damaged coding')).toString(), { 'content-encoding': 'gzip' })
 })
 
-test('people with passwords and links', async () => {
+test('has people use passwords and links', async () => {
   const visitor = new Visitor(running.url, running)
   const email = 'customer@example.com'
   await visitor.signUp(email, canaries.watch('password', `${PASSWORD} ${at('password part')}`))
@@ -297,7 +297,7 @@ test('people with passwords and links', async () => {
   await visitor.post('/verify', { token: at('wrong token').padEnd(43, 'a'), password: at('password for it') })
 })
 
-test('faults of our own that carry content in their message', async () => {
+test('causes internal errors with content in their messages', async () => {
   const crash = (where: string) =>
     post('/v1/messages', { model: `crash-${where}`, max_tokens: 9, messages: [{ role: 'user', content: 'x' }] })
   expect((await crash('call')).status).toBe(500)
@@ -312,7 +312,7 @@ test('faults of our own that carry content in their message', async () => {
   expect(await running.stop()).toBe(1)
 })
 
-/** The files below a folder whose names end so, by path. A server that runs may remove others while they are read. */
+/** The texts of the files below a folder whose names have this ending, by path. A running server may remove others meanwhile. */
 function filesBelow(folder: string, ending = ''): Map<string, string> {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
     entry => entry.isFile() && entry.name.endsWith(ending),
@@ -325,10 +325,10 @@ function filesBelow(folder: string, ending = ''): Map<string, string> {
   )
 }
 
-test('nothing of it is in what the process has written', async () => {
+test('no content is in what the process has written', async () => {
   expect(canaries.size).toBeGreaterThan(70)
   const output = running.output()
-  // The places that the content went through are there, so the search is not of nothing.
+  // These lines show that the content went through all parts that could have logged it.
   const lines = [
     '"msg":"call"',
     '"msg":"call failed"',
@@ -345,7 +345,7 @@ test('nothing of it is in what the process has written', async () => {
   for (const [name, text] of files) {
     if (!name.startsWith(outbox)) expect([name, canaries.found(text)]).toEqual([name, []])
   }
-  // A mail holds the link that it is sent for, and nothing else.
+  // A mail contains the link that it is sent for, and nothing else.
   const mails = await readOutbox(outbox)
   expect(mails.length).toBeGreaterThan(2)
   for (const { subject, text } of mails) {
@@ -353,13 +353,13 @@ test('nothing of it is in what the process has written', async () => {
   }
 })
 
-test('nothing of it is in the traces', () => {
+test('no content is in the traces', () => {
   const spans = collector.requests.map(({ body }) => body.toString('utf8')).join('\n')
   expect(spans.match(/"traceId"/g)?.length ?? 0).toBeGreaterThan(50)
   expect(canaries.found(spans)).toEqual([])
 })
 
-test('nothing of it is in the database', async () => {
+test('no content is in the database', async () => {
   const { sql } = running.database
   const tables = await sql`select table_name from information_schema.tables where table_schema = 'public'`
   expect(tables.length).toBeGreaterThan(12)
@@ -367,7 +367,7 @@ test('nothing of it is in the database', async () => {
   for (const { table_name: table } of tables) {
     const found = await sql.unsafe(`select t::text as row from "${table}" t`)
     rows += found.length
-    // The label of a column may hide in a row, so the whole text of each is searched.
+    // Searches each row as one text, so that no column is forgotten.
     expect([table, canaries.found(found.map(({ row }) => row).join('\n'))]).toEqual([table, []])
   }
   expect(rows).toBeGreaterThan(150)

@@ -1,4 +1,4 @@
-/** A database that is away, slow or locked: good keys stay good, pages give up, and nothing needs a restart. */
+/** While the database is away, slow or locked, good keys stay good, pages give up in time, and nothing needs a restart. */
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { type GatewayProcess, startProcess } from './process.ts'
 
 const GOOD = '{"model":"claude-opus-5","max_tokens":5,"messages":[{"role":"user","content":"x"}]}'
 
-/** The way to Postgres, which can be cut. */
+/** Relays connections to Postgres, so that a test can cut them. */
 let relay: Server
 const sockets = new Set<Socket>()
 let isCut = false
@@ -74,8 +74,8 @@ test('while the database is away a good key gets 503 and never 401, known or not
   expect(running.isUp()).toBe(true)
 })
 
-// Statements that are not of pages have 60 s: a page that waits as long has lost its own limit.
-test('a page that would wait for a locked or a slow table gives up, and calls go on beside it', {
+// Other statements have 60 s, so a page that exceeds this timeout has lost its own, shorter limit.
+test('a page that would wait for a locked or slow table gives up, and meanwhile calls go on', {
   timeout: 50_000,
 }, async () => {
   const operator = new Visitor(running.url)
@@ -83,7 +83,7 @@ test('a page that would wait for a locked or a slow table gives up, and calls go
   const { sql } = running.database
   await sql`update account set is_operator = true where email = 'operator@example.com'`
   expect((await operator.get('/operator/orders')).status).toBe(200)
-  // Taken until the page has answered: one that waits for ever is a test that never ends.
+  // Holds the lock until the page has answered; if the page waits forever, the test times out.
   await sql.begin(async transaction => {
     await transaction`lock table topup_order in access exclusive mode`
     const pages = await Promise.all(['/operator/orders', '/operator/orders', '/topup'].map(path => operator.get(path)))

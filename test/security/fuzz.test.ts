@@ -1,6 +1,6 @@
 /**
- * Random and mutated bodies on every endpoint of a real process: never our fault, never down, memory bounded, money right.
- * `make fuzz` sends 10,000; `make fuzz FUZZ=100000 SEED=7` more, and the same ones again.
+ * Random and mutated bodies on every endpoint of a real process: no internal error, no crash, bounded memory, correct money.
+ * `make fuzz` sends 10,000; `make fuzz FUZZ=100000 SEED=7` sends more, and the same ones each time.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -43,7 +43,7 @@ const RESPONSE = {
   usage: { input_tokens: 1, output_tokens: 1 },
 }
 
-/** A provider that answers everything well. */
+/** The reply of a provider that accepts everything. */
 function answerOf(path: string): Answer {
   if (path.includes('/images/')) return json(200, { created: 1, data: [{ b64_json: 'aGk=' }] })
   if (path.includes('/speech')) return [head(200, { 'content-type': 'audio/mpeg' }), write('audio'), end()]
@@ -135,7 +135,7 @@ const CHAT = [
   { model: 'claude-opus-5', stream: true, messages: [{ role: 'user', content: 'x' }] },
 ]
 
-/** Good bodies by the path that takes them. */
+/** Valid bodies for each path. */
 const GOOD: Readonly<Record<string, readonly object[]>> = {
   '/v1/messages': MESSAGES,
   '/v1/messages/count_tokens': MESSAGES,
@@ -177,12 +177,12 @@ test.each([
     '{"model":"gpt-5.5","max_tokens":9,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64",' +
       '"media_type":{"toString":1,"valueOf":2},"data":"aGk="}}]}]}',
   ],
-])('a body that once was our fault is the client’s: %s %s', async (path, body) => {
+])('a body that once caused an internal error is refused as the client’s fault: %s %s', async (path, body) => {
   const reply = await fetch(running.url + path, { method: 'POST', headers: { 'x-api-key': apiKey }, body })
   expect(reply.status).toBe(400)
 })
 
-test(`${BODIES} random and mutated bodies are never our fault; the process stays up, in its memory, its money right`, async () => {
+test(`${BODIES} random and mutated bodies cause no internal error; the process stays up, its memory bounded, its money correct`, async () => {
   console.log(`fuzz seed ${SEED}, ${BODIES} bodies`)
   const random = seededRandom(SEED)
   const paths = Object.keys(GOOD)
@@ -201,7 +201,7 @@ test(`${BODIES} random and mutated bodies are never our fault; the process stays
       const reply = await fetch(running.url + path, { method: 'POST', headers, body })
       const text = await reply.text()
       statuses[reply.status] = (statuses[reply.status] ?? 0) + 1
-      // 502: the double of the provider streams nothing, which is no fault of the gateway's.
+      // A 502 is no internal error: the scripted provider never streams.
       if (reply.status === 500 || /"code":"(internal|ledger_unavailable)"/.test(text)) {
         bad.push({ path, status: reply.status, text: text.slice(0, 500), body: body.toString('utf8').slice(0, 2_000) })
       }
@@ -225,10 +225,10 @@ test(`${BODIES} random and mutated bodies are never our fault; the process stays
   expect(row?.charged).toBe(0)
 })
 
-/** They would sign out the one who tests. */
+/** Forms that would sign the test's own visitors out. */
 const ENDINGS = new Set(['/signout', '/account/sessions/end', '/account/password'])
 
-test('no form of the pages is our fault, whatever its fields hold, for customers and for operators', async () => {
+test('no form of the pages causes an internal error, whatever its fields contain, for customers and for operators', async () => {
   const { sql } = running.database
   const people = [new Visitor(running.url, running), new Visitor(running.url, running)] as const
   await people[0].signUp('customer@example.com')

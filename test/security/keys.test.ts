@@ -1,4 +1,4 @@
-/** Keys that attack: none of them is more than a wrong key, and none is taken for another. */
+/** Hostile API keys: each is refused like any wrong key, and none is mistaken for another. */
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -26,7 +26,7 @@ const HOSTILE: readonly [name: string, key: string][] = [
   ['10 kB', `sk-svc-${'k'.repeat(10_000)}`],
   ['only its prefix', 'sk-svc-'],
   ['letters beyond ASCII', 'sk-svc-khóa😀'],
-  ['bytes that are no UTF-8', 'sk-svc-\xff\xfe\xc0\x80'],
+  ['bytes that are not UTF-8', 'sk-svc-\xff\xfe\xc0\x80'],
   ['a line end and a header', 'sk-svc-a%0d%0ax-api-key: b'],
   ['an object’s own member', '__proto__'],
   ['nothing but a space', ' '],
@@ -67,7 +67,7 @@ test('after all of them the good key works, and a key that differs in its last c
   ]) {
     expect((await models(wrong)).status).toBe(401)
   }
-  // Remembered between calls by the whole key: neither order lets the other in.
+  // Caching must use the whole key: in whichever order they come, a good key does not let a similar one in.
   const call = (key: string) =>
     fetch(`${running.url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': key }, body: '{}' })
   for (const [key, status] of [

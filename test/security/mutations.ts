@@ -1,4 +1,4 @@
-/** Random and mutated request bodies, the same ones for the same seed. */
+/** Random and mutated request bodies, which are the same for the same seed. */
 
 export type Random = () => number
 
@@ -21,7 +21,7 @@ export function pick<Item>(random: Random, items: readonly Item[]): Item {
   return items[below(random, items.length)] as Item
 }
 
-/** JSON texts that trip parsers and those who read what was parsed. */
+/** JSON texts that trip parsers and the code that reads their results. */
 const HOSTILE_VALUES: readonly string[] = [
   'null',
   'true',
@@ -89,7 +89,7 @@ const WHOLE_BODIES: readonly string[] = [
   `{"model":"claude-opus-5","messages":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
 ]
 
-/** One body out of the good ones, as bytes: sometimes still good. */
+/** A mutation of one of the good bodies, which may still be valid, or a hostile body. */
 export function mutatedBody(random: Random, good: readonly object[]): Buffer<ArrayBuffer> {
   const roll = random()
   if (roll < 0.05) return Buffer.from(pick(random, WHOLE_BODIES))
@@ -100,7 +100,7 @@ export function mutatedBody(random: Random, good: readonly object[]): Buffer<Arr
   return random() < 0.2 ? damaged(random, text) : Buffer.from(text)
 }
 
-/** The text with one value or key exchanged, doubled or taken away. Works on text, so that what no object holds is sent too. */
+/** Replaces a value or key, or adds a member. Works on text, so that bodies that no object could represent are sent, too. */
 function changedValue(random: Random, text: string): string {
   const values = [...text.matchAll(/"(?:[^"\\]|\\.)*"(?=[,\]}])|-?\d+(?=[,\]}])|true|false|null|\[\]|\{\}/g)]
   const found = values[below(random, values.length)]
@@ -117,7 +117,7 @@ function changedValue(random: Random, text: string): string {
   return key === undefined ? text : text.replace(key[0], `${JSON.stringify(pick(random, HOSTILE_KEYS))}:`)
 }
 
-/** Cut short, or with some bytes exchanged. */
+/** The text cut short, or with some bytes replaced. */
 function damaged(random: Random, text: string): Buffer<ArrayBuffer> {
   const bytes = Buffer.from(text)
   if (random() < 0.4) return bytes.subarray(0, below(random, bytes.length))

@@ -1,4 +1,4 @@
-/** What `make check` says of packages that must not be used. */
+/** The packages that `make check` refuses. */
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ const GOOD: LockedPackage = {
   integrity: 'sha512-abc',
 }
 
-test('the packages of the lockfile may be used', () => {
+test('all packages of the lockfile may be used', () => {
   const { packages } = read('package-lock.json')
   expect(Object.keys(packages).length).toBeGreaterThan(90)
   expect(judgePackages(packages, new Set(Object.keys(read('package.json').allowScripts)))).toEqual([])
@@ -45,7 +45,7 @@ test.each<[string, Partial<LockedPackage>, RegExp]>([
   expect(judgePackages({ 'node_modules/a': GOOD }, new Set())).toEqual([])
 })
 
-test('advisories of high and critical severity are faults, others are not', () => {
+test('only advisories of high and critical severity fail the check', () => {
   const via = [{ title: 'Request smuggling', url: 'https://example.test/GHSA-1' }, 'undici']
   const report = (severity: string) => JSON.stringify({ vulnerabilities: { fastify: { severity, via } } })
   for (const severity of ['high', 'critical']) {
@@ -58,7 +58,7 @@ test('advisories of high and critical severity are faults, others are not', () =
   expect(readAudit('{"vulnerabilities":{}}')).toEqual({ outcome: 'clean' })
 })
 
-test('a registry without an audit tells nothing', () => {
+test('a registry without an audit fails nothing', () => {
   expect(readAudit('{"message":"405 Method Not Allowed","error":{"summary":""}}')).toEqual({
     outcome: 'unknown',
     why: '405 Method Not Allowed',

@@ -1,4 +1,4 @@
-/** What browsers are told about pages: headers, cookies, addresses without secrets, errors without insides. */
+/** What pages reveal to browsers: headers, cookies, addresses without secrets, errors without internals. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PAGES } from '../../src/dashboard/pages.ts'
@@ -49,10 +49,10 @@ function expectSafe({ headers, html }: PageReply, path: string) {
   expect([path, /<script(?![^>]+src=)|\son\w+="|\sstyle="|javascript:/i.test(html)]).toEqual([path, false])
 }
 
-/** Files that say nothing of who asks. */
+/** Files that are the same for everybody. */
 const ALIKE_FOR_ALL = ['/openapi.json', '/robots.txt', '/sitemap.xml', '/favicon.ico']
 
-test('every page, for everybody and whatever it answers, carries the headers that keep it safe', async () => {
+test('every page, for everybody and with every status, has the security headers', async () => {
   for (const { method, path } of PAGES) {
     for (const visitor of [operator, new Visitor(running.url)]) {
       if (path === '/signout') continue
@@ -68,7 +68,7 @@ test('every page, for everybody and whatever it answers, carries the headers tha
   }
 })
 
-test('in production they carry the promise of TLS too', async () => {
+test('in production pages promise TLS, too', async () => {
   const visitor = new Visitor(production.url)
   const { html } = await visitor.get('/')
   const style = /"(\/assets\/app\.[^"]+)"/.exec(html)?.[1] as string
@@ -78,7 +78,7 @@ test('in production they carry the promise of TLS too', async () => {
   }
 })
 
-test('scripts and styles are what they say they are', async () => {
+test('browsers are told not to guess the type of scripts and styles', async () => {
   const { html } = await operator.get('/')
   const files = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path as string)
   expect(files.length).toBeGreaterThan(2)
@@ -89,7 +89,7 @@ test('scripts and styles are what they say they are', async () => {
   }
 })
 
-test('cookies are out of reach of scripts and other sites', async () => {
+test('scripts and other sites cannot get at cookies', async () => {
   const visitor = new Visitor(running.url)
   const reply = await visitor.post('/signin', { email: 'operator@example.com', password: PASSWORD })
   const cookie = reply.headers.getSetCookie().find(line => line.startsWith('session=')) as string
@@ -101,7 +101,7 @@ test('cookies are out of reach of scripts and other sites', async () => {
 })
 
 describe('addresses', () => {
-  test('no form sends a password, a token or a key in an address, and no link holds a key or a session', async () => {
+  test('no form sends a password, a token or a key in an address, and no link contains a key or a session', async () => {
     const customer = new Visitor(running.url)
     await customer.signUp('customer@example.com')
     await customer.topUp('100000')
@@ -128,14 +128,14 @@ describe('addresses', () => {
     }
   })
 
-  test('the page behind a mailed link tells its address to nobody', async () => {
+  test('the page behind a mailed link passes its address on to nobody', async () => {
     const { headers, html } = await operator.get(`/reset?token=${'a'.repeat(43)}`)
     expect(headers.get('referrer-policy')).toBe('same-origin')
     expect(html).not.toMatch(/https?:\/\/(?!gateway\.test)/)
   })
 })
 
-test('what fails says so without insides, as a page and as JSON', async () => {
+test('errors reveal no internals, as a page and as JSON', async () => {
   const { sql } = running.database
   await sql`alter table topup_order rename to topup_order_away`
   try {
@@ -155,7 +155,7 @@ test('what fails says so without insides, as a page and as JSON', async () => {
   }
 })
 
-test('what people type comes back as text, also where it looks like a template or like markup', async () => {
+test('what people type comes back as text, even if it looks like a template or like markup', async () => {
   const texts = [
     '{{7*7}}',
     '{{constructor.constructor}}',
@@ -192,7 +192,7 @@ describe('the address of a visitor', () => {
   const fail = (headers: Record<string, string>) =>
     new Visitor(running.url).post('/signin', { email: 'nobody@example.com', password: 'wrong' }, headers)
 
-  test('is not taken from a header of somebody who is no trusted proxy', async () => {
+  test('is not taken from a header that anybody but a trusted proxy sent', async () => {
     await running.database.sql`delete from throttle`
     for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip']) {
       await fail({ [name]: name === 'forwarded' ? 'for=203.0.113.9' : '203.0.113.9' })
@@ -201,7 +201,7 @@ describe('the address of a visitor', () => {
     expect((await networks()).join()).not.toContain('203.0.113')
   })
 
-  test('is taken from a trusted proxy, and then only from what that proxy itself has added', async () => {
+  test('is taken from a trusted proxy’s header, and only from the part that the proxy itself added', async () => {
     const behind = await startTestGateway({ environment: { TRUSTED_PROXIES: '127.0.0.1,192.0.2.7' } })
     try {
       const visitor = new Visitor(behind.url)

@@ -1,4 +1,4 @@
-/** The gateway as a process of its own, as it runs in service: its addresses, what it wrote, its memory. */
+/** The gateway as a separate process, as in production, with access to its addresses, its output and its memory. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -24,24 +24,24 @@ export interface GatewayProcess {
   readonly database: TestDatabase
   /** Everything it has written to stdout and stderr. */
   output(): string
-  /** An account with money, and its key. */
+  /** Creates an account with money and a key. */
   account(email: string): Promise<{ accountId: number; apiKey: string }>
   /** Exchanges bytes on one connection until the other side closes it. */
   exchange(...parts: readonly (string | Uint8Array)[]): Promise<string>
-  /** Memory in use now and at most so far, in bytes. */
+  /** Memory in bytes: in use now, and the most so far. */
   memory(): { readonly now: number; readonly peak: number }
   isUp(): boolean
-  /** Exit status. */
+  /** Stops the process and returns its exit status. */
   stop(): Promise<number | null>
-  /** Stops it if it still runs, and takes everything away. */
+  /** Stops the process if it still runs, and deletes its data and database. */
   close(): Promise<void>
 }
 
 export interface ProcessOptions {
   readonly environment?: Readonly<Record<string, string>>
-  /** A module that runs before the program. */
+  /** A module to run before the program. */
   readonly preload?: URL
-  /** Another way to the database than the direct one. */
+  /** Turns the database's address into the one that the gateway uses, e.g. that of a relay. */
   readonly databaseUrl?: (url: string) => Promise<string>
 }
 
@@ -61,7 +61,7 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Gatewa
         DATABASE_URL: await databaseUrl(database.url),
         KEY_PEPPERS: peppers,
         KEY_ENCRYPTION_KEYS: encryptionKeys,
-        // Connections that a test's client keeps open for its next request are not waited for.
+        // A stop must not wait for idle connections that a test's client keeps open.
         LIMIT_DRAIN_IDLE_MS: '0',
         ...environment,
       },
@@ -108,7 +108,7 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Gatewa
   }
 }
 
-/** The line that `serve --json` prints when it takes calls. */
+/** Waits for the line that `serve --json` prints once it takes calls, and returns the address in it. */
 function readyUrl(child: ChildProcess, keep: (text: string) => void): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -134,7 +134,7 @@ function exchange(url: string, parts: readonly (string | Uint8Array)[]): Promise
     socket.on('data', chunk => {
       answer += chunk.toString('latin1')
     })
-    // The other side may close while this one still writes; what it answered until then counts.
+    // The other side may close while this one still writes; the answer received until then counts.
     socket.on('error', error => ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? reject(error) : undefined))
     socket.on('close', () => resolve(answer))
   })

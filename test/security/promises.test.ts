@@ -1,4 +1,4 @@
-/** docs/security.md names no test that is not there, and none of its tables is empty. */
+/** Every test that docs/security.md names exists, and none of its tables is empty. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const named = rows.flatMap(line =>
   [...line.matchAll(/\| `(test\/\S+\.ts)`: (.+?) \|$/g)].map(([, file, title]) => [file, title] as [string, string]),
 )
 
-/** Whether a file has the text as the title of a test or of a group, or as a part of a title that is put together. */
+/** Whether a file has the text as the title of a test or group, or as a part of a title in a template string. */
 function hasTitle(source: string, title: string): boolean {
   return (
     [`'${title}'`, `"${title}"`].some(written => source.includes(written)) ||
@@ -34,7 +34,7 @@ test('each test of this folder is named there', () => {
   expect(tests.filter(file => !files.has(file))).toEqual([])
 })
 
-test('a title that is not there is missed', () => {
+test('a title that does not exist is detected', () => {
   expect(hasTitle("test('one thing', () => {})", 'one thing')).toBe(true)
   expect(hasTitle("test('one thing', () => {})", 'one')).toBe(false)
   expect(hasTitle('test(`$COUNT of one thing`, () => {})', 'of one thing')).toBe(true)

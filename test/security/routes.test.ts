@@ -1,4 +1,4 @@
-/** Every route says how it authenticates and does what it says, with every credential that is not its own. */
+/** Every route declares how it authenticates, and refuses every credential that does not fit. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { blockAccount, setRole } from '../../src/accounts/operator.ts'
@@ -26,11 +26,11 @@ const PROVIDERS = {
 
 let running: TestGateway
 let routes: readonly RegisteredRoute[]
-/** By what they are: what each credential is called with. */
+/** A visitor for each kind of credential, by its description. */
 const credentials: Record<string, Visitor> = {}
-/** Operators by their roles. */
+/** A signed-in operator for each role. */
 const operators: Partial<Record<OperatorRole, Visitor>> = {}
-/** What belongs to the customer, by the route that shows it. */
+/** Paths of things that belong to the customer, by the route that shows them. */
 const owned: Record<string, string> = {}
 
 beforeAll(async () => {
@@ -109,7 +109,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-/** Parameters that name nothing. */
+/** The path with parameters that match nothing. */
 function filled(path: string): string {
   return path
     .replace(':id', '999999')
@@ -131,7 +131,7 @@ function call(visitor: Visitor, { method, path, isPage }: RegisteredRoute, to = 
 
 const ofClass = (authentication: string) => routes.filter(route => route.authentication === authentication)
 
-/** The status of each route of a class for each of the credentials named. */
+/** The status of each route of a class for each of the given credentials. */
 async function statuses(authentication: string, names: readonly string[]) {
   const found: [name: string, route: string, status: number, location: string][] = []
   for (const route of ofClass(authentication)) {
@@ -147,7 +147,7 @@ const all = () => Object.keys(credentials)
 const others = (...own: string[]) => all().filter(name => !own.includes(name))
 
 describe('declarations', () => {
-  test('a route that does not say how it authenticates keeps the server from starting', () => {
+  test('a route that does not declare how it authenticates keeps the server from starting', () => {
     const server = bareServer({ production: true })
     const handler = () => 'x'
     expect(() => server.get('/forgotten', handler)).toThrow('GET /forgotten does not say how it authenticates')
@@ -160,7 +160,7 @@ describe('declarations', () => {
     expect(() => bareServer({ production: false }).get('/tool', { config }, () => 'x')).not.toThrow()
   })
 
-  test('every route that the server has says how it authenticates', () => {
+  test('every route of the server declares how it authenticates', () => {
     expect(routes.length).toBeGreaterThan(100)
     expect(routes.filter(route => route.authentication === undefined)).toEqual([])
     expect([...new Set(routes.map(route => route.authentication))].sort()).toEqual([
@@ -200,12 +200,12 @@ describe('declarations', () => {
 })
 
 describe('each class with every credential that is not its own', () => {
-  test('routes of the API refuse all but a good key', async () => {
+  test('routes of the API refuse everything but a good key', async () => {
     for (const found of await statuses('key', others('an API key'))) expect(found[2], found.join(' ')).toBe(401)
     for (const found of await statuses('key', ['an API key'])) expect([200, 400], found.join(' ')).toContain(found[2])
   })
 
-  test('pages for people send everybody else to sign in', async () => {
+  test('signed-in pages send everybody else to sign in', async () => {
     for (const found of await statuses('session', others('a session', 'an operator’s session'))) {
       expect(found[2], found.join(' ')).toBe(303)
       expect(found[3], found.join(' ')).toMatch(/^\/signin(\?next=|$)/)
@@ -235,7 +235,7 @@ describe('each class with every credential that is not its own', () => {
     }
   })
 
-  test('each operator page is open to the roles that its declaration names, and says no to the others', async () => {
+  test('each operator page is open to the roles that its declaration names, and refuses the others', async () => {
     const pages = PAGES.filter((page): page is OperatorPage => page.authentication === 'operator')
     expect(pages.length).toBe(ofClass('operator').filter(({ method }) => method !== 'HEAD').length)
     const wrong: unknown[] = []
@@ -245,7 +245,7 @@ describe('each class with every credential that is not its own', () => {
         const { status } = await call(operator, { method, path, isPage: true } as RegisteredRoute)
         if ((status === 403) === mayDo(role, needs) || status >= 500) wrong.push([role, method, path, needs, status])
       }
-      // What a role sees of the navigation is what it may open.
+      // A role sees exactly the tabs that it may open.
       const home = await operator.get('/operator')
       for (const { path, needs } of TABS) {
         const isShown = home.html.includes(`href="${path}"`)
@@ -256,14 +256,14 @@ describe('each class with every credential that is not its own', () => {
     expect(wrong).toEqual([])
   })
 
-  test('only an owner runs the service and the team, and nobody who may only look changes anything', () => {
+  test('only an owner can manage the service and the team, and read-only roles can change nothing', () => {
     const granted = (role: OperatorRole) => OPERATOR_NEEDS.filter(need => mayDo(role, need))
     expect(granted('owner')).toEqual(OPERATOR_NEEDS)
     expect(granted('finance')).toEqual(['read', 'business', 'money'])
     expect(granted('support')).toEqual(['read', 'customers'])
     expect(granted('read-only')).toEqual(['read', 'business'])
     expect(OPERATOR_NEEDS.filter(need => mayDo(null, need))).toEqual([])
-    // What changes something never needs no more than to look; the audit computes and changes nothing.
+    // No form that changes something is open to read-only roles. The audit only computes.
     const looking = PAGES.filter(page => page.authentication === 'operator' && page.method === 'POST')
       .filter(page => ['read', 'business'].includes((page as OperatorPage).needs))
       .map(({ path }) => path)
@@ -273,7 +273,7 @@ describe('each class with every credential that is not its own', () => {
   test('webhooks refuse every credential but their signature', async () => {
     expect(ofClass('signature')).toHaveLength(4)
     for (const found of await statuses('signature', all())) expect(found[2], found.join(' ')).toBe(401)
-    // The secret of one provider opens no other.
+    // One provider's secret does not work for another.
     const holder = new Visitor(running.url)
     holder.headers.authorization = `Apikey ${PROVIDERS.SEPAY_API_KEY}`
     for (const route of ofClass('signature').filter(({ path }) => !path.endsWith('sepay'))) {
@@ -281,12 +281,12 @@ describe('each class with every credential that is not its own', () => {
     }
   })
 
-  test('public routes and those of development answer all alike, and ask nobody who they are', async () => {
-    // A request that carries a key, good or bad, is a program's; of the paths shared with browsers only `/` is for both.
+  test('public and development routes answer everybody alike, whatever credential they send', async () => {
+    // Programs send a key, good or bad. Of the pages that share their path with the API, only `/` answers programs, too.
     const browserPaths = PAGES.filter(page => page.sharesPath && page.path !== '/').map(page => page.path)
     expect(browserPaths).toEqual(['/models', '/models/*'])
     for (const route of [...ofClass('none'), ...ofClass('development')]) {
-      // Sign-ins that fail are counted, which is not what this is about.
+      // Failed sign-ins are throttled, which would change the statuses compared here.
       await running.database.sql`delete from throttle`
       const plain = await call(credentials.nothing as Visitor, route)
       expect([401, 403, 500], `${route.method} ${route.path}`).not.toContain(plain.status)
@@ -302,7 +302,7 @@ describe('each class with every credential that is not its own', () => {
   })
 })
 
-test('what belongs to somebody else does not exist, on every page that takes its number', async () => {
+test('every page with a number in its address answers 404 for what belongs to somebody else', async () => {
   const customer = credentials['a session'] as Visitor
   const pages = ofClass('session').filter(({ path }) => path.includes(':'))
   expect(pages.length).toBeGreaterThan(8)

@@ -1,4 +1,4 @@
-/** Whatever a provider answers and in whichever format it is asked: streamed and whole, the same reply costs the same. */
+/** A reply costs the same streamed and whole, whatever its content and whichever format is used. */
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -33,7 +33,7 @@ interface Said {
   readonly output: number
   readonly cached: number
   readonly reasoning: number
-  /** Null: the provider reports no usage. */
+  /** False if the provider reports no usage. */
   readonly hasUsage: boolean
   readonly cutEvery: number
 }

@@ -1,4 +1,4 @@
-/** Faults that a look at the source can rule out. */
+/** Vulnerabilities that reading the source can rule out. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,10 +13,10 @@ const sources = globSync('src/**/*.ts', { cwd: ROOT }).map(
 const SQL =
   /\b(select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from|set\s+local|create\s+(table|database)|drop\s+(table|database)|where\s+[\w.]+\s*(=|<|>|is|in|like)\s)/is
 
-/** Puts names of tables into statements, out of the schema of the database; only the command line reaches it. */
+/** Builds statements with table names from the database's schema; only the command line uses it. */
 const BACKUP = 'src/ledger/backup/'
 
-/** Statements that functions make out of constants. */
+/** Insertions into statements that are known to be constants, although functions put them together. */
 const MADE_OF_CONSTANTS = [
   'src/lib/packed-rows.ts: listed(names)',
   'src/lib/packed-rows.ts: parameter',
@@ -46,18 +46,18 @@ const MADE_OF_CONSTANTS = [
   'src/ledger/reports/operator-calls.ts: SOURCES[source]',
   'src/ledger/reports/operator-calls.ts: window',
   ...Array<string>(3).fill("src/ledger/reports/operator-calls.ts: source === 'account' ? 'seq' : 'call_id'"),
-  // A number.
+  // This one is a number.
   'src/audit/audit.ts: Math.floor(options.timeoutMs)',
   'src/accounts/operator.ts: accounts',
 ]
 
-/** Whether a place of a text is in the first value of a constant of the module: what stands there is made once, of constants. */
+/** Whether the place is inside the value of a module's constant, which is computed once, from other constants. */
 function isInConstant(text: string, place: number): boolean {
   const line = [...text.slice(0, place).matchAll(/^\S.*/gm)].at(-1)?.[0] ?? ''
   return /^(export )?const [A-Z][A-Z0-9_]* = /.test(line)
 }
 
-/** What is put into the text of statements elsewhere. */
+/** Whatever else is inserted into the text of statements. */
 function stringsInSql(file: string, text: string): string[] {
   const wrong: string[] = []
   for (const { index, 0: literal } of text.matchAll(/`(?:[^`\\]|\\.)*`/gs)) {
@@ -70,18 +70,18 @@ function stringsInSql(file: string, text: string): string[] {
   return wrong
 }
 
-test('no SQL is made of strings: statements are constants, values are parameters', () => {
+test('no SQL is built from strings: statements are constants, values are parameters', () => {
   const checked = sources.filter(([file]) => !file.startsWith(BACKUP))
   const made = checked.flatMap(([file, text]) => stringsInSql(file, text))
   expect(made).toEqual(MADE_OF_CONSTANTS)
-  // What runs a text runs a constant.
+  // Whatever runs a statement by its text runs a constant.
   const calls = checked.flatMap(([file, text]) =>
     [...text.matchAll(/\.unsafe\(\s*([^,()\s`']+)/g)].map(match => `${file}: ${match[1]}`),
   )
   const odd = calls.filter(call => !/: [A-Z][A-Z0-9_]*$/.test(call))
   expect(odd.sort()).toEqual(
     [
-      // Choose between constants.
+      // These choose between constants.
       'src/accounts/operator.ts: statement',
       'src/ledger/audit.ts: auditStatement',
       'src/ledger/day-totals.ts: nextStatement',
@@ -92,25 +92,25 @@ test('no SQL is made of strings: statements are constants, values are parameters
       'src/ledger/roll-up.ts: statement',
       'src/ledger/roll-up.ts: markStatement',
       'src/ledger/roll-up.ts: countStatement',
-      // Run what their callers give them, which the first check covers.
+      // These run their callers' statements, which the check above covers.
       'src/alerts/record.ts: statement',
       'src/app/back-office.ts: statement',
       'src/telemetry/database.ts: statement',
       'src/lib/database.ts: statement',
       'src/ledger/reports/daily.ts: statement',
       'src/ledger/reports/operator-calls.ts: statement',
-      // Files of the program.
+      // This one runs migrations, which are files of the program.
       'src/ledger/migrate.ts: next.text',
     ].sort(),
   )
 })
 
-test('what backs the database up is reached by the command line only', () => {
+test('only the command line reaches the code for backups', () => {
   const users = sources.filter(([file, text]) => text.includes('ledger/backup/') && !file.startsWith(BACKUP))
   expect(users.map(([file]) => file.split('/')[1]).filter(room => room !== 'cli')).toEqual([])
 })
 
-test('the check sees a statement that is made of strings', () => {
+test('the check detects a statement that is built from strings', () => {
   const put = '$' + '{email}'
   expect(stringsInSql('x', `  sql.unsafe(\`select * from account where email = '${put}'\`)`)).toEqual(['x: email'])
   expect(stringsInSql('x', "sql.unsafe('select 1 from account where email = ' + email)")).toHaveLength(1)
@@ -118,7 +118,7 @@ test('the check sees a statement that is made of strings', () => {
   expect(stringsInSql('x', `const LIST = \`select ${put} from account where account_id = $1\``)).toEqual([])
 })
 
-test('templates are compiled from files of the program, and nothing of a request is ever one', () => {
+test('templates are only compiled from files of the program, never from a request', () => {
   const users = sources.filter(([, text]) => /from 'handlebars'/.test(text)).map(([file]) => file)
   expect(users).toEqual(['src/dashboard/view/templates.ts'])
   const [, loader] = sources.find(([file]) => file === users[0]) as readonly [string, string]
@@ -128,7 +128,7 @@ test('templates are compiled from files of the program, and nothing of a request
   expect(callers.sort()).toEqual(['src/dashboard/dashboard.ts', 'src/dashboard/view/templates.ts'])
 })
 
-test('no code is made of texts, no program is started by a request, and no request is parsed leniently', () => {
+test('no text is run as code, no request starts a program, and no request is parsed leniently', () => {
   const patterns: readonly [pattern: RegExp, allowed: readonly string[]][] = [
     [/\beval\(|new Function\(|from 'node:vm'/, []],
     [/from 'node:child_process'/, ['src/app/embedded-postgres.ts', 'src/app/embedded/', 'src/cli/catalogue.ts']],
@@ -146,13 +146,13 @@ test('no code is made of texts, no program is started by a request, and no reque
   const raw = globSync('src/dashboard/templates/**/*.hbs', { cwd: ROOT }).filter(file =>
     /\{\{\{|\{\{&/.test(readFileSync(join(ROOT, file), 'utf8')),
   )
-  // The drawing of a QR code, which is made of numbers, and the operator's own texts, whose HTML the program writes.
+  // Unescaped are only QR codes, which are drawn from numbers, and operators' texts, whose HTML the program writes.
   expect(raw.sort()).toEqual(
     ['duty', 'order', 'second-factor-enrol'].map(name => `src/dashboard/templates/${name}.hbs`),
   )
 })
 
-test('the versions of packages are exact, and those of the HTTP libraries past their known faults', () => {
+test('package versions are exact, and the HTTP libraries are newer than their known vulnerabilities', () => {
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const atLeast = (name: string, ...wanted: readonly number[]) => {
     const parts = (dependencies[name] as string).split('.').map(Number)
@@ -164,6 +164,6 @@ test('the versions of packages are exact, and those of the HTTP libraries past t
   expect(atLeast('undici', 7, 24, 0)).toBe(true)
 })
 
-test('no connection is reserved: on a pool without an open one the driver would wait for ever', () => {
+test('no connection is reserved, because on a pool without an open one the driver would wait forever', () => {
   expect(sources.filter(([, text]) => /\.reserve\(/.test(text)).map(([file]) => file)).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** What calls cost the operator is the operator's alone: it stands in their CSV and figures, and nowhere that a customer can look. */
+/** Only operators can see what calls cost them: it is in their CSV and figures, and nowhere that a customer can look. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
@@ -7,14 +7,14 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { changedTables } from '../support/tables.ts'
 import { collectRoutes, type RegisteredRoute } from './registered-routes.ts'
 
-/** Figures that stand nowhere else. A call costs its price for a call and nothing more: 7.654321 × 0.7391 × 26,417.53 VND. */
+/** Figures that occur nowhere else. A call costs the operator its price per call: 7.654321 × 0.7391 × 26,417.53 VND. */
 const USD = '7.654321'
 const SHARE = '0.7391'
 const RATE = '26417.53'
 const COST_MICRO_VND = (7_654_321n * 7_391n * 2_641_753n + 500_000n) / 1_000_000n
 const [WHOLE, FRACTION] = [String(COST_MICRO_VND / 1_000_000n), String(COST_MICRO_VND % 1_000_000n).padStart(6, '0')]
 
-/** However it may be written: as it is configured, in dong and micro-dong, with and without grouping, by its name. */
+/** All forms that the cost may take: as configured, in dong and micro-dong, with and without grouping, and its name. */
 const CANARIES = [
   USD,
   SHARE,
@@ -91,7 +91,7 @@ const CALLS: readonly (readonly [path: string, body: object])[] = [
 ]
 const CHARGED = 10
 
-test('no reply and no header of a call tells what it cost the operator, and the row has it', async () => {
+test('no reply and no header of a call says what it cost the operator, but the usage row does', async () => {
   for (const [path, body] of CALLS) {
     const reply = await fetch(running.url + path, {
       method: 'POST',
@@ -107,7 +107,7 @@ test('no reply and no header of a call tells what it cost the operator, and the 
   expect(rows).toMatchObject([{ rows: CHARGED }])
 })
 
-test('no page, list or export that a customer may open tells it', async () => {
+test('no page, list or export for customers shows the operator’s cost', async () => {
   const [key] = await running.database.sql`select key_id from api_key where label = 'mine'`
   const [session] = await running.database.sql`select session_id from session order by session_id limit 1`
   const filled = (path: string) =>
@@ -135,7 +135,7 @@ test('no page, list or export that a customer may open tells it', async () => {
   expect(told).toEqual([])
 })
 
-test('the export of a customer has the columns that it had, and its tags', async () => {
+test('the customers’ export has its extras and tag, and no cost of the operator', async () => {
   const { html } = await customer.get('/usage.csv?format=raw')
   const [head = '', ...lines] = html.trimEnd().split('\r\n')
   expect(head).toMatch(/^seq,opened_at,.*,extras_vnd,tag$/)
@@ -144,12 +144,12 @@ test('the export of a customer has the columns that it had, and its tags', async
   expect(found((await customer.get('/usage.csv')).html)).toEqual([])
 })
 
-test('the log of calls does not tell it', () => {
+test('the log of calls does not contain the operator’s cost', () => {
   expect(log).toContain('"inputTokens"')
   expect(found(log)).toEqual([])
 })
 
-test('the export of operators has it, account by account, and only operators may take it', async () => {
+test('the operators’ export has the cost, account by account, and only operators can download it', async () => {
   const path = '/operator/usage.csv'
   const { status, headers, html } = await operator.get(path)
   expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])

@@ -1,4 +1,4 @@
-/** Where a call goes is the catalogue's word alone, and what the client sent beside its body goes nowhere. */
+/** Only the catalogue decides where a call goes, and nothing but the client's body is passed on. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { goodMessage } from '../support/chat.ts'
@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 
 let provider: ScriptedUpstream
-/** Where a client would like the call to go. */
+/** The server to which a hostile client tries to redirect the call. */
 let elsewhere: ScriptedUpstream
 let running: TestGateway
 let apiKey: string
@@ -92,7 +92,7 @@ test('no field, header or path of a client changes the provider that is called',
   }
 })
 
-test('a target in the absolute form, or one that names another host, is served here or refused', async () => {
+test('a request target with a host, even another one, is served here or refused', async () => {
   const { port, hostname } = new URL(running.url)
   const { connect } = await import('node:net')
   for (const line of [

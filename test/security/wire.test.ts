@@ -1,4 +1,4 @@
-/** Abuse below HTTP's surface, at a real process: bombs, smuggled requests, headers and bodies that never end. */
+/** Attacks at the protocol level on a real process: bombs, smuggled requests, headers and bodies that never end. */
 
 import { connect } from 'node:net'
 import { brotliCompressSync, constants, createBrotliCompress, gzipSync, zstdCompressSync } from 'node:zlib'
@@ -13,7 +13,7 @@ const MIB = 1024 * 1024
 let provider: ScriptedUpstream
 let running: GatewayProcess
 let apiKey: string
-/** Waits for headers and bodies for a short time only. */
+/** A gateway that waits only briefly for headers and bodies. */
 let impatient: GatewayProcess
 let impatientKey: string
 beforeAll(async () => {
@@ -55,7 +55,7 @@ async function expectAlive() {
   expect((await post(GOOD)).status).toBe(200)
 }
 
-/** 1 GiB of zeros, made out of the coding of 16 MiB where a coding may be repeated. */
+/** 1 GiB of zeros, compressed; repeats compressed blocks of 16 MiB where the coding allows it. */
 async function bomb(coding: string): Promise<Buffer<ArrayBuffer>> {
   const part = Buffer.alloc(16 * MIB)
   if (coding === 'gzip') return Buffer.concat(Array<Buffer>(64).fill(gzipSync(part, { level: 9 })))
@@ -69,7 +69,7 @@ async function bomb(coding: string): Promise<Buffer<ArrayBuffer>> {
   return Buffer.concat(chunks)
 }
 
-test('1 GiB in a body of a few kilobytes is 413 and takes no memory, whatever the coding', async () => {
+test('1 GiB compressed into a small body is a 413 and takes no memory, in every coding', async () => {
   for (const coding of ['gzip', 'zstd', 'br']) {
     const body = await bomb(coding)
     expect(body.length).toBeLessThan(1.1 * MIB)
@@ -77,7 +77,7 @@ test('1 GiB in a body of a few kilobytes is 413 and takes no memory, whatever th
     const before = running.memory().peak
     const answers = await Promise.all([1, 2, 3, 4].map(() => post(body, { 'content-encoding': coding })))
     expect(answers.map(({ status }) => status)).toEqual([413, 413, 413, 413])
-    // Four bodies of the largest size that is allowed, in and out of their buffers, and the collector's slack.
+    // Room for four bodies of the largest size allowed, twice each for copies, and for garbage not yet collected.
     expect(running.memory().peak - before).toBeLessThan(250 * MIB)
   }
   await expectAlive()
@@ -89,7 +89,7 @@ test('a bomb without a key is not even decoded', async () => {
   expect(status).toBe(401)
 })
 
-test('a bomb in a form, in a notification and behind a second coding is refused as well', async () => {
+test('a bomb in a form, in a notification and inside a second coding is refused as well', async () => {
   const body = zstdCompressSync(Buffer.alloc(64 * MIB))
   expect((await post(body, { 'content-encoding': 'zstd, zstd' })).status).toBe(415)
   expect((await post(body, { 'content-encoding': 'zstd' }, '/v1/images/edits')).status).toBe(413)
@@ -117,7 +117,7 @@ test.each([
   ['line feeds alone', `transfer-encoding: chunked\n\n${chunked('{}')}${SMUGGLED}`],
   ['a carriage return in a value', `x-a: b\rtransfer-encoding: chunked\r\n\r\n${SMUGGLED}`],
   ['NUL in a value', `x-a: b\0c\r\ncontent-length: 2\r\n\r\n{}${SMUGGLED}`],
-  ['a chunk size that is none', `transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n${SMUGGLED}`],
+  ['a chunk size that is not a number', `transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n${SMUGGLED}`],
   ['a chunk size that overflows', `transfer-encoding: chunked\r\n\r\nffffffffffffffff1\r\n{}\r\n0\r\n\r\n${SMUGGLED}`],
   ['a chunk that ends in a line feed', `transfer-encoding: chunked\r\n\r\n2\n{}\n0\n\n${SMUGGLED}`],
 ])('%s is 400 and hides no second request', async (_name, rest) => {
@@ -128,7 +128,7 @@ test.each([
   expect(answer).not.toContain('"object":"list"')
 })
 
-test('headers and bodies that come too slowly are 408', async () => {
+test('headers and bodies that arrive too slowly get a 408', async () => {
   const [headers, body] = await Promise.all([
     impatient.exchange('POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-slow: '),
     impatient.exchange(`${HEAD.replace('KEY', impatientKey)}content-length: 1000\r\n\r\n{"model":`),
@@ -144,7 +144,7 @@ test('a connection that sends nothing, or a request and then nothing, is closed'
   expect(await impatient.exchange()).toMatch(/^(HTTP\/1\.1 408 |$)/)
 })
 
-test('any header value is answered by the client’s own fault or by a reply, never by ours', async () => {
+test('any header value gets a reply or a client error, never an internal error', async () => {
   const names = [
     'anthropic-version',
     'anthropic-beta',
@@ -173,7 +173,7 @@ test('any header value is answered by the client’s own fault or by a reply, ne
     fc.asyncProperty(fc.constantFrom(...names), bytes, async (name, value) => {
       const start = `POST /v1/messages HTTP/1.1\r\nx-api-key: ${impatientKey}\r\ncontent-length: ${GOOD.length}\r\nconnection: close\r\n`
       const answer = await impatient.exchange(start, `${name}: `, value, `\r\n\r\n${GOOD}`)
-      // 100: the answer to an expectation; nothing: bytes that close the connection, such as a second request cut short.
+      // Skips a 100 sent because of `expect`.
       const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer.replace(/^HTTP\/1\.1 100 [^\r]*\r\n\r\n/, ''))?.[1])
       expect([200, 400, 408, 415, 417]).toContain(status)
       expect(answer).not.toMatch(/ at .+\.ts:\d/)
@@ -189,7 +189,7 @@ test.each([
   ['half a character', 'opus\ud800'],
   ['letters beyond Latin', 'mô hình 模型 😀'],
   ['a very long name', 'm'.repeat(100_000)],
-])('a model name of %s is told back without harm', async (_name, model) => {
+])('a model name with %s is repeated to the client without harm', async (_name, model) => {
   const answer = await post(JSON.stringify({ ...JSON.parse(GOOD), model }))
   expect([200, 400]).toContain(answer.status)
   expect(answer.headers.get('set-cookie')).toBeNull()
@@ -199,20 +199,20 @@ test.each([
 
 test.each([
   ['a tab before the parameter', 'application/json\t; charset=utf-8', 200],
-  ['a form that is none', 'multipart/form-data; boundary=', 200],
+  ['a form without a boundary', 'multipart/form-data; boundary=', 200],
   ['a very long parameter', `application/json; a=${'b'.repeat(8_000)}`, 200],
   ['text', 'text/plain', 200],
   ['a space within', 'application /json', 415],
   ['nothing', '', 415],
   ['several', 'application/json, text/plain', 415],
-])('a content type of %s does not change what is checked', async (_name, type, status) => {
+])('a content type with %s does not change what is checked', async (_name, type, status) => {
   const headers = { 'content-type': type }
   expect((await post(GOOD, headers)).status).toBe(status)
   expect((await post('{"model":', headers)).status).toBe(status === 200 ? 400 : status)
   expect((await post(GOOD, { ...headers, 'x-api-key': 'wrong' })).status).toBe(401)
 })
 
-test('a client that does not close its side is left behind, and does not hold up a stop', async () => {
+test('a client that does not close its side is cut off, and does not hold up a stop', async () => {
   const { port, hostname } = new URL(impatient.url)
   const opened = ['nonsense\r\n\r\n', 'POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-slow: '].map(text => {
     const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }, () => socket.write(text))
@@ -222,7 +222,7 @@ test('a client that does not close its side is left behind, and does not hold up
   })
   for (const { socket, answered, refused } of opened) {
     await answered
-    // It goes on sending until the other side tells it that nobody is there any more.
+    // The client keeps sending until a reset tells it that the connection is gone.
     const sending = setInterval(() => socket.write('x'), 20)
     await refused
     clearInterval(sending)
