@@ -20,7 +20,7 @@ export interface BodyPermitLimits {
   readonly bodyWaitMs: number
 }
 
-/** Whose share a body uses: a key's, a host's if there is no key, or the one that all keys with an empty wallet have together. */
+/** Whose budget a body counts against: a key's, a host's if it sends no key, or one that all keys with an empty wallet share. */
 export type Holder = number | string
 
 interface Waiter {
@@ -193,7 +193,7 @@ export class BodyPermits {
 
 export class BodyPermit {
   readonly holder: Holder
-  /** Its position by time of opening. */
+  /** Its place in the order in which permits were opened. */
   readonly number: number
   readonly #permits: BodyPermits
   /** Whether it may ask for more bytes while it holds some. */

@@ -179,7 +179,7 @@ function flush(channel: ResponseChannel): void {
   channel.flush()
 }
 
-/** A chunk of a chunked body. */
+/** Frames one chunk of a chunked body. */
 function chunk(text: ByteText): ByteText {
   return concat(ofCharacters(`${text.length.toString(16)}\r\n`), text, ascii('\r\n'))
 }

@@ -40,7 +40,7 @@ export class Connections {
   }
 
   #letIdle(idleMs: number): void {
-    // For connections whose stream has already begun: they become idle when it ends.
+    // Node applies this to connections whose stream has already begun, when it ends and they become idle.
     this.#server.keepAliveTimeout = idleMs
     this.#server.keepAliveTimeoutBuffer = 0
     for (const socket of this.#open) {

@@ -8,7 +8,7 @@ export interface RenderedError {
   readonly body: string
 }
 
-/** `code`: the endpoint's own name for the error, if it has one. */
+/** The body of an error; `code` is the endpoint's own name for it, if it has one. */
 export function errorBody(error: GatewayError, requestId: string, code: string = error.clientCode): string {
   const { details, limit, param = null } = error.details
   return JSON.stringify({
@@ -29,7 +29,7 @@ function limitBody({ source, limit, used, resetsAt }: LimitFacts): object {
   return { limit_source: source, limit, used, resets_at: resetsAt }
 }
 
-/** On every answer of the API: the ids by which a client can name its request, and `nosniff`. */
+/** Headers of every answer of the API: the ids by which a client can name its request, and `nosniff`. */
 export function answerHeaders(requestId: string): Record<string, string> {
   return { 'request-id': requestId, 'x-request-id': requestId, 'x-content-type-options': 'nosniff' }
 }

@@ -40,7 +40,7 @@ async function sendRendered(
   rendered: RenderedBody,
 ): Promise<FastifyReply> {
   const coding = chosenCoding(request.headers['accept-encoding'])
-  // Each content coding is a representation of its own.
+  // Each content coding is a representation with an ETag of its own.
   const etag = coding === null ? rendered.etag : rendered.etag.replace(/"$/, `-${coding}"`)
   reply.headers({ etag, 'cache-control': 'private, no-cache', vary: 'accept-encoding' })
   const known = request.headers['if-none-match']?.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)

@@ -92,7 +92,7 @@ class BodyReader {
   readonly #decoder: Transform | null
   readonly #bounds: BodyBounds
   readonly #permit: BodyPermit
-  /** With a known length, the body is assembled as it arrives. */
+  /** A body of known length is assembled here as it arrives; null: the length is unknown. */
   readonly #whole: Buffer | null
   readonly #chunks: Buffer[] = []
   readonly #done = Promise.withResolvers<Buffer>()

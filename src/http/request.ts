@@ -44,7 +44,7 @@ export interface ServerOptions {
   /** Null when the key has been erased. */
   readonly keyReport: (key: KeyRow) => Promise<KeyReport | null>
   readonly limits: ServerLimits
-  /** Refuses development-only routes. */
+  /** Whether to refuse routes that are for development only. */
   readonly production: boolean
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: readonly string[]

@@ -60,7 +60,7 @@ export function checkSettlement(call: Settlement): void {
   assert(call.costMicroVnd <= AMOUNT_MICRO_VND_MAX, 'costMicroVnd is out of bounds')
   assert(
     call.costMicroVnd === 0n || call.costMicroVnd === fullCost(call),
-    'costMicroVnd is neither 0 nor price x units and extras',
+    'costMicroVnd is neither 0 nor price x units plus extras',
   )
 }
 

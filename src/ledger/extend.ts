@@ -6,7 +6,7 @@ import { packedRows } from '../lib/packed-rows.ts'
 import type { ExtendRequest } from './types.ts'
 
 export interface ExtendResult {
-  /** Set aside for this call now. Null when it has no hold: it was settled, or a crash of Postgres lost it. */
+  /** Amount set aside for this call now. Null when it has no hold: it was settled, or a crash of Postgres lost its hold. */
   readonly heldMicroVnd: MicroVnd | null
   /** The wallet's balance less holds after the statement; may be negative. Null without a wallet. */
   readonly freeMicroVnd: MicroVnd | null

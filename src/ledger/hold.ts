@@ -29,7 +29,7 @@ export type HoldResult =
       readonly active: true
       readonly accountId: number
       readonly keyId: number
-      /** Set aside for this call; null when nothing was. */
+      /** Amount set aside for this call; null when nothing was. */
       readonly heldMicroVnd: MicroVnd | null
       /** The wallet's balance when the statement ran; null when this call already had its hold. */
       readonly balanceMicroVnd: MicroVnd | null

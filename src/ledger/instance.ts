@@ -82,7 +82,7 @@ export async function registerInstance(pool: StatementPool, name: string): Promi
   return rows[0]!.instance_id
 }
 
-/** Null when another process declared this one dead, or a restore lost its row; it must register again. */
+/** Reports that this process lives. Null when another one declared it dead, or a restore lost its row: it must register again. */
 export async function beat(
   pool: StatementPool,
   { instanceId, name }: { readonly instanceId: string; readonly name: string },
@@ -141,7 +141,7 @@ export async function forgetEnded(pool: StatementPool): Promise<void> {
   await pool.query(FORGET, [])
 }
 
-/** Settlements that free, uncharged, the holds of ended processes, except for calls in `open`. */
+/** Finds holds of ended processes, except those of calls in `open`, and returns settlements that free them uncharged. */
 export async function findAbandoned(
   pool: StatementPool,
   given: { open: Iterable<string>; limit: number; lostAfterMs: number; history: string | null },
@@ -151,7 +151,7 @@ export async function findAbandoned(
   return (await pool.query<HoldRow>(ABANDONED, parameters)).map(interrupted)
 }
 
-/** Settlements that free, uncharged, the holds of this process that none of its calls owns. */
+/** Finds holds of this process that none of its calls owns, and returns settlements that free them uncharged. */
 export async function findOrphans(
   pool: StatementPool,
   self: { instanceId: string; olderThanMs: number; open: Iterable<string>; limit: number; history: string | null },

@@ -40,8 +40,8 @@ export interface RunningLedger extends Ledger {
 }
 
 /**
- * One plan for every batch size, made of index look-ups only: a table that was small or without statistics at planning
- * time may be large a minute later.
+ * Makes Postgres use one plan for every batch size, with index look-ups only: a table that was small or without statistics
+ * at planning time may be large a minute later.
  */
 const SESSION = {
   plan_cache_mode: 'force_generic_plan',

@@ -1,4 +1,4 @@
-/** SETTLE, LOOKUP and RELEASE: charge n holds once, find what was recorded, free holds whose row exists. */
+/** SETTLE, LOOKUP and RELEASE: charge n holds once, find what was recorded, free holds whose usage row exists. */
 
 import { elementsOf, plainArray, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'

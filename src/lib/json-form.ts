@@ -4,7 +4,7 @@
 export interface FormFacts {
   /** Any value, with anything inside. A note counts such values. */
   readonly anything?: true
-  /** `null`. */
+  /** The value `null`. */
   readonly none?: true
   /** Any string. */
   readonly text?: true

@@ -26,7 +26,7 @@ function isoTime(): string {
 export interface LogOptions {
   /** Fields of every line. */
   readonly base?: Readonly<Record<string, number | string>>
-  /** Replaces standard error. */
+  /** Where lines go instead of standard error. */
   readonly to?: DestinationStream
 }
 

@@ -13,7 +13,7 @@ export interface PackedRows<Row, Name extends string> {
   select(parameter: string, names: readonly Name[]): string
   /** Columns read from `v` where they are used: passing a column through many CTEs costs time in each of them. */
   columns(names: readonly Name[]): string
-  /** The parameter. Drops separator characters from texts, and NUL, which Postgres cannot store. */
+  /** Writes rows as the parameter. Drops separator characters from texts, and NUL, which Postgres cannot store. */
   pack(rows: readonly Row[]): string
 }
 

@@ -17,7 +17,7 @@ export function nextPeriod(period: Period, now: Date): Date {
   return new Date(next[period]() - AHEAD_MS)
 }
 
-/** `2026-11-23 00:00`, in Vietnam. */
+/** A time as it is in Vietnam: `2026-11-23 00:00`. */
 export function vietnamTime(at: Date): string {
   return new Date(at.getTime() + AHEAD_MS).toISOString().slice(0, 16).replace('T', ' ')
 }

@@ -28,7 +28,7 @@ export class SseEvent {
   #name = ''
   #data: string | null = null
   #dataLines = 0
-  /** It contains only comments. */
+  /** Whether the block contains only comments. */
   #isComment = true
   #parsed = false
   /** A byte order mark counts only at the very start of a stream. */
@@ -58,8 +58,8 @@ export class SseEvent {
   }
 
   /**
-   * The block as it is relayed: its own bytes with the final blank line, data on one line, no byte order mark. Empty for a
-   * block that has no data but more than comments: clients trip over events without data.
+   * The block as it is relayed: its own bytes with the final blank line, data on one line, no byte order mark. Empty for an
+   * event without data, because clients trip over it; blocks of comments alone are relayed.
    */
   get relayed(): ByteText {
     if (!this.#parsed) this.#parse()

@@ -83,7 +83,7 @@ interface Flight {
 
 interface Question {
   readonly keyId: number
-  /** Null: no call is waiting, the row only needs updating. */
+  /** The call that asks for a slot; null: none does, only the row needs updating. */
   readonly call: { readonly grant: () => void; readonly refuse: (error: GatewayError) => void } | null
 }
 

@@ -95,7 +95,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     deadlineMs: 3_000,
     connectTimeoutMs: 3_000,
   })
-  /** By key: when its next call may be granted. */
+  /** For each key that has used up its limit: when its next call may be granted. */
   const usedUp = new Map<number, number>()
   const batcher = createBatcher<Question>({ concurrency: 1, batchMax, queueOf: () => 0, run: batch => answer(batch) })
 

@@ -7,7 +7,7 @@ import type { BankAccount, TopUpOrder } from './types.ts'
 export interface BankApp {
   readonly id: string
   readonly name: string
-  /** Opens with account, amount and memo filled in. */
+  /** Whether the app opens with account, amount and memo filled in. */
   readonly fills: boolean
   readonly url: string
 }

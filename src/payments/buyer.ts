@@ -1,4 +1,4 @@
-/** Whom an invoice names. */
+/** The buyer whom an invoice names. */
 
 /** Invoice details as they stood when the money was credited. */
 export interface Buyer {
@@ -8,7 +8,7 @@ export interface Buyer {
   readonly email: string
 }
 
-/** Null where no invoice is wanted. */
+/** Reads a stored buyer; null: no invoice is wanted. */
 export function readBuyer(value: unknown): Buyer | null {
   const stored = typeof value === 'string' ? (JSON.parse(value) as unknown) : value
   return stored === null || stored === undefined ? null : (stored as Buyer)

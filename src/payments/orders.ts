@@ -4,7 +4,7 @@ import type { Sql } from '../lib/database.ts'
 import { isOrderCode, makeOrderCode } from './order-code.ts'
 import type { OrderState, PaymentServices, TopUpOrder } from './types.ts'
 
-/** Only `paid` is final; the other states depend on the clock. */
+/** The state of an order. Only `paid` is final: money may still arrive in any other. */
 const STATE = `case when paid_vnd > 0 then 'paid' when cancelled_at is not null then 'cancelled'
   when expires_at <= now() then 'expired' else 'open' end`
 const COLUMNS = `order_code, account_id, amount_vnd, created_at, expires_at, cancelled_at, paid_vnd, first_paid_at, ${STATE} as state`

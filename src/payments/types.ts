@@ -28,7 +28,7 @@ export interface BankTransaction {
   readonly memo: string
   /** The payer's name; null or absent when not given. */
   readonly payer?: string | null
-  /** By the bank's clock; null when not given. */
+  /** When the bank booked the transaction, by its own clock; null when not given. */
   readonly bookedAt: Date | null
 }
 

@@ -32,7 +32,7 @@ export interface PreparedBody {
   readonly body: Buffer
   /** Headers of this call, sent along with the upstream's own. */
   readonly headers?: HeaderMap
-  /** Absent: JSON. */
+  /** Content type of the body; absent: JSON. */
   readonly contentType?: string
   /** Accepted content type; absent: JSON, or an event stream for a streamed call. */
   readonly accept?: string
@@ -64,8 +64,8 @@ export function upstreamEndpoint(endpoint: Endpoint, target: UpstreamTarget): En
 }
 
 /**
- * What `receive` made of a good reply. Throws GatewayError when no target gave one; the client has received nothing by
- * then.
+ * Resolves with what `receive` made of a good reply. Rejects with GatewayError when no target gave one; the client has
+ * received nothing by then.
  */
 export async function dispatch<Prepared extends PreparedBody, Received>(
   services: Services,

@@ -47,7 +47,7 @@ class RelayRun {
   readonly #resolve: (end: StreamEnd) => void
   readonly #reject: (error: unknown) => void
   readonly #feed: StreamFeed
-  /** What arrived in this turn of the event loop, at most `eventBytesMax`: chunks of a body arrive one by one. */
+  /** Chunks that arrived in this turn of the event loop, at most `eventBytesMax` bytes, to be read together. */
   #gathered: Buffer[] = []
   #gatheredBytes = 0
   #ended = false

@@ -45,8 +45,8 @@ export function usedByStream(
 }
 
 /**
- * What is billed for a report: the provider's counts where they are plausible, else ours. The output figure of a
- * running report is momentary, so what the client was sent is counted and added to the reasoning that it was not sent.
+ * What is billed for a report: the provider's counts where they are plausible, else ours. A report that is still running
+ * may not count all output yet: then what the client was sent is counted, and the reasoning that it was not sent is added.
  */
 export function usedBy(report: UsageReport, { countInputTokens, countOutputTokens }: OwnCounts): Metered {
   const { state, usage, hiddenOutputTokens, zeroIsTrue } = report

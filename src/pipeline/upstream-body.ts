@@ -10,7 +10,7 @@ import { editMembers } from '../lib/json-members.ts'
 import { type BodyEdit, editJson, type Member } from '../lib/json-text.ts'
 import { inTurn } from '../lib/loop-turns.ts'
 
-/** The source of a body. */
+/** The client's body, from which the upstream's is made. */
 export interface NamedBody {
   readonly text: ByteText
   /** The bytes of `text`, if available; nobody may change them. */

@@ -8,9 +8,9 @@ import type { Call, Services } from './call.ts'
 import type { Metered } from './meter.ts'
 
 /**
- * What the attempt that served costs at current prices; 0 when nothing was attempted. Null (unknown) when the catalogue
- * has no price, when the usage is unknown, and when the call is not charged, because its provider may still bill for
- * work done before the failure. Earlier attempts are left out for the same reason.
+ * The cost, at current prices, of the attempt that served the call; 0 when nothing was attempted. Null (unknown) when the
+ * catalogue has no price, when the usage is unknown, and when the call is not charged, because its provider may still bill
+ * for work done before the failure. Earlier attempts are left out for the same reason.
  */
 export function upstreamCostOf(
   { catalogue }: Services,

@@ -133,7 +133,7 @@ interface Row {
   readonly endpoint: number
   readonly head: string
   readonly tail: string
-  /** Null for customers' exports. */
+  /** The cells that only operators get; null in customers' exports. */
   readonly operators: string | null
 }
 

@@ -17,7 +17,7 @@ export function startOfDay(day: Day): Date {
   return new Date(`${day}T00:00:00+07:00`)
 }
 
-/** `2026-11-21` and 1 is `2026-11-22`. */
+/** Adds days to a day: `2026-11-21` and 1 give `2026-11-22`. */
 export function addDays(day: Day, days: number): Day {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 }
@@ -29,7 +29,7 @@ export function isDay(text: string): boolean {
 
 /** Throws RangeError that says what is wrong. */
 export function checkRange({ from, to }: DayRange): void {
-  if (!isDay(from) || !isDay(to)) throw new RangeError('a day is written 2026-11-21')
+  if (!isDay(from) || !isDay(to)) throw new RangeError('a day is written as 2026-11-21')
   if (from >= to) throw new RangeError('the first day must come before the last')
   if (addDays(from, DAYS_MAX) < to) throw new RangeError(`a report covers at most ${DAYS_MAX} days`)
 }

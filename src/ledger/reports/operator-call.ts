@@ -21,7 +21,7 @@ export interface OperatorCall extends UsageRow {
   readonly upstreamId: string | null
   /** A code of errors.ts; null: nothing went wrong, or the client left. */
   readonly errorCode: string | null
-  /** Null: unknown; so may be the cost. */
+  /** Null here and in the next field: unknown. */
   readonly cacheWriteTokens: number | null
   readonly upstreamCostMicroVnd: MicroVnd | null
   /** When the charge was given back; null: it was not. */

@@ -8,7 +8,7 @@ import { headerOf, hmac, isSameSecret, type ProviderOptions, refuse, refuseStale
 export interface CassoSecrets {
   /** Secret of version 2's HMAC-SHA512 signature; when it is set, nothing else is accepted. */
   readonly checksumKey: string | null
-  /** For the older format's header `secure-token`. */
+  /** The token of the older format, sent in the header `secure-token`. */
   readonly secureToken: string | null
 }
 

@@ -74,7 +74,7 @@ function hasMore(meta: JsonValue | undefined): boolean {
   return isObject(pagination) && pagination.has_more === true
 }
 
-/** `2026-11-21 14:02:37` in Vietnamese time. */
+/** A time as it is in Vietnam: `2026-11-21 14:02:37`. */
 function vietnamTime(time: Date): string {
   return new Date(time.getTime() + VIETNAM_OFFSET_MS).toISOString().slice(0, 19).replace('T', ' ')
 }

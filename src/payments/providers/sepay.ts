@@ -7,7 +7,7 @@ import { headerOf, hmac, isSameSecret, type ProviderOptions, refuse, refuseStale
 export interface SepaySecrets {
   /** Secret of the HMAC-SHA256 signature, the stronger way; when it is set, nothing else is accepted. */
   readonly webhookSecret: string | null
-  /** For the header `Authorization: Apikey …`. */
+  /** The key sent in the header `Authorization: Apikey …`. */
   readonly apiKey: string | null
 }
 
