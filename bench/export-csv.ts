@@ -7,7 +7,7 @@ import type { SignedIn } from './signed-in.ts'
 const SAMPLE_MS = 100
 
 export interface Exported {
-  /** Without the header. */
+  /** Rows of the file, not counting its header. */
   readonly rows: number
   readonly megabytes: number
   readonly seconds: number

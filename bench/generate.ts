@@ -23,7 +23,7 @@ interface Cost {
   readonly wallMs: number
 }
 
-/** Runs in a separate process. */
+/** Generates a project with a revision's code and prints the cost. Runs in a separate process. */
 async function generate(revision: string, project: string): Promise<void> {
   const { run }: typeof import('../codegen/run.ts') = await import(join(revision, 'codegen/run.ts'))
   process.exitCode = await run(['generate'], { out() {}, err: text => console.error(text) }, { root: project })

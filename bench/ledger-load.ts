@@ -71,7 +71,7 @@ export async function drive(
   return { pairs, pairsPerSecond: (pairs * 1_000) / (performance.now() - start), times }
 }
 
-/** In milliseconds. */
+/** How long each hold and each settlement took, in milliseconds. */
 export interface Times {
   readonly hold: number[]
   readonly settle: number[]

@@ -21,7 +21,7 @@ import { type Results, tableOf } from './results.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const FOLDER = join(ROOT, 'bench', 'results')
-/** Per case. */
+/** How long each case runs before memory is read. */
 const MEMORY_LOAD_MS = 4_000
 
 const { values } = parseArgs({

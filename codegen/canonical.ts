@@ -50,7 +50,7 @@ export function isSameData(one: unknown, other: unknown): boolean {
   )
 }
 
-/** SHA-256 in hex. */
+/** SHA-256 of the value's canonical JSON, in hex. */
 export function digestOf(value: unknown): string {
   const hash = createHash('sha256')
   let text = ''

@@ -12,7 +12,7 @@ export interface Comment {
 const MARKS = new Set(['\x02', '\x18', '\x1f'])
 const SCALAR = '\x1f'
 
-/** In order of appearance. */
+/** All comments of a text, in order of appearance. */
 export function commentsOf(text: string): Comment[] {
   const comments: Comment[] = []
   let offset = 0

@@ -56,7 +56,7 @@ const SECTIONS: readonly [title: string, reference: string][] = [
   ['One wire (`wires`)', 'family.schema.json#/definitions/wire'],
 ]
 
-/** Objects with their own section. */
+/** Schemas of objects that have a section of their own. */
 const APART = new Set([
   'DialectFacts',
   'Dialect',

@@ -90,7 +90,7 @@ function nodeOf(file: SourceFile, path: Path): Node {
   return node
 }
 
-/** Start of a parsed node, and end of its value. */
+/** Where a parsed node starts, and where its value ends. */
 export function rangeOf(node: unknown): readonly [number, number] {
   const { range } = node as Node
   if (range === null || range === undefined) throw new Error('a parsed node has a range')

@@ -11,7 +11,7 @@ export interface EntryContext {
   readonly aliasesOf: ReadonlyMap<string, readonly string[]>
   readonly layers: Pick<Outline, 'dialects' | 'extras' | 'rules'>
   readonly hosts: ReadonlyMap<string, Layer>
-  /** Applied to entries priced per call: they get a single reply. */
+  /** The layer for entries priced per call, which get a single reply. */
   readonly perCall: Layer
   layer(kind: Layer['kind'], name: string, holder: LayerHolder): Layer
   /** How to count the tokens of a request beyond its text (pictures, tools), from the defaults and these layers. */

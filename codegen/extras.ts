@@ -4,7 +4,7 @@ import type { ExtrasVocabulary } from '../src/generated/types.ts'
 import type { ExtrasFacts } from './generated/types.ts'
 import { NOTHING, type Said } from './layers.ts'
 
-/** Every word of the vocabulary, in order. */
+/** What happens by default to every word of the vocabulary, in its order. */
 export function extrasByDefault({ fields, tools }: ExtrasVocabulary): Said {
   return new Map([
     ['fields', otherwise(fields)],

@@ -20,7 +20,7 @@ export interface Passage {
 /** A new value. */
 export interface Said {
   readonly said: unknown
-  /** From `anchorOf`. */
+  /** The value's anchor, as `anchorOf` returns it. */
   readonly anchor: string
 }
 
@@ -33,7 +33,7 @@ export class Group {
   isSpread: boolean
   /** Comments after the last member. */
   tail: readonly string[] = []
-  /** From `anchorOf`. */
+  /** The group's anchor, as `anchorOf` returns it. */
   anchor = ''
 
   constructor(isSpread: boolean) {
@@ -50,7 +50,7 @@ export class Group {
     return group
   }
 
-  /** Adds comments above everything. */
+  /** Adds comments above the first member. */
   addAbove(comments: readonly string[]): void {
     if (comments.length === 0) return
     const [first] = this.members
@@ -137,7 +137,7 @@ export function anchorOf(node: unknown): string {
   return anchor === undefined ? '' : `&${anchor} `
 }
 
-/** An anchor at the end of a line, after a key. */
+/** What to write for an anchor at the end of a line, after a key. */
 function lead(anchor: string): string {
   return anchor === '' ? '' : ` ${anchor.trimEnd()}`
 }

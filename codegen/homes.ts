@@ -1,4 +1,4 @@
-/** Where a misplaced key belongs. */
+/** Finds the places where a misplaced key belongs. */
 
 import type { Schema, Schemas } from './schemas.ts'
 
@@ -26,7 +26,7 @@ function placesOf({
   ]
 }
 
-/** Most places named. */
+/** How many places an error names at most. */
 const PLACES_MAX = 2
 
 /** Advice for a key that belongs in another place; undefined if it belongs nowhere. */

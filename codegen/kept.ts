@@ -13,7 +13,7 @@ const PACKAGES = join(import.meta.dirname, '..', 'node_modules')
 export interface Kept {
   /** Where the text is or will be; null when nothing is cached, because the installed versions are unknown. */
   readonly path: string | null
-  /** Undefined when there is none. */
+  /** The cached text; undefined when there is none. */
   read(): string | undefined
   /** Replaces the text cached under the name. Does nothing in a read-only folder. */
   write(text: string): void

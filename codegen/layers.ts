@@ -19,9 +19,9 @@ export function applySaid<Value extends object>(base: Value, said: Said): Value 
 export interface Layer {
   /** call: follows from a price per call. wire: applies to one of several wire formats. */
   readonly kind: 'family' | 'model' | 'entry' | 'upstream' | 'target' | 'call' | 'wire'
-  /** Of the family, model, entry or upstream. */
+  /** Name of the family, model, entry or upstream that the layer belongs to. */
   readonly name: string
-  /** Empty if it states nothing. */
+  /** Empty if the layer states nothing about the dialect. */
   readonly dialect: Said
   readonly extras: Said
   readonly rules: readonly Rule[]
@@ -54,14 +54,14 @@ export class LayerTree<Value extends object> {
     this.#byValue.set(options.defaults, this.root)
   }
 
-  /** Later layers win. */
+  /** The value that these layers give; later ones win. */
   resolve(layers: readonly (Layer | undefined)[]): Value {
     let node = this.root
     for (const layer of layers) if (layer !== undefined) node = this.#add(node, layer)
     return node.value
   }
 
-  /** Undefined for objects that this tree did not create. */
+  /** The node of a resolved value; undefined for objects that this tree did not create. */
   nodeOf(value: object): LayerNode<Value> | undefined {
     return this.#byValue.get(value)
   }

@@ -70,14 +70,14 @@ export function literal(value: unknown, place: Place = { indent: '', before: 0, 
   return returnedOf === null ? object : `${returnedOf} => (${object})`
 }
 
-/** `names` must be sorted. */
+/** An import statement. `names` must be sorted. */
 export function importOf(names: readonly string[], from: string, type: '' | 'type' = ''): string {
   const head = type === '' ? 'import {' : 'import type {'
   const line = `${head} ${names.join(', ')} } from '${from}'`
   return line.length <= WIDTH ? line : `${head}\n${names.map(name => `  ${name},`).join('\n')}\n} from '${from}'`
 }
 
-/** A type alias of several words. */
+/** A type alias that is a union. */
 export function unionOf(name: string, options: readonly string[]): string {
   const line = `export type ${name} = ${options.join(' | ')}`
   return widthOf(line) <= WIDTH ? line : `export type ${name} =\n${options.map(option => `  | ${option}`).join('\n')}`
@@ -149,7 +149,7 @@ function block(
   return `${open}\n${isNumeric ? filled(items.map(String), `${indent}  `) : lines.join('\n')}\n${indent}${close}`
 }
 
-/** Numbers fill each line. */
+/** Lays out numbers so that they fill each line. */
 function filled(numbers: readonly string[], indent: string): string {
   const lines: string[] = []
   let line = indent
@@ -173,7 +173,7 @@ function propertyLines({ name, width }: PropertyName, value: unknown, indent: st
 
 interface PropertyName {
   readonly name: string
-  /** In columns. */
+  /** Width of the name, in columns. */
   readonly width: number
 }
 

@@ -15,9 +15,9 @@ export interface FoundWord {
   readonly file: string
   readonly line: number
   readonly column: number
-  /** Its path below `dialect`. */
+  /** Path of the old word below `dialect`. */
   readonly word: string
-  /** Its new path; empty: dropped, since it no longer has a meaning. Null: left unchanged for a person to decide. */
+  /** Its new path; empty if it was dropped, because it no longer means anything; null if it stays, for a person to decide. */
   readonly successor: string | null
 }
 

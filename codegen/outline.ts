@@ -25,7 +25,7 @@ export interface Outline {
   readonly dialects: LayerTree<Dialect>
   readonly extras: LayerTree<Extras>
   readonly rules: LayerTree<readonly Rule[]>
-  /** Applied to entries priced per call. */
+  /** The layer for entries priced per call. */
   readonly perCall: Layer
   /** What each upstream's API adds to its models' facts. */
   readonly hosts: readonly Layer[]
@@ -52,7 +52,7 @@ export interface ModelOutline {
 }
 
 export interface EntryOutline {
-  /** Includes the targets. */
+  /** What the entry states itself, with its targets. */
   readonly stated: EntryFactsStated & Pick<ModelEntry, 'id' | 'upstreams'>
   readonly entry: ModelEntry
 }

@@ -8,7 +8,7 @@
 import { isPlainNumber } from './plain-number.ts'
 import { findUnseen } from './unseen.ts'
 
-/** Undefined when the text is not plain. */
+/** The value of a plain text; undefined when it is not plain. */
 export function readPlainYaml(text: string): unknown {
   if (!NARROW.test(text) && (text.includes('\t') || text.includes('\r') || findUnseen(text) !== null)) return undefined
   try {
@@ -138,7 +138,7 @@ class PlainReader {
     return text
   }
 
-  /** Up to the end of the line or a comment. */
+  /** Reads an unquoted text up to the end of the line or a comment. */
   #textOfLine(): string {
     const text = this.#plainText(false)
     this.#textEnd = this.#at
@@ -246,7 +246,7 @@ class PlainReader {
     return true
   }
 
-  /** A key and its colon. */
+  /** Reads a key and its colon. */
   #key(): string {
     const begin = this.#at
     const end = this.#keyEnd()

@@ -249,7 +249,7 @@ class FamilySource {
     return name
   }
 
-  /** `isApart`: preceded by a blank line. */
+  /** Adds a constant, after a blank line if it `isApart`, and returns its name. */
   #add(name: string, code: unknown, { type = '', after = '', isApart = false }): string {
     const head = `const ${name}${type} = `
     const text = literal(code, { indent: '', before: head.length, after: after.length })

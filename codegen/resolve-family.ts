@@ -138,7 +138,7 @@ function statedByModel(context: EntryContext, family: FamilyFile, model: ModelFa
 
 type SaidOf<Facts> = { readonly [Key in keyof Facts]?: Exclude<Facts[Key], undefined> }
 
-/** Drops undefined members. */
+/** The facts without those that are undefined. */
 function said<Facts extends object>(facts: Facts): SaidOf<Facts> {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as SaidOf<Facts>
 }

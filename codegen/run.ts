@@ -110,7 +110,7 @@ const USAGE = [
   ...Object.values(HELP).map(({ usage, purpose }) => `  ${usage}\n      ${purpose}`),
 ].join('\n')
 
-/** One verb with its options. */
+/** The help of one verb, with its options. */
 function helpOf({ usage, purpose, options = {}, exits }: Help): string {
   const rows = Object.entries({ ...options, '--json': 'machine-readable output', '--help': 'this text' })
   const width = Math.max(...rows.map(([option]) => option.length))

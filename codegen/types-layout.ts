@@ -75,7 +75,7 @@ function layOutLine(line: string, indent: string, isInside: boolean): string {
   return indent + readonlyLists(quoted(line))
 }
 
-/** On one line if it fits, else one line per option of the union. */
+/** Lays out a type on one line if it fits, else with one line per option of the union. */
 function layOutType(head: string, type: string, indent: string): string {
   const plain = readonlyLists(withoutParentheses(type))
   if (plain.endsWith('{') || head.length + 1 + plain.length <= WIDTH) return `${head} ${plain}`

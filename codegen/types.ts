@@ -59,7 +59,7 @@ function joined(declarations: readonly Declaration[]): string {
   return `${declarations.map(({ text }) => text).join('\n\n')}\n`
 }
 
-/** All types reachable from the root. */
+/** Names of all types that can be reached from the root. */
 function namesBehind(declarations: readonly Declaration[]): ReadonlySet<string> {
   const byName = new Map(declarations.map(declaration => [declaration.name, declaration]))
   const names = new Set<string>()

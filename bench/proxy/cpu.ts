@@ -64,7 +64,7 @@ export function residentMegabytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? Number.NaN) / 1000
 }
 
-/** Empty if the file is gone. */
+/** Text of a file; empty if it is gone. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')

@@ -4,14 +4,14 @@ export type Format = 'messages' | 'chat' | 'responses'
 
 export const FORMATS: readonly Format[] = ['messages', 'chat', 'responses']
 
-/** The same at the gateway and at the upstream. */
+/** Paths of the formats, the same at the gateway and at the upstream. */
 export const PATHS: Readonly<Record<Format, string>> = {
   messages: '/v1/messages',
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
 }
 
-/** Text in a stream's last event. */
+/** Text by which a stream's last event is recognised. */
 export const MARKS: Readonly<Record<Format, string>> = {
   messages: '"message_stop"',
   chat: '[DONE]',

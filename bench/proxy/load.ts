@@ -9,14 +9,14 @@ import { connect, type Socket } from 'node:net'
 export interface Target {
   readonly url: string
   readonly path: string
-  /** Null: a GET. */
+  /** Null makes the request a GET. */
   readonly body: Buffer | null
   readonly apiKey: string
   /** Text in the reply's last event; absent: it is not a stream. */
   readonly mark?: string | null
 }
 
-/** A request as sent. */
+/** A request as its bytes on the wire. */
 export interface Call {
   readonly bytes: Buffer
   /** Null: the reply is not a stream. */

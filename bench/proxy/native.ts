@@ -47,7 +47,7 @@ export class Native {
     })
   }
 
-  /** Resolves with the process and its first line. */
+  /** Starts the program; resolves with its process and the first line that it prints. */
   static async start(options: NativeOptions): Promise<{ native: Native; said: string }> {
     const native = new Native(options)
     return { native, said: await native.#answer() }
@@ -70,13 +70,13 @@ export class Native {
   }
 }
 
-/** Calls of the compiled load to one address. */
+/** Makes calls to one address with the compiled load. */
 export class NativeLoad implements Load {
   readonly #native: Native
   readonly #folder: string
   readonly #port: string
 
-  /** Calls are written as files to `folder`. */
+  /** Writes each call to a file in `folder`, from which the program reads it. */
   constructor(native: Native, { url, folder }: { readonly url: string; readonly folder: string }) {
     this.#native = native
     this.#folder = folder

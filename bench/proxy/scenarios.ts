@@ -17,7 +17,7 @@ export interface Case {
   readonly pace: Pace
 }
 
-/** Deltas of a stream. */
+/** How many deltas a stream has. */
 const STREAM_EVENTS = 200
 const PAUSE_MS = 10
 const STREAM = { streamed: true, events: STREAM_EVENTS, textBytes: 0, calls: 0 } as const
@@ -78,7 +78,7 @@ interface Road {
 
 const CLAUDE = 'claude-opus-5'
 const GPT = 'gpt-5.5'
-/** Only speaks chat. */
+/** A model that only speaks chat. */
 const GLM = 'glm-5.1'
 
 const ROADS: readonly Road[] = [

@@ -11,13 +11,13 @@ export const ROOT = join(import.meta.dirname, '..', '..')
 export interface Served {
   readonly url: string
   readonly pid: number
-  /** Drains it with SIGTERM, or kills it. */
+  /** Drains the gateway with SIGTERM, or kills it. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
 export interface ServeOptions {
   readonly environment: Readonly<Record<string, string>>
-  /** Null: this process's. */
+  /** Cores to run on, in taskset's syntax; null: this process's. */
   readonly cores: string | null
   /** Source tree; absent: this one. */
   readonly root?: string

@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 export interface Slice {
   readonly cpu: number
   readonly postgres: number
-  /** Load and upstream. */
+  /** CPU of load and upstream. */
   readonly tools: number
   /** How long the measured process waited for its core, divided by how long it ran. */
   readonly wait: number
@@ -22,7 +22,7 @@ export interface Figures {
   readonly postgresMicroseconds: number
   readonly toolsMicroseconds: number
   readonly unitsPerSecond: number
-  /** Over all slices. */
+  /** Median over all slices, disturbed ones included. */
   readonly wait: number
   readonly slices: number
   /** Disturbed slices. They are left out of the medians, unless all are disturbed. */

@@ -8,11 +8,11 @@ import { makeReplies, type Pace, replyFile } from './replies.ts'
 import { startRole } from './role.ts'
 
 export interface Tools {
-  /** Name for the table. */
+  /** Name of these tools, for the table. */
   readonly name: string
   /** Address of the upstream. */
   readonly url: string
-  /** Processes of both. */
+  /** Processes of load and upstream. */
   readonly pids: readonly number[]
   /** Sets how the upstream answers from now on. */
   answer(pace: Pace): Promise<void>
@@ -25,7 +25,7 @@ export interface Tools {
 export interface ToolsOptions {
   /** Folder for the program, the replies and the calls. */
   readonly folder: string
-  /** Cores for both; null: this process's. */
+  /** Cores for load and upstream; null: this process's. */
   readonly cores: string | null
   /** Use Node even if there is a compiler. */
   readonly node: boolean

@@ -30,7 +30,7 @@ export interface World {
   readonly setup: readonly string[]
   readonly cores: Cores | null
   readonly tools: Tools
-  /** Fastify and undici. */
+  /** The reference: Fastify and undici. */
   readonly bare: Role
   /** node:http and undici's dispatch: the limit in Node. */
   readonly limit: Role
@@ -56,7 +56,7 @@ export interface Prepared {
   readonly apiKey: string
   /** Includes NODE_ENV=production and everything it requires. */
   readonly environment: Readonly<Record<string, string>>
-  /** Its source tree. */
+  /** Source tree of the gateway. */
   readonly root: string
 }
 
@@ -161,7 +161,7 @@ function setupLines(cores: Cores | null, { name }: Tools): string[] {
   ]
 }
 
-/** Required in production. */
+/** Variables about the company, which production requires. */
 const COMPANY = {
   COMPANY_NAME: 'Bench',
   COMPANY_ADDRESS: '1 Lê Lợi, TP. Hồ Chí Minh',

@@ -16,7 +16,7 @@ const STARTS = 5
 
 export interface HotPath {
   readonly pairsPerSecond: number
-  /** Of the process and of Postgres, per pair. */
+  /** CPU of the process and of Postgres, per pair of hold and settlement. */
   readonly cpuMicroseconds: number
   readonly postgresMicroseconds: number
   readonly holdMs: number

@@ -49,7 +49,7 @@ export async function measureUpkeep({ sql }: Database, world: World): Promise<Re
   return took
 }
 
-/** Throws when the books do not balance. */
+/** Audits the books; throws when they do not balance. */
 export async function auditBooks({ sql }: Database, world: World, mode: AuditMode): Promise<Took> {
   return measure(world, async () => {
     const { clean, differences } = await audit(sql, { mode, timeoutMs: AUDIT_TIMEOUT_MS })

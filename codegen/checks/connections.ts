@@ -114,7 +114,7 @@ function checkFields(host: HostView, report: Report): void {
   }
 }
 
-/** The schema's defaults. */
+/** The schema's defaults for `cooldown`. */
 const COOLDOWN = { base_ms: 10_000, max_ms: 300_000 }
 
 function checkWaits(host: HostView, report: Report): void {

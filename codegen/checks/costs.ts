@@ -101,7 +101,7 @@ function checkFx(report: Report, place: Holder): void {
     checkDecimals(report, place, { ...found, keys: ['vnd_per_usd'], decimals: FX_DECIMALS })
 }
 
-/** A cost in USD needs an exchange rate. */
+/** Reports costs in USD at upstreams without an exchange rate. */
 function checkExchange(view: CatalogueView, report: Report): void {
   if (asRecord(view.settings.defaults).fx !== undefined) return
   const named = new Set<string>()

@@ -59,7 +59,7 @@ export function checkVendors(view: CatalogueView, report: Report): void {
   }
 }
 
-/** Vendor by each name that clients can write. */
+/** Which vendor each name means that clients can write for one. */
 function vendorsOf(view: CatalogueView): ReadonlyMap<string, string> {
   const further = Object.entries(asRecord(view.settings.vendors)).map(([name, vendor]): [string, string] => [
     name,

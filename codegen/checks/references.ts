@@ -64,7 +64,7 @@ function reportRetiring(view: CatalogueView, report: Report, at: string[], what:
   )
 }
 
-/** Longest chain of aliases followed. */
+/** How many aliases in a row are followed at most. */
 const ALIASES_MAX = 10
 
 /**

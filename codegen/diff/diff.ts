@@ -62,7 +62,7 @@ export interface Nets {
 }
 
 export interface DiffOptions {
-  /** Absent: not compared. */
+  /** Absent: these settings are not compared. */
   readonly nets?: { readonly old: Nets; readonly now: Nets }
   /** ISO date: entries retired by then are served by their successors. */
   readonly today: string

@@ -11,7 +11,7 @@ export interface ChargedCall {
   /** Part of the input; 0 when the file does not say. */
   readonly cacheWriteTokens: bigint
   readonly outputTokens: bigint
-  /** Null: the file does not say. */
+  /** Null if the file does not say. */
   readonly images: bigint | null
   readonly costMicroVnd: bigint
 }
@@ -76,7 +76,7 @@ function findColumns(head: readonly string[]): Columns {
   }
 }
 
-/** Decimal VND as µVND; 0 for anything else. */
+/** Converts decimal VND to µVND; anything else is 0. */
 function microVnd(text: string): bigint {
   const match = /^([0-9]{1,15})(?:\.([0-9]{1,6}))?$/.exec(text.trim())
   return match === null ? 0n : BigInt(match[1] as string) * MICRO + BigInt((match[2] ?? '').padEnd(6, '0'))

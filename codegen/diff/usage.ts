@@ -14,7 +14,7 @@ export interface UsageRow {
 }
 
 export interface UsageEffect {
-  /** Largest effect first. */
+  /** A row per name in the usage, largest effect first. */
   readonly rows: readonly UsageRow[]
   readonly oldVnd: bigint
   readonly newVnd: bigint
@@ -86,7 +86,7 @@ async function tally(
   return tallies
 }
 
-/** Rounded to whole dong, for display. */
+/** What the usage costs at a price, rounded to whole dong for display. */
 function costVnd(each: Tally, price: Price): bigint {
   if (price.per === 'mtok') return (each.tokens * BigInt(price.vnd) + MICRO / 2n) / MICRO
   return BigInt(price.vnd) * (price.per === 'image' ? each.images : BigInt(each.calls))

@@ -5,9 +5,9 @@ import { type EntryMargin, type MixMargin, marginsOf, ratesOn } from './margins.
 
 export interface MarginChange {
   readonly name: string
-  /** The entry's deciding mix: from `new`, or from `old` if the cost is no longer known. */
+  /** The mix that decides whether the entry loses money: that of `new`, or of `old` if the cost is no longer known. */
   readonly mix: MixMargin['mix']
-  /** Null: the cost is unknown. */
+  /** Null if the cost is unknown. */
   readonly old: MixMargin | null
   readonly new: MixMargin | null
 }

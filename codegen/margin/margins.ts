@@ -14,7 +14,7 @@ import { CALL_INPUT_TOKENS, type Mix, mixesOf } from './mixes.ts'
 
 export interface MixMargin {
   readonly mix: Mix['name']
-  /** For the unit of the price. */
+  /** Cost of the unit that the price is for. */
   readonly costMicroVnd: bigint
   /** Price minus cost, in percent of the price; negative: a loss. */
   readonly marginPercent: number
@@ -49,7 +49,7 @@ export function entryMargins(tables: Tables, today: string): EntryMargin[] {
     .toSorted(byLoss)
 }
 
-/** Sold below cost in the deciding mix. */
+/** Whether an entry is sold below cost in the mix that decides, its first. */
 export function loses({ price, mixes: [judge] }: EntryMargin): boolean {
   return judge !== undefined && judge.costMicroVnd > BigInt(price.vnd) * MICRO
 }

@@ -68,7 +68,7 @@ function columns(rows: readonly (readonly string[])[], textColumns = 3): string 
     .join('\n')
 }
 
-/** Rounded to whole dong. */
+/** An amount rounded to whole dong. */
 export function vnd(microVnd: bigint): string {
   const magnitude = microVnd < 0n ? -microVnd : microVnd
   const whole = (magnitude + MICRO / 2n) / MICRO

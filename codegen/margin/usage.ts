@@ -8,12 +8,12 @@ import { compareText } from '../findings.ts'
 import { marginPercent, type RatesOn, ratesOn, weighedCost } from './margins.ts'
 
 export interface UsageMargin {
-  /** As named in the usage. */
+  /** The model's name in the usage export. */
   readonly name: string
   /** Calls that were charged. */
   readonly calls: number
   readonly revenueMicroVnd: bigint
-  /** Null: unknown for at least one of the calls. */
+  /** Null if the cost of at least one call is unknown. */
   readonly costMicroVnd: bigint | null
   readonly marginMicroVnd: bigint | null
   readonly marginPercent: number | null

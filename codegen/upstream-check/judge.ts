@@ -14,9 +14,9 @@ export interface ModelJudgement {
   /** The upstream's name for the model. */
   readonly model: string
   readonly finding: Finding
-  /** Its id in the list, if longer than our name. */
+  /** Id in the provider's list, if it is longer than `model`. */
   readonly listedAs: string | null
-  /** ISO date, or null. */
+  /** ISO date of the shutdown, or null. */
   readonly shutdownOn: string | null
   /** The entries sold through it, with their retirement dates in the catalogue. */
   readonly entries: readonly { readonly id: string; readonly retiresOn: string | null }[]

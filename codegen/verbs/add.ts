@@ -119,7 +119,7 @@ function readWish(view: CatalogueView, id: string, values: Values): Wish {
   }
 }
 
-/** Edits per file path. */
+/** The edits that add the entry, by file path. */
 function planEdits(view: CatalogueView, wish: Wish): ReadonlyMap<string, readonly Edit[]> {
   const { like } = wish
   const isSameModel = isOneMoreOf(like, wish.id)

@@ -40,7 +40,7 @@ export async function readUsageFile<Result>(
   }
 }
 
-/** For JSON.stringify. */
+/** A replacer for JSON.stringify, which cannot write bigints. */
 export function bigintAsText(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }

@@ -163,7 +163,7 @@ export const UPSTREAM = {
   totalTimeoutMs: 900000,
 } as const satisfies Partial<Upstream>
 
-/** Applied to entries priced per call. */
+/** Changes the dialect of entries priced per call, which get a single reply. */
 export const perCall = (dialect: Dialect): Dialect => ({
   ...dialect,
   output: {

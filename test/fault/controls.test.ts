@@ -75,7 +75,7 @@ async function save(): Promise<void> {
   await tamper(MONEY.map(table => `create table saved_${table} as table ${table}`).join(';'))
 }
 
-/** Restores everything as it was saved. */
+/** Restores all money tables as they were saved. */
 async function mend(): Promise<void> {
   await tamper(MONEY.map(table => `delete from ${table}; insert into ${table} select * from saved_${table}`).join(';'))
 }

@@ -44,7 +44,7 @@ afterAll(() => {
   }
 })
 
-/** Fills the disk except for `bytes`. */
+/** Fills the disk of a folder, leaving `bytes` free. */
 function fill(folder: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(folder)
   try {

@@ -20,7 +20,7 @@ export interface StormOptions {
   readonly seed: number
   readonly durationMs: number
   readonly gateways: number
-  /** Concurrent calls. */
+  /** Number of concurrent calls. */
   readonly clients: number
   /** Shortest and longest pause between two kills of a gateway, and of Postgres. */
   readonly gatewayKillMs: readonly [from: number, to: number]

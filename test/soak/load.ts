@@ -14,7 +14,7 @@ interface Kind {
   readonly end: RegExp
 }
 
-/** Its price changes in the middle of the run. */
+/** The model whose price changes during the run. */
 export const REPRICED_MODEL = 'gpt-5.5'
 const CHAT = [REPRICED_MODEL, 'deepseek-v4-flash', 'claude-opus-5']
 const MESSAGES = ['claude-opus-5', 'svc/claude-opus-5', REPRICED_MODEL]
@@ -80,7 +80,7 @@ export interface SoakCall {
   readonly asked: string | null
   endedAt: number
   callId: string | null
-  /** 0: the connection broke. */
+  /** HTTP status; 0: the connection broke. */
   status: number
   complete: boolean
   /** The cost that the client was told; null for streams. */

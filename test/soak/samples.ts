@@ -149,7 +149,7 @@ function descriptors(pid: number): number {
   }
 }
 
-/** 0 for a file that has just been removed. */
+/** Size of a file; 0 if it has just been removed. */
 function size(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }

@@ -25,7 +25,7 @@ export interface Series extends Bound {
 export interface Judgement {
   readonly name: string
   readonly unit: string
-  /** Median of the values judged. */
+  /** Median of the values that were judged. */
   readonly level: number
   /** The median slope, in units of the series per hour. */
   readonly slopePerHour: number
@@ -71,7 +71,7 @@ function spanMs(points: readonly Point[]): number {
   return (points.at(-1)?.atMs ?? 0) - (points[0]?.atMs ?? 0)
 }
 
-/** 0 if there are none. */
+/** The median of the values; 0 if there are none. */
 export function median(values: readonly number[]): number {
   if (values.length === 0) return 0
   const sorted = values.toSorted((left, right) => left - right)

@@ -13,7 +13,7 @@ export interface ReceivedSpan {
   readonly startTimeUnixNano: string
   readonly endTimeUnixNano: string
   readonly attributes: Readonly<Record<string, unknown>>
-  /** 2: error. */
+  /** 2: the span ended in an error. */
   readonly statusCode: number
   /** Attributes of the service that sent the span. */
   readonly resource: Readonly<Record<string, unknown>>

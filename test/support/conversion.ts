@@ -26,7 +26,7 @@ export const CREDIT = 1_000_000n * 1_000_000n
 export interface ConversionWorld {
   readonly running: TestGateway
   readonly provider: ScriptedUpstream
-  /** A fresh one for each test. */
+  /** A fresh account for each test. */
   account: TestAccount
   /** Sets what the provider replies from now on. */
   answer(answer: Answer | ((request: RecordedRequest) => Answer)): void

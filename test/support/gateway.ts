@@ -64,7 +64,7 @@ export const TEST_COMPANY = {
   SUPPORT_EMAIL: 'help@example.com',
 } as const
 
-/** What production requires of the environment. */
+/** Variables that production requires. */
 export const PRODUCTION = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'https://gateway.test',

@@ -11,7 +11,7 @@ export interface Person {
   readonly id: string
   readonly email?: string
   readonly isVerified?: boolean
-  /** Google: its Workspace domain. */
+  /** Google: the person's Workspace domain. */
   readonly hd?: string
   /** GitHub: all addresses, if there is more than one. */
   readonly emails?: readonly { email: string; primary: boolean; verified: boolean }[]

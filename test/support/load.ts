@@ -61,7 +61,7 @@ export async function startLoadProvider({ streamMs = 400, wholeMs = 20 } = {}) {
 export interface LoadOptions {
   readonly url: string
   readonly apiKey: string
-  /** Concurrent calls. */
+  /** Number of concurrent calls. */
   readonly callers: number
   /** Target number of calls per second; absent: as many as possible. */
   readonly rate?: number

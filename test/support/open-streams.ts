@@ -13,7 +13,7 @@ export interface StreamsToOpen {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** What the provider sends. */
+  /** What the provider sends before it falls silent. */
   readonly begin: string
   readonly count: number
 }

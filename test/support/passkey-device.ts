@@ -35,7 +35,7 @@ export class PasskeyDevice {
   readonly #origin: string
   readonly #privateKey: KeyObject
   readonly #publicKey: Buffer
-  /** How often it has signed. */
+  /** The device's counter of signatures. */
   signCount = 1
 
   constructor(origin: string) {
@@ -70,7 +70,7 @@ export class PasskeyDevice {
     })
   }
 
-  /** The same for `navigator.credentials.get`. */
+  /** What the page's script puts into the form for `navigator.credentials.get`. */
   sign(options: RequestOptions, lie: Lie = {}): string {
     this.signCount = lie.signCount ?? this.signCount + 1
     const authenticatorData = this.#authenticatorData(options.rpId, 0, lie)

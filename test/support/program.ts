@@ -8,9 +8,9 @@ const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 
 export interface Program {
   readonly child: ChildProcess
-  /** Its base URL. */
+  /** Base URL of the program. */
   readonly url: string
-  /** Its log so far. */
+  /** The program's log so far. */
   readonly log: string
   /** Resolves when the log matches. */
   logged(pattern: RegExp): Promise<void>
@@ -34,7 +34,7 @@ process.once('exit', () => {
   for (const child of started) child.kill('SIGKILL')
 })
 
-/** Kills those that are still running. */
+/** Kills all programs that are still running. */
 export async function killPrograms(): Promise<void> {
   await Promise.all(
     [...started].map(child => {

@@ -64,7 +64,7 @@ export function parseQuery(text: string): Query {
 
 const TOKEN =
   /\s*(?:("(?:[^"\\]|\\.)*")|(\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]))|(\d+[smhdw])|([a-zA-Z_:][\w:]*)|(=~|!~|!=|==|>=|<=|[-+*/<>=(){}[\],]))/y
-/** Operators by how strongly they bind. */
+/** How strongly each operator binds. */
 const STRENGTH: Readonly<Record<string, number>> = {
   or: 1,
   and: 2,
@@ -301,7 +301,7 @@ function applyTo(samples: readonly Sample[], change: (value: number) => number |
   })
 }
 
-/** Null: the comparison does not hold. */
+/** The result of an operator; null if it is a comparison that does not hold. */
 function calculate(operator: string, left: number, right: number): number | null {
   switch (operator) {
     case '+':

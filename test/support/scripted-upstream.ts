@@ -40,7 +40,7 @@ export type Outcome = 'finished' | 'aborted' | 'broken'
 
 export interface RecordedRequest {
   readonly method: string
-  /** With the query string. */
+  /** Path of the request, including its query string. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
   /** The whole body, unless the answer started `early`. */
@@ -58,7 +58,7 @@ export interface ScriptedUpstream {
   readonly connections: number
   /** Resolves when this many requests have arrived; rejects after a minute. */
   received(count: number): Promise<void>
-  /** Also ends hanging answers. */
+  /** Closes the server, and ends answers that hang. */
   close(): Promise<void>
 }
 
@@ -77,7 +77,7 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
   return [head(status, { 'content-type': 'application/json', ...headers }), write(JSON.stringify(body)), end()]
 }
 
-/** Body bytes. */
+/** Writes bytes of the body. */
 export function write(data: string | Uint8Array, cuts: Cuts = {}): Step {
   return { do: 'write', data: typeof data === 'string' ? Buffer.from(data) : data, cuts }
 }

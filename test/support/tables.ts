@@ -4,7 +4,7 @@ import { TABLES } from '../../src/generated/tables.ts'
 import type { ModelEntry, Tables, Upstream, UpstreamCost, UpstreamTarget } from '../../src/generated/types.ts'
 
 export interface TableChanges {
-  /** By upstream id. */
+  /** Changes to single upstreams, by id. */
   readonly upstreams?: Readonly<Record<string, Partial<Upstream>>>
   /** Changes to all upstreams. */
   readonly everyUpstream?: Partial<Upstream>

@@ -17,11 +17,11 @@ const CREDIT = 1_000_000n * 1_000_000n
 
 export interface WeatherWorld {
   readonly running: TestGateway
-  /** A fresh one for each test. */
+  /** A fresh account for each test. */
   readonly account: TestAccount
   /** Cities for which the tool was called. */
   readonly cities: string[]
-  /** The tool. */
+  /** The tool that the model calls. */
   readonly weatherIn: (input: { city: string }) => string
 }
 

@@ -36,7 +36,7 @@ struct target {
   struct connection *connections[CONNECTIONS_MAX];
 };
 
-/* The current command. */
+/* State of the command that is running. */
 struct run {
   struct target *target;
   const char *call;
@@ -129,7 +129,7 @@ static void end_call(struct run *run, struct connection *connection, int64_t now
   if (now < run->until) begin_call(run, connection, now);
 }
 
-/* `ended`: the server has closed its side, which is reported only once. */
+/* `ended`: epoll has just reported, once and for all, that the server closed its side. */
 static void read_on(struct run *run, struct connection *connection, bool ended) {
   for (;;) {
     ssize_t count = read(connection->fd, buffer, sizeof buffer);

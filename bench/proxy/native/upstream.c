@@ -112,7 +112,7 @@ static bool answer(struct connection *connection) {
   return false;
 }
 
-/* `ended`: the client has closed its side, which is reported only once. */
+/* `ended`: epoll has just reported, once and for all, that the client closed its side. */
 static void read_on(struct connection *connection, bool ended) {
   for (;;) {
     ssize_t count = read(connection->fd, buffer, sizeof buffer);

@@ -19,7 +19,7 @@ export interface Witnesses {
   readonly replies: readonly Reply[]
   readonly calls: readonly ClientCall[]
   readonly transfers: readonly (Transfer & { readonly acknowledged: boolean })[]
-  /** Keyed by name of the gateway. */
+  /** The lives of each gateway, by its name. */
   readonly lives: ReadonlyMap<string, readonly Life[]>
   /** Outages of Postgres, during which streams may wait for it and be killed while they wait. */
   readonly databaseAway?: readonly Outage[]
@@ -66,7 +66,7 @@ export interface Verdict {
   readonly tracelessMax: number
 }
 
-/** Output tokens of three steps. */
+/** Output tokens of three steps by which a hold grows. */
 const OUTGROWN_TOKENS = 3 * 4_096
 /** A busy gateway receives the end of a reply within this time; if it is killed before that, it may not have received it. */
 const HEARING_MS = 1_000
@@ -128,7 +128,7 @@ export async function judge(witnesses: Witnesses): Promise<Verdict> {
   return { findings, clean, audit: report, ...counts }
 }
 
-/** Checks promises I4 and I6. */
+/** Checks promises I4 and I6: finished replies are charged. */
 function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows: readonly UsageRow[]) {
   const charges = new Set(rows.filter(row => row.cost !== '0' && !row.estimated).map(row => row.input))
   const guesses = guessesOf(calls, rows)

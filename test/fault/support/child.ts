@@ -22,7 +22,7 @@ export interface Ended {
 
 export interface Child {
   readonly pid: number
-  /** Null while it runs. */
+  /** How the process ended; null while it runs. */
   readonly ended: Ended | null
   readonly exit: Promise<Ended>
   /** Sends a signal to the process alone. */
@@ -81,7 +81,7 @@ export function startChild({ file, args, env, logFile, host = HERE, onOutput }: 
   }
 }
 
-/** Does nothing if the process is gone. */
+/** Sends a signal; does nothing if the process is gone. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)

@@ -27,7 +27,7 @@ export interface ClientCall {
   readonly entryId: string
   readonly startedAt: number
   endedAt: number
-  /** From the reply's header; null when none came. */
+  /** The id in the reply's header; null when none came. */
   callId: string | null
   /** HTTP status; 0: none came. */
   status: number

@@ -54,7 +54,7 @@ export const TEMPLATE_VARIABLE = 'TEST_CLUSTER_TEMPLATE'
 /** Access rules of a cluster on a host of its own: whoever has an address in its networks may log in with the password. */
 const NEIGHBOURS = 'host all all samenet scram-sha-256\nhost replication all samenet scram-sha-256\n'
 
-/** Clusters that exist when this process exits. */
+/** Clusters that must be killed when this process exits. */
 const clusters = new Set<Cluster>()
 process.once('exit', () => {
   for (const cluster of clusters) cluster.kill(true)

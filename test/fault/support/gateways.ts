@@ -43,7 +43,7 @@ export class GatewayProcess {
   readonly port: number
   /** Added to the environment at the next start. */
   extra: Readonly<Record<string, string>> = {}
-  /** Entry point of the next start. */
+  /** Entry point that the next start runs. */
   main: string
   readonly #environment: Readonly<Record<string, string>>
   readonly #host: Host

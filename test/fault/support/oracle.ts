@@ -10,7 +10,7 @@ import { messagesEvent, textDelta } from '../../support/chat.ts'
 import type { Random } from '../../support/random.ts'
 
 export interface Reply {
-  /** Reported as input tokens; never reused. */
+  /** The reply's number, reported as its input tokens; never reused. */
   readonly serial: number
   readonly outputTokens: number
   /** Name of the calling gateway. */
@@ -31,7 +31,7 @@ export interface OracleOptions {
   readonly faultsPerMille: number
   /** Longest pause before each part of a reply, in ms. */
   readonly pauseMsMax: number
-  /** Events with text in a stream. */
+  /** How many events of a stream have text. */
   readonly events: number
 }
 
@@ -48,7 +48,7 @@ export function prompt(secret: string, { accountId, entryId, longEvents = null }
 }
 
 const SHORT_TEXT = 'Xin chào '
-/** About 300 tokens. */
+/** Text of about 300 tokens. */
 const LONG_TEXT = ' lorem ipsum dolor sit amet'.repeat(60)
 const LONG_TEXT_TOKENS = 300
 

@@ -36,7 +36,7 @@ export class Relay {
     return relay
   }
 
-  /** Current connections. */
+  /** How many connections there are now. */
   get connections(): number {
     return this.#pairs.size
   }
