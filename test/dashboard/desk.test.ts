@@ -308,7 +308,7 @@ describe('the first page', () => {
       'Unmatched transfers: 1',
       'Spool with lines set aside',
       'Models that sell below cost: 1',
-      'Unknown model names that fell back: 1',
+      'Unknown model names that the fallback served: 1',
     ]) {
       expect(page).toContain(words)
     }

@@ -128,7 +128,7 @@ test('of two operators who handle one transfer one wins, and the other is told w
   const lost = answers.find(({ location }) => location.includes('taken=')) as { location: string }
   const told = readable((await second.get(lost.location)).html)
   const isCredited = won[0]?.location.includes('assigned')
-  expect(told).toContain(`Somebody else was quicker with transfer ${number}, 44.000 ₫`)
+  expect(told).toContain(`Somebody else has already handled transfer ${number}, 44.000 ₫`)
   expect(told).toContain(isCredited ? `${EMAIL}, by one@example.com` : 'by two@example.com')
   const credited = isCredited ? 44_000_000_000n : 0n
   expect(await running.balance(await accountOf(EMAIL))).toBe(before + credited)

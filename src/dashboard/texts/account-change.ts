@@ -49,7 +49,7 @@ export const ACCOUNT_CHANGE_TEXTS = {
   },
   'delete.balance': {
     vi: 'Muốn nhận lại số dư, hãy [yêu cầu hoàn tiền](/refunds) trước khi xóa. Phần còn lại nằm trong sổ của tài khoản số {account}: không ai dùng được, và sau khi xóa chúng tôi chỉ hoàn về tài khoản ngân hàng đã chuyển, khi bạn cho biết số này và mã của một lần nạp tiền. Đừng chuyển tiền cho các lệnh nạp đang chờ: khoản đến sau khi xóa không được cộng mà sẽ trả lại người gửi.',
-    en: 'To get it back, [request a refund](/refunds) before you delete your account. Anything left stays on the books under account number {account}. Nobody can spend it, and once the account is gone we can only return it to the bank account it came from, if you give us this number and the code of one of your top-ups. Do not pay any open orders: money that arrives after deletion is not credited but returned to the sender.',
+    en: 'To get your balance back, [request a refund](/refunds) before you delete your account. Anything left stays on the books under account number {account}. Nobody can spend it, and once the account is gone we can only return it to the bank account it came from, if you give us this number and the code of one of your top-ups. Do not pay any open orders: money that arrives after deletion is not credited but returned to the sender.',
   },
   'delete.balance.none': {
     vi: 'Không còn gì để hoàn lại. Đừng chuyển tiền cho các lệnh nạp đang chờ: khoản đến sau khi xóa không được cộng mà sẽ trả lại người gửi.',

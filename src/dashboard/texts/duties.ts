@@ -33,7 +33,7 @@ export const DUTY_TEXTS = {
   'operator.nav.banner': { vi: 'Thông báo', en: 'Banner' },
   'banner.lead': {
     vi: 'Một dòng ở đầu mọi trang, cho mọi người, đến thời điểm bạn chọn. Khi bảo trì, trang tự báo thêm.',
-    en: 'A line at the top of every page, for everybody, until the time you choose. Maintenance shows by itself.',
+    en: 'Everybody sees this line at the top of every page until the time you choose. Maintenance shows a notice of its own.',
   },
   'banner.shown': { vi: 'Đang hiện', en: 'Shown now' },
   'banner.vi': { vi: 'Tiếng Việt', en: 'Vietnamese' },

@@ -115,7 +115,7 @@ export const KEY_TEXTS = {
   'keys.flight': { vi: 'Số lượt gọi cùng lúc', en: 'Concurrent calls' },
   'keys.flight.hint': {
     vi: 'Ví dụ 4; gọi thêm sẽ nhận mã 429. Để trống là không đặt giới hạn riêng.',
-    en: 'For example 4. Calls above it get a 429. Leave empty for no limit of your own.',
+    en: 'For example 4. Calls beyond that get a 429. Leave empty for no limit of your own.',
   },
   'keys.flight.held': {
     vi: 'Số lượt gọi cùng lúc của khóa API này do chúng tôi đặt. Hãy [liên hệ](/contact) để thay đổi.',
@@ -139,7 +139,7 @@ export const KEY_TEXTS = {
   'keys.rotate.sure': { vi: 'Đổi ngay', en: 'Rotate now' },
   'keys.rotate.ends_old': {
     vi: 'Mã trước đó nữa sẽ ngừng hoạt động ngay.',
-    en: 'An older secret that still works stops at once.',
+    en: 'If an even older secret still works, it stops at once.',
   },
   'keys.overlap': { vi: 'Mã cũ còn dùng được', en: 'The old secret keeps working' },
   'keys.overlap.0': { vi: 'Không, dừng ngay', en: 'Not at all' },
@@ -157,7 +157,7 @@ export const KEY_TEXTS = {
   'keys.rate': { vi: 'Số lượt gọi mỗi phút', en: 'Calls per minute' },
   'keys.rate.hint': {
     vi: 'Ví dụ 60; gọi nhiều hơn sẽ nhận mã 429. Để trống là không đặt giới hạn riêng.',
-    en: 'For example 60. Calls above it get a 429. Leave empty for no limit.',
+    en: 'For example 60. Calls beyond that get a 429. Leave empty for no limit.',
   },
   'keys.rate.fault': {
     vi: 'Hãy nhập số nguyên trong giới hạn cho phép, ví dụ 60, hoặc để trống.',
@@ -180,7 +180,7 @@ export const KEY_TEXTS = {
   'keys.revoke': { vi: 'Thu hồi khóa API', en: 'Revoke the key' },
   'keys.revoke.text': {
     vi: 'Lượt gọi tiếp theo bằng khóa API này sẽ bị từ chối. Không thể hoàn tác.',
-    en: 'Its next call will be refused. This cannot be undone.',
+    en: 'The next call with this key will be refused. This cannot be undone.',
   },
   'keys.revoke.sure': { vi: 'Thu hồi ngay', en: 'Revoke now' },
   'keys.done.saved': { vi: 'Đã lưu.', en: 'Saved.' },

@@ -6,7 +6,7 @@ export const OPERATOR_BUSINESS_TEXTS = {
   'operator.nav.business': { vi: 'Kinh doanh', en: 'Business' },
   'operator.business.lead': {
     vi: 'Doanh thu là số tiền đã trừ của khách, đã gồm thuế; giá vốn theo danh mục lúc gọi.',
-    en: 'Revenue is what customers were charged, tax included; cost is by the catalogue at the time of the call.',
+    en: 'Revenue is what customers were charged, tax included; cost is what the catalogue said at the time of the call.',
   },
   'operator.business.by': { vi: 'Tách theo', en: 'Split by' },
   'operator.business.by.day': { vi: 'Theo ngày', en: 'By day' },

@@ -10,7 +10,7 @@ export const OPERATOR_CALL_TEXTS = {
     en: 'No call has this ID. A call is listed once it has ended.',
   },
   'operator.calls.account': { vi: 'Khách (email hoặc số)', en: 'Customer (email or number)' },
-  'operator.calls.key': { vi: 'Khóa API (số hoặc 4 ký tự cuối)', en: 'Key (number or last 4)' },
+  'operator.calls.key': { vi: 'Khóa API (số hoặc 4 ký tự cuối)', en: 'Key (number or last 4 characters)' },
   'operator.calls.asked': { vi: 'Mô hình được gọi', en: 'Requested model' },
   'operator.calls.model': { vi: 'Mô hình phục vụ', en: 'Served model' },
   'operator.calls.upstream.all': { vi: 'Mọi nhà cung cấp', en: 'All upstreams' },

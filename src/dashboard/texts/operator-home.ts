@@ -82,7 +82,7 @@ export const OPERATOR_HOME_TEXTS = {
   'operator.attention.endings.detail': { vi: 'Ngày ngừng:', en: 'On these days:' },
   'operator.attention.unknown': {
     vi: 'Tên mô hình lạ được trả lời thay: {count}',
-    en: 'Unknown model names that fell back: {count}',
+    en: 'Unknown model names that the fallback served: {count}',
   },
   'operator.attention.unknown.detail': {
     vi: '{calls} lượt gọi trong {days} ngày qua:',

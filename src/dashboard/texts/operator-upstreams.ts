@@ -61,7 +61,7 @@ export const OPERATOR_UPSTREAM_TEXTS = {
   'operator.upstream.out': { vi: 'Ngừng dùng', en: 'Take out of service' },
   'operator.upstream.out.text': {
     vi: 'Mọi tiến trình ngừng gửi lượt gọi mới trong vài giây; lượt gọi chuyển sang nơi khác nếu có.',
-    en: 'Within seconds no process sends it new calls; they go elsewhere where they can.',
+    en: 'Within seconds no process sends new calls here; they go to another upstream if there is one.',
   },
   'operator.upstream.out.alone': {
     vi: 'Mô hình chỉ chạy qua đây, khách gọi sẽ nhận mã 503: {count}.',

@@ -30,14 +30,14 @@ export const OPERATOR_TEXTS = {
   'operator.audit': { vi: 'Đối soát sổ cái', en: 'Ledger audit' },
   'operator.audit.text': {
     vi: 'Tính lại các ví từ sổ nhật ký, so tiền vào với ngân hàng, và xem hàng đợi trên đĩa: từ lần đối soát trước, hoặc toàn bộ (có thể mất vài phút).',
-    en: 'Recomputes wallets from the journal, compares money in with the bank, and checks the spools: since the last audit, or all of it (may take a few minutes).',
+    en: 'Recomputes wallets from the journal, compares money in with the bank, and checks the spools. Reads what is new since the last audit, or the whole journal (may take a few minutes).',
   },
   'operator.audit.run': { vi: 'Đối soát phần mới', en: 'Audit what is new' },
   'operator.audit.run_full': { vi: 'Đối soát toàn bộ', en: 'Audit the whole journal' },
   'operator.audit.is_full': { vi: 'Đã đọc toàn bộ sổ nhật ký.', en: 'The whole journal was read.' },
   'operator.audit.is_new': {
     vi: 'Đã đọc phần mới. Lần đọc toàn bộ gần nhất: {time}.',
-    en: 'What is new was read. The whole journal was last read {time}.',
+    en: 'Only what is new was read. The whole journal was last read {time}.',
   },
   'operator.audit.clean': { vi: 'Không có sai lệch nào.', en: 'No differences.' },
   'operator.audit.dirty': {
@@ -135,7 +135,7 @@ export const OPERATOR_TEXTS = {
     en: 'Model names that clients requested but the catalogue lacks; each may be a missing alias. On the chat endpoints {fallback} answers instead, at its own price.',
   },
   'operator.models.name': { vi: 'Tên được gọi', en: 'Requested name' },
-  'operator.models.fell_back': { vi: 'Lượt trả lời thay', en: 'Calls that fell back' },
+  'operator.models.fell_back': { vi: 'Lượt trả lời thay', en: 'Calls served by the fallback' },
   'operator.models.refused': { vi: 'Lượt bị từ chối', en: 'Calls refused' },
   'operator.models.last': { vi: 'Lần cuối', en: 'Last requested' },
   'operator.models.known': { vi: 'nay là {entry}', en: 'now {entry}' },

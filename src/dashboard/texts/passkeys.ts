@@ -78,7 +78,7 @@ export const PASSKEY_TEXTS = {
   'factor.state.app': { vi: 'Ứng dụng xác thực', en: 'Authenticator app' },
   'factor.state.app.none': {
     vi: 'Mã sáu chữ số từ điện thoại, cho những nơi không dùng được khóa truy cập. Bạn sẽ nhận mã khôi phục mới.',
-    en: 'A six-digit code from your phone, for where passkeys do not work. You get new recovery codes.',
+    en: 'A six-digit code from your phone, for places where passkeys do not work. You will get new recovery codes.',
   },
   'factor.state.app.add': { vi: 'Thiết lập ứng dụng', en: 'Set up an app' },
 } as const satisfies Texts

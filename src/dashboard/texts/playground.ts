@@ -58,7 +58,7 @@ export const PLAYGROUND_TEXTS = {
     en: 'Stopped. You pay only for what has arrived.',
   },
   'playground.stopped_whole': {
-    vi: 'Đã dừng chờ. Nếu mô hình vẫn hoàn thành, cuộc gọi vẫn được tính tiền; xem trang Mức sử dụng.',
+    vi: 'Đã dừng chờ. Nếu mô hình vẫn hoàn thành, lượt gọi vẫn bị tính tiền; xem trang Mức sử dụng.',
     en: 'Stopped waiting. If the model still finishes, the call is billed; see Usage.',
   },
   'playground.at_most': { vi: 'Phí nhiều nhất là {name}.', en: 'It costs {name} at most.' },
@@ -93,22 +93,22 @@ export const PLAYGROUND_TEXTS = {
   },
   'playground.error.402': {
     vi: 'Số dư đã hết. [Nạp tiền](/topup) rồi gửi lại.',
-    en: 'Your balance is used up. [Top up](/topup) and send it again.',
+    en: 'Your balance is used up. [Top up](/topup) and send your message again.',
   },
   'playground.error.cap': {
     vi: 'Bạn đã dùng hết {daily} của trang dùng thử hôm nay. Ngày mai lại có; hoặc gọi bằng [khóa API](/keys) của bạn.',
-    en: 'You have spent today’s {daily} of the playground. Come back tomorrow, or call with an [API key](/keys) of your own.',
+    en: 'You have spent the playground’s {daily} for today. Come back tomorrow, or call with an [API key](/keys) of your own.',
   },
   'playground.error.403': {
     vi: 'Yêu cầu không đến từ trang của chúng tôi. Hãy tải lại trang.',
-    en: 'The request did not come from our page. Reload it.',
+    en: 'The request did not come from our page. Reload the page.',
   },
   'playground.error.413': {
     vi: 'Yêu cầu quá lớn. Hãy bỏ bớt ảnh hoặc bắt đầu lại.',
     en: 'The request is too large. Remove pictures or start over.',
   },
   'playground.error.429': {
-    vi: 'Quá nhiều cuộc gọi cùng lúc, hoặc mô hình đang bận. Hãy thử lại sau ít giây.',
+    vi: 'Quá nhiều lượt gọi cùng lúc, hoặc mô hình đang bận. Hãy thử lại sau ít giây.',
     en: 'Too many calls at once, or the model is busy. Try again in a few seconds.',
   },
   'playground.error.503': {
@@ -118,6 +118,6 @@ export const PLAYGROUND_TEXTS = {
   'playground.error.other': { vi: 'Yêu cầu không được chấp nhận:', en: 'The request was refused:' },
   'playground.error.network': {
     vi: 'Kết nối bị ngắt. Hãy kiểm tra mạng rồi gửi lại.',
-    en: 'The connection broke. Check your network and send it again.',
+    en: 'The connection broke. Check your network and send your message again.',
   },
 } as const satisfies Texts

@@ -59,12 +59,12 @@ export const PUBLIC_TEXTS = {
   'landing.why3.title': { vi: 'Không lưu nội dung', en: 'Your content is not stored' },
   'landing.why3.text': {
     vi: 'Chúng tôi chỉ ghi thời gian, mô hình, số token, chi phí và mã trạng thái.',
-    en: 'We record the time, model, token counts, cost and status: nothing of your prompts or replies.',
+    en: 'We record the time, model, token counts, cost and status, but nothing of your prompts or replies.',
   },
   'landing.why4.title': { vi: 'Ba định dạng, mọi mô hình', en: 'Three formats, every model' },
   'landing.why4.text': {
     vi: 'Messages, Chat Completions hay Responses đều gọi được mọi mô hình trò chuyện, kể cả gọi công cụ và streaming.',
-    en: 'Messages, Chat Completions or Responses: each reaches every chat model, including tools and streaming.',
+    en: 'Messages, Chat Completions and Responses each reach every chat model, with tools and streaming.',
   },
   'reference.title': { vi: 'Tài liệu API', en: 'API reference' },
   'reference.description': {

@@ -10,7 +10,7 @@ export const QUICK_START_TEXTS = {
   },
   'quickstart.lead': {
     vi: 'Sao chép đoạn mã cho công cụ của bạn và thay `$KEY` bằng khóa API. Ngay sau khi tạo khóa API, bạn thấy các đoạn này với khóa đã điền sẵn.',
-    en: 'Copy the snippet for your tool and replace `$KEY` with your API key. Right after you create a key, you see them with the key filled in.',
+    en: 'Copy the snippet for your tool and replace `$KEY` with your API key. Right after you create a key, you see the snippets with the key filled in.',
   },
   'quickstart.base': { vi: 'Địa chỉ gốc nào?', en: 'Which base URL?' },
   'quickstart.base.messages': { vi: 'Công cụ kiểu Messages', en: 'Messages-style clients' },
@@ -66,7 +66,7 @@ export const QUICK_START_TEXTS = {
   },
   'quickstart.cursor': {
     vi: 'Mở Settings → Models, thêm mã mô hình, bật khóa API của OpenAI và địa chỉ thay thế. Cursor gọi từ máy chủ của họ, nên địa chỉ phải mở ra Internet.',
-    en: 'Open Settings → Models, add the id, and turn on the OpenAI key and the override. Cursor calls from its own servers, so the address must be on the internet.',
+    en: 'Open Settings → Models, add the id, and turn on the OpenAI key and the override of the base URL. Cursor calls from its own servers, so the address must be on the internet.',
   },
   'quickstart.ai_sdk': {
     vi: 'Với `@ai-sdk/anthropic`, địa chỉ cũng phải có `/v1`.',
@@ -78,7 +78,7 @@ export const QUICK_START_TEXTS = {
   },
   'quickstart.open_webui': {
     vi: 'Các biến này chỉ được đọc ở lần khởi động đầu tiên; về sau hãy đổi kết nối trong Admin Settings → Connections. `TASK_MODEL_EXTERNAL` đặt {cheap} cho tiêu đề và gợi ý; nếu không, mô hình đang trò chuyện làm việc đó.',
-    en: 'It reads these on its first start only; after that, change the connection in Admin Settings → Connections. `TASK_MODEL_EXTERNAL` leaves titles and suggestions to {cheap}; without it, the model of the chat writes them.',
+    en: 'Open WebUI reads these variables on its first start only; after that, change the connection in Admin Settings → Connections. `TASK_MODEL_EXTERNAL` leaves titles and suggestions to {cheap}; without it, the model of the chat writes them.',
   },
   'quickstart.n8n': {
     vi: 'Tạo thông tin xác thực OpenAI với địa chỉ này, rồi chọn nó trong nút OpenAI Chat Model.',
@@ -87,6 +87,6 @@ export const QUICK_START_TEXTS = {
   'quickstart.tag': { vi: 'Gắn nhãn lượt gọi', en: 'Tag your calls' },
   'quickstart.tag.text': {
     vi: 'Gửi tiêu đề `{header}` với một nhãn ngắn, như `du-an-a/ci`: trang Mức sử dụng lọc và cộng theo nhãn. Nhãn chỉ nằm ở đây, nhà cung cấp không nhận được.',
-    en: 'Send the header `{header}` with a short label such as `project-a/ci`: the usage page filters and adds up by it. Tags stay here; providers never get them.',
+    en: 'Send the header `{header}` with a short tag such as `project-a/ci`: the usage page filters by tag and adds up the calls of each. Tags stay here; providers never get them.',
   },
 } as const satisfies Texts

@@ -125,6 +125,6 @@ export const SECOND_FACTOR_TEXTS = {
   'operator.done.role': { vi: 'Đã đổi vai trò.', en: 'Role changed.' },
   'operator.done.factor': {
     vi: 'Đã gỡ. Lần đăng nhập tới sẽ thiết lập lại.',
-    en: 'Reset. The next sign-in sets up a new one.',
+    en: 'Second factor reset. A new one is set up at the next sign-in.',
   },
 } as const satisfies Texts

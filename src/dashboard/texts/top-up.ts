@@ -65,7 +65,7 @@ export const TOP_UP_TEXTS = {
   },
   'topup.arrived.short': {
     vi: 'Ít hơn lệnh {ordered} là {missing}; số tiền đã nhận được cộng đủ vào số dư.',
-    en: 'That is {missing} less than the order of {ordered}. All of what arrived has been credited.',
+    en: 'That is {missing} less than the order of {ordered}. Everything that arrived has been credited.',
   },
   'topup.arrived.more': {
     vi: 'Nhiều hơn lệnh {ordered}; toàn bộ số tiền đã được cộng vào số dư.',
@@ -88,7 +88,7 @@ export const TOP_UP_TEXTS = {
   'topup.apps': { vi: 'Mở ứng dụng ngân hàng', en: 'Open your banking app' },
   'topup.apps.hint': {
     vi: 'Trên điện thoại. Nội dung chuyển khoản được sao chép khi bạn chọn; ứng dụng có nhãn sẽ tự điền thông tin.',
-    en: 'On a phone. Choosing one copies the memo; apps with a tag fill the transfer in.',
+    en: 'On a phone, choosing an app copies the memo; apps marked “Fills in” also fill in the transfer.',
   },
   'topup.apps.fills': { vi: 'Tự điền', en: 'Fills in' },
   'topup.cancel': { vi: 'Hủy lệnh này', en: 'Cancel this order' },

@@ -30,7 +30,7 @@ export const TRANSFER_TEXTS = {
   },
   'transfer.taken': {
     vi: 'Người khác đã xử lý trước: chuyển khoản {number}, {amount}. {state}, bởi {by}, {time}.',
-    en: 'Somebody else was quicker with transfer {number}, {amount}: {state}, by {by}, {time}.',
+    en: 'Somebody else has already handled transfer {number}, {amount}. {state}, by {by}, {time}.',
   },
   'transfer.search': { vi: 'Mã, nội dung, người chuyển, số tiền, email', en: 'Reference, memo, payer, amount, email' },
   'transfer.none': { vi: 'Không tìm thấy chuyển khoản nào', en: 'No transfers found' },

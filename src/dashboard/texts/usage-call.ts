@@ -28,8 +28,8 @@ export const USAGE_CALL_TEXTS = {
     en: 'All kinds of tokens have the same price.',
   },
   'usage.call.short': {
-    vi: 'Lượt gọi này đáng giá {cost}, nhưng số dư chỉ còn đủ phần đã trừ.',
-    en: 'This call was worth {cost}, but the balance only covered what was charged.',
+    vi: 'Chi phí của lượt gọi này là {cost}, nhưng số dư chỉ đủ trả phần đã trừ.',
+    en: 'This call cost {cost}, but the balance only covered what was charged.',
   },
   'usage.call.estimated': {
     vi: 'Nhà cung cấp chưa kịp báo số token, nên chúng tôi đếm theo phần đã gửi cho bạn.',

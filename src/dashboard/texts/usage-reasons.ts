@@ -32,7 +32,7 @@ export const USAGE_REASON_TEXTS = {
   'usage.reason.upstream_refused': { vi: 'Mô hình từ chối yêu cầu', en: 'Refused by the model' },
   'usage.cure.upstream_refused': {
     vi: 'Mô hình không nhận yêu cầu này: một tham số không được hỗ trợ, hoặc nội dung bị từ chối. Thông báo lỗi mà chương trình của bạn nhận được cho biết lý do.',
-    en: 'The model did not accept the request: an unsupported parameter, or refused content. The error that your program received says why.',
+    en: 'The model did not accept the request, because of an unsupported parameter or of its content. The error that your program received says why.',
   },
   'usage.reason.context_length_exceeded': { vi: 'Hội thoại quá dài', en: 'Conversation too long' },
   'usage.cure.context_length_exceeded': {
@@ -97,7 +97,7 @@ export const USAGE_REASON_TEXTS = {
   'usage.reason.rate_limited': { vi: 'Vượt giới hạn số lượt gọi', en: 'Rate limit exceeded' },
   'usage.cure.rate_limited': {
     vi: 'Khóa API gọi nhiều hơn giới hạn mỗi phút hoặc cùng lúc. Hãy chờ rồi gọi lại, hoặc nâng giới hạn trên trang [Khóa API](/keys).',
-    en: 'The key exceeded its calls per minute or in flight. Wait and retry, or raise the limit on the [keys](/keys) page.',
+    en: 'The key exceeded its limit of calls per minute or of calls at once. Wait and retry, or raise the limit on the [keys](/keys) page.',
   },
   'usage.reason.funds_held': { vi: 'Số dư đang được giữ', en: 'Balance on hold' },
   'usage.cure.funds_held': {
@@ -107,9 +107,9 @@ export const USAGE_REASON_TEXTS = {
   'usage.reason.upstream_rate_limited': { vi: 'Mô hình đang bận', en: 'Model busy' },
   'usage.cure.upstream_rate_limited': {
     vi: 'Nhà cung cấp đang giới hạn tốc độ. Lượt gọi này không bị tính tiền; hãy gọi lại sau ít giây.',
-    en: 'The provider is limiting the rate. You were not charged; retry in a few seconds.',
+    en: 'The provider is limiting the rate of calls. You were not charged; retry in a few seconds.',
   },
-  'usage.reason.internal': { vi: 'Lỗi của chúng tôi', en: 'Our error' },
+  'usage.reason.internal': { vi: 'Lỗi của chúng tôi', en: 'Error on our side' },
   'usage.cure.internal': {
     vi: 'Lượt gọi này không bị tính tiền. Nếu còn gặp lại, hãy [báo cho chúng tôi](/contact) kèm mã yêu cầu.',
     en: 'You were not charged. If it happens again, [tell us](/contact) the request ID.',
