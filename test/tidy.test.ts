@@ -1,4 +1,4 @@
-/** The structure as a test: floors, no circles, file sizes, a README in each folder, numbers of migrations. */
+/** Checks the structure: floors, no circular imports, file sizes, a README in each folder, unique numbers of migrations. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const LINES_MAX = 350
-/** One file, one world: a second one would cost a start each time. */
+/** Tests of one gateway may share a long file, because each further file would have to start another. */
 const TEST_LINES_MAX = 700
 
 const FLOORS: Readonly<Record<string, number>> = {
@@ -40,7 +40,7 @@ const FLOORS: Readonly<Record<string, number>> = {
 /** Rooms of these floors may use each other. */
 const OPEN_FLOORS: ReadonlySet<number> = new Set([0, 8])
 
-/** Each tree may import those after it. */
+/** Each of these trees may import those after it. */
 const TREES = ['bench', 'test', 'codegen', '.ci', 'src']
 
 const sources = globSync(['src/**/*.ts', 'src/*.js'], { cwd: ROOT }).sort()
@@ -80,7 +80,7 @@ test('a file imports its own room and lower floors only', () => {
   expect(wrong).toEqual([])
 })
 
-test('the engine knows nothing of tools and tests, and these import one way only', () => {
+test('the engine imports no tools or tests, and those import each other in one direction only', () => {
   const treeOf = (file: string) => TREES.indexOf(file.split('/')[0] as string)
   const wrong = [...imports].flatMap(([file, targets]) =>
     targets
@@ -90,7 +90,7 @@ test('the engine knows nothing of tools and tests, and these import one way only
   expect(wrong).toEqual([])
 })
 
-test('no file imports itself in a circle', () => {
+test('no imports are circular', () => {
   const circles: string[] = []
   const state = new Map<string, 'open' | 'done'>()
   const visit = (file: string, path: readonly string[]): void => {

@@ -1,4 +1,4 @@
-/** What customers are told: each thing once, what they want, and nothing of their calls' content. */
+/** The alerts that customers get: each once, only the kinds they want, and nothing of their calls' content. */
 
 import { afterAll, expect, test } from 'vitest'
 import type { FoundKey } from '../../src/accounts/find-key.ts'
@@ -27,7 +27,7 @@ const payments = testPayments(sql)
 const people = testPeople(sql)
 afterAll(() => database.drop())
 
-/** Subjects of the mails to one customer after a search. */
+/** Searches for alerts and returns the subjects of the mails that one customer got. */
 async function told({ email }: Pick<TestCustomer, 'email'>): Promise<string[]> {
   await findAlerts(alerts)
   await deliverAlerts(alerts)
@@ -37,7 +37,7 @@ async function told({ email }: Pick<TestCustomer, 'email'>): Promise<string[]> {
     .sort()
 }
 
-test('a balance that becomes low, and then empty, is told once each, and again after the next top-up', async () => {
+test('a balance that becomes low and then empty is reported once each, and again after the next top-up', async () => {
   const customer = await newCustomer(sql)
   await topUp(sql, customer, 500_000)
   await spend(sql, customer, 449_000)
@@ -53,7 +53,7 @@ test('a balance that becomes low, and then empty, is told once each, and again a
   expect(await told(customer)).toEqual([])
   await spend(sql, customer, 460_000)
   expect(await told(customer)).toEqual(['Your SVC balance is low: 40.000\u00a0₫ left'])
-  // Topped up and spent between two searches.
+  // Money that is topped up and spent between two searches still counts as a new top-up.
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 140_000)
   expect(await told(customer)).toEqual(['Your SVC balance is used up'])
@@ -87,20 +87,20 @@ test('a small top-up counts as low when a fifth of it is left, not at its first 
   expect(await told(customer)).toEqual(['Your SVC balance is low: 9.999\u00a0₫ left'])
 })
 
-test('a balance for less than three days at the pace of the last week is low, and so is the customer’s own figure', async () => {
+test('a balance is low if it lasts less than three days at last week’s pace, or is below the customer’s own figure', async () => {
   const fast = await newCustomer(sql)
   await topUp(sql, fast, 2_000_000)
   await spend(sql, fast, 800_000, { daysAgo: 1 })
   await spend(sql, fast, 100_000)
-  // 1,100,000 left, 450,000 a day.
+  // 1,100,000 are left, at 450,000 a day.
   expect(await told(fast)).toEqual(['Your SVC balance is low: 1.100.000\u00a0₫ left'])
-  // Nor is a pace that changes and changes back.
+  // A pace that changes and changes back is not reported again.
   const yesterday = sql`account_id = ${fast.accountId} and day < (now() at time zone 'Asia/Ho_Chi_Minh')::date`
   for (const charged of [0n, 800_000_000_000n]) {
     await sql`update usage_daily set charged_micro_vnd = ${String(charged)} where ${yesterday}`
     expect(await told(fast)).toEqual([])
   }
-  // A top-up that does not change that is no news.
+  // Neither is a top-up after which the balance is still low.
   await topUp(sql, fast, 100_000)
   expect(await told(fast)).toEqual([])
   const careful = await newCustomer(sql)
@@ -151,7 +151,7 @@ test('a key is reported at 80 % and at 100 % of its cap, and anew under another 
   expect(await told(customer)).toEqual([`API key build (…${last4}) was revoked`])
 })
 
-test('the key behind the playground is no news: neither that it was made nor that its day is spent', async () => {
+test('the key behind the playground raises no alerts: neither when it is made nor when its daily limit is spent', async () => {
   const customer = await newCustomer(sql)
   await topUp(sql, customer, 9_000_000)
   const given = { accountId: customer.accountId, dailyVndMax: 1_000 }
@@ -162,7 +162,7 @@ test('the key behind the playground is no news: neither that it was made nor tha
   expect(await told(customer)).toEqual([])
 })
 
-test('a transfer is told to its owner when it is credited, and to those operators who may assign it when nobody owns it', async () => {
+test('a credited transfer is reported to its owner, and one without an owner to the operators who may assign it', async () => {
   const customer = await newCustomer(sql)
   const [finance, support] = [await newCustomer(sql), await newCustomer(sql)]
   await sql`update account set is_operator = true, operator_role = 2 where account_id = ${finance.accountId}`
@@ -185,7 +185,7 @@ test('a transfer is told to its owner when it is credited, and to those operator
   expect(mail?.text).toContain(`https://gateway.test/topup/${orderCode}/receipt`)
 })
 
-test('a sign-in on a new device is told, a registration and a known device are not', async () => {
+test('a sign-in on a new device is reported, a registration and a known device are not', async () => {
   const email = 'traveller@example.com'
   const opened = await newcomer(people, email)
   const { accountId } = opened.session
@@ -213,7 +213,7 @@ test('mails are in the language of the last sign-in, and Vietnamese before', asy
   expect(await told(customer)).toEqual(['New sign-in to SVC'])
 })
 
-test('who has used a model in the last 30 days hears of its end 30 and 7 days before, and nobody else does', async () => {
+test('people who used a model in the last 30 days are told of its end 30 and 7 days before, and nobody else is', async () => {
   const { items } = createCatalogue(TABLES)
   const ending = items.find(({ entry }) => entry.deprecated?.retiresOn)?.entry
   const end = Date.parse(`${ending?.deprecated?.retiresOn}T00:00:00Z`)
@@ -239,7 +239,7 @@ test('who has used a model in the last 30 days hears of its end 30 and 7 days be
   alerts.mails.splice(0)
 })
 
-test('the weekly summary comes to those who asked for it, once a week', async () => {
+test('the weekly summary goes to those who asked for it, once a week', async () => {
   const [wants, does] = [await newCustomer(sql), await newCustomer(sql)]
   await writeAlertSettings(sql, wants.accountId, { mail: new Set(['summary.weekly']), lowVnd: null })
   for (const customer of [wants, does]) {
@@ -254,7 +254,7 @@ test('the weekly summary comes to those who asked for it, once a week', async ()
   expect(sent[0]?.text).toContain('gpt-5.5: 7 calls, 7.000\u00a0₫')
 })
 
-test('each mail that can be ended carries the link that ends it, and the others carry none', async () => {
+test('each mail that can be unsubscribed from has the link for that, and the others have none', async () => {
   const customer = await newCustomer(sql)
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 100_000)
@@ -300,7 +300,7 @@ test('kinds without a switch stay on, and addresses that nobody confirmed get no
   expect(await sql`select from alert_settings where account_id = 999999`).toHaveLength(0)
 })
 
-test('a mail that the server does not take is tried again, later and later, and given up in the end', async () => {
+test('a mail that the server refuses is retried at growing intervals, and given up in the end', async () => {
   const customer = await newCustomer(sql)
   await createKey(sql, keySecrets, { accountId: customer.accountId })
   await findAlerts(alerts)

@@ -1,4 +1,4 @@
-/** Webhooks: signed as receivers expect, tried again, switched off in the end, and never sent inside. */
+/** Webhooks: signed as receivers expect, retried, switched off after many failures, and never sent to internal addresses. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
@@ -78,7 +78,7 @@ async function newWebhook(customer: TestCustomer, path = '/hook', kinds = ALL_KI
   return created
 }
 
-/** A customer whose wallet has just become empty. */
+/** Empties the customer's wallet and lets the finder notice it. */
 async function emptied(customer: TestCustomer): Promise<void> {
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 100_000)
@@ -88,7 +88,7 @@ async function emptied(customer: TestCustomer): Promise<void> {
 const skipPause = ({ accountId }: TestCustomer) =>
   sql`update alert_delivery set next_at = now() where account_id = ${accountId} and state = 0`
 
-/** Tries of webhooks by outcome, and webhooks switched off for failing, since the start of this file. */
+/** Counts, since this file started, the attempts of webhooks by outcome, and the webhooks switched off for failing. */
 function counted() {
   const tries = (wanted: DeliveryOutcome) =>
     alerts.counts.tries.find(([{ channel, outcome }]) => channel === 'webhook' && outcome === wanted)?.[1] as number
@@ -117,7 +117,7 @@ test('a delivery verifies with the standard library under the secret that was sh
   expect(row?.ciphertext.toString('utf8')).not.toContain(secret.slice(6))
 })
 
-test('a webhook gets the kinds that it was made for, mails switched off or not, and nothing of another account', async () => {
+test('a webhook gets the kinds that it was made for, even if their mails are off, and nothing of other accounts', async () => {
   const [customer, other] = [await newCustomer(sql), await newCustomer(sql)]
   const { webhook } = await newWebhook(customer, '/low', ['balance.low'])
   await newWebhook(other, '/other')
@@ -146,7 +146,7 @@ test('for a day after a rotation both secrets verify, then only the new one', as
   expect(new Webhook(next).verify(later.body, later.headers)).toMatchObject({ type: 'webhook.test', data: {} })
 })
 
-test('failures are tried again under the same id, with growing pauses, and then the webhook is off and its owner told', async () => {
+test('failures are retried under the same id, with growing pauses; then the webhook is switched off and its owner told', async () => {
   const customer = await newCustomer(sql)
   const { webhook } = await newWebhook(customer)
   answer = response => response.writeHead(500).end('no')
@@ -188,7 +188,7 @@ test('failures are tried again under the same id, with growing pauses, and then 
   expect(received).toHaveLength(11)
 })
 
-test('a webhook that takes other deliveries stays on when one of them is given up', async () => {
+test('a webhook that accepts other deliveries stays on when one is given up', async () => {
   const customer = await newCustomer(sql)
   const { webhook } = await newWebhook(customer)
   answer = response => response.writeHead(500).end()
@@ -250,7 +250,7 @@ test('a receiver may ask for a longer pause, up to a day', async () => {
   expect(Math.round((Number(late?.nextAt) - Date.now()) / 3_600_000)).toBe(24)
 })
 
-test('a test goes out at once and once, also to a webhook that is off, and not without end', async () => {
+test('a test is sent at once and only once, even to a webhook that is off, and only so many are allowed', async () => {
   const customer = await newCustomer(sql)
   const { webhook } = await newWebhook(customer)
   await disableWebhook(sql, webhook, 'owner')
@@ -265,7 +265,7 @@ test('a test goes out at once and once, also to a webhook that is off, and not w
   expect(received).toHaveLength(2)
 })
 
-test('a webhook that is switched off or deleted gets nothing of what waited for it', async () => {
+test('a webhook that is switched off or deleted gets none of the waiting deliveries', async () => {
   const customer = await newCustomer(sql)
   const { webhook } = await newWebhook(customer)
   await emptied(customer)
@@ -280,7 +280,7 @@ test('a webhook that is switched off or deleted gets nothing of what waited for 
   expect(await sql`select from webhook_secret where webhook_id = ${webhook.webhookId}`).toHaveLength(0)
 })
 
-test('an account has a few webhooks, also when it makes them all at once', async () => {
+test('an account can only have a few webhooks, even if it makes them all at once', async () => {
   const { accountId } = await newCustomer(sql)
   const make = (path: string) => createWebhook(alerts, { accountId, url: base + path, kinds: ALL_KINDS })
   const same = await Promise.all(Array.from({ length: 5 }, () => make('/0')))
@@ -290,7 +290,7 @@ test('an account has a few webhooks, also when it makes them all at once', async
   expect(made.filter(each => each?.outcome === 'limit')).toHaveLength(9 - alerts.limits.webhooksMax)
 })
 
-test('secrets move to a new encryption key, and one that does not open is named', async () => {
+test('secrets move to a new encryption key, and one that cannot be decrypted is named', async () => {
   const customer = await newCustomer(sql)
   const { webhook, secret } = await newWebhook(customer)
   const { encryption } = alerts.secrets
@@ -320,7 +320,7 @@ test.each(HOSTILE_HOSTS)('never posts to the host %s', async host => {
   await client.close()
 })
 
-test('a name is posted to only when every address of it is allowed, at the moment of connecting', async () => {
+test('a host name is only posted to if all its addresses are allowed at the moment of connecting', async () => {
   const inside = { timeoutMs: 2_000, privateNetworks: ['127.0.0.2/32'] }
   for (const addresses of [['127.0.0.1'], ['127.0.0.2', '127.0.0.1'], ['169.254.169.254'], ['::ffff:127.0.0.1'], []]) {
     const client = createWebhookClient({ ...inside, resolve: async () => addresses })
@@ -331,7 +331,7 @@ test('a name is posted to only when every address of it is allowed, at the momen
   expect(canaryHits).toBe(0)
 })
 
-test('addresses that nobody may give are refused when they are given', async () => {
+test('addresses that are not allowed are refused when they are entered', async () => {
   const strict = testAlerts(sql, { webhookClient: createWebhookClient({ timeoutMs: 500, privateNetworks: [] }) })
   const { accountId } = await newCustomer(sql)
   const outcomes = {

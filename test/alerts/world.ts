@@ -1,4 +1,4 @@
-/** Customers whose money, keys and mails a test can see. */
+/** Alert services, and customers whose money, keys and mails a test can see. */
 
 import { createAccount } from '../../src/accounts/accounts.ts'
 import type { AlertLimits } from '../../src/alerts/limits.ts'
@@ -15,13 +15,13 @@ import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 
 export interface TestAlerts extends AlertServices {
   readonly mails: MailMessage[]
-  /** The next mails fail. */
+  /** While true, sending mails fails. */
   refuseMails: boolean
-  /** To this address since the last time. */
+  /** The mails to this address since the last time it was asked for. */
   mailsTo(email: string): MailMessage[]
 }
 
-/** A bound for a busy machine; tests of silence set their own. */
+/** Generous, for a busy machine; tests of silent receivers set their own. */
 const WEBHOOK_TIMEOUT_MS = 60_000
 
 export function testAlerts(
@@ -79,13 +79,13 @@ export async function newCustomer(sql: Sql, { isVerified = true } = {}): Promise
   return { accountId, email }
 }
 
-/** Whole dong. */
+/** Credits whole dong. */
 export async function topUp(sql: Sql, { accountId }: TestCustomer, vnd: number): Promise<void> {
   const reference = `test ${crypto.randomUUID()}`
   await credit(sql, { accountId, amountMicroVnd: vndToMicro(vnd), kind: 'adjustment', reference })
 }
 
-/** As the settlement of a call `daysAgo` leaves it. Whole dong. */
+/** Charges whole dong, like the settlement of a call `daysAgo`. */
 export async function spend(
   sql: Sql,
   { accountId }: TestCustomer,

@@ -1,4 +1,4 @@
-/** One audit, three ways to it: the command line, the operator's page, the metrics. */
+/** The command line, the operator's page and the metrics run the same audit and report the same differences. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const { sql } = running.database
   await sql`update account set is_operator = true where email = 'operator@example.com'`
   await operator.post('/signin', { email: 'operator@example.com', password: 'mot cau dai de nho' })
-  // The gateway has its turn behind it: it would decide the transfer that is planted.
+  // Marks this task as just done, because the gateway would otherwise decide the planted transfer.
   const turn = 'undecided transfers'
   await sql`insert into housekeeping (task, ran_at) values (${turn}, now() + interval '1 day')
     on conflict (task) do update set ran_at = excluded.ran_at`
@@ -49,7 +49,7 @@ async function commandLine() {
 
 const ANY_SECRETS = parseSecretSet('KEY_PEPPERS', `1:${Buffer.alloc(32, 1).toString('base64')}`)
 
-/** Rules with a difference, as the metrics have them. */
+/** The rules with differences, according to the metrics. */
 async function metrics(): Promise<Readonly<Record<string, number>>> {
   const databaseMetrics = new DatabaseMetrics({
     url: running.database.url,
@@ -64,7 +64,7 @@ async function metrics(): Promise<Readonly<Record<string, number>>> {
   return Object.fromEntries(found.map(({ labels, value }) => [labels.rule, value]))
 }
 
-/** Past the triggers and checks that keep such a thing from happening. */
+/** Runs a statement past the triggers and checks that would prevent it. */
 async function plant(statement: string): Promise<void> {
   await running.database.sql.begin(async transaction => {
     await transaction.unsafe("set local session_replication_role = 'replica'")
@@ -72,14 +72,14 @@ async function plant(statement: string): Promise<void> {
   })
 }
 
-test('nothing planted: all three find nothing', async () => {
+test('without a planted difference all three find nothing', async () => {
   const { text, failed } = await commandLine()
   expect([text.endsWith('No differences.'), failed]).toEqual([true, false])
   expect(await metrics()).toEqual({})
   expect(readable((await operator.post('/operator/audit')).html)).toContain('No differences.')
 })
 
-/** What is planted, what takes it away, and what is to be named besides. */
+/** Each rule with a statement that breaks it, a statement that mends it, and what the report must name besides the rule. */
 const PLANTED: readonly (readonly [rule: string, plant: () => string, mend: () => string, named: () => string])[] = [
   [
     'balance',
@@ -129,7 +129,7 @@ const PLANTED: readonly (readonly [rule: string, plant: () => string, mend: () =
   ],
 ]
 
-test.each(PLANTED)('a difference of the rule %s is seen by all three', async (rule, statement, mend, named) => {
+test.each(PLANTED)('all three report a difference of the rule %s', async (rule, statement, mend, named) => {
   await plant(statement())
   const { text, failed, data } = await commandLine()
   const page = readable((await operator.post('/operator/audit')).html)

@@ -13,14 +13,14 @@ function faults(environment: Record<string, string>): readonly string[] {
   }
 }
 
-test('nothing set: no bank account, no provider, and mails from the address of the service', () => {
+test('if nothing is set there is no bank account and no provider, and mails come from the service’s address', () => {
   const { bank, providers, mail } = read({ PUBLIC_URL: 'https://gateway.example.com' })
   expect(bank).toBeNull()
   expect(new Set(Object.values(providers))).toEqual(new Set([null]))
   expect(mail).toEqual({ smtpUrl: null, from: 'no-reply@gateway.example.com' })
 })
 
-test('everything set is read as it is', () => {
+test('all settings are read unchanged', () => {
   const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
   const { bank, providers, mail } = read({
     BANK_BIN: '970436',
@@ -48,7 +48,7 @@ test('everything set is read as it is', () => {
   expect(mail).toEqual({ smtpUrl: 'smtp://user:password@mail.example.com:587', from: 'Gateway <hello@example.com>' })
 })
 
-test('every fault is named at once, and no secret is repeated', () => {
+test('all faults are named at once, and no secret is repeated', () => {
   const found = faults({
     BANK_BIN: '97043',
     BANK_ACCOUNT: '10 12',

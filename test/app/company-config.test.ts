@@ -4,7 +4,7 @@ import { PRODUCTION, TEST_COMPANY } from '../support/gateway.ts'
 
 const read = (environment: Record<string, string>) => readConfig({ environment, upstreamIds: [] })
 
-test('production wants a company and a way to reach it; development does not', () => {
+test('production requires a company and a way to reach it; development does not', () => {
   expect(read({}).company).toBeNull()
   expect(read(PRODUCTION).company).toEqual({
     name: TEST_COMPANY.COMPANY_NAME,

@@ -22,7 +22,7 @@ test('finds the programs of this machine', () => {
   expect(existsSync(join(locateNativeDirectory(), 'bin', 'postgres'))).toBe(true)
 })
 
-test('adds what install scripts would have added, once and again', () => {
+test('adds what install scripts would have added, and can be repeated', () => {
   const native = makePackage('bare')
   completeNativeDirectory(native)
   completeNativeDirectory(native)

@@ -46,7 +46,7 @@ function answersSignals(processId: number): boolean {
   }
 }
 
-test('makes its data once, keeps it over a stop and leaves nothing running', async () => {
+test('creates its data once, keeps it across a stop and leaves nothing running', async () => {
   const first = await start()
   expect(first.joined).toBe(false)
   const facts = `select array_to_string(array[current_setting('server_encoding'), current_setting('data_checksums'),
@@ -57,7 +57,7 @@ test('makes its data once, keeps it over a stop and leaves nothing running', asy
   const processId = postmasterOf(dataDir)!
   await first.stop()
   await first.stop()
-  // An ended child stays in the process table until this process has waited for it.
+  // A child that has ended stays in the process table until this process has waited for it.
   await expect.poll(() => answersSignals(processId)).toBe(false)
   const second = await start()
   expect(second.url).toBe(first.url)
@@ -71,7 +71,7 @@ test('the password is readable by its owner only', async () => {
   expect(existsSync(join(dataDir, 'postgres', 'password'))).toBe(false)
 })
 
-test('callers that start at once share one server; the last to leave stops it', async () => {
+test('callers that start at once share one server, and the last to leave stops it', async () => {
   const callers = await Promise.all(Array.from({ length: 4 }, start))
   expect(callers.map(caller => caller.joined).sort()).toEqual([false, true, true, true])
   const processId = postmasterOf(dataDir)
@@ -84,7 +84,7 @@ test('callers that start at once share one server; the last to leave stops it', 
   expect(postmasterOf(dataDir)).toBeNull()
 })
 
-test('a server whose owner was killed goes on, is joined by the next caller and stopped by it', async () => {
+test('a server whose owner was killed goes on; the next caller joins it and stops it', async () => {
   const module = new URL('../../src/app/embedded-postgres.ts', import.meta.url).href
   const program = `const { startEmbeddedPostgres } = await import(process.env.MODULE)
     const server = await startEmbeddedPostgres({ dataDir: process.env.DIRECTORY, durable: false })
@@ -96,7 +96,7 @@ test('a server whose owner was killed goes on, is joined by the next caller and 
   })
   await new Promise(resolve => owner.stdout.once('data', resolve))
   const processId = postmasterOf(dataDir)!
-  // Ctrl-C in a terminal reaches the whole group of the gateway; the server is in another.
+  // Ctrl-C in a terminal reaches the gateway's whole process group, so the server must be in another one.
   const groupOf = (id: number): string =>
     readFileSync(`/proc/${id}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
@@ -117,7 +117,7 @@ test('T6: starts again after its postmaster was killed while a statement was bus
   await new Promise(resolve => setTimeout(resolve, 200))
   const postmaster = postmasterOf(dataDir)!
   process.kill(postmaster, 'SIGKILL')
-  // A busy machine takes a moment to end it; until then it is a server that can be joined.
+  // Until the postmaster has really ended, a new caller would join it.
   while (answersSignals(postmaster)) await new Promise(resolve => setTimeout(resolve, 5))
   const again = await start()
   expect(again.joined).toBe(false)

@@ -1,14 +1,14 @@
-/** The page of the environment names what the gateway reads: nothing that it does not, and everything that it does. */
+/** The documentation of the environment names exactly the variables that the gateway reads. */
 
 import { expect, test } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { ENVIRONMENT } from '../../src/app/environment.ts'
 import { LIMITS, limitVariable } from '../../src/app/limits.ts'
 
-/** Set by the supervisor for its workers; nobody else sets it. */
+/** Variables that only the supervisor sets, for its workers. */
 const INTERNAL = ['GATEWAY_WORKER']
 
-/** The names that a reading of the environment asks for. */
+/** The names of the variables that are read from an environment. */
 function namesRead(environment: Record<string, string>): Set<string> {
   const read = new Set<string>()
   const watched = new Proxy(environment, {
@@ -21,7 +21,7 @@ function namesRead(environment: Record<string, string>): Set<string> {
   return read
 }
 
-test('every variable that is read is described, and every one described is read', () => {
+test('every variable that is read is documented, and every documented one is read', () => {
   const read = namesRead({
     AWS_ACCESS_KEY_ID: 'id',
     AWS_SECRET_ACCESS_KEY: 'secret',

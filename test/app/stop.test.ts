@@ -30,7 +30,7 @@ afterAll(async () => {
 
 test('a start that waits to settle its spool still ends at SIGTERM', async () => {
   const customer = await createCustomer(database.sql, 1_000_000_000n)
-  // The program has secrets of its own, and would refuse a key that was stored under others.
+  // The program generates its own secrets, and would refuse to start with a key encrypted under others.
   await database.sql`update api_key set encryption_id = null, encryption_iv = null, ciphertext = null`
   const [row] = await database.sql`select database_id from database_identity`
   const folder = spoolFolder({ spoolDir: join(dataDir, 'spool') }, `${hostname()}-${PORT}`)
@@ -64,12 +64,12 @@ test('a start that waits to settle its spool still ends at SIGTERM', async () =>
   expect(output).not.toContain('"ready":true')
 })
 
-/** Runs in every process of a program, before anything else. */
+/** The environment that makes every process of a program run this source first. */
 function preload(source: string): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(source)}` }
 }
 
-test('a process that something left open keeps alive exits in time all the same, and the log names it', async () => {
+test('a process kept alive by a leftover connection exits in time all the same, and the log names the connection', async () => {
   const server = createServer(socket => void socket.resume().on('error', () => {}))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -91,7 +91,7 @@ test('a process that something left open keeps alive exits in time all the same,
     waitsFor: expect.stringContaining('nothing: all parts are closed'),
   })
   expect(open).toContainEqual(expect.stringMatching(new RegExp(`^tcp 127.0.0.1:\\d+ → 127.0.0.1:${port}$`)))
-  // The gateway leaves nothing that would hold up a stop.
+  // The gateway itself leaves no timer that would hold up a stop.
   expect(open).not.toContain('timer')
   server.close()
 })
@@ -108,7 +108,7 @@ test('a part that does not close is named', async () => {
   expect(lines.map(line => JSON.parse(line).waitsFor)).toEqual(['ledger'])
 })
 
-test('a worker that reports that it cannot start and does not end is killed, and the next one serves', async () => {
+test('a worker that reports that it cannot start, but does not exit, is killed, and the next one serves', async () => {
   const marker = join(dataDir, 'fails')
   const program = await startProgram({
     ...SECRETS,

@@ -1,4 +1,4 @@
-/** Development is not production: what it says of itself, and that its greeting ends nothing. */
+/** Development mode: its tools are not reachable from outside, its warnings are clear, and its greeting never stops a start. */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { environmentConfig } from '../../src/app/foundation.ts'
@@ -29,13 +29,13 @@ async function start(environment: Readonly<Record<string, string>>): Promise<Vis
   return new Visitor(running.url)
 }
 
-/** Status of the page with mails for a request as it comes, or with these headers. */
+/** The status of the page with mails, for a request with these headers. */
 async function outbox(headers: Readonly<Record<string, string>> = {}): Promise<number> {
   const answer = await fetch(`${running?.url}/development/outbox`, { headers: { accept: 'text/html', ...headers } })
   return answer.status
 }
 
-test('mails are shown to somebody at this machine, never behind a proxy or under a foreign name', async () => {
+test('mails are shown to somebody on this machine, but never through a proxy or under a foreign host name', async () => {
   await start({ TRUSTED_PROXIES: '127.0.0.1' })
   expect(await outbox()).toBe(200)
   for (const name of ['x-forwarded-for', 'x-real-ip']) expect(await outbox({ [name]: '127.0.0.1' })).toBe(404)
@@ -45,7 +45,7 @@ test('mails are shown to somebody at this machine, never behind a proxy or under
   expect(await rawStatus('/development/outbox', 'localhost:8080')).toBe(200)
 })
 
-/** fetch sets `Host` by itself. */
+/** The status of a request with this `Host`, which `fetch` would not let us set. */
 async function rawStatus(path: string, host: string): Promise<number | undefined> {
   const { request } = await import('node:http')
   const { hostname, port } = new URL(running?.url ?? '')
@@ -59,7 +59,7 @@ async function rawStatus(path: string, host: string): Promise<number | undefined
   })
 }
 
-test('an address of the network that is not this machine gets no mails', async () => {
+test('another machine of the network gets no mails', async () => {
   const { networkInterfaces } = await import('node:os')
   const outside = Object.values(networkInterfaces())
     .flat()
@@ -101,7 +101,7 @@ test('a transfer is not simulated for somebody behind a proxy', async () => {
 const remarks = (environment: Readonly<Record<string, string>>) =>
   remarksOf(environmentConfig(environment), { all: ['anthropic', 'openai'], sandboxed: ['openai'] })
 
-test('a start on an address of the network warns in one line', () => {
+test('a start that listens on the network warns in one line', () => {
   expect(remarks({})).toEqual([])
   for (const HOST of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) expect(remarks({ HOST })).toEqual([])
   for (const HOST of ['0.0.0.0', '::', '10.0.0.7']) {
@@ -119,7 +119,7 @@ test('a start with real credentials and the sandbox says in one line what is sim
   expect(remarks({ ...TEST_BANK, SANDBOX: 'off' })).toEqual([])
 })
 
-test('a database that is reset while the first key is made ends no gateway', async () => {
+test('a database that fails while the first key is made does not stop the gateway', async () => {
   const written: string[] = []
   const lines: string[] = []
   const log = createLog('warn', { to: { write: (line: string) => lines.push(line) } })

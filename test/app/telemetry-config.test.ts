@@ -1,4 +1,4 @@
-/** What the environment says of metrics and traces, and every fault of it at once. */
+/** The settings of metrics and traces in the environment, and all their faults at once. */
 
 import { expect, test } from 'vitest'
 import { ConfigError, readConfig } from '../../src/app/config.ts'
@@ -15,13 +15,13 @@ function faultsOf(environment: Record<string, string>): readonly string[] {
   }
 }
 
-test('both are off by themselves', () => {
+test('both are off by default', () => {
   expect([read({}).metrics, read({}).traces]).toEqual([null, null])
   expect(read({ METRICS_HOST: '0.0.0.0' }).metrics).toBe(null)
   expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_SDK_DISABLED: 'true' }).traces).toBe(null)
 })
 
-test('metrics listen on this machine only unless they are told otherwise', () => {
+test('metrics listen on this machine only, unless set otherwise', () => {
   expect(read({ METRICS_PORT: '9464' }).metrics).toEqual({
     host: '127.0.0.1',
     port: 9464,
@@ -39,7 +39,7 @@ test('metrics listen on this machine only unless they are told otherwise', () =>
   })
 })
 
-test('traces take the variables that OpenTelemetry names', () => {
+test('traces use OpenTelemetry’s own variables', () => {
   const environment = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com/base/',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20YTpi, x-tenant = one ',
@@ -58,7 +58,7 @@ test('traces take the variables that OpenTelemetry names', () => {
   expect(read(own).traces?.url).toBe('http://other/spans')
 })
 
-test('names every fault at once, and repeats no secret', () => {
+test('names all faults at once, and repeats no secret', () => {
   const faults = faultsOf({
     PORT: '8080',
     METRICS_PORT: '8080',

@@ -1,4 +1,4 @@
-/** `usage export`: the calls of all accounts with what they cost, as `catalogue margin` and price-diff read them. */
+/** `usage export` writes the calls of all accounts with their costs, for `catalogue margin` and `price-diff` to read. */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -87,7 +87,7 @@ test('writes every call of every account with its cost, readable by its owner on
   )
 })
 
-test('takes days, and never writes over a file or leaves half of one', async () => {
+test('takes a range of days, and never overwrites a file or leaves half of one', async () => {
   const file = join(folder, 'days.csv')
   const past = await run('usage', 'export', file, '--from', '2026-01-01', '--to', '2026-01-31')
   expect(past.data).toEqual({ file, from: '2026-01-01', to: '2026-01-31', rows: 0 })
@@ -102,7 +102,7 @@ test('takes days, and never writes over a file or leaves half of one', async () 
   expect(existsSync(other)).toBe(false)
 })
 
-test('counts calls, and not the line ends that clients write into the names of models', async () => {
+test('counts calls, not the line breaks that clients write into models’ names', async () => {
   const customer = await createCustomer(database.sql, 10_000_000n)
   const named = { requestedName: 'gpt\r\n"5"\r\n', costMicroVnd: microVnd(0n) }
   await ledger.settle(settlement(customer, named))

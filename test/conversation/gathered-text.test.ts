@@ -1,4 +1,4 @@
-/** Text gathered from pieces, plain ones and pieces of JSON as written. */
+/** Text gathered from pieces, which are plain text or text as written in JSON. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

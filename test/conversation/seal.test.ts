@@ -38,7 +38,7 @@ describe('a mark', () => {
     const changed = [...mark].map(
       (character, at) => mark.slice(0, at) + (character === 'A' ? 'B' : 'A') + mark.slice(at + 1),
     )
-    // The last base64 character has unused bits; the bytes are compared.
+    // A change of the last base64 character may only change its unused bits, so it is left out.
     const last = mark.length - 1
     const sound = changed.filter((text, at) => at !== last && sealer.open(text) !== null)
     expect(sound).toEqual([])

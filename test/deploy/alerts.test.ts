@@ -1,6 +1,6 @@
 /**
- * The faults that `make faults` plays, one after the other, on running gateways: each raises its alerts, and calm raises none.
- * Minutes pass quickly, see `support/prometheus.ts`.
+ * Plays the faults of `make faults` on running gateways, one after another: each raises its alerts, and without faults there
+ * are none. Minutes pass quickly here, see `support/prometheus.ts`.
  */
 
 import { appendFileSync, globSync } from 'node:fs'
@@ -15,13 +15,13 @@ import { createWorld, type World } from '../fault/support/world.ts'
 import { freePort } from '../support/program.ts'
 import { Prometheus } from '../support/prometheus.ts'
 
-/** Ten minutes of scrapes. */
+/** As many scrapes as ten minutes have. */
 const CALM_ROUNDS = 40
 const CALLERS = 4
-/** Calls that end between two scrapes, unless this time passes: enough for the alerts on rates. */
+/** How many calls end between two scrapes, unless `ROUND_MS_MAX` passes first: enough for the alerts on rates. */
 const CALLS_PER_ROUND = 4
 const ROUND_MS_MAX = 1_000
-/** For a busy machine. */
+/** Generous, for a busy machine. */
 const WAIT_MS = 240_000
 
 let world: World
@@ -95,13 +95,13 @@ function fires(...alerts: readonly string[]): Promise<readonly string[]> {
   return eventually(missing, names => names.length === 0, { timeoutMs: WAIT_MS, pauseMs: 100 })
 }
 
-/** Waits until none of these fires any more. */
+/** Waits until none of these alerts fires any more. */
 function clears(...alerts: readonly string[]): Promise<readonly string[]> {
   const left = () => alerts.filter(alert => prometheus.firing.has(alert))
   return eventually(left, names => names.length === 0, { timeoutMs: WAIT_MS, pauseMs: 100 })
 }
 
-describe('of running gateways', { timeout: 2 * WAIT_MS }, () => {
+describe('the alerts on running gateways', { timeout: 2 * WAIT_MS }, () => {
   test('no alert fires while all is well', async () => {
     await passes(CALM_ROUNDS)
     expect([...prometheus.fired]).toEqual([])
@@ -120,7 +120,7 @@ describe('of running gateways', { timeout: 2 * WAIT_MS }, () => {
     await clears('GatewayUpstreamDown')
   })
 
-  test('Postgres hangs: GatewayDatabaseUnreachable, and GatewaySpoolNotDraining for what it lacks', async () => {
+  test('Postgres hangs: GatewayDatabaseUnreachable, and GatewaySpoolNotDraining for the settlements that it does not take', async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
     world.oracle.gate = gate
     await eventually(
@@ -158,7 +158,7 @@ describe('of running gateways', { timeout: 2 * WAIT_MS }, () => {
     await clears('GatewayReplicaDown')
   })
 
-  test('a gateway keeps ending: GatewayRestarts', async () => {
+  test('a gateway keeps restarting: GatewayRestarts', async () => {
     for (let times = 0; times < 3; times++) {
       await single.signal('SIGKILL')
       expect(await single.start(), single.life?.lastWords).toBe(true)

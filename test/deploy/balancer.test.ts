@@ -1,4 +1,4 @@
-/** The configuration of HAProxy is one that it takes, and fits what gateways promise to load balancers. */
+/** HAProxy accepts its configuration, which fits what gateways promise to load balancers. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,14 +15,14 @@ const read = (path: string): string => readFileSync(new URL(path, import.meta.ur
 const text = read('../../deploy/haproxy/haproxy.cfg')
 const missing = ['haproxy', 'openssl'].find(program => spawnSync(program, ['version']).error !== undefined)
 
-/** Milliseconds of a word and the time after it. */
+/** The time after a word of the configuration, in milliseconds. */
 function timeOf(word: string): number {
   const [, number, unit] = new RegExp(`${word} (\\d+)(s|m)\\b`).exec(text) ?? []
   return Number(number) * (unit === 'm' ? 60_000 : 1_000)
 }
 
 test.skipIf(missing !== undefined)(
-  `HAProxy takes its configuration${missing ? ` (${missing} is missing)` : ''}`,
+  `HAProxy accepts its configuration${missing ? ` (${missing} is missing)` : ''}`,
   () => {
     const folder = mkdtempSync(join(tmpdir(), 'balancer-'))
     try {
@@ -42,7 +42,7 @@ test.skipIf(missing !== undefined)(
   },
 )
 
-test('its probes notice a stopping gateway while that still takes calls, and its waits are longer than any call', () => {
+test('its probes notice a stopping gateway while it still takes calls, and its timeouts are longer than any call', () => {
   const gateway = parseEnv(read('../../deploy/gateway.env.example')) as Record<string, string>
   const filled = Object.entries(gateway).map(([name, value]) => [
     name,
@@ -54,16 +54,16 @@ test('its probes notice a stopping gateway while that still takes calls, and its
   for (const wait of ['timeout client', 'timeout server']) expect(timeOf(wait)).toBeGreaterThan(limits.drainMs + 60_000)
 })
 
-test('it never sends a call twice, nor logs a query', () => {
+test('it never sends a call twice, and never logs a query string', () => {
   expect(text).toMatch(/^ {2}retry-on conn-failure$/m)
   expect(text).toMatch(/^ {2}log-format "(?!.*(%HU|%HQ|%r|%\{))[^"]+ %HP"$/m)
   expect(text).not.toMatch(/httplog|http-reuse always/)
 })
 
-test('a host that vanished breaks its calls within 6 s', () => {
+test('calls to a host that has vanished fail within 6 s', () => {
   const servers = [...text.matchAll(/^ {2}server .*$/gm)].map(([line]) => line)
   expect(servers).toHaveLength(4)
-  // Version 2.6 does not take it over from `default-server`.
+  // Each server sets `tcp-ut` itself, because version 2.6 does not inherit it from `default-server`.
   for (const line of servers) expect(line).toMatch(/ tcp-ut 6s$/)
   const tries = Number(/srvtcpka-cnt (\d+)/.exec(text)?.[1])
   expect(timeOf('srvtcpka-idle') + tries * timeOf('srvtcpka-intvl')).toBeLessThanOrEqual(6_000)

@@ -1,4 +1,4 @@
-/** Carries out what the Dockerfile says, without an engine, and starts what comes of it as the image would. */
+/** Carries out the Dockerfile's steps without a container engine, and starts the result as the image would. */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -36,7 +36,7 @@ afterAll(async () => {
   rmSync(image, { recursive: true, force: true })
 })
 
-/** `npm ci --omit=dev` out of what is installed here, less what the first stage removes. */
+/** Does as `npm ci --omit=dev` by copying the packages installed here, without those that the first stage removes. */
 function installPackages(target: string): void {
   expect(PACKAGES).toContain('npm ci --omit=dev')
   const removed = /&& rm -rf (.+)$/m.exec(PACKAGES)?.[1]?.trim().split(/\s+/) ?? []
@@ -58,7 +58,7 @@ function filesOf(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
 }
 
-test('the image holds what serving needs: it answers its probes, writes below DATA_DIR only and stops in order', async () => {
+test('the image has everything to serve: it answers its probes, writes only below DATA_DIR and stops in order', async () => {
   const port = await freePort()
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-image-data-'))
   const before = filesOf(image)

@@ -29,7 +29,7 @@ test.each(Object.entries(environments))('%s starts a gateway once its secrets ar
     expect(CONFIGURATION).toMatch(new RegExp(name.replace(/^UPSTREAM_.*/, 'UPSTREAM_')))
 })
 
-test('whoever stops a gateway waits longer than it waits for calls in flight', () => {
+test('supervisors give a stopping gateway more time than it gives its calls in flight', () => {
   const { drainMs } = environmentConfig({}).limits
   const replicas = parse(read('deploy/kubernetes/statefulset.yaml'))
   const { gateway } = parse(read('deploy/compose.yaml')).services
@@ -43,7 +43,7 @@ test('whoever stops a gateway waits longer than it waits for calls in flight', (
   expect(read('deploy/compose.yaml')).toContain(limitVariable('drainMs'))
 })
 
-test('systemd starts a gateway again however long its database is away, and leaves workers to their supervisor', () => {
+test('systemd restarts a gateway however long its database is away, and leaves workers to their supervisor', () => {
   const unit = read('deploy/systemd/gateway.service')
   expect(unit).toMatch(/^Restart=always$/m)
   expect(unit).toMatch(/^StartLimitIntervalSec=0$/m)
@@ -60,7 +60,7 @@ test('the alert on memory comes before a replica is killed for its memory', () =
   expect(alertBytes).toBeLessThan(0.9 * 2 ** 30)
 })
 
-/** Commands of the manifests, as words after the program. */
+/** The commands in the manifests, as the words after the program's name. */
 function commands(): readonly string[][] {
   const units = readdirSync(join(ROOT, 'deploy/systemd')).filter(name => name.endsWith('.service'))
   const ofUnits = units.map(name =>
@@ -70,7 +70,7 @@ function commands(): readonly string[][] {
   return [...ofUnits, job.args]
 }
 
-test('every command that a unit or a job runs is one of the command line', () => {
+test('every command that a unit or a job runs exists on the command line', () => {
   expect(
     commands()
       .map(words => readCommand(words)?.verb.name)
@@ -78,7 +78,7 @@ test('every command that a unit or a job runs is one of the command line', () =>
   ).toEqual(['audit', 'serve', 'usage retire', 'usage retire'])
 })
 
-test('nothing runs as root, may gain rights or write outside its data', () => {
+test('nothing runs as root, can gain privileges or can write outside its data', () => {
   const manifests = readdirSync(join(ROOT, 'deploy/kubernetes')).flatMap(name =>
     parseAllDocuments(read(`deploy/kubernetes/${name}`)).map(document => document.toJS()),
   )
@@ -102,7 +102,7 @@ test('nothing runs as root, may gain rights or write outside its data', () => {
   expect(read('deploy/Dockerfile')).toMatch(/^USER 1000:1000$/m)
 })
 
-test('the image has the Node that the project pins', () => {
+test('the image has the Node version that the project pins', () => {
   const pinned = JSON.parse(read('package.json')).dependencies.node
   const bases = [...read('deploy/Dockerfile').matchAll(/^FROM node:([\d.]+)-/gm)].map(([, version]) => version)
   expect(bases).toEqual([pinned, pinned])

@@ -1,6 +1,6 @@
 /**
- * What operators are given agrees with what a gateway says: every metric and label of the dashboard and of the alert rules is
- * exported by a running gateway, and every exported metric is in the table of docs/observability.md.
+ * The operators' dashboard and alert rules match the gateway: a running gateway exports every metric and label in them, and
+ * every exported metric is in the table of docs/observability.md.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ import { changedTables } from '../support/tables.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const DOCS = 'docs/observability.md'
-/** Labels that Prometheus adds, and the one of several workers. */
+/** Labels that Prometheus adds, and the label that tells workers apart. */
 const TARGET_LABELS = ['instance', 'job', 'worker']
 
 interface Panel {
@@ -54,7 +54,7 @@ let families: ReadonlyMap<string, ParsedFamily>
 let running: TestGateway
 let provider: ScriptedUpstream
 
-/** A gateway after calls that give every family a sample. */
+/** Starts a gateway and makes calls that give every family a sample. */
 beforeAll(async () => {
   const overloaded = json(529, { error: { message: 'overloaded' } })
   const answers: Answer[] = [goodMessage, overloaded]
@@ -103,7 +103,7 @@ const METRIC = /\b((?:gateway|process|nodejs)_[a-z0-9_]+)(?:\{([^}]*)\})?/g
 const MATCHER = /([a-z_]+)\s*(?:=~|!~|!=|=)\s*"/g
 const GROUPING = /\b(?:by|without|on|ignoring)\s*\(([^)]*)\)/g
 
-/** The family that a name in a query reads: its own, or the histogram that it is a part of. */
+/** The family that a name in a query refers to: the one of this name, or the histogram that the name is a part of. */
 function familyOf(name: string): ParsedFamily | undefined {
   const whole = families.get(name.replace(/_(bucket|sum|count)$/, ''))
   return families.get(name) ?? (whole?.type === 'histogram' ? whole : undefined)
@@ -113,12 +113,12 @@ function labelsOf(family: ParsedFamily): ReadonlySet<string> {
   return new Set([...family.samples.flatMap(({ labels }) => Object.keys(labels)), ...TARGET_LABELS])
 }
 
-/** What is wrong with a query; nothing for one that a gateway can answer. */
+/** The faults of a query; none if a gateway exports everything in it. */
 function faultsOf(query: string): string[] {
   const faults: string[] = []
   const known = new Set(TARGET_LABELS)
   const uses = [...query.matchAll(METRIC)]
-  // Whether a target answers is Prometheus' own figure.
+  // `up` is Prometheus' own metric.
   if (uses.length === 0 && !query.startsWith('up{')) faults.push('it names no metric')
   for (const [, name = '', matchers = ''] of uses) {
     const family = familyOf(name)
@@ -144,7 +144,7 @@ function faultsOf(query: string): string[] {
 }
 
 describe('the dashboard', () => {
-  test('asks for what a gateway exports', () => {
+  test('only asks for what a gateway exports', () => {
     const wrong = queries.flatMap(({ title, expr }) => faultsOf(expr).map(fault => `${title}: ${fault}`))
     for (const { definition } of dashboard.templating.list) {
       const [, name = '', label = ''] = /^label_values\((\w+), (\w+)\)$/.exec(definition ?? '') ?? []
@@ -167,7 +167,7 @@ describe('the dashboard', () => {
     expect(wrong).toEqual([])
   })
 
-  test('has panels that do not lie on each other', () => {
+  test('has panels that do not overlap', () => {
     const { panels } = dashboard
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     const wrong = panels.filter(({ gridPos: one }, index) =>
@@ -187,11 +187,11 @@ describe('the dashboard', () => {
 })
 
 describe('the alert rules', () => {
-  test('ask for what a gateway exports', () => {
+  test('only ask for what a gateway exports', () => {
     expect(rules.flatMap(({ alert, expr }) => faultsOf(expr).map(fault => `${alert}: ${fault}`))).toEqual([])
   })
 
-  test('each have a name of their own, a severity, and say what is wrong and what to do', () => {
+  test('each have a unique name and a severity, and say what is wrong and what to do', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
     for (const { alert, labels, annotations } of rules) {
       expect([alert, labels.severity]).toEqual([alert, expect.stringMatching(/^(page|ticket)$/)])
@@ -229,8 +229,8 @@ function table(): string {
   return `| name | type | labels | meaning |\n|---|---|---|---|\n${rows.join('')}`
 }
 
-test('the alert for late mails and webhooks goes by the oldest one that is due', async () => {
-  // A database without a gateway that would send what is due.
+test('the alert for late mails and webhooks depends on the oldest one that is due', async () => {
+  // A separate database, as a gateway would send what is due.
   const { sql, url, drop } = await createTestDatabase()
   const { expr = '' } = rules.find(({ alert }) => alert === 'GatewayAlertsStuck') ?? {}
   const [, name = '', seconds = ''] = /^max\((\w+)\) > (\d+)$/.exec(expr) ?? []
@@ -244,7 +244,7 @@ test('the alert for late mails and webhooks goes by the oldest one that is due',
     sql`insert into alert_delivery (alert_id, account_id, state, next_at)
         values (uuidv7(), 0, ${String(state)}::text::smallint, now() - make_interval(secs => ${String(dueSeconds)}::text::integer))`
   try {
-    // Sent long ago, to be tried later, and due for a moment.
+    // One was sent long ago, and one is not due yet.
     await queue(1, 86_400)
     await queue(0, -86_400)
     expect(await fires()).toBe(false)
@@ -256,7 +256,7 @@ test('the alert for late mails and webhooks goes by the oldest one that is due',
   }
 })
 
-test('the table of metrics in the documentation is what a gateway exports; UPDATE_EXPECTED=1 writes it', () => {
+test('the documentation’s table of metrics has what a gateway exports; UPDATE_EXPECTED=1 rewrites it', () => {
   const text = read(DOCS)
   expect(text).toMatch(TABLE)
   if (process.env.UPDATE_EXPECTED === '1')

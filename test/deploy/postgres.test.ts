@@ -1,4 +1,4 @@
-/** The manifests of Postgres are what its operator takes, and keep what docs/scale.md promises. */
+/** The manifests of Postgres are valid for its Kubernetes operator, and keep what docs/scale.md promises. */
 
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
@@ -25,7 +25,7 @@ test.each(manifests.map(({ kind, spec }) => [kind, spec] as const))(
   },
 )
 
-test('a mistyped field, a wrong type and a missing one are found', () => {
+test('a mistyped field, a wrong type and a missing field are detected', () => {
   const { spec } = manifests.find(({ kind }) => kind === 'Cluster')
   const { instances: _, ...without } = { ...spec, instance: 3, switchoverDelay: '60s' }
   expect(faultsOf('Cluster', without)).toEqual([

@@ -1,4 +1,4 @@
-/** Each alert has an entry in the runbook, and leads to it. */
+/** Each alert has an entry in the runbook, and links to it. */
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -13,11 +13,11 @@ const entries = new Map(
 )
 const rules = readRules()
 
-test('each alert has an entry, each entry its alert, in the same order', () => {
+test('each alert has an entry and each entry an alert, in the same order', () => {
   expect([...entries.keys()]).toEqual(rules.map(({ alert }) => alert))
 })
 
-test('each entry says what the alert means, where to look first, and how to mend it', () => {
+test('each entry says what the alert means, where to look first, and how to mend the fault', () => {
   const wrong = [...entries].filter(([, entry]) => {
     const looks = entry.split('\n').filter(line => /^\d\. /.test(line)).length
     return looks !== 3 || !/^\*\*Means\.\*\* ./m.test(entry) || !/^\*\*Mend\.\*\* ./m.test(entry)

@@ -1,4 +1,4 @@
-/** The records of the endpoints hold each fact once, and every list that must be elsewhere agrees with them. */
+/** The endpoints' records have each fact once, and every list that has to be elsewhere agrees with them. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createBatcher, NOTHING_AGAIN } from '../../src/lib/batcher.ts'
 
-test('what arrives together goes together, and what arrives meanwhile forms the next batch', async () => {
+test('items that arrive together are sent together, and those that arrive meanwhile form the next batch', async () => {
   const batches: number[][] = []
   const batcher = createBatcher<number>({
     concurrency: 1,
@@ -48,7 +48,7 @@ test('items of one queue are never in two batches at once; queues do not wait fo
   expect(done).toEqual([1, 3, 0, 2])
 })
 
-test('items that are to be tried again stay in front, in order', async () => {
+test('items to be retried stay at the front, in order', async () => {
   const batches: number[][] = []
   const batcher = createBatcher<number>({
     concurrency: 1,

@@ -1,4 +1,4 @@
-/** The compiler keeps bytes in a string and text apart, in both directions. `make check` compiles each line below. */
+/** The compiler refuses to mix text with strings that hold bytes. `make check` compiles each line below. */
 
 import { expect, test } from 'vitest'
 import {
@@ -19,7 +19,7 @@ import { asciiJson, editJson, membersOf } from '../../src/lib/json-text.ts'
 const bytes = encodeText('Hà Nội')
 const text: string = 'Hà Nội'.trim()
 
-/** Never called: it only has to compile. */
+/** Never called; it only has to compile. */
 function refusedByTheCompiler(): unknown[] {
   // @ts-expect-error text is not bytes
   const fromText: ByteText = text
@@ -27,12 +27,12 @@ function refusedByTheCompiler(): unknown[] {
   const fromBytes: string = bytes
   // @ts-expect-error bytes in a template would become text
   const inTemplate = `data: ${bytes}`
-  // @ts-expect-error the same with +
+  // @ts-expect-error bytes joined to text with + would become text
   const added = bytes + text
-  // @ts-expect-error two of them too: `concat` keeps them bytes
+  // @ts-expect-error bytes joined to bytes with +, too; `concat` keeps them bytes
   const both = bytes + bytes
   let grown = bytes
-  // @ts-expect-error and text appended to bytes
+  // @ts-expect-error text cannot be appended to bytes
   grown += text
   return [
     fromText,
@@ -45,21 +45,21 @@ function refusedByTheCompiler(): unknown[] {
     bytes.indexOf(text),
     // @ts-expect-error a template may hold such text
     ascii(`data: ${text}`),
-    // @ts-expect-error it has to be encoded first
+    // @ts-expect-error text has to be encoded before it is joined to bytes
     concat(bytes, text),
     // @ts-expect-error an editor of bytes takes no text
     editJson(text, []),
-    // @ts-expect-error offsets would be of characters
+    // @ts-expect-error in text, offsets would count characters
     membersOf(text),
-    // @ts-expect-error what is read as text has to be decoded first
+    // @ts-expect-error bytes have to be decoded before they are read as text
     parseJson(bytes),
-    // @ts-expect-error UTF-8 would be encoded twice
+    // @ts-expect-error bytes would be encoded as UTF-8 twice
     Buffer.from(bytes),
-    // @ts-expect-error nor does a text search in bytes
+    // @ts-expect-error bytes cannot be searched for in text
     text.includes(bytes),
-    // @ts-expect-error nor a pattern
+    // @ts-expect-error a pattern cannot search bytes
     /N/.test(bytes),
-    // Both of these are as they should be.
+    // These two are correct and compile.
     concat(bytes, ascii(': '), asciiJson(text), NO_BYTES),
     Buffer.concat([toBuffer(bytes)]),
   ]

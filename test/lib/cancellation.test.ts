@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Canceller, NEVER_CANCELLED, signalOf } from '../../src/lib/cancellation.ts'
 
-test('tells each listener once, and those that left never', () => {
+test('calls each listener once, and never those that were removed', () => {
   const canceller = new Canceller()
   const told: string[] = []
   const twice = () => void told.push('twice')
@@ -18,7 +18,7 @@ test('tells each listener once, and those that left never', () => {
   expect(() => canceller.throwIfAborted()).toThrow('aborted')
 })
 
-test('becomes a signal that aborts with it, before and after', () => {
+test('gives a signal that aborts with it, also if it was cancelled before', () => {
   const canceller = new Canceller()
   const before = signalOf(canceller)
   expect(before.aborted).toBe(false)

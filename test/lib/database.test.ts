@@ -42,7 +42,7 @@ test('each kind of connection has the durability that it was opened with', async
   }
 })
 
-test('a transaction that begins behind a busy connection has the connection to itself', async () => {
+test('a transaction that waited for a busy connection has that connection to itself', async () => {
   const sql = openDatabase({ url: database.url, name: 'transactions', connectionsMax: 2 })
   await sql`create table if not exists begun (n integer)`
   const busy = Array.from({ length: 2 }, () => sql`select pg_sleep(0.2)`.execute())
@@ -66,7 +66,7 @@ test('a transaction that begins behind a busy connection has the connection to i
   await sql.end({ timeout: 5 })
 })
 
-test('a statement that is not answered in time fails, and the next one gets a fresh connection', async () => {
+test('a statement that times out fails, and the next one gets a fresh connection', async () => {
   const pool = openStatementPool({ url: database.url, name: 'deadline', connectionsMax: 1, deadlineMs: 1_500 })
   await expect(pool.query('select pg_sleep(5)', [])).rejects.toMatchObject({ code: 'STATEMENT_DEADLINE' })
   expect(await pool.query('select 1 as one', [])).toEqual([{ one: 1 }])
@@ -81,10 +81,10 @@ describe('a connection that ends under a transaction', () => {
     await database.sql.unsafe(end, [name])
   }
 
-  /** No place in the pool is lost, and none answers the question of another. */
+  /** Fails if the pool has lost a connection, or if one returns the answer to another statement. */
   async function expectWholePool(sql: Sql): Promise<void> {
     const ask = (_: unknown, index: number) => sql.unsafe(`select pg_sleep(0.01), ${index}::integer as n`)
-    // What lies idle may have ended too, and says so to the first that asks.
+    // Idle connections may have ended, too; the first statement on each finds out.
     await Promise.allSettled(Array.from({ length: 4 }, ask))
     const rows = await Promise.all(Array.from({ length: 20 }, ask))
     expect(rows.map(([row]) => row?.n)).toEqual(Array.from({ length: 20 }, (_, index) => index))
@@ -114,7 +114,7 @@ describe('a connection that ends under a transaction', () => {
     await sql.end({ timeout: 1 })
   })
 
-  test('fails a statement that is under way, and the roll-back with it', async () => {
+  test('fails a statement under way, and the rollback with it', async () => {
     const sql = openDatabase({ url: database.url, name: 'under way', connectionsMax: 2 })
     for (let turn = 0; turn < 5; turn++) {
       let ended: Promise<void> | null = null
@@ -130,7 +130,7 @@ describe('a connection that ends under a transaction', () => {
     await sql.end({ timeout: 1 })
   })
 
-  test('keeps what the dead transaction still says out of the one that has its connection next', async () => {
+  test('keeps later statements of the dead transaction out of the transaction that gets its connection next', async () => {
     const sql = openDatabase({ url: database.url, name: 'dead', connectionsMax: 1 })
     await sql.unsafe('create table if not exists spoken (word text)')
     const { promise: opened, resolve: open } = Promise.withResolvers<void>()
@@ -157,7 +157,7 @@ describe('a connection that ends under a transaction', () => {
     await sql.end({ timeout: 1 })
   })
 
-  test('gives the pool its place back when the connection is reset', async () => {
+  test('frees its place in the pool when the connection is reset', async () => {
     const { port: databasePort, hostname } = new URL(database.url)
     const sockets = new Set<Socket>()
     const proxy = createServer(client => {
@@ -189,7 +189,7 @@ describe('a connection that ends under a transaction', () => {
   })
 })
 
-test('what a statement had sent before it failed is no part of the next answer', async () => {
+test('rows that a statement sent before it failed do not appear in the next answer', async () => {
   const sql = openDatabase({ url: database.url, name: 'rows', connectionsMax: 1 })
   const failing = 'select 1 / (3 - n) as quotient from generate_series(1, 5) n'
   await expect(sql.unsafe(failing, [], { prepare: true })).rejects.toMatchObject({ code: '22012' })
@@ -204,7 +204,7 @@ test('what a statement had sent before it failed is no part of the next answer',
 
 test('a copy that ends while its reader is full leaves the connection usable', async () => {
   const sql = openDatabase({ url: database.url, name: 'copy', connectionsMax: 1 })
-  // A reader that begins late gets the end of the copy together with more than its stream wants to hold.
+  // A reader that starts late gets the end of the copy together with more data than its stream buffers.
   for (let kilobytes = 56; kilobytes <= 136; kilobytes += 8) {
     const copy = `copy (select repeat('x', 1023) from generate_series(1, ${kilobytes})) to stdout`
     const rows = await sql.unsafe(copy).readable()
@@ -219,7 +219,7 @@ test('a copy that ends while its reader is full leaves the connection usable', a
 })
 
 describe('a pool that is ended leaves no connection behind', () => {
-  /** A server that takes connections and never reads or answers, or resets them. */
+  /** A server that accepts connections and either never reads or answers, or resets them. */
   async function createBadServer(how: 'silent' | 'resets') {
     const open = new Set<Socket>()
     let accepted = 0
@@ -234,9 +234,9 @@ describe('a pool that is ended leaves no connection behind', () => {
     const sql = openDatabase({ url, name: 'ended', connectionsMax: 1, connectTimeoutMs: 600_000 })
     const ask = () => sql.unsafe('select 1').catch(error => error.code)
     async function expectNothingLeft() {
-      // Longer than any pause before a connection is tried again.
+      // Longer than any pause before a reconnect.
       await new Promise(resolve => setTimeout(resolve, 600))
-      // Nobody reads this: an open connection takes it, a closed one answers with a reset.
+      // Nobody reads these bytes, but a closed connection answers them with a reset.
       const left = () => {
         for (const socket of open) socket.write('?')
         return open.size
@@ -270,7 +270,7 @@ describe('a pool that is ended leaves no connection behind', () => {
 
   test('in the pause before it connects again', async () => {
     const { accepted, sql, ask, expectNothingLeft } = await createBadServer('resets')
-    // The pauses grow to a quarter of a second and more.
+    // After these failures the pause before a reconnect is at least a quarter of a second.
     for (let turn = 0; turn < 6; turn++) expect(await ask()).toMatch(/ECONNRESET|CONNECTION_CLOSED/)
     const before = accepted()
     const asked = ask()

@@ -11,7 +11,7 @@ afterEach(() => {
 const late: string[] = []
 const target = (name: string) => ({ late: () => void late.push(name) })
 
-test('each is late once, in order, and those that were ended never', () => {
+test('each deadline fires once, in order, and never after it was ended', () => {
   late.length = 0
   const first = startDeadline(100, target('first'))
   vi.advanceTimersByTime(30)
@@ -33,7 +33,7 @@ test('each is late once, in order, and those that were ended never', () => {
   expect(late).toEqual(['short', 'first', 'third'])
 })
 
-test('one that is started when another is late is due after its own time', () => {
+test('a deadline started when another one fires gets its full time', () => {
   late.length = 0
   startDeadline(50, {
     late() {
@@ -49,7 +49,7 @@ test('one that is started when another is late is due after its own time', () =>
   expect(late).toEqual(['outer', 'inner'])
 })
 
-test('long ones are rounded up to a second', () => {
+test('long deadlines are rounded up to a second', () => {
   late.length = 0
   startDeadline(10_200.5, target('long'))
   vi.advanceTimersByTime(10_999)

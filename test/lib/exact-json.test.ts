@@ -1,4 +1,4 @@
-/** Numbers as they were written, however the text is parsed. */
+/** Numbers keep the digits in which they were written, however the text is parsed. */
 
 import { expect, test } from 'vitest'
 import { encodeText } from '../../src/lib/byte-text.ts'
@@ -21,7 +21,7 @@ const NUMBERS = [
   '12',
 ]
 
-test.each(NUMBERS)('%s keeps its digits where it stands', async number => {
+test.each(NUMBERS)('%s keeps its digits, wherever it is in the text', async number => {
   for (const text of [`{"a":[${number}]}`, `{"a":{"b" : ${number} ,"c":"${number}","__proto__":[ ${number}\n]}}`]) {
     const compact = text.replace(/[ \n]/g, '')
     for (const value of [parseExactJson(text) as JsonValue, await scanned(text)]) {
@@ -31,11 +31,11 @@ test.each(NUMBERS)('%s keeps its digits where it stands', async number => {
   }
 })
 
-test('what a double can hold is a plain number, and what it cannot is no object', async () => {
+test('a number that fits a double is a plain number, and one that does not is not mistaken for a JSON object', async () => {
   const { a } = (await scanned('{"a":[1234567890123456,0.30000000000000004,12345678901234567890]}')) as { a: unknown[] }
   expect(a.map(value => typeof value)).toEqual(['number', 'number', 'object'])
   expect(isObject(a[2])).toBe(false)
-  // Members of the outermost object are read by the gateway.
+  // The gateway reads members of the outermost object itself, so these become plain numbers.
   expect(await scanned('{"seed":12345678901234567890}')).toEqual({ seed: Number('12345678901234567890') })
 })
 
@@ -46,7 +46,7 @@ test.each([
   '1.23456789012345.6',
   '-',
   '12345678901234567.',
-])('refuses %s, which is no number', async text => {
+])('refuses %s, which is not a number', async text => {
   await expect(scanned(`{"a":[${text}]}`)).rejects.toThrow(SyntaxError)
   expect(parseExactJson(`{"a":[${text}]}`)).toBeUndefined()
 })

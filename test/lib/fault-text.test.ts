@@ -4,7 +4,7 @@ import { UpstreamFault } from '../../src/upstream/fault.ts'
 
 const SECRET = 'what a client sent'
 
-test('tells kind, code, place and causes, and no message', () => {
+test('has kind, code, place and causes, and no message', () => {
   const cause = Object.assign(new RangeError(SECRET), { code: '22P02' })
   const text = faultText(new TypeError(`bad ${SECRET}\n    at ${SECRET}`, { cause })) as string
   expect(text).toMatch(/^TypeError\n {4}at .*fault-text\.test\.ts:\d+:\d+\)?\n/)
@@ -15,8 +15,8 @@ test('tells kind, code, place and causes, and no message', () => {
 test.each([
   ['a text of ours', 'the stream is empty', 'the stream is empty'],
   ['nothing', undefined, undefined],
-  ['something that is no error', { prompt: SECRET }, 'thrown value that is not an Error: object'],
-  ['a code that is none', Object.assign(new Error('x'), { code: SECRET, stack: '' }), 'Error'],
+  ['something that is not an Error', { prompt: SECRET }, 'thrown value that is not an Error: object'],
+  ['a code that is not one', Object.assign(new Error('x'), { code: SECRET, stack: '' }), 'Error'],
   [
     'a stack without its message',
     Object.assign(new Error('x'), { stack: `Error: x\n    at ${SECRET}`, message: 'y' }),
@@ -26,6 +26,6 @@ test.each([
   expect(faultText(fault)).toBe(text)
 })
 
-test('keeps the messages that were written here', () => {
+test('keeps messages that are the gateway’s own', () => {
   expect(faultText(new UpstreamFault('reset', 'ECONNRESET'))).toMatch(/^UpstreamFault: ECONNRESET\n {4}at /)
 })

@@ -8,7 +8,7 @@ import { FileLock } from '../../src/lib/file-lock.ts'
 const folder = mkdtempSync(join(tmpdir(), 'gateway-lock-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('many may share a lock, one may have it alone', () => {
+test('many can share a lock, or one can have it exclusively', () => {
   const [a, b, c] = [1, 2, 3].map(() => new FileLock(join(folder, 'shared'))) as [FileLock, FileLock, FileLock]
   expect([a.tryShared(), b.tryShared(), c.tryExclusive()]).toEqual([true, true, false])
   a.release()
@@ -39,7 +39,7 @@ test('the lock of a killed process is free', async () => {
   lock.release()
 })
 
-test('waiting for a lock ends with the name of the file', async () => {
+test('waiting for a lock times out with the name of its file', async () => {
   const [holder, waiter] = [new FileLock(join(folder, 'waited')), new FileLock(join(folder, 'waited'))]
   holder.tryShared()
   await expect(waiter.exclusive({ timeoutMs: 30 })).rejects.toThrow(join(folder, 'waited'))

@@ -15,7 +15,7 @@ test('names the deepest places that differ', () => {
   ])
 })
 
-test('the edits, made on the text of one value, give the other', () => {
+test('the edits turn the text of one value into the other', () => {
   const key = fc.constantFrom('a', 'b/', '~', '__proto__', 'tiếng')
   const value = fc.letrec(tie => ({
     any: fc.oneof({ depthSize: 'small' }, fc.integer(), fc.string(), fc.constant(null), tie('list'), tie('object')),
@@ -29,7 +29,7 @@ test('the edits, made on the text of one value, give the other', () => {
       const text = encodeText(JSON.stringify(one))
       const edited = decodeText(editJson(text, editsBetween(before, after)))
       expect(Object.entries(JSON.parse(edited)).sort()).toEqual(Object.entries(after).sort())
-      // What both share is found again wherever it has gone.
+      // Values that both lists share are found again wherever they have moved.
       const held: JsonObject = { list: [before, 1, after, {}] }
       const moved: JsonObject = { list: [{ new: after }, after, before] }
       const told = editJson(encodeText(JSON.stringify(held)), editsBetween(held, moved))
@@ -38,7 +38,7 @@ test('the edits, made on the text of one value, give the other', () => {
   )
 })
 
-test('a list of another length is arranged anew, with the bytes of what stays in it', () => {
+test('a list whose length changes is written anew, and its remaining elements keep their bytes', () => {
   const text = '{ "list": [ {"a" : 1e2, "b": [1.50, 2]}, {"x": 12345678901234567890 } ,"y" ] }'
   const before = JSON.parse(text) as { list: JsonObject[] }
   const [first, second, third] = before.list as [JsonObject, JsonObject, JsonObject]
@@ -49,7 +49,7 @@ test('a list of another length is arranged anew, with the bytes of what stays in
   expect(sent('new', first, second, third)).toBe(
     '{ "list": ["new",{"a" : 1e2, "b": [1.50, 2]},{"x": 12345678901234567890 },"y"] }',
   )
-  // What stands behind the same element is taken for the one that stood there, changed.
+  // An element that differs but is still in front of the same neighbour counts as changed, not as new.
   expect(sent({ ...first, b: [(first.b as number[])[0]] }, second)).toBe(
     '{ "list": [{"a" : 1e2, "b": [1.5]},{"x": 12345678901234567890 }] }',
   )

@@ -1,4 +1,4 @@
-/** The reader of outlines accepts what JSON.parse accepts, finds the same members, and knows plain values by their form. */
+/** The outline reader accepts what JSON.parse accepts, finds the same members, and recognises plain values by their form. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -19,7 +19,7 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** Objects without what an outline leaves to others: long numbers below the top, keys to be decoded. */
+/** Whether an outline reads the bytes: an object without long numbers below its top level and without keys to decode. */
 function isSimple(bytes: Buffer): boolean {
   const scan = new JsonScan(byteText(bytes), { valuesMax: 1e9 })
   try {
@@ -40,7 +40,7 @@ function expectSame(bytes: Buffer): void {
   expect(outline.members).toEqual(scan.members)
 }
 
-/** Pieces of JSON and of what is almost JSON. */
+/** Pieces of JSON, and of text that is almost JSON. */
 const PIECES = [
   ...['{', '}', '[', ']', ',', ':', '"', '\\', ' ', '\t', '\n', '\r', '\f', '\u00a0', '\ufeff', '\0', '\x1f', '\x7f'],
   ...['true', 'false', 'null', 'tru', 'nul', 'True', 'NaN', '0', '1', '-', '+', '.', 'e', 'E', '00', '1e5', '-0.0'],
@@ -73,7 +73,7 @@ test('accepts a text exactly where JSON.parse does, and finds the same members',
   )
 })
 
-test('accepts any JSON object however it is written, and refuses it with a byte changed as JSON.parse does', () => {
+test('accepts any JSON object however it is written, and with a byte changed refuses it if JSON.parse does', () => {
   const body = fc.dictionary(fc.constantFrom('a', 'messages', '__proto__', ''), fc.jsonValue(), { maxKeys: 4 })
   const space = fc.constantFrom(undefined, 1, '\t')
   fc.assert(
@@ -87,14 +87,14 @@ test('accepts any JSON object however it is written, and refuses it with a byte 
   )
 })
 
-test('reads nothing of the text before', () => {
+test('does not read leftovers of the text before', () => {
   readOutline(Buffer.from(`{"a":"${'\\u00e9'.repeat(100)}"}`), NO_FORM)
   for (const text of ['{"a":"', '{"a":"\\', '{"a":"\\u', '{"a":"\\u00', '{"a":tru', '{"a":1.', '{"a"', '{', '']) {
     expect(readOutline(Buffer.from(text), NO_FORM), text).toBeNull()
   }
 })
 
-test('leaves long texts, deep nesting and long keys to others', () => {
+test('leaves long texts, deep nesting and long keys to other readers', () => {
   const long = (length: number) => Buffer.from(`{"a":"${'x'.repeat(length - 8)}"}`)
   expect(readOutline(long(OUTLINE_BYTES_MAX), NO_FORM)).not.toBeNull()
   expect(readOutline(long(OUTLINE_BYTES_MAX + 1), NO_FORM)).toBeNull()
@@ -167,12 +167,12 @@ describe('forms', () => {
     expect(read(text)?.plain).toBe(false)
   })
 
-  test('notes which words occur and which one is last, the longest token, and how often there is anything', () => {
+  test('notes which words occur and which comes last, the longest name, and how many values there are', () => {
     const text = '{"items":[{"kind":"three","rest":[]},{"kind":"one","name":"abc","rest":1},{"name":"ab"}]}'
     expect(read(text)?.notes.slice(0, 4)).toEqual([0b101, 0, 3, 2])
   })
 
-  test('know at which paths they may hold something', () => {
+  test('know at which paths a value is possible', () => {
     const paths = ['items', 'items/*/kind', 'items/0/rest/deep/down', '*/*/name', 'text', 'items/*/text/3']
     for (const path of paths) expect(mayHold(root, path.split('/')), path).toBe(true)
     const others = ['other', 'items/*/more', 'items/*/kind/x', 'text/x', '*/*/more']

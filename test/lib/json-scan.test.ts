@@ -1,4 +1,4 @@
-/** The scan that counts values and finds members, and the parse in slices: both say what JSON.parse says. */
+/** The scan that counts values and finds members, and the parse in slices, agree with JSON.parse. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -75,7 +75,7 @@ test('decodes long texts full of escapes as JSON.parse does, wherever they are c
 })
 
 test.each([
-  ['an escape that is none', 'bad \\x escape'],
+  ['an invalid escape', 'bad \\x escape'],
   ['a line end', 'line \n end'],
   ['half an escape', '\\u00'],
 ])('refuses a long text with %s', async (_name, fault) => {

@@ -4,7 +4,7 @@ import { ascii, characters, decodeText, encodeText, joinBytes, parseUndecoded } 
 import { editMembers } from '../../src/lib/json-members.ts'
 import { type BodyEdit, editJson, hasDuplicates, membersOf, withoutDuplicates } from '../../src/lib/json-text.ts'
 
-test('replaces one value and leaves every other byte as it was', () => {
+test('replaces one value and leaves every other byte unchanged', () => {
   const body = encodeText(
     '{ "a" : 12345678901234567890,\n "model":"x\\"y" , "__proto__": {"k":[1, {"model":"in"}]}, "ẹ":"ế" }',
   )
@@ -24,7 +24,7 @@ test('finds members whose keys are written with escapes, and values that end in 
   ])
 })
 
-test('adds, removes and enters members by pointer', () => {
+test('adds, removes and changes members by pointer', () => {
   const edit = (text: string, ...edits: Parameters<typeof editJson>[1]) => decodeText(editJson(encodeText(text), edits))
   expect(edit('{}', { op: 'set', path: '/a/b', value: 1 })).toBe('{"a":{"b":1}}')
   expect(edit('{"x":1}', { op: 'set', path: '/é', value: 'ế' })).toBe('{"\\u00e9":"\\u1ebf","x":1}')
@@ -61,7 +61,7 @@ test('adds, removes and replaces several members at once', () => {
   expect(edit(body, { op: 'remove', path: '/b' }, { op: 'set', path: '/b', value: 2 })).toBeUndefined()
 })
 
-test('keeps the last of members written twice, as JSON.parse does', () => {
+test('uses the last of repeated members, as JSON.parse does', () => {
   const body = ascii('{"model":"cheap","x":1,"model":"dear","x":2}')
   const members = membersOf(body)
   expect(hasDuplicates(members)).toBe(true)
@@ -86,7 +86,7 @@ test('an edit of any JSON object equals the same edit of its parsed form', () =>
   )
 })
 
-test('several edits at once say the same as one after the other', () => {
+test('several edits at once give the same text as one after another', () => {
   const key = fc.constantFrom('a', 'b"', '\\', '__proto__', 'ế', '', 'c/d~')
   const body = fc.dictionary(key, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 6 })
   const edit = fc.tuple(key, fc.jsonValue({ maxDepth: 1 }), fc.boolean())
@@ -105,7 +105,7 @@ test('several edits at once say the same as one after the other', () => {
   )
 })
 
-test('many edits at once say the same as one after the other, and look through a long list once', () => {
+test('many edits at once give the same text as one after another, and search a long list only once', () => {
   const token = fc.constantFrom('a', 'b', '0', '1', '2', 'x~1y')
   const path = fc.array(token, { minLength: 1, maxLength: 4 }).map(tokens => `/${tokens.join('/')}`)
   const edit = fc.oneof(

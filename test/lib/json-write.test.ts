@@ -1,4 +1,4 @@
-/** Long texts are written in slices, and what comes out is what JSON.stringify writes. */
+/** Long texts are written in slices, with the same result as JSON.stringify. */
 
 import { expect, test } from 'vitest'
 import { writeJson } from '../../src/lib/json-write.ts'

@@ -1,4 +1,4 @@
-/** Reading JSON from outside, on runtimes whose JSON.parse mistakes keys with escapes. */
+/** Reading JSON from outside on runtimes whose JSON.parse mixes up keys with escapes. */
 
 import { expect, test } from 'vitest'
 import { encodeText } from '../../src/lib/byte-text.ts'
@@ -11,7 +11,7 @@ async function parseBody(text: string): Promise<JsonValue> {
   return parseScanned(Buffer.from(text), bytes, await scanJson(bytes, { valuesMax: 1_000 }))
 }
 
-/** One client's keys, which V8 expects in the objects that follow. */
+/** A text whose keys V8 expects to find again in objects that it parses later. */
 const BEFORE = '{"model":"m","inner":[{"a":1,"\\\\u007":1},{"a":1,"\\\\u007":1}],"\\\\u007":1}'
 const AFTER = '{"model":"m","inner":[{"a":1,"\\u0074ypes":1},{"a":1,"\\u0074ypes":2}],"\\u0074ools":[]}'
 const LONG = `,"long":"${'x'.repeat(20_000)}"}`
@@ -35,7 +35,7 @@ test.each<[string, string, (text: string) => unknown]>([
   expect(Object.keys(kept)).toEqual(['model', 'inner', '\\u007'])
 })
 
-test('escapes outside of strings stay faults', async () => {
+test('escapes outside of strings stay errors', async () => {
   for (const text of ['{"a":\\u0031}', '{"a":tru\\u0065}', '[\\u0031,"\\u0061"]']) {
     expect(parseJson(text), text).toBeUndefined()
     expect(parseExactJson(text), text).toBeUndefined()
@@ -43,7 +43,7 @@ test('escapes outside of strings stay faults', async () => {
   }
 })
 
-test('spells out letters, digits and what else names have, and nothing else', () => {
+test('unescapes letters, digits and other characters of names, and nothing else', () => {
   const written = '"\\u0061\\u005F\\u0039\\u002d \\u0022\\u005c\\u003c\\u00e9\\u1ebf\\n \\\\u0061 \\\\\\u0061"'
   expect(spelledOut(written)).toBe('"a_9- \\u0022\\u005c\\u003c\\u00e9\\u1ebf\\n \\\\u0061 \\\\a"')
   expect(JSON.parse(spelledOut(written))).toBe(JSON.parse(written))

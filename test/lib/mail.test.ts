@@ -20,7 +20,7 @@ const MESSAGE = {
   text: 'Liên kết: https://gateway.test/verify?token=abc\n',
 }
 
-test('without a server each mail is a file that only its owner may read, in the order of sending', async () => {
+test('without a server each mail is a file that only its owner can read, named in the order of sending', async () => {
   const mailer = createOutboxMailer({ folder: join(folder, 'outbox'), from: 'svc <no-reply@gateway.test>' })
   await mailer.send(MESSAGE)
   await mailer.send({ ...MESSAGE, to: 'binh@example.com' })
@@ -33,7 +33,7 @@ test('without a server each mail is a file that only its owner may read, in the 
   expect(statSync(join(folder, 'outbox', names[0]!)).mode & 0o077).toBe(0)
 })
 
-test('the outbox reads back what was written, newest first, whatever the letters', async () => {
+test('the outbox returns what was written, newest first, in any script', async () => {
   const outbox = join(folder, 'read')
   expect(await readOutbox(outbox)).toEqual([])
   const mailer = createOutboxMailer({ folder: outbox, from: 'no-reply@gateway.test' })
@@ -62,7 +62,7 @@ test('an address cannot smuggle a header or a second recipient in', async () => 
   }
 })
 
-/** Speaks as much SMTP as one mail needs. */
+/** A server that speaks as much SMTP as one mail needs. */
 async function startSmtp(answerToData: string): Promise<{ port: number; received: string[] }> {
   const received: string[] = []
   const server = createServer((socket: Socket) => {

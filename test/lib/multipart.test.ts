@@ -14,7 +14,7 @@ const file = fastCheck.record({
   }),
 })
 
-/** A form's texts have CR LF for every line end. */
+/** The text as a form sends it, with CR LF for every line end. */
 const asSent = (text: string) => text.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')
 
 test('reads every form that it writes', async () => {
@@ -37,7 +37,7 @@ test('reads every form that it writes', async () => {
   )
 })
 
-test('refuses a form that is beyond a limit, and says which', async () => {
+test('refuses a form that exceeds a limit, and says which one', async () => {
   const { body, contentType } = await writeForm([
     { name: 'text', value: 'x'.repeat(50) },
     { name: 'image', value: { bytes: Buffer.alloc(50), filename: 'a', contentType: 'image/png' } },
@@ -49,7 +49,7 @@ test('refuses a form that is beyond a limit, and says which', async () => {
   await expect(read({})).resolves.toMatchObject({ fields: [['text', 'x'.repeat(50)]] })
 })
 
-test('knows a form by its content type', () => {
+test('recognises a form by its content type', () => {
   expect(
     ['multipart/form-data; boundary=x', 'Multipart/Form-Data', ' multipart/form-data ;boundary=y'].map(isMultipart),
   ).toEqual([true, true, true])

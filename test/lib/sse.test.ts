@@ -18,7 +18,7 @@ function visible(events: SseEvent[]): { name: string; data: string }[] {
   return events.filter(event => event.hasData).map(({ name, data }) => ({ name, data }))
 }
 
-/** Cuts at the given places, in any order. */
+/** Cuts the bytes at the given places, which may be in any order. */
 function cut(bytes: Buffer, places: number[]): Buffer[] {
   const sorted = [...new Set(places.map(place => place % (bytes.length + 1)))].sort((a, b) => a - b)
   const edges = [0, ...sorted, bytes.length]
@@ -51,7 +51,7 @@ describe('what counts as an event', () => {
     expect(readText('data: a\ndata:  b\ndata\ndata:\n\n')).toEqual([{ name: '', data: 'a\n b\n\n' }])
   })
 
-  test('takes the last of several event lines and ignores fields that only begin alike', () => {
+  test('takes the last of several event lines and ignores fields whose names only begin in the same way', () => {
     expect(readText('event: a\nevent: b\neventual: c\ndatabase: d\ndata: x\nd: y\n\n')).toEqual([
       { name: 'b', data: 'x' },
     ])
@@ -61,7 +61,7 @@ describe('what counts as an event', () => {
     expect(readText('data: a\u2028b\u0085c\u000bd\n\n')).toEqual([{ name: '', data: 'a\u2028b\u0085c\u000bd' }])
   })
 
-  test('yields comments and event lines without data as blocks that are no events', () => {
+  test('yields comments and event lines without data as blocks that are not events', () => {
     const events = read([Buffer.from(': keep-alive\n\nevent: ping\n\ndata: x\n\n')])
     expect(events.map(event => [event.hasData, event.name, event.data])).toEqual([
       [false, '', ''],
@@ -70,7 +70,7 @@ describe('what counts as an event', () => {
     ])
   })
 
-  test('an empty stream holds nothing', () => {
+  test('an empty stream has no events', () => {
     expect(read([])).toEqual([])
     expect(read([Buffer.alloc(0)])).toEqual([])
   })
@@ -96,7 +96,7 @@ describe('cuts', () => {
   )
   const stream = fc.array(piece, { maxLength: 30 }).map(parts => Buffer.from(parts.join('')))
 
-  test('any chunking of the bytes gives the same events, and the raw bytes put together are the stream', () => {
+  test('any chunking of the bytes gives the same events, and their raw bytes add up to the stream', () => {
     fc.assert(
       fc.property(stream, fc.array(fc.nat(200), { maxLength: 8 }), (bytes, places) => {
         const events = read(cut(bytes, places))
@@ -117,7 +117,7 @@ describe('cuts', () => {
     ])
   })
 
-  test('an event is given out as soon as its blank line is there, also when the CR of CRLF ends the packet', () => {
+  test('an event is returned as soon as its blank line has arrived, also when the CR of CRLF ends the packet', () => {
     const reader = new SseReader(LIMIT)
     expect(reader.push(Buffer.from('data: a\r\n\r')).map(event => event.data)).toEqual(['a'])
     expect(reader.push(Buffer.from('\ndata: b\r\n\r\n')).map(event => event.data)).toEqual(['b'])

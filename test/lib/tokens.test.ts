@@ -30,11 +30,11 @@ test('counts any text of short words as the reference tokenizer does', () => {
   )
 })
 
-test('counts a byte order mark as the one token that it is, where the reference loses it', () => {
+test('counts a byte order mark as one token, which the reference drops', () => {
   expect([countTokens('\ufeff'), oracle('\ufeff')]).toEqual([1, 2])
 })
 
-test('pieces join to the text, and their counts to its count', () => {
+test('the pieces add up to the text, and their counts to its count', () => {
   const text = `Xin chào!\n\n${'a'.repeat(1_000)} 1234567 ${'漢'.repeat(200)} end`
   const pieces = [...tokenPieces(text)]
   expect(pieces.map(piece => piece.text).join('')).toBe(text)
@@ -42,7 +42,7 @@ test('pieces join to the text, and their counts to its count', () => {
   expect(Math.max(...pieces.map(piece => Buffer.byteLength(piece.text)))).toBe(TOKEN_LIMITS.pieceBytesMax)
 })
 
-// A count that looked through a run again for each of its pieces would need minutes here.
+// A counter that searched a run again for each of its pieces would need minutes here.
 test.each([
   ['one letter', 'a'],
   ['spaces', ' '],
@@ -56,7 +56,7 @@ test.each([
   expect(Math.abs(long / short / 40 - 1)).toBeLessThan(0.03)
 })
 
-test('estimates a very long text within two per cent', () => {
+test('estimates a very long text within two percent', () => {
   const page = 'The quick brown fox jumps over the lazy dog. Con cáo nâu nhanh nhẹn nhảy qua con chó lười. '.repeat(50)
   const pages = Array.from({ length: 300 }, (_, index) => `${page}\n${index}`)
   const exact = pages.reduce((sum, text) => sum + countTokens(`${text}\n`), 0)

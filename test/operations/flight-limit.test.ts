@@ -1,4 +1,4 @@
-/** Calls in flight per key: at most the limit in all processes together, and no statement far below it. */
+/** Calls in flight per key: at most the limit across all processes, and no database statement for keys far below it. */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { GatewayError } from '../../src/errors.ts'
@@ -25,7 +25,7 @@ function limiters(processes: number): FlightLimiter[] {
   })
 }
 
-/** How many of the calls were let in. */
+/** Tries to begin this many calls, and returns how many were admitted. */
 async function enter(limiter: FlightLimiter, keyId: number, limit: number, calls: number): Promise<number> {
   const outcomes = await Promise.allSettled(Array.from({ length: calls }, () => limiter.take(keyId, limit)))
   for (const outcome of outcomes) {
@@ -45,7 +45,7 @@ async function rowsOf(keyId: number): Promise<number> {
   return row?.rows
 }
 
-test('one process alone counts without asking, and lets in as many as the limit says', async () => {
+test('a single process counts without asking the database, and admits exactly the limit', async () => {
   const [only] = limiters(1) as [FlightLimiter]
   expect(await enter(only, 1, 10, 25)).toBe(10)
   leave(only, 1, 4)
@@ -53,14 +53,14 @@ test('one process alone counts without asking, and lets in as many as the limit 
   expect(await rowsOf(1)).toBe(0)
 })
 
-test('several processes let in the limit together, whoever asks first, and again what has ended', async () => {
+test('several processes together admit at most the limit, whoever asks first, and more calls once some have ended', async () => {
   for (const limit of [1, 7, 40, 300]) {
     const keyId = 100 + limit
     const all = limiters(3)
     const entered = await Promise.all(all.map(limiter => enter(limiter, keyId, limit, limit)))
     const inFlight = entered.reduce((sum, count) => sum + count, 0)
     expect(inFlight).toBeLessThanOrEqual(limit)
-    // What stays unused is at most what the others may use without asking.
+    // At most the shares that other processes may use without asking stay unused.
     expect(inFlight).toBeGreaterThanOrEqual(limit - Math.floor(limit / 8))
     all.forEach((limiter, index) => void leave(limiter, keyId, entered[index] as number))
     await expect.poll(() => enter(all[0] as FlightLimiter, keyId, limit, 1)).toBe(1)
@@ -73,7 +73,7 @@ test('a key far below its limit needs no statement in any process', async () => 
   expect(await rowsOf(2)).toBe(0)
 })
 
-test('random comings and goings in three processes never pass the limit', async () => {
+test('random calls in three processes never exceed the limit', async () => {
   const all = limiters(3)
   const counts = [0, 0, 0]
   for (let round = 0; round < 150; round++) {
@@ -89,12 +89,12 @@ test('random comings and goings in three processes never pass the limit', async 
   expect(Math.max(...counts)).toBeGreaterThan(0)
 })
 
-test('a call that ends while others wait for the database takes no place of theirs with it', async () => {
+test('a call that ends while another waits for the database does not give up the place of the waiting one', async () => {
   const [first, second] = limiters(2) as [FlightLimiter, FlightLimiter]
-  // One call of the own share, one that has to ask, and the first one ends before the answer.
+  // The first call fits the process's own share, the second has to ask, and the first ends before the answer.
   expect(first.take(6, 16)).toBeNull()
   const asking = first.take(6, 16)
-  // The question has left, and its answer has not come.
+  // Now the question has been sent, and its answer has not come yet.
   await new Promise(resolve => setImmediate(resolve))
   first.release(6)
   expect(first.take(6, 16)).toBeNull()
@@ -103,7 +103,7 @@ test('a call that ends while others wait for the database takes no place of thei
   expect(2 + others + (await enter(first, 6, 16, 20))).toBeLessThanOrEqual(16)
 })
 
-test('what a process had that died is free when its time is over', async () => {
+test('the places of a process that died are free once its share has expired', async () => {
   const [dead, living] = limiters(2) as [FlightLimiter, FlightLimiter]
   expect(await enter(dead, 4, 5, 5)).toBe(5)
   expect(await enter(living, 4, 5, 1)).toBe(0)
@@ -112,7 +112,7 @@ test('what a process had that died is free when its time is over', async () => {
   expect(await enter(living, 4, 5, 9)).toBe(5)
 })
 
-test('a second process makes known what the first one counted for itself', async () => {
+test('when a second process joins, the first one publishes the calls that it has counted on its own', async () => {
   const [first, second] = limiters(1).concat(limiters(1)) as [FlightLimiter, FlightLimiter]
   expect(await enter(first, 5, 16, 12)).toBe(12)
   first.setProcesses(2)

@@ -1,4 +1,4 @@
-/** The sliding minute against a model of it, at moments that the test chooses, and on Postgres' own clock. */
+/** The limit per sliding minute, compared with a simple model at times that the test chooses, and on Postgres' own clock. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
@@ -7,10 +7,10 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { seededRandom } from '../support/random.ts'
 
 let database: TestDatabase
-/** By the clock of the test. */
+/** A limiter on the test's clock. */
 let limiter: RateLimiter
 let nowMs = Date.parse('2026-11-21T10:00:00Z')
-/** By the clock of Postgres. */
+/** A limiter on Postgres' clock. */
 let live: RateLimiter
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 interface Outcome {
   readonly granted: number
-  /** Seconds that refused calls were told to wait; null when none was refused. */
+  /** The seconds that refused calls were told to wait; null if none was refused. */
   readonly waitSeconds: number | null
 }
 
@@ -44,19 +44,19 @@ async function take(from: RateLimiter, keyId: number, limit: number, calls: numb
   return { granted: calls - waits.length, waitSeconds: waits[0] ?? null }
 }
 
-/** Moments of the calls granted in the last so many ms. */
+/** The times of the calls granted in the last `ms` milliseconds. */
 function within(grants: readonly number[], ms: number): number[] {
   return grants.filter(at => at > nowMs - ms)
 }
 
-/** Random calls of one key, some at moments that the answers themselves named; what was granted by the end of each. */
+/** Makes random batches of calls with one key, some at exactly the time that the last refusal named; yields each outcome. */
 async function* traffic(keyId: number, limit: number, steps: number) {
   const random = seededRandom(keyId)
   const grants: number[] = []
   for (let step = 0; step < steps; step++) {
     const before = grants.length
     const calls = 1 + random(Math.max(3, Math.ceil(limit / 4)) * (random(10) === 0 ? 8 : 1))
-    // Every other time the process remembers nothing, as another process would.
+    // Forgets its cache every other time, to act like another process.
     if (step % 2 === 0) limiter.forget()
     const outcome = await take(limiter, keyId, limit, calls)
     for (let call = 0; call < outcome.granted; call++) grants.push(nowMs)
@@ -68,13 +68,13 @@ async function* traffic(keyId: number, limit: number, steps: number) {
 }
 
 test.each([1, 2, 3, 7, 30, EXACT_LIMIT_MAX])(
-  'a limit of %i is exact: refused is only what is too much',
+  'a limit of %i is exact: only the calls above it are refused',
   async limit => {
     for await (const { outcome, calls, before } of traffic(1000 + limit, limit, 150)) {
       const recent = within(before, 60_000)
       expect(outcome.granted).toBe(Math.min(calls, limit - recent.length))
       if (outcome.granted === calls) continue
-      // A call more fits when the oldest of the minute is a minute old.
+      // The next call fits when the oldest call of the minute is a minute old.
       const oldest = recent[0] ?? nowMs
       expect(outcome.waitSeconds).toBe(Math.max(1, Math.ceil((oldest + 60_000 - nowMs) / 1000)))
     }
@@ -82,7 +82,7 @@ test.each([1, 2, 3, 7, 30, EXACT_LIMIT_MAX])(
 )
 
 test.each([EXACT_LIMIT_MAX + 1, 200, 5000])(
-  'a limit of %i is never passed, and kept to within a second',
+  'a limit of %i is never exceeded, and is exact to within a second',
   async limit => {
     let refusals = 0
     for await (const { outcome, calls, before, grants } of traffic(1000 + limit, limit, 100)) {
@@ -116,13 +116,13 @@ test('follows a limit that was changed', async () => {
   expect(await take(limiter, 6, 8, 9)).toEqual({ granted: 5, waitSeconds: 50 })
   limiter.forget()
   nowMs += 10_000
-  // Eight calls count: the first three leave in 40 s, and only the seventh leaves room for one of two.
+  // Eight calls count against a limit of two. Three expire in 40 s, the other five in 50 s, which makes room.
   expect(await take(limiter, 6, 2, 1)).toEqual({ granted: 0, waitSeconds: 50 })
   nowMs += 50_000
   expect(await take(limiter, 6, 2, 3)).toEqual({ granted: 2, waitSeconds: 60 })
 })
 
-test('a key whose limit is used up costs no statement until its time has come', async () => {
+test('a key whose limit is used up causes no statement until its wait is over', async () => {
   expect(await take(limiter, 7, 1, 1)).toEqual({ granted: 1, waitSeconds: null })
   expect(await take(limiter, 7, 1, 1)).toEqual({ granted: 0, waitSeconds: 60 })
   await database.sql`delete from rate_grant where key_id = 7`
@@ -145,7 +145,7 @@ test('a clock that was set back by hours refuses nobody for longer than a minute
   expect((await take(limiter, 8, 5, 9)).granted).toBe(5)
 })
 
-test('by the clock of Postgres: never more than the limit, however calls come together', async () => {
+test('on the clock of Postgres, calls at once never exceed the limit', async () => {
   expect(await take(live, 9, 10, 25)).toEqual({ granted: 10, waitSeconds: 60 })
   live.forget()
   const again = await take(live, 9, 10, 5)

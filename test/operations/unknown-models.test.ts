@@ -1,4 +1,4 @@
-/** Names of models that mean nothing: how often, where operators see them, and what they may take of memory and disk. */
+/** Unknown model names: how they are counted, what operators see, and the bounds on memory and disk. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -32,7 +32,7 @@ function open(options: Partial<UnknownModelsOptions> = {}) {
 const listed = async (limit = 100) =>
   (await readUnknownModels(database.sql, { days: 7, limit })).map(each => [each.name, each.fellBack, each.refused])
 
-test('several processes add up what they count, the most asked first', async () => {
+test('the counts of several processes add up, and the most requested name comes first', async () => {
   await database.sql`delete from unknown_model`
   const processes = [open(), open()]
   for (const { names } of processes) {
@@ -65,7 +65,7 @@ test('several processes add up what they count, the most asked first', async () 
   ])
 })
 
-test('whatever a client writes is kept as the usage row keeps it', async () => {
+test('names are stored in the same form as in usage rows, whatever clients send', async () => {
   await database.sql`delete from unknown_model`
   const { names, events } = open()
   const odd = [
@@ -85,7 +85,7 @@ test('whatever a client writes is kept as the usage row keeps it', async () => {
   expect(events.map(({ level }) => level)).toEqual(['info'])
 })
 
-test('a key in the place of a name is not kept, and not logged', async () => {
+test('a key sent in place of a name is neither stored nor logged', async () => {
   await database.sql`delete from unknown_model`
   const { names, events } = open()
   const keys = ['sk-svc-abcDEF_123456', 'Bearer sk-proj-abcdef-123456', 'AIzaSyAbcdefghijklm0123456789']
@@ -95,7 +95,7 @@ test('a key in the place of a name is not kept, and not logged', async () => {
   expect(JSON.stringify(events)).not.toMatch(/abc/i)
 })
 
-test('names beyond the room in memory, and beyond that of a day, are counted and not kept', async () => {
+test('names above the limits in memory and per day are counted, but not stored', async () => {
   await database.sql`delete from unknown_model`
   const { names, events } = open({ namesMax: 30, namesPerDayMax: 4 })
   for (let number = 0; number < 50; number++) names.count(`name-${number}`, 'fell_back')
@@ -111,7 +111,7 @@ test('names beyond the room in memory, and beyond that of a day, are counted and
   expect(others.map(([name]) => name)).not.toContain('a-new-one')
 })
 
-test('what could not be written waits for the next time', async () => {
+test('counts that could not be written are written the next time', async () => {
   await database.sql`delete from unknown_model`
   let isDown = true
   const sql = {
@@ -129,7 +129,7 @@ test('what could not be written waits for the next time', async () => {
   expect(events.map(({ level }) => level)).toEqual(['warn', 'info'])
 })
 
-test('only the days asked for are read, and days long past are forgotten', async () => {
+test('only the requested days are read, and days long past are deleted', async () => {
   await database.sql`delete from unknown_model`
   const today = `(now() at time zone 'Asia/Ho_Chi_Minh')::date`
   await database.sql.unsafe(

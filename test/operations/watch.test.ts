@@ -1,4 +1,4 @@
-/** What processes of one database tell each other. */
+/** How the processes of one database notify each other. */
 
 import { afterAll, expect, test } from 'vitest'
 import { watchOperations } from '../../src/operations/watch.ts'
@@ -7,7 +7,7 @@ import { createTestDatabase } from '../support/postgres.ts'
 const database = await createTestDatabase()
 afterAll(() => database.drop())
 
-test('a process that begins to serve is known to the others by news, not only when they ask', async () => {
+test('other processes are notified when a process begins to serve, and need not poll for it', async () => {
   const counts: number[] = []
   const watch = (name: string) =>
     watchOperations({

@@ -12,11 +12,11 @@ import { renderQrPng } from '../../src/payments/qr-png.ts'
 import { renderQrSvg } from '../../src/payments/qr-svg.ts'
 import { crc16, encodeVietQr } from '../../src/payments/vietqr.ts'
 
-/** CommonJS whose types do not say so. */
+/** Loaded with `require`, because the package is CommonJS although its types say otherwise. */
 const readQr = createRequire(import.meta.url)('jsqr') as typeof import('jsqr').default
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-/** With characters that are easily confused. A code of chance would sometimes hold another one by the text around it. */
+/** A fixed code with easily confused characters. A random one could by chance form another code with the text around it. */
 const CODE = 'STYFW319052S'
 
 describe('order codes', () => {
@@ -29,7 +29,7 @@ describe('order codes', () => {
     }
   })
 
-  test('a wrong character is noticed unless it is one of the pair that the check cannot tell apart', () => {
+  test('a wrong character is detected, except in the one pair that the check cannot distinguish', () => {
     let missed = 0
     let tried = 0
     for (let turn = 0; turn < 50; turn++) {
@@ -47,7 +47,7 @@ describe('order codes', () => {
     expect(missed / tried).toBeLessThan(0.01)
   })
 
-  test('two neighbours that change places are noticed', () => {
+  test('two swapped neighbours are detected', () => {
     let missed = 0
     for (let turn = 0; turn < 200; turn++) {
       const code = makeOrderCode()
@@ -62,9 +62,12 @@ describe('order codes', () => {
     expect(missed).toBeLessThan(20)
   })
 
-  test.each(['', 'ST', 'st7k3m9qxa2f', 'ST7K3M9QXA2I', `${CODE}0`, CODE.slice(1), `${CODE}\n`])('%j is none', text => {
-    expect(isOrderCode(text)).toBe(false)
-  })
+  test.each(['', 'ST', 'st7k3m9qxa2f', 'ST7K3M9QXA2I', `${CODE}0`, CODE.slice(1), `${CODE}\n`])(
+    '%j is not a code',
+    text => {
+      expect(isOrderCode(text)).toBe(false)
+    },
+  )
 })
 
 describe('memos', () => {
@@ -72,8 +75,8 @@ describe('memos', () => {
   test.each([
     ['alone', CODE],
     ['in small letters', CODE.toLowerCase()],
-    ['behind the bank’s own text', `MBVCB.3278907687.${CODE}.CT tu 0071000123456 NGUYEN VAN A toi 0011004567890`],
-    ['with the payer’s name right behind it', `${CODE} NGUYEN THI HOA chuyen tien`],
+    ['after the bank’s own text', `MBVCB.3278907687.${CODE}.CT tu 0071000123456 NGUYEN VAN A toi 0011004567890`],
+    ['with the payer’s name right after it', `${CODE} NGUYEN THI HOA chuyen tien`],
     ['cut into chunks', chunks],
     ['cut at every character', [...CODE].join(' ')],
     ['with hyphens and dots', `${CODE.slice(0, 2)}-${CODE.slice(2, 7)}.${CODE.slice(7)}`],
@@ -82,18 +85,18 @@ describe('memos', () => {
       'in full-width characters',
       [...CODE].map(character => String.fromCodePoint(character.codePointAt(0)! + 0xfee0)).join(''),
     ],
-    ['with marks put on', `Nạp tiền ${[...CODE].join('\u0300')}`],
+    ['with combining marks added', `Nạp tiền ${[...CODE].join('\u0300')}`],
     ['with O for 0 and I or L for 1', `nap ${CODE.replaceAll('0', 'O').replaceAll('1', 'l')}`],
-    ['glued to what stands before it', `CKST${CODE}`],
+    ['glued to the text before it', `CKST${CODE}`],
   ])('a code %s is found', (_, memo) => {
     expect(findOrderCodes(memo)).toEqual([CODE])
   })
 
-  test('a code is found too where the text around it makes another one of it', () => {
+  test('a code is found even if the text around it forms another one with it', () => {
     expect(findOrderCodes('CKSTSTTEH1AYMH9E')).toEqual(['STSTTEH1AYMH', 'STTEH1AYMH9E'])
   })
 
-  test('several codes are found in the order they stand, each once', () => {
+  test('several codes are found in their order, each once', () => {
     const other = 'STTEH1AYMH9E'
     expect(findOrderCodes(`${other} va ${CODE} va ${other}`)).toEqual([other, CODE])
   })
@@ -103,7 +106,7 @@ describe('memos', () => {
     ['no code', 'chuyen tien nha thang 11'],
     ['a wrong check character', CODE.slice(0, 11) + ALPHABET[(ALPHABET.indexOf(CODE[11]!) + 1) % 31]],
     ['a code cut short', CODE.slice(0, 11)],
-    ['a code past where memos end', `${'x'.repeat(2_000)}${CODE}`],
+    ['a code beyond the length of memos', `${'x'.repeat(2_000)}${CODE}`],
   ])('%s has none', (_, memo) => {
     expect(findOrderCodes(memo)).toEqual([])
   })
@@ -130,7 +133,7 @@ describe('VietQR', () => {
     )
   })
 
-  test('is byte for byte what another implementation makes, and reads back', () => {
+  test('equals the output of another implementation byte for byte, and can be read back', () => {
     const bins = Object.values(BanksObject)
       .map(bank => bank.bin)
       .filter(bin => /^\d{6}$/.test(bin))
@@ -179,7 +182,7 @@ describe('VietQR', () => {
     expect(() => encodeVietQr({ ...good, ...change })).toThrow(RangeError)
   })
 
-  test('a camera reads the payload from the drawing', () => {
+  test('a QR reader finds the payload in the drawing', () => {
     const payload = encodeVietQr({ bin: '970436', accountNumber: '1012345678', amountVnd: 50_000, memo: CODE })
     const svg = renderQrSvg(payload, 'Nạp "50.000" <₫>')
     expect(svg).toContain('aria-label="Nạp &#34;50.000&#34; &#60;₫&#62;"')
@@ -189,7 +192,7 @@ describe('VietQR', () => {
   })
 })
 
-/** The drawing as a picture, four pixels a module; understands as much SVG as the drawing has. */
+/** Draws the SVG as a picture with four pixels per module. Understands only the SVG that our drawings use. */
 function rasterise(svg: string): [Uint8ClampedArray, number, number] {
   const size = Number(/viewBox="0 0 (\d+) /.exec(svg)?.[1])
   const width = size * 4
@@ -230,7 +233,7 @@ test.each([
   expect(readAmountVnd(text)).toBe(amount)
 })
 
-test('the picture of a code is read by an app, pixel by pixel', () => {
+test('a QR reader finds the payload in the PNG', () => {
   const payload = encodeVietQr({ bin: '970436', accountNumber: '1012345678', amountVnd: 70_000, memo: CODE })
   const png = renderQrPng(payload)
   const { width, height, data } = pixelsOf(png)
@@ -239,7 +242,7 @@ test('the picture of a code is read by an app, pixel by pixel', () => {
   expect(width).toBeGreaterThan(400)
 })
 
-/** Of a PNG of one bit a pixel without filters, as readers of QR codes want them. */
+/** The pixels of a PNG with one bit per pixel and no filters, in the form that QR readers take. */
 function pixelsOf(png: Buffer): { width: number; height: number; data: Uint8ClampedArray } {
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)]
   const length = png.readUInt32BE(33)
@@ -260,7 +263,7 @@ describe('links to banking apps', () => {
   const order = { orderCode: CODE, amountVnd: 70_000 }
   const links = (bin: string) => bankApps({ ...bank, bin }, order, 'https://gateway.test/topup/x')
 
-  test('each line is complete, and a receiving bank has the code of its own app', () => {
+  test('each app of the list is complete, and each receiving bank has the code of its own app', () => {
     const { apps, banks } = readBankAppList()
     for (const app of apps) {
       expect(Object.keys(app).sort()).toEqual(['fills', 'id', 'name'])
@@ -271,7 +274,7 @@ describe('links to banking apps', () => {
       })
     }
     expect(new Set(apps.map(app => app.id)).size).toBe(apps.length)
-    // An independent table of banks: the same name stands behind the number and behind the app of that code.
+    // In an independent table of banks, the number has the same name as the app of that code.
     const names = new Map(Object.values(BanksObject).map(each => [each.bin, each.shortName.replace('OCB Bank', 'OCB')]))
     for (const [bin, code] of Object.entries(banks)) {
       const app = apps.find(({ id }) => id === code)
@@ -279,7 +282,7 @@ describe('links to banking apps', () => {
     }
   })
 
-  test('those that fill the transfer in come first and are told it, and the others nothing', () => {
+  test('apps that can fill in the transfer come first and get its details, the others get none', () => {
     const apps = links(bank.bin)
     const filling = apps.filter(app => app.fills)
     expect(apps.slice(0, filling.length)).toEqual(filling)
@@ -299,7 +302,7 @@ describe('links to banking apps', () => {
     for (const app of apps.slice(filling.length)) expect(app.url).toBe(`https://dl.vietqr.io/pay?app=${app.id}`)
   })
 
-  test('for a receiving bank that is not in the list every app only opens', () => {
+  test('for a receiving bank that is not in the list, no app gets any details', () => {
     expect(links('999999').filter(app => app.fills || app.url.includes('&'))).toEqual([])
   })
 })

@@ -27,7 +27,7 @@ test.each([
   if (created.outcome === 'out_of_range') expect(created).toMatchObject({ minVnd: 50_000, maxVnd: 499_000_000 })
 })
 
-test('what the page shows names bank, account, amount and memo, and the code says the same', async () => {
+test('a payment request has bank, account, amount and memo, and its QR code has the same', async () => {
   const order = await newOrder(payments, 200_000)
   const request = paymentRequest(payments, order)
   expect(request).toMatchObject({ bank: BANK, amountVnd: 200_000, memo: order.orderCode })
@@ -49,7 +49,7 @@ test('the same amount sent many times at once makes one order, another amount an
   expect(stranger.orderCode).not.toBe(orders[0]?.orderCode)
 })
 
-test('an order that is about to expire, was cancelled or was paid is not given again', async () => {
+test('an order that is about to expire, was cancelled or was paid is not reused', async () => {
   const accountId = await newAccount(sql)
   const first = await newOrder(payments, 60_000, accountId)
   await sql.unsafe(
@@ -78,7 +78,7 @@ test('no more orders are open than allowed; a cancelled or expired one makes roo
   expect((await order(80_000)).outcome).toBe('created')
 })
 
-test('its state is open, expired, cancelled or paid, and money comes first', async () => {
+test('an order is open, expired, cancelled or paid, and paid takes precedence', async () => {
   const order = await newOrder(payments)
   const state = async () => (await readOrder(payments, order))?.state
   expect(await state()).toBe('open')
@@ -97,7 +97,7 @@ test('its state is open, expired, cancelled or paid, and money comes first', asy
   })
 })
 
-test('an order of somebody else is like one that does not exist', async () => {
+test('somebody else’s order is treated like one that does not exist', async () => {
   const order = await newOrder(payments)
   const accountId = await newAccount(sql)
   const { orderCode } = order
@@ -107,7 +107,7 @@ test('an order of somebody else is like one that does not exist', async () => {
   expect((await readOrder(payments, order))?.state).toBe('open')
 })
 
-test('the history is the account’s own, newest first, page by page; operators search in all', async () => {
+test('the history has the account’s own orders, newest first, page by page; operators can search all orders', async () => {
   const accountId = await newAccount(sql)
   const made = []
   for (const amount of [50_000, 60_000, 70_000]) made.unshift(await newOrder(payments, amount, accountId))

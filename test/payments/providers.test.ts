@@ -94,12 +94,12 @@ describe('SePay', () => {
     expect(fault(() => sepay.verify(raw, headers as Headers))).toBe('notification_refused')
   })
 
-  test('a time of four minutes ago still counts, as does one in milliseconds', () => {
+  test('a time four minutes ago is still accepted, as is one in milliseconds', () => {
     expect(fault(() => sepay.verify(raw, sign(raw, NOW_MS / 1_000 - 240)))).toBe('accepted')
     expect(fault(() => sepay.verify(raw, sign(raw, NOW_MS)))).toBe('accepted')
   })
 
-  test('with an API key only, that is what counts', () => {
+  test('if only an API key is set, the key is checked', () => {
     const plain = provider({ sepayApiKey: 'an-api-key' })
     expect(fault(() => plain.verify(raw, { authorization: 'Apikey an-api-key' }))).toBe('accepted')
     for (const authorization of ['Apikey an-api-kez', 'Apikey ', 'Bearer an-api-key', '', undefined]) {
@@ -125,14 +125,14 @@ describe('SePay', () => {
     expect(fault(() => sepay.verify(bytes(text), sign(bytes(text))))).toBe('notification_unreadable')
   })
 
-  test('money that goes out is read as such', () => {
+  test('outgoing money is recognised as such', () => {
     const out = bytes({ ...body, transferType: 'out' })
     expect(sepay.verify(out, sign(out))).toMatchObject([{ direction: 'out', amountVnd: 2_277_000n }])
   })
 })
 
 describe('payOS', () => {
-  /** The example of its documentation, word for word. */
+  /** The example in its documentation, word for word. */
   const payos = provider({ payosChecksumKey: '1a54716c8f0efb2744fb28b6e38b25da7f67a925d98bc1c18bd8faaecadd7675' })
   const body = {
     code: '00',
@@ -182,7 +182,7 @@ describe('payOS', () => {
   test.each([
     ['no signature', { ...body, signature: undefined }],
     ['an empty signature', { ...body, signature: '' }],
-    ['a signature that is no text', { ...body, signature: { length: 64 } }],
+    ['a signature that is not text', { ...body, signature: { length: 64 } }],
     ['another amount', { ...body, data: { ...body.data, amount: 3_000_000 } }],
     ['a field more', { ...body, data: { ...body.data, extra: 1 } }],
     ['no data', { ...body, data: null }],
@@ -194,7 +194,7 @@ describe('payOS', () => {
 })
 
 describe('Casso', () => {
-  /** The example of its documentation. */
+  /** The example in its documentation. */
   const SENT_MS = 1_727_948_258_788
   const checksumKey = 'mgExMrjj4i7a1p8Cs6LmFbpCd8lbw4sSX4LZXPag7TKazeIogtR90tvWYTkwQbvs'
   const signature =
@@ -244,12 +244,12 @@ describe('Casso', () => {
     ['another time', { error: 0, data }, { 'x-casso-signature': `t=${SENT_MS + 1},v1=${signature}` }],
     ['a signature cut short', { error: 0, data }, { 'x-casso-signature': `t=${SENT_MS},v1=${signature.slice(0, 64)}` }],
     ['the older token although a key is set', { error: 0, data }, { 'secure-token': 'older token' }],
-    ['a body that is no object', '"x"', headers],
+    ['a body that is not an object', '"x"', headers],
   ])('refuses %s', (_, body, given) => {
     expect(fault(() => casso.verify(bytes(body), given))).toBe('notification_refused')
   })
 
-  test('refuses the true example six minutes later', () => {
+  test('refuses the genuine example six minutes later', () => {
     const late = provider({ cassoChecksumKey: checksumKey }, SENT_MS + 360_000)
     expect(fault(() => late.verify(bytes({ error: 0, data }), headers))).toBe('notification_refused')
   })
@@ -342,7 +342,7 @@ describe('any other source', () => {
     ['no list', {}],
     ['too long a list', { transactions: Array.from({ length: 201 }, () => body.transactions[0]) }],
     ['a negative amount', { transactions: [{ ...body.transactions[0], amount_vnd: -50_000 }] }],
-    ['an item that is no object', { transactions: ['x'] }],
+    ['an item that is not an object', { transactions: ['x'] }],
   ])('says of %s that it is not understood', (_, odd) => {
     expect(fault(() => signed.verify(bytes(odd), sign(bytes(odd))))).toBe('notification_unreadable')
   })

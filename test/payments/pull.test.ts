@@ -13,7 +13,7 @@ const { sql } = database
 const TOKEN = 'sepay-api-token-0001'
 const NOW = new Date('2026-11-21T05:00:00Z')
 
-/** SePay's side: rows as its list has them, oldest first. */
+/** The transactions that the scripted SePay lists, oldest first. */
 let rows: Record<string, unknown>[] = []
 let answer: ((request: IncomingMessage, response: ServerResponse) => void) | null = null
 const asked: URL[] = []
@@ -76,7 +76,7 @@ const none = { credited: 0, duplicate: 0, alias: 0, conflict: 0, unmatched: 0, i
 const wallets = async (): Promise<bigint> =>
   BigInt((await sql`select coalesce(sum(balance_micro_vnd), 0)::text as sum from wallet`)[0]?.sum)
 
-test('credits what the webhook failed to report, once, and wakes those who wait for it', async () => {
+test('credits once what the webhook failed to report, and wakes the calls that wait for the money', async () => {
   const order = await newOrder(payments)
   rows = [row({ transaction_content: `MBVCB.327.${order.orderCode}.CT tu 0071` })]
   const before = await wallets()
@@ -124,7 +124,7 @@ test("a transfer without the bank's reference is not credited but named", async 
   )
 })
 
-test('reads every page, and says so when there are more than it may read', async () => {
+test('reads every page, and fails if there are more than it may read', async () => {
   rows = Array.from({ length: 230 }, () => row())
   expect(await pull()).toEqual({ ...none, unmatched: 230 })
   expect(asked.map(url => url.searchParams.get('page'))).toEqual(['1', '2', '3'])
@@ -157,7 +157,7 @@ test.each([
   expect(await readPulls(payments)).toEqual([{ source: 'sepay-api', finishedAt: expect.any(Date), fault: null }])
 })
 
-test('nothing is asked without a token, and the command line has the verb', () => {
+test('without a token nothing is requested; the command line has the command', () => {
   expect(createPullSources(NO_PROVIDER_SECRETS, { limits: PAYMENT_LIMITS, sepayApiUrl: 'http://localhost' })).toEqual(
     [],
   )

@@ -119,20 +119,20 @@ describe('a transfer with an order’s code', () => {
     }
   })
 
-  test('told twice by its provider, under two ids and one bank reference, is credited once and waits for an operator', async () => {
+  test('reported twice by its provider, under two ids and one bank reference, is credited once; the second waits for an operator', async () => {
     const order = await newOrder(payments)
     const given = () => transfer({ memo: order.orderCode, bankReference: 'REUSED' })
     expect((await receive(payments, given())).outcome).toBe('credited')
     const second = await receive(payments, given())
     expect(second).toMatchObject({ outcome: 'unmatched', reason: 'repeated_reference' })
     expect(payments.events.at(-1)?.message).toContain('waits for an operator: repeated_reference')
-    // What a list of the bank's service shows is paired with both, and a third of its own is as doubtful.
+    // A list that shows both is matched to them, and a third transfer in it is as doubtful as the second was.
     for (let turn = 0; turn < 2; turn++) expect((await receive(payments, given(), 'pull')).outcome).toBe('alias')
     expect(await receive(payments, given(), 'pull')).toMatchObject({ reason: 'repeated_reference' })
     expect(await balanceOf(sql, order.accountId)).toBe(50_000)
   })
 
-  test('told twice at once by its provider is credited once', async () => {
+  test('reported several times at once by its provider is credited once', async () => {
     const order = await newOrder(payments)
     const given = Array.from({ length: 6 }, () => transfer({ memo: order.orderCode, bankReference: 'AT ONCE' }))
     const outcomes = (await Promise.all(given.map(one => receive(payments, one)))).map(({ outcome }) => outcome)
@@ -140,7 +140,7 @@ describe('a transfer with an order’s code', () => {
     expect(await balanceOf(sql, order.accountId)).toBe(50_000)
   })
 
-  test('under a bank reference that this provider used long ago, or for another amount, is another transfer', async () => {
+  test('is a new transfer if its provider used the bank reference long ago, or for another amount', async () => {
     const order = await newOrder(payments)
     const day = 24 * 3_600_000
     const booked = [new Date(Date.now() - 8 * day), new Date()]
@@ -187,7 +187,7 @@ describe('a transfer with an order’s code', () => {
   })
 })
 
-describe('a transfer that nobody can place by itself waits for an operator', () => {
+describe('a transfer that cannot be matched automatically waits for an operator', () => {
   test.each([
     ['no code', 'no_code', async () => transfer({ memo: 'chuyen tien' })],
     ['a code without an order', 'unknown_code', async () => transfer({ memo: makeOrderCode() })],
@@ -209,7 +209,7 @@ describe('a transfer that nobody can place by itself waits for an operator', () 
   })
 })
 
-test('money that goes out is kept and ignored, also with a code in its memo', async () => {
+test('outgoing money is recorded and ignored, even with a code in its memo', async () => {
   const order = await newOrder(payments)
   const received = await receive(payments, transfer({ memo: order.orderCode, direction: 'out' }))
   expect(received.outcome).toBe('ignored')
@@ -217,7 +217,7 @@ test('money that goes out is kept and ignored, also with a code in its memo', as
 })
 
 describe('a failure in the middle', () => {
-  test('leaves the transaction stored and undecided; the provider’s next try decides it', async () => {
+  test('leaves the transaction stored and undecided; the provider’s retry decides it', async () => {
     const order = await newOrder(payments)
     const given = transfer({ memo: order.orderCode })
     const broken = testPayments(sql, {
@@ -233,7 +233,7 @@ describe('a failure in the middle', () => {
     expect(await balanceOf(sql, order.accountId)).toBe(50_000)
   })
 
-  test('what no provider sends again is decided by the sweep, and only once', async () => {
+  test('the sweep decides what no provider sends again, and only once', async () => {
     const order = await newOrder(payments)
     const source = { provider: 'sepay', via: 'webhook', notificationId: null } as const
     const stored = await storeTransaction(sql, source, transfer({ memo: order.orderCode }))
@@ -251,7 +251,7 @@ describe('a failure in the middle', () => {
 describe('a notification', () => {
   const provider = (verify: BankProvider['verify']): BankProvider => ({ name: 'test', verify })
 
-  test('is kept as it came before it is judged, and once however often it comes', async () => {
+  test('is stored as it came before it is processed, and only once however often it comes', async () => {
     const order = await newOrder(payments)
     const given = transfer({ memo: order.orderCode })
     const body = Buffer.from(`{"memo":"${order.orderCode}","nul":"\0"}`)
@@ -271,7 +271,7 @@ describe('a notification', () => {
     expect(rows).toEqual([{ body: `{"memo":"${order.orderCode}","nul":""}`, fault: null }])
   })
 
-  test('that is forged leaves no trace; one that is authentic but not understood is kept', async () => {
+  test('that is forged leaves no trace; an authentic one that is not understood is stored', async () => {
     const count = async () => (await sql.unsafe('select count(*)::integer as n from bank_notification'))[0]?.n
     const before = await count()
     const refusing = provider(() => {
@@ -319,7 +319,7 @@ describe('an entry by hand', () => {
     const entered = await enterTransfer(payments, { ...entry, memo: order.orderCode })
     expect(entered).toMatchObject({ outcome: 'credited', accountId: order.accountId })
     expect((await enterTransfer(payments, { ...entry, memo: order.orderCode })).outcome).toBe('duplicate')
-    // Copied from a page: with a mark that nobody sees, and in full width.
+    // As copied from a web page, with an invisible character and a full-width letter.
     const copied = `\u200b${entry.bankReference.replace('f', 'ｆ')}`
     const again = await enterTransfer(payments, { ...entry, bankReference: copied, memo: order.orderCode })
     expect(again.outcome).toBe('duplicate')
@@ -335,7 +335,7 @@ describe('an entry by hand', () => {
     expect(log).toMatchObject([{ operator_name: OPERATOR.name, reason: 'seen on the statement' }])
   })
 
-  test('of what a provider has reported already is a second sight of it', async () => {
+  test('of a transfer that a provider has already reported is matched to that transfer', async () => {
     const order = await newOrder(payments)
     await receive(payments, transfer({ memo: order.orderCode, bankReference: 'FT901' }))
     const entered = await enterTransfer(payments, { ...entry, bankReference: 'FT901', memo: order.orderCode })
@@ -354,14 +354,14 @@ describe('an entry by hand', () => {
 describe('a simulated transfer', () => {
   const sandbox = testPayments(sql, { simulation: true })
 
-  test('goes the whole way of a real one', async () => {
+  test('takes the same path as a real one', async () => {
     const order = await newOrder(sandbox, 80_000)
     expect(await simulateTransfer(sandbox, order)).toMatchObject({ outcome: 'credited', orderCode: order.orderCode })
     expect(await simulateTransfer(sandbox, { ...order, amountVnd: 1_000 })).toMatchObject({ outcome: 'credited' })
     expect(await balanceOf(sql, order.accountId)).toBe(81_000)
   })
 
-  test('does not happen outside the sandbox, nor for an order of somebody else', async () => {
+  test('is refused outside the sandbox, and for somebody else’s order', async () => {
     const order = await newOrder(payments)
     expect(await simulateTransfer(payments, order)).toBeNull()
     const stranger = await newAccount(sql)

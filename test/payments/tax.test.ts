@@ -5,7 +5,7 @@ import { splitTax, taxRateOn } from '../../src/payments/tax.ts'
 const ratesOf = (text?: string) =>
   readConfig({ environment: text === undefined ? {} : { TAX_RATES: text }, upstreamIds: [] }).taxRates
 
-test('the rate is that of the day; before the first, the first', () => {
+test('the rate is the one in force that day; before the first, the first', () => {
   const percentOn = (day: string, text?: string) => taxRateOn(ratesOf(text), day).percent
   expect(['2024-01-01', '2025-07-01', '2026-12-31', '2027-01-01', '2030-05-05'].map(day => percentOn(day))).toEqual([
     ...[8, 8, 8, 10, 10],
@@ -29,7 +29,7 @@ test('net and tax are whole dong and add up to the gross, net rounded half up', 
 })
 
 test.each(['8', '2026-01-01', '2026-01-01:8%', '2027-01-01:10,2026-01-01:8', '2026-13-01:8', '2026-01-01:8,'])(
-  'TAX_RATES=%s keeps it from starting, with what to write',
+  'TAX_RATES=%s stops the start, with an error that says what to write',
   text => {
     expect(() => ratesOf(text)).toThrow(ConfigError)
     expect(() => ratesOf(text)).toThrow('such as 2025-07-01:8,2027-01-01:10')

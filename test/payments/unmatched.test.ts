@@ -33,7 +33,7 @@ test('the queue shows the oldest first with its sum, page by page', async () => 
 })
 
 describe('assigning', () => {
-  test('to an account, by eight operators at once, credits once, wakes its calls and says who and why', async () => {
+  test('to an account, by eight operators at once, credits once, wakes its calls and logs who did it and why', async () => {
     const accountId = await newAccount(sql)
     const bankTxnId = await waiting()
     const answers = await Promise.all(Array.from({ length: 8 }, () => assign(bankTxnId, { accountId })))
@@ -66,7 +66,7 @@ describe('assigning', () => {
     expect(await balanceOf(sql, order.accountId)).toBe(2_000_000_000)
   })
 
-  test('what does not exist or waits no more changes nothing', async () => {
+  test('a transfer that does not exist or no longer waits changes nothing', async () => {
     const accountId = await newAccount(sql)
     const bankTxnId = await waiting()
     expect(await assign(1_000_000, { accountId })).toEqual({ outcome: 'unknown_transaction' })
@@ -81,7 +81,7 @@ describe('assigning', () => {
   })
 })
 
-test('the audit of payments finds money that was booked without a transfer, and the other way round', async () => {
+test('the audit of payments finds money booked without a transfer, and transfers without a booking', async () => {
   await expectCleanAudit(sql)
   expect((await auditPayments(sql)).clean).toBe(true)
   const forged = async (statements: string) => {

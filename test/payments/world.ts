@@ -1,4 +1,4 @@
-/** Payments of a test: services, customers, transfers. */
+/** Payment services, customers and transfers for tests. */
 
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { recordAction } from '../../src/accounts/operator-log.ts'
@@ -39,7 +39,7 @@ export function testPayments(
   }
 }
 
-/** Opens every connection of the pool, so that what is sent at once runs at once. */
+/** Opens every connection of the pool, so that statements sent at once run at once. */
 export async function warmUp(sql: Sql): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, () => sql.unsafe('select pg_sleep(0.05)')))
 }
@@ -70,7 +70,7 @@ export function transfer(change: Partial<BankTransaction> = {}): BankTransaction
   }
 }
 
-/** By the webhook of `provider`, unless told otherwise. */
+/** Receives a transaction through the webhook of `provider`, or through SePay's list if that is `pull`. */
 export async function receive(
   payments: PaymentServices,
   given: BankTransaction,
@@ -81,7 +81,7 @@ export async function receive(
   return received as Received
 }
 
-/** Whole dong. */
+/** The balance in whole dong. */
 export async function balanceOf(sql: Sql, accountId: number): Promise<number> {
   const rows = await sql.unsafe(
     'select balance_micro_vnd / 1000000 as vnd from wallet where account_id = $1::text::bigint',

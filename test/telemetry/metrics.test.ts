@@ -1,4 +1,4 @@
-/** What a scrape reads after calls of every kind: the figures are the calls', their labels are bounded, nothing of content. */
+/** What a scrape returns after calls of every kind: figures that match the calls, a bounded set of labels, no content. */
 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ import { changedTables } from '../support/tables.ts'
 
 const ENTRY = 'claude-opus-5'
 const LABELS = { entry: ENTRY, upstream: 'anthropic', endpoint: 'messages' }
-/** Not served on the chat endpoints. */
+/** A model that the chat endpoints do not serve. */
 const IMAGES = TABLES.entries.find(({ endpoints }) => endpoints[0] === 'images_generations')?.id ?? ''
 const CANARY = 'a secret prompt'
 
@@ -60,7 +60,7 @@ describe('a gateway with metrics', () => {
     return new Response(await response.text(), response)
   }
 
-  /** How much each of the sums rises by `work`, after every call of it is settled. */
+  /** How much each sum rises while `work` runs and all its calls are settled. */
   async function rises(
     sums: readonly (readonly [name: string, labels?: Readonly<Record<string, string>>])[],
     work: () => Promise<unknown>,
@@ -90,7 +90,7 @@ describe('a gateway with metrics', () => {
       : 0
   }
 
-  test('counts a call with its tokens, its money and its time, as its usage row has them', async () => {
+  test('counts a call with the same tokens, money and time as its usage row', async () => {
     const usage = { input_tokens: 10, cache_read_input_tokens: 30, output_tokens: 7 }
     answers = [json(200, { ...MESSAGE, usage })]
     const figures = await rises(
@@ -125,7 +125,7 @@ describe('a gateway with metrics', () => {
     expect((await scrape(url)).sum('gateway_upstream_cost_unknown_total', { entry: ENTRY })).toBe(0)
   })
 
-  test('counts what a wallet could not pay apart from what it paid', async () => {
+  test('counts what a wallet could not pay separately from what it paid', async () => {
     const poor = await running.account(100_000n)
     const [charged, uncollected] = await rises(
       [['gateway_charged_vnd_total'], ['gateway_uncollected_vnd_total', { entry: ENTRY }]],
@@ -140,7 +140,7 @@ describe('a gateway with metrics', () => {
     expect(uncollected).toBeCloseTo((17 * 6500 - 100_000) / 1e6, 9)
   })
 
-  test('a call that fails over counts at the upstream that served it, and the fault at the one that did not', async () => {
+  test('a call that fails over counts for the upstream that served it, and the fault for the one that failed', async () => {
     answers = [json(529, { error: { message: 'overloaded' } }), goodMessage]
     const figures = await rises(
       [
@@ -194,7 +194,7 @@ describe('a gateway with metrics', () => {
     ).toEqual([0, 0, 0])
   })
 
-  test('counts each error that a client is told once, on every route and before a request is one', async () => {
+  test('counts each error that a client gets once, on every route and for input that never becomes a request', async () => {
     const codes = [
       'malformed_json',
       'authentication_failed',
@@ -226,7 +226,7 @@ describe('a gateway with metrics', () => {
     expect(counted).toEqual([1, 1])
   })
 
-  test('names that are in no catalogue make no labels', async () => {
+  test('names that are not in the catalogue create no labels', async () => {
     const series = async () => (await scrape(url)).families.get('gateway_calls_total')?.samples.length
     const paint = (name: string) =>
       post(JSON.stringify({ model: name, prompt: 'x' }), undefined, '/v1/images/generations')
@@ -240,7 +240,7 @@ describe('a gateway with metrics', () => {
     )
   })
 
-  test('holds no prompt, key, id or address', async () => {
+  test('contains no prompt, key, id or address', async () => {
     await post(chatCall(`${CANARY} as a name`))
     const text = await (await fetch(url)).text()
     for (const secret of [CANARY, 'secret', account.apiKey, account.email, 'upstream-secret', 'req_', provider.url]) {
@@ -258,7 +258,7 @@ describe('a gateway with metrics', () => {
     expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
   })
 
-  test('figures of the process are there', async () => {
+  test('has figures of the process', async () => {
     const figures = await scrape(url)
     for (const name of [
       'process_cpu_seconds_total',
@@ -273,14 +273,14 @@ describe('a gateway with metrics', () => {
   })
 })
 
-test('without METRICS_PORT there are none', async () => {
+test('without METRICS_PORT there are no metrics', async () => {
   const running = await startTestGateway()
   expect(running.gateway.metrics).toBe(null)
   await running.close()
 })
 
-describe('what the database knows', () => {
-  test('show old holds, and the audit its differences', async () => {
+describe('figures from the database', () => {
+  test('show old holds, and the audit’s differences', async () => {
     const database = await createTestDatabase()
     const databaseMetrics = new DatabaseMetrics({ url: database.url, report: () => {}, everyMs: 0, auditEveryMs: 0 })
     const { sql } = database
@@ -298,7 +298,7 @@ describe('what the database knows', () => {
     await database.drop()
   })
 
-  test('a database that is away leaves the last figures, and one line in the log', async () => {
+  test('stay at their last values while the database is away, with one line in the log', async () => {
     const reported: string[] = []
     const databaseMetrics = new DatabaseMetrics({
       url: 'postgres://nobody@127.0.0.1:1/nothing',
@@ -317,7 +317,7 @@ describe('what the database knows', () => {
   })
 })
 
-describe('the text', () => {
+describe('the text of a scrape', () => {
   test('a histogram counts a value in its bucket and in all above', () => {
     const seconds = new Histogram([0.1, 1])
     for (const value of [0.05, 0.1, 0.5, 3]) seconds.observe(value)
@@ -342,7 +342,7 @@ describe('the text', () => {
     expect(parseExposition(text).get('a')?.samples).toEqual([{ name: 'a', labels: { l: 'a"\\\n' }, value: 1 }])
   })
 
-  test('texts of several workers become one, told apart by their label', () => {
+  test('the texts of several workers become one, with a label for each worker', () => {
     const seconds = new Histogram([1])
     seconds.observe(0.5)
     const family = (value: number) => [

@@ -1,4 +1,4 @@
-/** What a scrape tells of requests before they are calls: bodies in memory, in line and refused, connections, places of keys. */
+/** Metrics of requests that are not calls yet: bodies in memory, waiting and refused, connections, keys' calls in flight. */
 
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ afterAll(async () => {
   await running.close()
 })
 
-/** A request whose body is announced and does not come. */
+/** Sends a request that announces a body but never sends it. */
 function announce(key: string, bytes: number): void {
   const { port, hostname } = new URL(running.url)
   const socket = connect(Number(port), hostname).on('error', () => {})
@@ -38,7 +38,7 @@ async function figure(name: string, labels?: Readonly<Record<string, string>>): 
   return (await scrape(running.gateway.metrics?.url ?? '')).sum(name, labels)
 }
 
-test('bodies in memory, in line and refused', async () => {
+test('count bodies in memory, waiting and refused', async () => {
   const { apiKey } = await running.account(1_000_000_000n)
   const keys = { kind: 'keys' }
   announce(apiKey, MB)
@@ -51,13 +51,13 @@ test('bodies in memory, in line and refused', async () => {
   expect(await figure('gateway_bodies_refused_total', { kind: 'strangers' })).toBe(0)
 })
 
-test('connections that linger after a refusal', async () => {
+test('count connections that linger after a refusal', async () => {
   expect(await figure('gateway_connections_lingering')).toBe(0)
   announce('sk-svc-wrong', 15 * MB)
   await expect.poll(() => figure('gateway_connections_lingering')).toBe(1)
 })
 
-test('calls refused because their key has too many in flight', async () => {
+test('count calls refused because their key has too many in flight', async () => {
   const { accountId, keyId, apiKey } = await running.account(1_000_000_000n)
   await limitConcurrency(running.database.sql, { accountId, keyId, by: COMMAND_LINE }, 1)
   announce(apiKey, 1000)

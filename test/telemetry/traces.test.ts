@@ -1,4 +1,4 @@
-/** Traces as a collector gets them: a span for the call, one for each try, nothing of the content, and never at a call's cost. */
+/** Traces as a collector gets them: spans for the call and for each attempt, no content, and never any harm to a call. */
 
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -27,7 +27,7 @@ let collector: Collector
 let provider: ScriptedUpstream
 let answers: Answer[] = []
 let opened: TestGateway[] = []
-/** Share their gateway with the tests of the same kind: by the headers that it forwards. */
+/** Gateways that tests share, by the headers that they forward. */
 const shared = new Map<string, Promise<Started>>()
 
 beforeAll(async () => {
@@ -49,14 +49,14 @@ afterAll(async () => {
 interface Started {
   readonly running: TestGateway
   readonly account: TestAccount
-  /** Its log. */
+  /** The lines of the gateway's log. */
   readonly lines: readonly { readonly msg: string; readonly traceId?: string }[]
-  /** Status of one call, and its spans when it has ended; the call's own last. */
+  /** Makes a call, waits until it is settled, and returns its status. */
   call(headers?: Record<string, string>, extra?: object, model?: string): Promise<number>
   metrics(): Promise<Figures>
 }
 
-/** For tests that read no metrics, and need nothing special of their gateway. */
+/** A shared gateway, for tests that read no metrics and need no special settings. */
 function share(forwardHeaders: string[] = []): Promise<Started> {
   const name = forwardHeaders.join()
   const started = shared.get(name) ?? open({}, forwardHeaders)
@@ -64,7 +64,7 @@ function share(forwardHeaders: string[] = []): Promise<Started> {
   return started
 }
 
-/** A gateway for one test. */
+/** A gateway for this test alone. */
 async function start(environment: Record<string, string> = {}, forwardHeaders: string[] = []): Promise<Started> {
   const started = await open(environment, forwardHeaders)
   opened.push(started.running)
@@ -108,7 +108,7 @@ async function open(environment: Record<string, string>, forwardHeaders: string[
   }
 }
 
-/** Spans of the trace, in the order of their ends; waits for the call's own, which comes last. */
+/** The spans of a call's trace, in the order in which they ended; waits for the call's own span, which ends last. */
 async function spansOf(has: (root: ReceivedSpan) => boolean): Promise<readonly ReceivedSpan[]> {
   await collector.until(spans => spans.some(span => span.kind === 2 && has(span)))
   const root = collector.spans.find(span => span.kind === 2 && has(span)) as ReceivedSpan
@@ -117,7 +117,7 @@ async function spansOf(has: (root: ReceivedSpan) => boolean): Promise<readonly R
 
 const withRequestId = (id: string) => (span: ReceivedSpan) => span.attributes['gateway.request.id'] === id
 
-test('a call is a span, each of its tries is one below it, with the attributes of generative AI', async () => {
+test('a call is a span and each attempt a child of it, with OpenTelemetry’s attributes for generative AI', async () => {
   const { call, running, account, lines } = await share()
   answers = [json(529, { error: { message: 'overloaded' } })]
   expect(await call({ 'x-request-id': 'one' }, {}, 'claude-sonnet-5')).toBe(200)
@@ -172,7 +172,7 @@ test('a call is a span, each of its tries is one below it, with the attributes o
   expect(lines.findLast(({ msg }) => msg === 'call')?.traceId).toBe(root?.traceId)
 })
 
-test('a stream tells the time to its first chunk; one that breaks off is an error of its provider', async () => {
+test('a stream’s span has the time to its first chunk; a stream that breaks off is an error of its provider', async () => {
   const { call } = await share()
   answers = [goodMessagesStream, [sse(), write(MESSAGES_START.join('') + textDelta('a')), reset()]]
   await call({ 'x-request-id': 'good' }, { stream: true })
@@ -185,7 +185,7 @@ test('a stream tells the time to its first chunk; one that breaks off is an erro
   expect([root?.statusCode, root?.attributes['error.type']]).toEqual([2, 'upstream_failed'])
 })
 
-test("a call that is refused before any try has its own span only; it is the client's error", async () => {
+test("a call that is refused before any attempt only has its own span, as the client's error", async () => {
   const { call } = await share()
   expect(await call({ 'x-request-id': 'refused' }, { max_tokens: 'many' })).toBe(400)
   const spans = await spansOf(withRequestId('refused'))
@@ -193,7 +193,7 @@ test("a call that is refused before any try has its own span only; it is the cli
   expect(spans[0]?.attributes['error.type']).toBe('invalid_request')
 })
 
-test('no span holds anything of a prompt, a reply or a key', async () => {
+test('no span contains any part of a prompt, a reply or a key', async () => {
   const { call, account } = await share()
   answers = [json(400, { error: { message: 'a secret prompt is not allowed' } })]
   await call({ 'x-request-id': 'refused-there' }, { system: 'a secret prompt' })
@@ -212,7 +212,7 @@ test('no span holds anything of a prompt, a reply or a key', async () => {
   }
 })
 
-test("the client's trace goes on, and ends here for providers that are not to have it", async () => {
+test("the client's trace goes on, but is not passed on to providers that must not get it", async () => {
   const { call } = await share()
   await call({ traceparent: `00-${TRACE}-${PARENT}-01`, 'x-request-id': 'traced' })
   expect(provider.requests.at(-1)?.headers.traceparent).toBeUndefined()
@@ -221,7 +221,7 @@ test("the client's trace goes on, and ends here for providers that are not to ha
   expect(spans.at(-1)?.parentSpanId).toBe(PARENT)
 })
 
-test('a provider that is to have it gets the span of its try', async () => {
+test('a provider that may have the trace gets the span of its attempt', async () => {
   const { call } = await share(['traceparent'])
   await call({ traceparent: `00-${TRACE}-${PARENT}-01`, 'x-request-id': 'passed' })
   const sent = provider.requests.at(-1)?.headers.traceparent
@@ -232,10 +232,10 @@ test('a provider that is to have it gets the span of its try', async () => {
 })
 
 test.each([
-  ['of a version that is none', `ff-${TRACE}-${PARENT}-01`],
+  ['with an invalid version', `ff-${TRACE}-${PARENT}-01`],
   ['without a trace', `00-${'0'.repeat(32)}-${PARENT}-01`],
   ['without a span', `00-${TRACE}-${'0'.repeat(16)}-01`],
-  ['with more than its version has', `00-${TRACE}-${PARENT}-01-more`],
+  ['with more parts than its version has', `00-${TRACE}-${PARENT}-01-more`],
   ['that is something else', 'a secret prompt'],
 ])('a traceparent %s begins a trace of its own', async (_, traceparent) => {
   const { call } = await share(['traceparent'])
@@ -243,7 +243,7 @@ test.each([
   expect(provider.requests.at(-1)?.headers.traceparent).toMatch(/^00-(?!4bf92f)[0-9a-f]{32}-[0-9a-f]{16}-01$/)
 })
 
-test('a trace that its client does not record, and one outside the share, is not recorded', async () => {
+test('a trace that its client does not record, or that is not sampled, is not recorded', async () => {
   const { call, metrics, lines } = await start({}, ['traceparent'])
   await call({ traceparent: `00-${TRACE}-${PARENT}-00` })
   expect(provider.requests.at(-1)?.headers.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`))
@@ -256,7 +256,7 @@ test('a trace that its client does not record, and one outside the share, is not
   expect(called.map(({ traceId }) => traceId)).toEqual([undefined, undefined])
 })
 
-test('a collector that refuses spans costs spans, and no call', async () => {
+test('if the collector refuses spans, they are lost, and no call fails', async () => {
   collector.behaviour = 'refuse'
   const { call, running, metrics, lines } = await start()
   expect(await call()).toBe(200)
@@ -268,7 +268,7 @@ test('a collector that refuses spans costs spans, and no call', async () => {
   expect(told()).toHaveLength(1)
 })
 
-test('a collector that does not answer holds up no call; what has no room is dropped and counted, and a stop does not wait', async () => {
+test('a collector that does not answer holds up no call; surplus spans are dropped and counted, and a stop does not wait', async () => {
   collector.behaviour = 'hang'
   const { call, running, metrics } = await start({ LIMIT_SPANS_WAITING_MAX: '4' })
   for (let count = 0; count < 10; count++) expect(await call()).toBe(200)
@@ -284,7 +284,7 @@ test('a collector that does not answer holds up no call; what has no room is dro
   await running.gateway.stop()
 })
 
-test('a stop sends all that waits, however many batches it is', async () => {
+test('a stop sends all waiting spans, however many batches they need', async () => {
   const sink = openSpanSink({
     url: `${collector.url}/v1/traces`,
     headers: {},
@@ -296,7 +296,7 @@ test('a stop sends all that waits, however many batches it is', async () => {
   for (let index = 0; index < 4001; index++) {
     sink.add({ ...span, name: 'waiting', traceId: TRACE, spanId: index.toString(16).padStart(16, '0') })
   }
-  // A batch of 512 is under way by then.
+  // A batch of 512 is already under way.
   expect(sink.metrics()).toEqual({ waiting: 3000, sent: 0, failed: 0, dropped: 489 })
   await sink.close()
   expect(sink.metrics()).toEqual({ waiting: 0, sent: 3512, failed: 0, dropped: 489 })
@@ -305,7 +305,7 @@ test('a stop sends all that waits, however many batches it is', async () => {
   expect(received[0]).toMatchObject({ startTimeUnixNano: '1000000', endTimeUnixNano: '2500000' })
 })
 
-test('nobody at the address of the collector costs no call either', async () => {
+test('calls succeed if nothing listens at the collector’s address', async () => {
   const { call, metrics } = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
   for (let count = 0; count < 3; count++) expect(await call()).toBe(200)
   expect((await metrics()).sum('gateway_calls_total', { status: '2xx' })).toBe(3)

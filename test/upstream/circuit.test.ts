@@ -25,7 +25,7 @@ test('opens after consecutive faults only', () => {
   expect([circuit.state, circuit.admits, circuit.waitMs]).toEqual(['open', false, 100])
 })
 
-test('admits one probe at a time when its time is over, and every call after a success', () => {
+test('admits one probe at a time when its open time is over, and every call after a success', () => {
   circuit.trip('call')
   nowMs += 100
   expect([circuit.state, circuit.admits]).toEqual(['half_open', true])
