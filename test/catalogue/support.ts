@@ -24,6 +24,6 @@ export function withFiles(changes: Readonly<Record<string, string | null>>): Sou
 export function withPassage(name: string, passage: string, replacement: string): SourceText[] {
   const source = goodTexts().find(({ path }) => path === `catalogue/${name}`)
   if (source === undefined || source.text.split(passage).length !== 2)
-    throw new Error(`not once in ${name}: ${passage}`)
+    throw new Error(`this passage must occur exactly once in ${name}: ${passage}`)
   return withFiles({ [name]: source.text.replace(passage, () => replacement) })
 }

@@ -351,7 +351,7 @@ test('deleting an account erases personal data, revokes its keys and keeps the b
   expect((await newVisitor().post('/signin', { email, password })).status).toBe(422)
   expect(await books()).toEqual(before)
   expect((await spend()).status).toBe(401)
-  // Only the record of sent mails, which is deleted after 90 days, may still name an address.
+  // The only trace left is a mail sent to the address that the person wanted to change to; it goes after 90 days.
   expect(await placesOf('leaving@example.com')).toEqual([])
   expect(await sql`select from webhook_secret where account_id = ${accountId}`).toHaveLength(0)
   expect(await placesOf('leaving-soon@example.com')).toEqual(['mail_sent.email', 'mail_sent.email_key'])

@@ -244,7 +244,7 @@ describe('an address that has an account', () => {
     await expect.poll(() => subjects(email)).toContain('Google was linked to your account at SVC')
     const later = visitor()
     expect((await signIn(later, 'google')).location).toBe('/overview')
-    // Another browser has no such question.
+    // A browser that has not signed in through Google is asked for no password.
     expect((await visitor().get('/signin/link')).status).toBe(422)
   })
 
@@ -413,7 +413,7 @@ describe('from the account’s page', () => {
       .poll(() => subjects(email))
       .toContain(`${gone === 'google' ? 'Google' : 'GitHub'} was removed from your account at SVC`)
     expect((await remove(gone)).status).toBe(404)
-    // An account without a password has to be proved by signing in again.
+    // Without a password, people prove that the account is theirs by signing in again.
     await stale(email)
     const asked = await owner.post(`/account/sign-ins/${gone}`)
     expect([asked.status, readable(asked.html).includes('This account has no password.')]).toEqual([422, true])

@@ -13,7 +13,7 @@ import { type LongStreams, startLongStreams } from '../support/long-streams.ts'
 import { changedTables } from '../support/tables.ts'
 
 const PER_VND = 1_000_000n
-/** Tokens by which a hold grows. */
+/** The number of tokens by which a hold grows at a time. */
 const STEP = 4_096
 const TEXT = ' lorem ipsum dolor sit amet'.repeat(40)
 const TOKENS = countTokens(TEXT)

@@ -297,7 +297,7 @@ test('a hold placed after its process was declared dead by mistake is not freed,
   const ownerOf = async () =>
     (await database.sql.unsafe('select instance_id from hold where call_id = $1::text::uuid', [request.callId]))[0]
   await eventually(ownerOf, owner => owner !== undefined && owner.instance_id !== ended?.instance_id)
-  // As a statement leaves the hold that was still under way with the ended registration.
+  // Moves the hold back to the ended registration, as a statement that was already under way would have.
   await database.sql.unsafe(`update hold set instance_id = ${ended?.instance_id} where call_id = '${request.callId}'`)
   await eventually(ownerOf, owner => owner !== undefined && owner.instance_id !== ended?.instance_id)
   const settled = { outcome: 'settled', chargedMicroVnd: CALL_MICRO_VND }

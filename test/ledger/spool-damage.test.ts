@@ -29,7 +29,7 @@ import {
 
 const SPOOLS = Number(process.env.SPOOLS ?? 400)
 const STARTS = Math.ceil(SPOOLS / 40)
-/** A bound for a busy machine, not an expectation. */
+/** Generous, for a busy machine; not how long the tests should take. */
 const TIMEOUT = { timeout: 180_000 + SPOOLS * 100 }
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000_007)
 
