@@ -41,30 +41,39 @@ export type RefuseWrongTypes = (body: JsonObject) => void
 export function typeChecker(types: Types, notation: Notation): RefuseWrongTypes {
   const rules: readonly Rule[] = Object.entries(types).map(([path, kind]) => ({ path: path.split('.'), kind }))
   return body => {
-    for (const { path, kind } of rules) check(body, path, { kind, notation, place: '' })
-  }
-}
-
-interface Checked {
-  readonly kind: Kind
-  readonly notation: Notation
-  readonly place: string
-}
-
-function check(value: JsonValue | undefined, [key, ...rest]: readonly string[], at: Checked): void {
-  if (value === undefined || value === null) return
-  if (key === undefined) {
-    if (!isOf(value, at.kind)) refuse(at.place, WORDS[at.kind])
-  } else if (key === '*') {
-    // Objects have rules for their members, or are checked where they are read.
-    if (!Array.isArray(value)) return
-    for (const [index, element] of value.entries()) {
-      const place = at.notation === 'dots' ? `${at.place}.${index}` : `${at.place}[${index}]`
-      check(element, rest, { ...at, place })
+    for (const rule of rules) {
+      const indexes = findWrong(body, rule, 0)
+      if (indexes !== null) refuse(placeOf(rule.path, indexes, notation), WORDS[rule.kind])
     }
-  } else if (isObject(value) && Object.hasOwn(value, key)) {
-    check(value[key], rest, { ...at, place: at.place === '' ? key : `${at.place}.${key}` })
   }
+}
+
+/**
+ * Looks for a value of another type, from this step of the path on. Returns the indexes of the elements on the way to the
+ * first one; null: there is none.
+ */
+function findWrong(value: JsonValue | undefined, rule: Rule, step: number): number[] | null {
+  if (value === undefined || value === null) return null
+  const key = rule.path[step]
+  if (key === undefined) return isOf(value, rule.kind) ? null : []
+  if (key !== '*') return isObject(value) && Object.hasOwn(value, key) ? findWrong(value[key], rule, step + 1) : null
+  // Objects have rules for their members, or are checked where they are read.
+  if (!Array.isArray(value)) return null
+  for (let index = 0; index < value.length; index++) {
+    const wrong = findWrong(value[index], rule, step + 1)
+    if (wrong !== null) return [index, ...wrong]
+  }
+  return null
+}
+
+function placeOf(path: readonly string[], indexes: readonly number[], notation: Notation): string {
+  let place = ''
+  let used = 0
+  for (const key of path) {
+    if (key !== '*') place += place === '' ? key : `.${key}`
+    else place += notation === 'dots' ? `.${indexes[used++]}` : `[${indexes[used++]}]`
+  }
+  return place
 }
 
 function isOf(value: JsonValue, kind: Kind): boolean {
