@@ -5,13 +5,20 @@ import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../lib/
 /** Deepest nesting to examine; deeper schemas do not qualify as strict. */
 const DEPTH_MAX = 64
 
-/** A tool's parameters in the form that every upstream accepts: an object schema with `properties`. */
+/**
+ * A tool's parameters in the form that every upstream accepts: an object schema with `properties`; the given schema itself
+ * if it has that form.
+ */
 export function toolSchema(schema: JsonValue | undefined, form: 'pass' | 'no_meta_schema'): JsonObject {
   const given = isObject(schema) ? schema : {}
-  const { $schema: metaSchema, ...rest } = given
-  const kept = form === 'no_meta_schema' || metaSchema === undefined ? rest : { $schema: metaSchema, ...rest }
+  const kept = given.$schema === undefined ? given : withMetaSchema(given, form)
   const object = kept.type === undefined ? { type: 'object', ...kept } : kept
   return isObject(object.properties) ? object : { ...object, properties: {} }
+}
+
+/** Its meta-schema comes first or is left out. */
+function withMetaSchema({ $schema: metaSchema, ...rest }: JsonObject, form: 'pass' | 'no_meta_schema'): JsonObject {
+  return form === 'no_meta_schema' ? rest : { $schema: metaSchema, ...rest }
 }
 
 /** Keywords that rule out strict mode in the chat format. */
