@@ -82,9 +82,16 @@ export interface NamedCounts {
 
 /** Reads the counts of a reply, or of a chunk of its stream, at the dialect's places. */
 export function namedCounts(reply: JsonObject, { input, output, cached, reasoning }: UsageFacts): NamedCounts {
-  const first = (pointers: readonly string[] | null | undefined) =>
-    firstCount(...(pointers ?? []).map(pointer => atPointer(reply, pointer)))
-  return { input: first(input), output: first(output), cached: first(cached), reasoning: first(reasoning) }
+  return {
+    input: countAt(reply, input),
+    output: countAt(reply, output),
+    cached: countAt(reply, cached),
+    reasoning: countAt(reply, reasoning),
+  }
+}
+
+function countAt(reply: JsonObject, pointers: readonly string[] | null | undefined): number | null {
+  return pointers ? firstCount(...pointers.map(pointer => atPointer(reply, pointer))) : null
 }
 
 /** No call uses more. A larger figure is an error of the provider and is ignored. */

@@ -90,7 +90,7 @@ function readCounts(usage: JsonValue | undefined): TokenUsage | null {
  */
 export function mergeUsage(older: JsonObject | null, newer: JsonValue | undefined): JsonObject | null {
   if (!isObject(newer)) return older
-  if (older === null) return newer
+  if (older === null || newer === older) return newer
   const present = Object.entries(newer).filter(([, value]) => value !== null && value !== undefined)
   const merged: JsonObject = { ...older, ...Object.fromEntries(present) }
   const cached = tokenCount(newer.cache_read_input_tokens) + tokenCount(newer.cache_creation_input_tokens)
