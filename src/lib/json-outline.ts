@@ -4,6 +4,7 @@
  */
 
 import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
+import { maySpell } from './json.ts'
 import { bytesOf, type Form, indexOfText, takeText } from './json-form.ts'
 import { KEY_CHARACTERS_MAX, type ScannedMember } from './json-scan.ts'
 import { NESTING_MAX } from './json-text.ts'
@@ -19,6 +20,8 @@ export interface Outline {
   readonly plain: boolean
   /** The notes that the forms take, by index; meaningless unless `plain`. */
   readonly notes: readonly number[]
+  /** `hasSpelling` may be true of the text. */
+  readonly maySpell: boolean
 }
 
 /** Most notes that forms may take. */
@@ -44,6 +47,8 @@ const CLOSE_BRACE = 125
 const closings = new Uint8Array(NESTING_MAX + 1)
 const forms: (Form | null)[] = Array.from({ length: NESTING_MAX + 1 }, () => null)
 const keysSeen = new Int32Array(NESTING_MAX + 1)
+/** A string had an escape that may spell. */
+let spells = false
 
 /**
  * `root` gives the forms of top-level members; members that it does not name may be anything. Null for everything that is
@@ -58,6 +63,7 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
   bytes[length] = 0
   const members: ScannedMember[] = []
   const notes = new Array<number>(NOTES).fill(0)
+  spells = false
   let plain = true
   let depth = 0
   let keyStart = -1
@@ -132,7 +138,7 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
       if (bytes[at] !== closings[depth]) return null
       if (forms[depth]?.isComplete(keysSeen[depth] as number) === false) plain = false
       at++
-      if (--depth === 0) return afterSpace(at) === length ? { members, plain, notes } : null
+      if (--depth === 0) return afterSpace(at) === length ? { members, plain, notes, maySpell: spells } : null
     }
   }
 }
@@ -161,6 +167,7 @@ function textEnd(at: number): number {
       continue
     }
     for (let digit = end + 2; digit < end + 6; digit++) if (!isHex(bytes[digit] as number)) return -1
+    if (bytes[end + 2] === ZERO && bytes[end + 3] === ZERO && maySpell(bytes[end + 4] as number)) spells = true
     end += 6
   }
 }

@@ -57,11 +57,18 @@ export function hasSpelling(text: string): boolean {
   return text.includes('\\u00') && SPELLING.test(text)
 }
 
+/** Whether an escape may be such a one, by the third of its four digits, after `00`. */
+export function maySpell(thirdDigit: number): boolean {
+  return thirdDigit >= DIGIT_TWO && thirdDigit <= DIGIT_SEVEN
+}
+
 /** The same JSON without such escapes. */
 export function spelledOut(text: string): string {
   return text.replace(ESCAPE, one => (SPELLING.test(one) ? String.fromCharCode(Number(`0x${one.slice(2)}`)) : one))
 }
 
+const DIGIT_TWO = 0x32
+const DIGIT_SEVEN = 0x37
 const SPELLING = /\\u00(?:2[4de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])/i
 const ESCAPE = /\\(?:u[0-9a-f]{4}|.)/gis
 

@@ -11,6 +11,7 @@ import {
   isAsciiText,
   joinBytes,
   ofCharacters,
+  toBuffer,
 } from '../lib/byte-text.ts'
 import { type JsonObject, parseText } from '../lib/json.ts'
 import { OUTLINE_BYTES_MAX, type Outline, readOutline } from '../lib/json-outline.ts'
@@ -22,6 +23,8 @@ interface UnreadFacts {
   readonly notes: readonly number[]
   /** Whether the text is ASCII, so that it needs no decoding. */
   readonly isAscii: boolean
+  /** As in its outline. */
+  readonly maySpell: boolean
 }
 
 /** The values of a JSON object, built when they are first needed. */
@@ -29,18 +32,29 @@ export class UnreadValues {
   /** What was noted of the plain members while they were checked. */
   readonly notes: readonly number[]
   readonly #text: ByteText
-  readonly #isAscii: boolean
+  readonly #facts: UnreadFacts
   #json: JsonObject | null = null
 
   constructor(text: ByteText, facts: UnreadFacts) {
     this.#text = text
-    this.#isAscii = facts.isAscii
+    this.#facts = facts
     this.notes = facts.notes
   }
 
   get json(): JsonObject {
-    this.#json ??= parseText(this.#isAscii ? characters(this.#text) : decodeText(this.#text)) as JsonObject
+    return this.read(null)
+  }
+
+  /** `bytes`: those of the text if they are at hand, because decoding them avoids a copy. */
+  read(bytes: Buffer | null): JsonObject {
+    this.#json ??= this.#parse(bytes)
     return this.#json
+  }
+
+  #parse(bytes: Buffer | null): JsonObject {
+    const { isAscii, maySpell } = this.#facts
+    const text = isAscii ? characters(this.#text) : (bytes ?? toBuffer(this.#text)).toString('utf8')
+    return (maySpell ? parseText(text) : JSON.parse(text)) as JsonObject
   }
 
   /** Whether the values have been built. */
@@ -80,7 +94,7 @@ export async function readOutlined(
   const members = membersIn(text, found)
   if (hasDuplicates(members)) return null
   if (found.plain) {
-    const facts = { notes: found.notes, isAscii: isAscii(bytes) }
+    const facts = { notes: found.notes, isAscii: isAscii(bytes), maySpell: found.maySpell }
     return {
       members,
       outline: outlineOf(text, members, plain.standIns(found.notes)),

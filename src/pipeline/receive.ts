@@ -207,6 +207,6 @@ class ReadChatBody implements ChatBody {
   }
 
   get json(): JsonObject {
-    return this.unread === null ? this.outline : this.unread.json
+    return this.unread === null ? this.outline : this.unread.read(this.raw)
   }
 }

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { byteText } from '../../src/lib/byte-text.ts'
-import { isObject } from '../../src/lib/json.ts'
+import { isObject, spelledOut } from '../../src/lib/json.ts'
 import { Form, mayHold } from '../../src/lib/json-form.ts'
 import { OUTLINE_BYTES_MAX, readOutline } from '../../src/lib/json-outline.ts'
 import { JsonScan } from '../../src/lib/json-scan.ts'
@@ -38,6 +38,8 @@ function expectSame(bytes: Buffer): void {
   const scan = new JsonScan(byteText(bytes), { valuesMax: 1e9 })
   scan.run(Number.POSITIVE_INFINITY)
   expect(outline.members).toEqual(scan.members)
+  const text = bytes.toString('utf8')
+  if (spelledOut(text) !== text) expect(outline.maySpell, text).toBe(true)
 }
 
 /** Pieces of JSON, and of text that is almost JSON. */
@@ -51,6 +53,7 @@ const PIECES = [
     '\\b',
     '\\x',
     '\\ud83d',
+    '\\u0074',
     'ế',
     '😀',
     'x'.repeat(15),
@@ -85,6 +88,16 @@ test('accepts any JSON object however it is written, and with a byte changed ref
     }),
     { numRuns: 5_000 },
   )
+})
+
+test.each<[string, boolean]>([
+  ['{"a":"\\u0074ools"}', true],
+  ['{"a":{"\\u005f":1}}', true],
+  ['{"a":["\\u002D"]}', true],
+  ['{"a":"\\u001b[31m \\u00e9 \\u1074"}', false],
+  ['{"a":"\\\\u0074ools"}', false],
+])('knows whether %s may have characters of names written as escapes', (text, maySpell) => {
+  expect(readOutline(Buffer.from(text), NO_FORM)?.maySpell).toBe(maySpell)
 })
 
 test('does not read leftovers of the text before', () => {
