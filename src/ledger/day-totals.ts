@@ -80,26 +80,28 @@ async function sumEach(
   return daysMax
 }
 
-const IN_PERIOD = 'day >= $1::text::date and day < $2::text::date'
-const SUMMED_BEFORE = '(select days_summed_before from call_roll_up)'
+/** One bound on each side: given two, the planner believes the loose one, and reads a month of days instead of one. */
+const SUMMED = `day >= $1::text::date and day < (select least($2::text::date, days_summed_before) from call_roll_up)`
+const NOT_SUMMED = `day >= (select greatest($1::text::date, days_summed_before) from call_roll_up) and day < $2::text::date`
 /**
  * Sums by day and entry, from day $1 to before $2, for statements that sum them further: from `entry_daily` as far as it
  * goes, from `usage_daily` after that.
  */
 export const ENTRY_DAYS = `(
-  select day, entry_id, ${COLUMNS} from entry_daily where ${IN_PERIOD} and day < ${SUMMED_BEFORE}
+  select day, entry_id, ${COLUMNS} from entry_daily where ${SUMMED}
   union all
-  select day, entry_id, ${COLUMNS} from usage_daily where ${IN_PERIOD} and day >= ${SUMMED_BEFORE}) days`
+  select day, entry_id, ${COLUMNS} from usage_daily where ${NOT_SUMMED}) days`
 /** The same sums by day and account. */
 export const ACCOUNT_DAYS = `(
-  select day, account_id, ${COLUMNS} from account_daily where ${IN_PERIOD} and day < ${SUMMED_BEFORE}
+  select day, account_id, ${COLUMNS} from account_daily where ${SUMMED}
   union all
-  select day, account_id, ${COLUMNS} from usage_daily where ${IN_PERIOD} and day >= ${SUMMED_BEFORE}) days`
+  select day, account_id, ${COLUMNS} from usage_daily where ${NOT_SUMMED}) days`
 /** The same by day and upstream, of calls that are rolled up; a day that is not summed yet has several rows. */
 export const UPSTREAM_DAYS = `(
   select day, upstream_id, calls, errors, input_tokens, output_tokens, charged_micro_vnd, upstream_cost_micro_vnd,
          upstream_cost_calls
-    from upstream_daily where ${IN_PERIOD} and day < (select upstreams_summed_before from call_roll_up)
+    from upstream_daily
+   where day >= $1::text::date and day < (select least($2::text::date, upstreams_summed_before) from call_roll_up)
   union all
   select (hour ${ZONE})::date, upstream_id, calls, case when status >= 400 then calls else 0 end, input_tokens, output_tokens,
          charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls
