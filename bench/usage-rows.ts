@@ -42,7 +42,7 @@ export const SUM_DAYS = `
   insert into usage_daily select account_id, (closed_at at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*),
      count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), sum(images), sum(cost_micro_vnd),
      sum(charged_micro_vnd), coalesce(sum(upstream_cost_micro_vnd), 0), count(upstream_cost_micro_vnd)
-    from usage group by 1, 2, 3, 4`
+    from usage group by 1, 2, 3, 4 order by 2`
 
 /**
  * Fills 90 days with calls of ten models, with two keys and a third one used once, and with ten tags and another one used

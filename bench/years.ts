@@ -135,7 +135,7 @@ function printTook(
 async function pages(world: World): Promise<void> {
   const { empty, year } = world
   const [middle] = await year.sql.unsafe(
-    `select call_id from usage where call_id >= uuidv7(interval '-45 days') order by call_id limit 1`,
+    `select call_id from usage where call_id >= (select uuidv7(interval '-45 days')) order by call_id limit 1`,
   )
   const [largest] = await year.sql.unsafe(
     'select seq::integer as seq, call_id from usage where account_id = 1 order by seq desc limit 1',

@@ -38,7 +38,7 @@ const ACCOUNT_HOURS = `insert into usage_hourly
            then date_trunc('day', closed_at, 'Asia/Ho_Chi_Minh') else date_trunc('hour', closed_at, 'UTC') end,
          key_id, entry_id, status, coalesce(tag, ''), count(*), sum(input_tokens), sum(cached_input_tokens), sum(output_tokens),
          sum(reasoning_tokens), sum(images), sum(charged_micro_vnd)
-    from usage where closed_at < ${UNTIL} group by 1, 2, 3, 4, 5, 6`
+    from usage where closed_at < ${UNTIL} group by 1, 2, 3, 4, 5, 6 order by 2`
 /** Counts what keys have spent, up to the last day that is over, which is left to the housekeeping. */
 const COUNTED = `
 with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date - 2 as day),
@@ -54,7 +54,7 @@ const DAYS = [
   ...['entry', 'account'].map(
     by => `insert into ${by}_daily select day, ${by}_id, ${SUMS}, sum(images), sum(cost_micro_vnd), sum(charged_micro_vnd),
       sum(upstream_cost_micro_vnd), sum(upstream_cost_calls)
-    from usage_daily where day < current_date - 1 group by 1, 2`,
+    from usage_daily where day < current_date - 1 group by 1, 2 order by 1`,
   ),
   `insert into upstream_daily select (hour at time zone 'Asia/Ho_Chi_Minh')::date, upstream_id, sum(calls),
       coalesce(sum(calls) filter (where status >= 400), 0), sum(input_tokens), sum(output_tokens), sum(charged_micro_vnd),
@@ -76,5 +76,5 @@ export async function sumYear(sql: Sql): Promise<void> {
   await sql.unsafe('vacuum analyze')
   await rollUpCalls(sql)
   await sumDays(sql)
-  await sql.unsafe('analyze')
+  await sql.unsafe('vacuum analyze')
 }
