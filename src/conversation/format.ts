@@ -64,6 +64,8 @@ export interface ReaderFacts {
   readonly usage: UsageFacts
   /** JSON pointer to a signature in a chat reply's tool call; null: calls carry none. */
   readonly signaturePath: string | null
+  /** The events replay a whole reply, so each part is complete before the next begins. */
+  readonly isReplay: boolean
 }
 
 export interface WriterFacts {

@@ -46,6 +46,7 @@ type Extended = 'text' | 'reasoning' | CallSegment
 
 export class Sequencer {
   readonly #sink: ReplySink
+  readonly #isReplay: boolean
   /** Pending segments start at `#head`; those before it are dropped from time to time. */
   #queue: Segment[] = []
   #head = 0
@@ -55,8 +56,10 @@ export class Sequencer {
   /** What the events that match the learned template extend. */
   #extended: Extended = 'text'
 
-  constructor(sink: ReplySink) {
+  /** `isReplay`: each segment is complete before the next begins, so arguments need not be searched for their end. */
+  constructor(sink: ReplySink, { isReplay }: { readonly isReplay: boolean }) {
     this.#sink = sink
+    this.#isReplay = isReplay
   }
 
   /** Adds text or reasoning; '' opens no part. */
@@ -170,7 +173,7 @@ export class Sequencer {
 
   /** Closes finished segments at the front, as long as others follow them. */
   #advance(): void {
-    while (this.#length > 1 && isOver(this.#first!)) this.#closeHead()
+    while (this.#length > 1 && (this.#isReplay || isOver(this.#first!))) this.#closeHead()
     const head = this.#first
     if (head === undefined) return
     if (head.kind === 'reasoning' && head.isOver) this.#closeHead()

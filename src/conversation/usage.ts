@@ -80,6 +80,11 @@ export interface NamedCounts {
   readonly reasoning: number | null
 }
 
+/** Whether the dialect names any place for counts. */
+export function namesPlaces({ input, output, cached, reasoning }: UsageFacts): boolean {
+  return Boolean(input || output || cached || reasoning)
+}
+
 /** Reads the counts of a reply, or of a chunk of its stream, at the dialect's places. */
 export function namedCounts(reply: JsonObject, { input, output, cached, reasoning }: UsageFacts): NamedCounts {
   return {

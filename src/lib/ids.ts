@@ -9,6 +9,12 @@ let offset = POOL_BYTES
 
 /** UUID version 7 (RFC 9562): 48 bits of Unix milliseconds, then 74 random bits, so ids sort by creation time. */
 export function uuidv7(nowMs: number = Date.now()): string {
+  const hex = hexId(nowMs)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** The same without hyphens. */
+export function hexId(nowMs: number = Date.now()): string {
   if (offset === POOL_BYTES) {
     randomFillSync(pool)
     offset = 0
@@ -18,7 +24,7 @@ export function uuidv7(nowMs: number = Date.now()): string {
   pool[offset + 8] = (pool[offset + 8]! & 0x3f) | 0x80
   const hex = pool.toString('hex', offset, offset + BYTES)
   offset += BYTES
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  return hex
 }
 
 /** When a uuidv7 was created, in milliseconds since 1970. */

@@ -7,7 +7,7 @@ import { applyRules } from '../dialect/rules.ts'
 import { GatewayError } from '../errors.ts'
 import { type ByteText, isAsciiText, NO_BYTES, ofCharacters } from '../lib/byte-text.ts'
 import { copyJson, parseExactJson } from '../lib/exact-json.ts'
-import { uuidv7 } from '../lib/ids.ts'
+import { hexId } from '../lib/ids.ts'
 import { isObject } from '../lib/json.ts'
 import { writeJson } from '../lib/json-write.ts'
 import type { SseEvent } from '../lib/sse.ts'
@@ -32,7 +32,7 @@ export function prepareConverted(
     target,
     clientModel,
     betas,
-    newId: () => uuidv7().replaceAll('-', ''),
+    newId: () => hexId(),
     nowSeconds: nowSeconds(),
     clock: nowSeconds,
     inputTokensEstimate,

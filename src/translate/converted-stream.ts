@@ -45,7 +45,7 @@ export class ConvertedStream implements StreamTranslation {
         onOutput?.(text)
       },
     })
-    this.#reader = openReader(upstream, this.#pipe, context)
+    this.#reader = openReader(upstream, this.#pipe, { context, isReplay: false })
   }
 
   get finished(): boolean {
@@ -109,7 +109,7 @@ export function convertReply(reply: JsonObject, road: ReplyRoad, bill?: BillRepl
   const said: string[] = []
   const fold = new ReplyFold()
   const pipe = new ReplyPipe({ to: fold, facts, onOutput: text => said.push(text) })
-  const reader = openReader(upstream, pipe, context)
+  const reader = openReader(upstream, pipe, { context, isReplay: true })
   for (const event of upstream.replay(reply)) reader.push(event)
   const stopReason = pipe.end(reader.end())
   const { usage } = reader
@@ -124,9 +124,14 @@ export function convertReply(reply: JsonObject, road: ReplyRoad, bill?: BillRepl
   return { body, usage, output }
 }
 
-function openReader(upstream: ConversationFormat, sink: ReplySink, { target }: TranslationContext): ReplyReader {
-  const { usage, tools } = target.dialect
-  return upstream.openReader(sink, { usage, signaturePath: tools.signature.path })
+interface Reading {
+  readonly context: TranslationContext
+  readonly isReplay: boolean
+}
+
+function openReader(upstream: ConversationFormat, sink: ReplySink, { context, isReplay }: Reading): ReplyReader {
+  const { usage, tools } = context.target.dialect
+  return upstream.openReader(sink, { usage, signaturePath: tools.signature.path, isReplay })
 }
 
 function writerFacts(context: TranslationContext, usageSoFar: WriterFacts['usageSoFar']): WriterFacts {

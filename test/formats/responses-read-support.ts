@@ -7,7 +7,7 @@ import { ResponsesReader } from '../../src/formats/responses/read-reply.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { delta, folded, open, type Step } from './responses-support.ts'
 
-export const FACTS = { usage: {}, signaturePath: null }
+export const FACTS = { usage: {}, signaturePath: null, isReplay: false }
 
 /** A sink that records the reader's calls, and fails if they break the rules. */
 export class Recorder implements ReplySink {

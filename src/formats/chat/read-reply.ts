@@ -29,7 +29,7 @@ export class ChatReplyReader implements ReplyReader {
   constructor(sink: ReplySink, facts: ReaderFacts) {
     this.#facts = facts
     this.#sink = sink
-    this.#sequencer = new Sequencer(sink)
+    this.#sequencer = new Sequencer(sink, { isReplay: facts.isReplay })
   }
 
   /** Every chunk may carry running figures; those sent with the finish reason or later are final. */

@@ -1,13 +1,22 @@
 /** Usage figures of the chat format, whose `prompt_tokens` include cached tokens. */
 
-import { firstCount, namedCounts, type TokenUsage, tokenCount, type UsageFacts } from '../../conversation/usage.ts'
-import { type JsonObject, objectOrNull } from '../../lib/json.ts'
+import {
+  firstCount,
+  namedCounts,
+  namesPlaces,
+  type TokenUsage,
+  tokenCount,
+  type UsageFacts,
+} from '../../conversation/usage.ts'
+import { isObject, type JsonObject, objectOrNull } from '../../lib/json.ts'
 
 /**
  * The usage of a whole reply or of one chunk; null without any counts. Providers put counts in different places: common
  * ones are read here, others are named by the dialect.
  */
 export function readUsage(reply: JsonObject, facts: UsageFacts = {}): TokenUsage | null {
+  // Most chunks of a stream report nothing.
+  if (!isObject(reply.usage) && !namesPlaces(facts)) return null
   const usage = objectOrNull(reply.usage) ?? {}
   const named = namedCounts(reply, facts)
   const total = firstCount(usage.total_tokens)

@@ -20,7 +20,7 @@ export const messages: ConversationFormat<MessagesEcho> = {
   writeRequest,
   isReply: reply => Array.isArray(reply.content),
   replay,
-  openReader: sink => new MessagesReplyReader(sink),
+  openReader: (sink, facts) => new MessagesReplyReader(sink, facts),
   openWriter: (echo, facts) => new MessagesReplyWriter(echo, facts),
   writeReply,
 }

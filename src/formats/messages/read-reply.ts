@@ -1,5 +1,6 @@
 /** Reads a messages stream, or a whole messages reply replayed as one. */
 
+import type { ReaderFacts } from '../../conversation/format.ts'
 import type { ReplyReader, ReplySink, StopReason, UpstreamEvent } from '../../conversation/reply.ts'
 import { type CallSegment, callSegment, Sequencer } from '../../conversation/sequencer.ts'
 import { DONE, failedStream, readEvent } from '../../conversation/stream-event.ts'
@@ -26,9 +27,9 @@ export class MessagesReplyReader implements ReplyReader {
   #stopReason: string | null = null
   finished = false
 
-  constructor(sink: ReplySink) {
+  constructor(sink: ReplySink, { isReplay }: ReaderFacts) {
     this.#sink = sink
-    this.#sequencer = new Sequencer(sink)
+    this.#sequencer = new Sequencer(sink, { isReplay })
   }
 
   get usage(): UsageReport {
