@@ -18,6 +18,7 @@ create table account (
   constraint account_operator_role_check CHECK (((operator_role >= 1) AND (operator_role <= 4)))
 );
 CREATE INDEX account_created ON public.account USING btree (created_at);
+CREATE INDEX account_operator ON public.account USING btree (account_id) WHERE is_operator;
 
 create table account_daily (
   day date not null,
@@ -647,7 +648,10 @@ create table topup_order (
   constraint topup_order_paid_vnd_check CHECK ((paid_vnd >= 0))
 );
 CREATE INDEX topup_order_account ON public.topup_order USING btree (account_id, created_at);
+CREATE INDEX topup_order_cancelled ON public.topup_order USING btree (created_at, order_code) WHERE ((paid_vnd = 0) AND (cancelled_at IS NOT NULL));
 CREATE INDEX topup_order_created ON public.topup_order USING btree (created_at);
+CREATE INDEX topup_order_start ON public.topup_order USING btree (order_code text_pattern_ops);
+CREATE INDEX topup_order_waiting ON public.topup_order USING btree (expires_at) WHERE ((paid_vnd = 0) AND (cancelled_at IS NULL));
 
 create table totp (
   account_id bigint not null,

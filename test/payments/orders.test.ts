@@ -131,3 +131,31 @@ test('the history has the account’s own orders, newest first, page by page; op
     codes[1],
   ])
 })
+
+test('operators list the orders of each state, newest first, page by page', async () => {
+  const accountId = await newAccount(sql)
+  const email = (await listAllOrders(payments, { text: (await newOrder(payments, 50_000, accountId)).orderCode }))[0]!
+    .email
+  const changes = {
+    open: '',
+    paid: 'paid_vnd = amount_vnd, first_paid_at = now()',
+    cancelled: 'cancelled_at = now()',
+    expired: "expires_at = now() - interval '1 second'",
+  } as const
+  for (const state of ['open', 'paid', 'cancelled', 'expired'] as const) {
+    const made: string[] = []
+    for (const amount of [60_000, 70_000, 80_000]) {
+      const { orderCode } = await newOrder(payments, amount, accountId)
+      made.unshift(orderCode)
+      if (changes[state] !== '')
+        await sql.unsafe(`update topup_order set ${changes[state]} where order_code = $1`, [orderCode])
+    }
+    const codes = async (given: Parameters<typeof listAllOrders>[1]) =>
+      (await listAllOrders(payments, { state, ...given })).map(order => order.orderCode)
+    expect((await codes({})).slice(0, 3)).toEqual(made)
+    expect((await codes({ beforeCode: made[0]!, limit: 2 })).slice(0, 2)).toEqual(made.slice(1))
+    expect((await codes({ text: email })).slice(0, 3)).toEqual(made)
+    expect(await codes({ text: made[1]!.slice(0, 9) })).toEqual([made[1]])
+    expect((await listAllOrders(payments, { state })).every(order => order.state === state)).toBe(true)
+  }
+})
