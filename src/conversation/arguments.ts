@@ -1,13 +1,13 @@
-/** Arguments of tool calls: a JSON object in the messages format, JSON text in the chat format. */
+/** Converts the arguments of tool calls between a JSON object (messages format) and JSON text (chat format). */
 
 import { parseExactJson } from '../lib/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
-/** Key for arguments that are not a JSON object: the call is kept with them, so its result still has a match. */
+/** Key under which arguments that are not a JSON object are kept. The call stays, so its result still has a match. */
 export const UNREADABLE_ARGUMENTS = '_arguments'
 
 /**
- * Arguments as an object. Empty ones become `{}`; text that is not a JSON object is kept under one key, never dropped.
+ * Returns arguments as an object. Empty arguments become `{}`; text that is not a JSON object is kept under UNREADABLE_ARGUMENTS.
  */
 export function argumentsObject(value: JsonValue | undefined): JsonObject {
   if (isObject(value)) return value
@@ -20,7 +20,7 @@ export function argumentsObject(value: JsonValue | undefined): JsonObject {
   return { [UNREADABLE_ARGUMENTS]: value }
 }
 
-/** Arguments in a reply, or in a stream's delta, as text. Some upstreams send an object. */
+/** Returns the arguments in a reply or in a stream's delta as text. Some upstreams send an object. */
 export function argumentsFragment(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value
   return value === null || value === undefined ? '' : JSON.stringify(value)

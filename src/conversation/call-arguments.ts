@@ -1,18 +1,19 @@
-/**
- * Collects the arguments of a tool call as they arrive, and tells when they are complete, scanning each character once.
- */
+/** Collects the arguments of a tool call as they arrive, and detects when they are complete. Scans each character once. */
 
 import type { ByteText } from '../lib/byte-text.ts'
 import { parseJson } from '../lib/json.ts'
 import { GatheredText } from './gathered-text.ts'
 
-/** before: only whitespace so far. inside: within the object. after: the object is closed. never: not a JSON object. */
+/**
+ * Position of the scan. before: only whitespace so far; inside: within the object; after: the object is closed; never: not a JSON
+ * object.
+ */
 type Place = 'before' | 'inside' | 'after' | 'never'
 
 export class CallArguments {
-  /** Text already scanned. */
+  /** Text that has already been scanned. */
   #read = ''
-  /** Text that arrived since `complete` was last read; most calls never read it. */
+  /** Text that arrived since `complete` was last read. Most calls never read `complete`. */
   #unread = new GatheredText()
   #hasBegun = false
   #place: Place = 'before'
@@ -25,17 +26,15 @@ export class CallArguments {
     this.#unread.add(fragment)
   }
 
-  /** A fragment as written in JSON. */
+  /** Adds a fragment as escaped JSON string content, without quotes. */
   pushWritten(fragment: ByteText): void {
     this.#unread.addWritten(fragment)
   }
 
-  /** A fragment has arrived. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
 
-  /** All text so far. */
   get text(): string {
     return this.#read + this.#unread.text
   }
@@ -50,7 +49,7 @@ export class CallArguments {
     this.#escaped = false
   }
 
-  /** The text is exactly one JSON object. */
+  /** Whether the text is exactly one JSON object. */
   get complete(): boolean {
     const unread = this.#unread.text
     if (unread !== '') this.#look(unread)
@@ -62,7 +61,7 @@ export class CallArguments {
     for (let at = 0; at < unread.length && this.#place !== 'never'; at++) this.#step(unread.charCodeAt(at))
     this.#read += unread
     this.#unread = new GatheredText()
-    // The brackets are balanced. Parse once, to see whether it is valid JSON: more text could not repair it.
+    // The brackets are balanced, so parse once to check the JSON: more text could not repair it.
     if (wasOpen && this.#place === 'after' && parseJson(this.text) === undefined) this.#place = 'never'
   }
 

@@ -1,14 +1,14 @@
-/** Assigns the ids of tool calls that the client sees. */
+/** Assigns the ids that clients see for tool calls. */
 
 import { idInForm } from './names.ts'
 import { signId } from './signed-ids.ts'
 
-/** Create one per reply. Ids are unique within the conversation, even if the upstream repeats its own. */
+/** Create one instance per reply. Ids are unique within the conversation, even if the upstream repeats its own. */
 export class CallIds {
   readonly #taken: Set<string>
   readonly #newId: () => string
 
-  /** `known`: ids in the history. `newId`: makes a fresh id with the prefix of the client's format. */
+  /** `known`: call ids in the history. `newId`: makes a fresh id with the prefix of the client's format. */
   constructor(known: ReadonlySet<string>, newId: () => string) {
     this.#taken = new Set(known)
     this.#newId = newId

@@ -1,8 +1,7 @@
 /**
- * Items of the responses format that travel inside an id. Clients that expect responses to be stored refer to items by
- * id instead of sending them (the AI SDK by default, for text and reasoning; @ai-sdk/openai 4.0.118, read 2026-11-22).
- * This service stores nothing, so the ids it issues contain the item itself: compressed if it is long, and sealed for
- * the account that got it.
+ * Carries items of the responses format inside ids. Clients that expect responses to be stored refer to items by id instead of
+ * sending them (the AI SDK by default, for text and reasoning; @ai-sdk/openai 4.0.118, read 2026-11-22). This service stores
+ * nothing, so the ids it issues contain the item itself, compressed if it is long, and sealed for the account that received it.
  */
 
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
@@ -19,13 +18,13 @@ import {
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, parseJson, textOrNull } from '../lib/json.ts'
 import { refuse } from './refuse.ts'
 
-/** Longest id, in characters. Every later request of the conversation sends it back. */
+/** Longest id, in characters. Bounded because every later request of the conversation repeats the id. */
 export const CARRYING_ID_LENGTH_MAX = 64 * 1024
-/** Largest JSON left uncompressed, in bytes: compressing it would take longer than everything else done with it. */
+/** Largest JSON left uncompressed, in bytes. Below this size, compression would dominate the cost of making the id. */
 const PLAIN_BYTES_MAX = 4 * 1024
-/** Four times as fast as the default level; the result is 15 % longer. */
+/** Z_BEST_SPEED is four times as fast as the default level; its output is 15 % longer. */
 const QUICKLY = { level: constants.Z_BEST_SPEED }
-/** Largest JSON to compress, in bytes; longer text would never fit into an id. */
+/** Largest JSON to compress, in bytes. Anything longer would never fit into an id. */
 const ITEMS_BYTES_MAX = 512 * 1024
 /** Largest JSON that an id may expand to, in bytes. */
 const JSON_BYTES_MAX = 4 * 1024 * 1024
@@ -34,14 +33,14 @@ const JSON_BYTES_MAX = 4 * 1024 * 1024
 export type Mark = (json: ByteText) => string
 export type OpenMark = (text: string) => JsonValue | null
 
-/** An id that carries these items, serialized, each with its own id; null if it would be too long. */
+/** Returns an id that carries these serialized items, each with its own id. Null if the result would be too long. */
 export function carryingId(prefix: string, items: readonly ByteText[], mark: Mark): string | null {
   return idOf(prefix, joinBytes(items, ','), { mark })
 }
 
 /**
- * An id that carries this very item. Equal items with different ids get different results. Null if it would be too
- * long.
+ * Returns an id that carries the item it belongs to. Equal items with different ids get different results. Null if the result
+ * would be too long.
  */
 export function selfCarryingId(prefix: string, { id = '', ...item }: JsonObject, mark: Mark): string | null {
   return idOf(prefix, encodeText(JSON.stringify(item)), { mark, own: id })
@@ -49,11 +48,11 @@ export function selfCarryingId(prefix: string, { id = '', ...item }: JsonObject,
 
 interface Marking {
   readonly mark: Mark
-  /** Distinguishes this id from those of items with equal content. */
+  /** The item's original id, which distinguishes this id from those of items with equal content. */
   readonly own?: JsonValue
 }
 
-/** `items`: the items as JSON, separated by commas. */
+/** `items`: comma-separated JSON of the items. */
 function idOf(prefix: string, items: ByteText, { mark, own }: Marking): string | null {
   if (items.length > ITEMS_BYTES_MAX) return null
   const list = concat(ascii('['), items, ascii(']'))
@@ -67,7 +66,7 @@ function deflated(list: ByteText): ByteText {
   return ofCharacters(`"deflated":"${deflateRawSync(toBuffer(list), QUICKLY).toString('base64url')}"`)
 }
 
-/** The items that an id carries; empty if it carries none, or was not issued by this gateway for this account. */
+/** Returns the items that an id carries. Empty if it carries none, or was not issued by this gateway for this account. */
 export function itemsCarriedBy(id: string, openMark: OpenMark): readonly JsonObject[] {
   if (id.length > CARRYING_ID_LENGTH_MAX) return []
   const payload = openMark(id.slice(id.indexOf('_') + 1))
@@ -84,10 +83,10 @@ export function itemsCarriedBy(id: string, openMark: OpenMark): readonly JsonObj
 }
 
 /**
- * Leaves out a reference that cannot be resolved. Throws GatewayError `invalid_request` if its item may not be missing.
+ * Handles a reference that cannot be resolved: reasoning is left out. Throws GatewayError `invalid_request` for any other item.
  */
 export function unresolvedItems(id: string, place: string): readonly never[] {
-  // Reasoning may be missing from a conversation: it did not fit into an id, or another service stores it.
+  // A conversation may lack reasoning: the item did not fit into an id, or another service stores it.
   if (id.startsWith('rs_')) return []
   return refuse(
     place,
@@ -96,7 +95,7 @@ export function unresolvedItems(id: string, place: string): readonly never[] {
   )
 }
 
-/** Resolves the references of one request, both ids that carry their own item and ids carried by other ids. */
+/** Resolves the item references of one request. An id may carry its own item or items with other ids. */
 export class CarriedItems {
   readonly #openMark: OpenMark
   readonly #items = new Map<string, JsonObject>()
@@ -108,7 +107,7 @@ export class CarriedItems {
     for (const id of ids) this.#read(id)
   }
 
-  /** The item referred to; empty for an id that only carries items of other ids; null for an unknown id. */
+  /** Returns the item that the id refers to. Empty for an id that only carries items of other ids; null for an unknown id. */
   resolve(id: string): readonly JsonObject[] | null {
     const item = this.#items.get(id)
     if (item !== undefined) return [item]

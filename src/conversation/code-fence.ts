@@ -1,25 +1,25 @@
-/** Removes the code fence that models put around JSON requested in the prompt; from whole text or streamed pieces. */
+/** Removes the code fence that models put around JSON requested in the prompt, from whole text or streamed pieces. */
 
 const FENCE = '```'
-/** Most whitespace characters that count as part of a closing fence, on either side. */
+/** Most whitespace characters on either side that count as part of a closing fence. */
 const BLANKS_MAX = 64
 const OPENING = /^\s{0,8}```[a-zA-Z]{0,16}[ \t]{0,4}(?:\r?\n)?/
 const CLOSING = /\s{0,64}```\s{0,64}$/
-/** A start of text that may or may not turn out to be an opening fence. */
+/** The start of a text that may still turn out to be an opening fence. */
 const UNDECIDED = /^\s{0,8}(?:`{0,2}|```[a-zA-Z]{0,16}[ \t]{0,4}\r?)$/
 
-/** The text without its fence; unchanged if it has none. */
+/** Returns the text without its fence, or unchanged if it has none. */
 export function withoutFence(text: string): string {
   const opening = OPENING.exec(text)
   return opening === null ? text : text.slice(opening[0].length).replace(CLOSING, '')
 }
 
-/** Removes the fence from streamed text: the pieces returned add up to `withoutFence` of the whole. */
+/** Removes the fence from streamed text. Joined, the pieces returned equal `withoutFence` of the whole text. */
 export class FenceFilter {
   #state: 'undecided' | 'fenced' | 'plain' = 'undecided'
   #held = ''
 
-  /** Text passes through unchanged. */
+  /** Whether the text has no fence, so that later pieces pass through unchanged. */
   get isPlain(): boolean {
     return this.#state === 'plain'
   }
@@ -50,7 +50,7 @@ export class FenceFilter {
   }
 }
 
-/** Length of the text that cannot be part of a closing fence. */
+/** Returns the length of the text up to a possible closing fence at its end. */
 function endOfCertainText(text: string): number {
   const blanks = blanksBefore(text, text.length)
   let end = text.length - blanks

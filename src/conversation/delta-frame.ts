@@ -1,16 +1,16 @@
-/** Writes the events of one part from a prebuilt frame, because they differ only in their text and their number. */
+/** Writes the delta events of one part from a prebuilt frame. Only their text and sequence number vary. */
 
 import { type ByteText, characters, concat, joinBytes, NO_BYTES, ofCharacters } from '../lib/byte-text.ts'
 
-/** Numbers the events of a stream. */
+/** Counter for the sequence numbers of a stream's events. */
 export interface EventNumbers {
   next: number
 }
 
-/** The constant ASCII around the text, including its quotes. */
+/** The constant ASCII around an event's text, including the text's quotes. */
 export interface FrameParts {
   readonly head: ByteText
-  /** Between the event's number and its text; absent: the events have no number. */
+  /** Set if events have sequence numbers. `middle` goes between the number and the text. */
   readonly numbered?: { readonly numbers: EventNumbers; readonly middle: ByteText }
   readonly tail: ByteText
 }
@@ -24,14 +24,14 @@ export class DeltaFrame {
     this.#between = concat(parts.tail, parts.head)
   }
 
-  /** An event with this text. */
+  /** Returns an event with this text. */
   event(text: string): string {
     const { head, numbered, tail } = this.#parts
     const number = numbered === undefined ? '' : `${numbered.numbers.next++}${characters(numbered.middle)}`
     return `${characters(head)}${number}${JSON.stringify(text).slice(1, -1)}${characters(tail)}`
   }
 
-  /** An event for each text, as written in JSON. */
+  /** Returns an event for each text. Texts are escaped JSON string content, without quotes. */
   written(texts: readonly ByteText[]): ByteText {
     const { head, numbered, tail } = this.#parts
     if (numbered === undefined) return concat(head, joinBytes(texts, this.#between), tail)

@@ -1,4 +1,4 @@
-/** Reads an upstream's error body, whatever its shape. */
+/** Reads an upstream's error body in any of the shapes that providers use. */
 
 import {
   arrayOrEmpty,
@@ -11,7 +11,7 @@ import {
   textOrNull,
 } from '../lib/json.ts'
 
-/** The parts of an error that matter; empty strings where the upstream gave none. Secrets are not masked yet. */
+/** The fields of an upstream's error; empty strings for those it lacks. Secrets are not masked yet. */
 export interface ErrorBody {
   readonly message: string
   /** `error.type`, lower case. */
@@ -20,22 +20,22 @@ export interface ErrorBody {
   readonly code: string
   /** `error.param`: the offending field. */
   readonly param: string
-  /** `error.details`; SDKs read it. */
+  /** `error.details`, which SDKs read. */
   readonly details: JsonObject | null
 }
 
-/** JSON pointers into the error body of a provider with a shape of its own. */
+/** JSON pointers to the error's fields, for a provider whose error bodies have an unusual shape. */
 export interface ErrorPlaces {
   readonly message: string
   readonly type: string | null
 }
 
-/** Longest body to parse, in characters; nothing longer is an error body. */
+/** Longest body to parse, in characters. Anything longer is not an error body. */
 const BODY_LENGTH_MAX = 1_000_000
 
 /**
- * Reads an error body: at the given places, else in a known shape. Known shapes: `{error: {…}}` of all formats, also
- * wrapped in an array; `error` as a string; `{message}`; `{code, msg}`; `{detail}` (also a list); `{errors: […]}`;
+ * Reads an error body: at the given places if it has a message there, else in a known shape. Known shapes: `{error: {…}}` of all
+ * formats, also wrapped in an array; `error` as a string; `{message}`; `{code, msg}`; `{detail}` (also a list); `{errors: […]}`;
  * `{base_resp: {status_code, status_msg}}`. Null for anything else, such as HTML.
  */
 export function readErrorText(body: string, places: ErrorPlaces | null = null): ErrorBody | null {
@@ -45,7 +45,7 @@ export function readErrorText(body: string, places: ErrorPlaces | null = null): 
   return (places && readPlaces(value, places)) ?? readErrorValue(value)
 }
 
-/** The error at these places; null if they hold no message. */
+/** Returns the error at these places, or null if there is no message. */
 function readPlaces(value: JsonValue, places: ErrorPlaces): ErrorBody | null {
   const message = textOrNull(atPointer(value, places.message))
   if (message === null) return null
@@ -54,7 +54,7 @@ function readPlaces(value: JsonValue, places: ErrorPlaces): ErrorBody | null {
 }
 
 /**
- * Reads the error in a parsed value: a reply of status 200 or the data of a stream event. Null if it reports no error.
+ * Reads the error in a parsed value, either a reply of status 200 or the data of a stream event. Null if it reports no error.
  */
 export function readErrorValue(value: JsonValue): ErrorBody | null {
   const body = Array.isArray(value) ? value[0] : value
@@ -77,7 +77,7 @@ export function readErrorValue(value: JsonValue): ErrorBody | null {
 
 function readErrorObject(error: JsonObject): ErrorBody {
   const outer = errorBody(error)
-  // Aggregators add the provider's own text to a general message.
+  // Aggregators wrap the provider's own error text in a general message.
   const raw = textOrNull(objectOrNull(error.metadata)?.raw)
   const inner = raw === null ? null : readErrorText(raw)
   if (inner === null) return outer

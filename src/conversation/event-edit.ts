@@ -1,9 +1,9 @@
-/** Edits events as they pass through. Bytes that are not edited stay as they are. */
+/** Edits events of streams that pass through. Bytes that are not edited stay as they are. */
 
 import { type ByteText, concat } from '../lib/byte-text.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 
-/** Sets values in the JSON object after `data:`, in an event with a single data line. */
+/** Sets one value at several places of the JSON object after `data:`. The event must have a single data line. */
 export function replaceData(raw: ByteText, places: readonly string[], value: string): ByteText {
   return editData(
     raw,
@@ -11,7 +11,7 @@ export function replaceData(raw: ByteText, places: readonly string[], value: str
   )
 }
 
-/** Edits the JSON object after `data:`, in an event with a single data line. */
+/** Edits the JSON object after `data:`. The event must have a single data line. */
 export function editData(raw: ByteText, edits: readonly BodyEdit[]): ByteText {
   if (edits.length === 0) return raw
   const open = raw.indexOf('{', raw.indexOf('data:'))

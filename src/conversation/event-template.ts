@@ -1,6 +1,6 @@
 /**
- * The fast path of streams. Most events differ from the previous one only in the text of a delta. Once one of them has
- * been parsed, later ones are compared with its bytes instead of being parsed.
+ * The fast path of streams. Most events differ from the previous one only in the text of a delta, so once one of them has been
+ * parsed, later events are compared with its bytes instead of being parsed.
  */
 
 import { ascii, type ByteText, characters, joinBytes, NO_BYTES, replaceOnce } from '../lib/byte-text.ts'
@@ -14,12 +14,12 @@ const ASCII_MAX = 127
 /** Characters that may follow a backslash; `\u` is checked separately. */
 const ESCAPES = '"\\/bfnrt'
 
-/** Members that vary between events without meaning: padding that hides message lengths from eavesdroppers. */
+/** Members whose values vary between events without meaning anything: padding that hides message lengths from eavesdroppers. */
 const PADDING = [ascii('"obfuscation":"'), ascii('"obfuscation": "')] as const
-/** The event's number within its stream. */
+/** Finds the event's number within its stream. */
 const SEQUENCE = /"sequence_number": ?(?=\d)/
 
-/** Templates learned in a row without a match, after which learning stops for the rest of the stream. */
+/** Limits learning: after this many templates in a row without a match, it stops for the rest of the stream. */
 const LEARNED_IN_VAIN_MAX = 16
 
 interface Hole {
@@ -27,21 +27,20 @@ interface Hole {
   readonly end: number
 }
 
-/** An event with holes in place of its variable strings and its number. */
+/** The bytes of an event, with holes for its variable strings and its sequence number. */
 export class EventTemplate {
   /** The text before, between and after the holes. */
   readonly #literals: readonly ByteText[]
-  /** Index of the hole for the event's number; -1 without one. */
+  /** Index of the hole for the event's sequence number; -1 if it has no number. */
   readonly #numberHole: number
   /** Index of the hole for the delta's text. */
   readonly #textHole: number
-  /** The literal that clients get in another form, and that form. */
+  /** The literal to replace before events go to the client, and its replacement. */
   readonly #rename: Rename | null
-  /** Offset of the end of the last run's events. */
+  /** Offset at which the last run of events ends. */
   end = 0
-  /** The delta's text in the event just matched. */
   #text = NO_BYTES
-  /** Where the literal that clients get in another form begins, in the event just matched and in all of the last run. */
+  /** Where the literal to replace begins: `#renamedAt` in the event just matched, `#renamed` in each event of the last run. */
   #renamedAt = 0
   readonly #renamed: number[] = []
 
@@ -53,8 +52,8 @@ export class EventTemplate {
   }
 
   /**
-   * Matches the events from `at` on that equal this one except in their holes, with non-empty deltas. Returns the deltas
-   * as written in JSON: escaped, without quotes.
+   * Matches consecutive events, starting at `at`, that equal the template except in their holes and have non-empty deltas.
+   * Returns the deltas as escaped JSON string content, without quotes.
    */
   run(all: ByteText, at: number): readonly ByteText[] {
     const texts: ByteText[] = []
@@ -68,7 +67,7 @@ export class EventTemplate {
     return texts
   }
 
-  /** The events of the last run, which began at `at`, in the form for the client. */
+  /** Returns the events of the last run, which began at `at`, as the client gets them. */
   emit(all: ByteText, at: number): ByteText {
     if (this.#rename === null) return all.slice(at, this.end)
     const { literal, emitted } = this.#rename
@@ -83,7 +82,7 @@ export class EventTemplate {
     return joinBytes(kept, emitted)
   }
 
-  /** Offset of the end of the event at `at`; -1 if it does not match. */
+  /** Returns the offset after the event at `at`; -1 if the event does not match. */
   #match(all: ByteText, at: number): number {
     const literals = this.#literals
     const last = literals.length - 1
@@ -117,7 +116,10 @@ interface Rename {
   readonly emitted: ByteText
 }
 
-/** Offset of the end of the JSON string that begins at `at`; -1 if it is invalid or incomplete. */
+/**
+ * Returns the offset of the closing quote of the JSON string whose content begins at `at`; -1 if the string is invalid or
+ * incomplete.
+ */
 function endOfString(all: ByteText, at: number): number {
   for (let position = at; ; position++) {
     const code = all.charCodeAt(position)
@@ -131,12 +133,12 @@ function endOfString(all: ByteText, at: number): number {
       if (escaped === 'u' && /^[0-9a-fA-F]{4}$/.test(characters(all).slice(position + 1, position + 5))) position += 4
       else if (escaped === '' || !ESCAPES.includes(escaped)) return -1
     }
-    // Also true at the end of the text, where `code` is NaN.
+    // Written as a negation because `code` is NaN at the end of the text, which must fail too.
     else if (!(code > CONTROL_MAX)) return -1
   }
 }
 
-/** Offset of the last byte of the character at `at`, which is not ASCII; -1 if it is not UTF-8 (RFC 3629, section 4). */
+/** Returns the offset of the last byte of the non-ASCII character at `at`; -1 if it is not valid UTF-8 (RFC 3629, section 4). */
 function endOfCharacter(all: ByteText, at: number): number {
   const first = all.charCodeAt(at)
   const further = first < 0xc2 || first > 0xf4 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3
@@ -150,7 +152,7 @@ function endOfCharacter(all: ByteText, at: number): number {
   return at + further
 }
 
-/** Offset of the end of the digits at `at`; -1 if there are none, or more than an event's number can have. */
+/** Returns the offset after the digits at `at`; -1 if there are none, or more than a sequence number can have. */
 function endOfDigits(all: ByteText, at: number): number {
   let end = at
   while (isDigit(all.charCodeAt(end))) end++
@@ -163,7 +165,7 @@ function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE
 }
 
-/** A member whose string value is output, spelled as in the events. */
+/** A JSON key whose string value is output, with its quotes and colon. */
 export type OutputMember =
   | '"content":'
   | '"reasoning_content":'
@@ -173,7 +175,7 @@ export type OutputMember =
   | '"thinking":'
   | '"delta":'
 
-/** Builds templates from events that were parsed in full. */
+/** Builds templates from events that have been parsed in full. */
 export class TemplateLearner {
   #current: EventTemplate | null = null
   #inVain = 0
@@ -182,14 +184,14 @@ export class TemplateLearner {
     return this.#current
   }
 
-  /** Call it when the template has matched. */
+  /** Call this when the template has matched. */
   served(): void {
     this.#inVain = 0
   }
 
   /**
-   * Learns from an event whose only meaning is the non-empty string of `member` (such as `"content":`). `rename`: a
-   * part of the event that the client gets in another form. Ambiguous events give no template.
+   * Learns from an event that carries only output, in the non-empty string `member` (such as `"content":`). `rename`: a part of
+   * the event to replace for the client. Events in which these are not found, or are ambiguous, give no template.
    */
   learn(
     raw: ByteText,
@@ -228,7 +230,10 @@ function learn(
   return new EventTemplate(literals, indexes, { literal, emitted })
 }
 
-/** The event's number. It cannot be inside a string, where quotes are escaped. A second one is part of a literal. */
+/**
+ * Finds the event's sequence number. A match cannot be inside a string, where quotes are escaped. A second number becomes part of
+ * a literal.
+ */
 function numberOf(raw: ByteText): Hole | null {
   const found = SEQUENCE.exec(characters(raw))
   if (found === null) return null
@@ -238,8 +243,8 @@ function numberOf(raw: ByteText): Hole | null {
 }
 
 /**
- * The place of the value of the only member with such a beginning; null if there is none, or more than one. A match cannot
- * be inside a string, where quotes are escaped.
+ * Finds the value of the only member that starts with one of these beginnings; null if there is none, or more than one. A match
+ * cannot be inside a string, where quotes are escaped.
  */
 function holeOf(raw: ByteText, beginnings: readonly ByteText[]): Hole | null {
   for (const beginning of beginnings) {

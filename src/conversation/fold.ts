@@ -1,4 +1,4 @@
-/** Builds a whole reply from its events. */
+/** Builds a whole reply from the events of a stream. */
 
 import type { FoldedPart, PartStart, ReplySink } from './reply.ts'
 import type { Seal } from './seal.ts'

@@ -1,4 +1,4 @@
-/** The interface between a wire format and the others: what its readers produce, every format's writer accepts. */
+/** The interface of a wire format. Every format's writer accepts what any format's reader produces. */
 
 import type { Dialect } from '../generated/types.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
@@ -10,23 +10,23 @@ import type { ConversationRequest, ReasoningRequest, StructureRequest } from './
 import type { Seal } from './seal.ts'
 import type { TokenUsage, UsageFacts } from './usage.ts'
 
-/** `Echo`: what the format's own reply writer needs to know of the request, in a shape of its own; never the body. */
+/** `Echo`: the facts about the request that the format's own reply writer needs, in a shape of its own; never the whole body. */
 export interface ConversationFormat<Echo = unknown> {
-  /** Throws GatewayError `invalid_request` for what other formats cannot express, and for values of a wrong type. */
+  /** Throws GatewayError `invalid_request` for features that other formats cannot express, and for values of a wrong type. */
   readRequest(body: JsonObject, facts: ReadFacts): { readonly request: ConversationRequest; readonly echo: Echo }
-  /** Two parts of `readRequest` that the dialect also needs for same-format bodies. */
+  /** Reads the reasoning settings alone, because the dialect also needs them for same-format bodies. So does `readStructure`. */
   readReasoning(body: JsonObject): ReasoningRequest
   readStructure(body: JsonObject): StructureRequest | null
   readonly plain: PlainRequest
-  /** Name of the field for stop sequences. */
+  /** Name of the format's field for stop sequences. */
   readonly stopField: string
-  /** The path of the message or item at this index, in the notation that clients of the format know. */
+  /** Returns the path of the message or item at this index, in the notation that clients of the format know. */
   place(index: number): string
-  /** Writes the full body that the format allows; the dialect then removes what the model does not accept. */
+  /** Writes a body with everything that the format allows; the dialect then removes what the model does not accept. */
   writeRequest(request: WritableRequest, facts: WriteFacts): WrittenRequest
-  /** Whether the JSON has the shape of a whole reply. */
+  /** Whether the JSON has the shape of a non-streamed reply. */
   isReply(reply: JsonObject): boolean
-  /** The reply as a sequence of events. JSON that is not a whole reply becomes a single event. */
+  /** Returns a non-streamed reply as a sequence of events. JSON of any other shape becomes a single event. */
   replay(reply: JsonObject): readonly UpstreamEvent[]
   openReader(sink: ReplySink, facts: ReaderFacts): ReplyReader
   openWriter(echo: Echo, facts: WriterFacts): ReplyWriter
@@ -34,11 +34,11 @@ export interface ConversationFormat<Echo = unknown> {
 }
 
 export interface ReadFacts {
-  /** Opens marks issued by this gateway; null for anything else. */
+  /** Opens marks issued by this gateway. Null for any other text. */
   readonly openMark: (text: string) => JsonValue | null
-  /** Where the request goes. Seals of other origins cannot be opened there and are left out. */
+  /** Identifies the upstream that the request goes to. Seals of other origins cannot be opened there and are left out. */
   readonly origin: string
-  /** Types of tools to leave out silently, because the client is informed elsewhere; null: none. */
+  /** Types of tools to leave out without an error, because a response header tells the client; null: none. */
   readonly toolsLeftOut: readonly string[] | null
 }
 
@@ -48,9 +48,9 @@ export interface WritableRequest extends Omit<ConversationRequest, 'turns'> {
 }
 
 export interface WriteFacts {
-  /** The upstream's own name for the model. */
+  /** The upstream's name for the model. */
   readonly model: string
-  /** Names the fields that this host expects; the dialect's pass removes what it does not accept. */
+  /** Decides which of several spellings a field gets. Fields that the model does not accept are removed later. */
   readonly dialect: Dialect
 }
 
@@ -62,14 +62,14 @@ export interface WrittenRequest {
 
 export interface ReaderFacts {
   readonly usage: UsageFacts
-  /** JSON pointer to a signature in a chat reply's tool call; null: calls carry none. */
+  /** JSON pointer to the signature in a chat reply's tool call; null if calls have no signatures. */
   readonly signaturePath: string | null
   /** The events replay a whole reply, so each part is complete before the next begins. */
   readonly isReplay: boolean
 }
 
 export interface WriterFacts {
-  /** The model's name in the reply. */
+  /** The model's name as the client's reply shows it. */
   readonly clientModel: string
   /** Makes a fresh id without a prefix. */
   readonly newId: () => string
@@ -77,12 +77,15 @@ export interface WriterFacts {
   readonly nowSeconds: number
   /** Seconds since 1970. */
   readonly clock: () => number
-  /** Input tokens by our own count, for events sent before the upstream reports any. */
+  /** Input tokens by our own count, for events sent before the upstream reports its count. */
   readonly countInputTokens: () => number
-  /** Wraps a seal in a mark that travels through clients of other formats. `lengths`: those of the texts that it covers. */
+  /**
+   * Wraps a seal in a mark that travels through clients of other formats. `lengths`: the lengths of the texts that the seal
+   * covers.
+   */
   readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
-  /** Wraps in a mark any other data that the client must send back. */
+  /** Wraps in a mark any data, other than a seal, that the client must send back. */
   readonly mark: Mark
-  /** The upstream's usage report so far; null: none yet. */
+  /** The upstream's latest usage report; null if there is none yet. */
   readonly usageSoFar: () => TokenUsage | null
 }

@@ -1,19 +1,19 @@
-/** Collects text that arrives in pieces, either plain or as written in JSON (see `textWritten`). */
+/** Collects text that arrives in pieces, either plain or as JSON string content (see `textWritten`). */
 
 import { ascii, type ByteText, characters, concat, encodeText, joinBytes, NO_BYTES } from '../lib/byte-text.ts'
 import { textWritten } from './output-gatherer.ts'
 
-/** Escapes that JSON.stringify does not use, or not for every character. */
+/** Matches escapes that JSON.stringify never writes, or only writes for some characters. */
 const UNUSUAL = /\\[u/]/
 
-/** Most written pieces kept before they are joined. Each may be a slice that keeps its whole chunk in memory. */
+/** Most pieces kept before they are joined. A piece may be a slice that keeps its whole chunk in memory. */
 const PIECES_MAX = 64
 
 export class GatheredText {
   #text = ''
-  /** What follows `#text`, as written in JSON. */
+  /** Continues `#text`, as escaped JSON string content. */
   #written = NO_BYTES
-  /** What follows `#written`. */
+  /** Continues `#written`. */
   #pieces: ByteText[] = []
 
   add(piece: string): void {
@@ -30,13 +30,12 @@ export class GatheredText {
     return this.#text === '' && this.#written.length === 0 && this.#pieces.length === 0
   }
 
-  /** The text so far. */
   get text(): string {
     this.#read()
     return this.#text
   }
 
-  /** The text so far as a JSON string, exactly as JSON.stringify writes it. */
+  /** The text so far as a JSON string, byte for byte as JSON.stringify would write it. */
   get json(): ByteText {
     this.#join()
     if (UNUSUAL.test(characters(this.#written))) this.#read()

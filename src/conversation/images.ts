@@ -5,15 +5,14 @@ import type { ImageSource } from './request.ts'
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
 export interface DataUrl {
-  /** Lower case, without parameters; '' if the URL has none. */
+  /** In lower case, without parameters; '' if the URL has none. */
   readonly mediaType: string
   /** Base64 without whitespace. */
   readonly data: string
 }
 
 /**
- * Parses a data URL leniently: accepts parameters, whitespace, URL-safe base64 and percent-encoded text. Null for other
- * URLs.
+ * Parses a data URL leniently: accepts parameters, whitespace, URL-safe base64 and percent-encoded text. Null for any other URL.
  */
 export function readDataUrl(url: string): DataUrl | null {
   if (!/^data:/i.test(url)) return null
@@ -26,7 +25,7 @@ export function readDataUrl(url: string): DataUrl | null {
   return { mediaType: mediaType.trim().toLowerCase(), data }
 }
 
-/** The media type as providers spell it; null if it is not one of the four supported image types. */
+/** Returns the media type as providers spell it; null if it is not one of the four supported image types. */
 export function imageMediaType(mediaType: string): string | null {
   const lower = mediaType.trim().toLowerCase()
   const known = lower === 'image/jpg' || lower === 'image/pjpeg' ? 'image/jpeg' : lower
@@ -37,7 +36,7 @@ export function dataUrl(mediaType: string, data: string): string {
   return `data:${mediaType};base64,${data}`
 }
 
-/** The URL for an image part of a chat request. */
+/** Returns the URL to send for an image in a chat request; a data URL if the image came as base64. */
 export function imageUrl(source: ImageSource): string {
   return source.type === 'url' ? source.url : dataUrl(source.mediaType, source.data)
 }
@@ -46,7 +45,7 @@ export function isHttpUrl(url: string): boolean {
   return /^https?:\/\//i.test(url)
 }
 
-/** Base64 in the standard alphabet, without whitespace; normal input is returned as is. */
+/** Returns base64 in the standard alphabet, without whitespace. Input that already has this form is returned as is. */
 function normalBase64(text: string): string {
   const bare = /[\s%]/.test(text) ? decodePercent(text).replace(/\s+/g, '') : text
   return /[-_]/.test(bare) ? bare.replaceAll('-', '+').replaceAll('_', '/') : bare

@@ -1,4 +1,4 @@
-/** The parts of a request's input that are counted as tokens. Each chat format has its own reader. */
+/** What to count as input tokens in a request. Each chat format has its own reader that fills it in. */
 
 import { type JsonValue, textOrNull } from '../lib/json.ts'
 import { type PictureSize, pictureSize } from '../lib/picture.ts'
@@ -6,7 +6,7 @@ import { type PictureSize, pictureSize } from '../lib/picture.ts'
 export interface InputWeight {
   /** All text that the model reads, including tool definitions and calls as JSON. */
   readonly texts: string[]
-  /** Sizes in pixels; null for an image whose size is not known from the request. */
+  /** Sizes in pixels; null for an image whose size cannot be read from the request. */
   readonly images: (PictureSize | null)[]
   /** Pages of non-text documents. */
   documentPages: number
@@ -14,7 +14,7 @@ export interface InputWeight {
   tools: number
 }
 
-/** Base64 characters of an image to decode: its size is near the start, after some metadata at most. */
+/** Base64 characters of an image to decode. Its size is near the start, preceded by metadata at most. */
 const HEADER_CHARACTERS_MAX = 512 * 1024
 /** Base64 characters of a document to search for pages. */
 const DOCUMENT_CHARACTERS_MAX = 8 * 1024 * 1024
@@ -25,18 +25,20 @@ export function noInput(): InputWeight {
   return { texts: [], images: [], documentPages: 0, turns: 0, tools: 0 }
 }
 
-/** The data of a data URL; null for other URLs. */
+/** Returns the data of a data URL; null for other URLs. */
 export function base64Of(url: JsonValue | undefined): string | null {
   const text = textOrNull(url)
   return text?.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : null
 }
 
-/** Size of an image in base64; null without data. */
+/** Returns the size of a base64 image; null if there is no data or no size in it. */
 export function imageSize(data: string | null): PictureSize | null {
   return data === null ? null : pictureSize(Buffer.from(data.slice(0, HEADER_CHARACTERS_MAX), 'base64'))
 }
 
-/** Number of pages of a base64 PDF: its page objects if they can be found, else an estimate by size; 1 without data. */
+/**
+ * Returns the number of pages of a base64 PDF: the page objects found in it, else an estimate by size; 1 if there is no data.
+ */
 export function pagesOf(data: string | null): number {
   if (data === null) return 1
   const bytes = Buffer.from(data.slice(0, DOCUMENT_CHARACTERS_MAX), 'base64')

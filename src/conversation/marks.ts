@@ -1,11 +1,11 @@
-/** The content of a mark of sealed reasoning: its origin, the seal, and the lengths of the pieces of its text. */
+/** Writes and reads marks of sealed reasoning. A mark holds the seal, its origin and the lengths of the text's pieces. */
 
 import { arrayOrEmpty, isObject, type JsonValue, textOrNull } from '../lib/json.ts'
 import type { ReadFacts } from './format.ts'
 import type { ReasoningPart } from './request.ts'
 import type { Seal } from './seal.ts'
 
-/** Separates pieces of reasoning that are joined into one text. */
+/** Separates the pieces of reasoning when they are joined into one text. */
 export const PIECES_APART = '\n\n'
 
 export function markPayload(seal: Seal, origin: string, lengths: readonly number[]): JsonValue {
@@ -13,8 +13,8 @@ export function markPayload(seal: Seal, origin: string, lengths: readonly number
 }
 
 /**
- * Reasoning that a client sends back: `text` is its pieces, joined by PIECES_APART. Drops seals of other origins and
- * marks that this gateway did not issue.
+ * Splits reasoning that a client sends back into its original pieces, which PIECES_APART separates in `text`. Drops seals of
+ * other origins and marks that this gateway did not issue.
  */
 export function markedReasoning(text: string, mark: string | null, facts: ReadFacts): ReasoningPart {
   const [part = { kind: 'reasoning', texts: [], seal: null }] = markedReasonings(
@@ -25,7 +25,7 @@ export function markedReasoning(text: string, mark: string | null, facts: ReadFa
   return part
 }
 
-/** Like `markedReasoning`, for several marks beside one text; empty if there is neither text nor mark. */
+/** Like `markedReasoning`, for several marks that belong to one text; empty if there is neither text nor mark. */
 export function markedReasonings(
   text: string,
   marks: readonly string[],
@@ -38,18 +38,20 @@ export function markedReasonings(
   let at = 0
   const parts = payloads.map((payload, index): ReasoningPart => {
     const count = lengths[index]!.length
-    // The text was changed or omitted by the client, so it no longer matches what was sealed.
+    // `pieces` is null if the client changed or omitted the text, so that it no longer matches what was sealed.
     const texts = pieces === null ? (index === 0 && text !== '' ? [text] : []) : pieces.slice(at, at + count)
     at += count
     const seal = payload.origin === origin ? readSeal(payload.seal) : null
-    // A `messages` signature is only valid for the exact text.
+    // A `messages` signature is valid only for the exact text.
     return { kind: 'reasoning', texts, seal: pieces === null && seal?.wire === 'messages' ? null : seal }
   })
   const rest = pieces?.slice(at) ?? []
   return rest.length === 0 ? parts : [...parts, { kind: 'reasoning', texts: rest, seal: null }]
 }
 
-/** Splits the text into pieces of these lengths; null if they do not fit it. Text after them is one more piece. */
+/**
+ * Splits the text into pieces of these lengths; null if they do not match the text. Any remaining text becomes one more piece.
+ */
 function cut(text: string, lengths: readonly JsonValue[]): string[] | null {
   const texts: string[] = []
   let at = 0

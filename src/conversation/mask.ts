@@ -4,8 +4,7 @@
 const TEXT_LENGTH_MAX = 4_000
 
 const SECRETS: readonly RegExp[] = [
-  // Keys with a well-known prefix, and bearer tokens. A digit or asterisk distinguishes keys from words like
-  // `sk_field`.
+  // Keys with a well-known prefix, and bearer tokens. The digit or asterisk distinguishes keys from words like `sk_field`.
   /\b(?:sk|pk|rk)[-_](?=[\w*.-]*[\d*])[\w*.-]{6,}/gi,
   /\bAIza[\w-]{10,}/g,
   /\bBearer\s+(?=[\w.~+/=*-]*[\d*])[\w.~+/=*-]{6,}/gi,
@@ -20,8 +19,8 @@ const SECRETS: readonly RegExp[] = [
 ]
 
 /**
- * The text without secrets, at most 4,000 characters long. `secrets`: more exact strings to mask, such as the
- * credential in use.
+ * Masks secrets and truncates the text to 4,000 characters. `secrets`: further exact strings to mask, such as the credential in
+ * use.
  */
 export function maskSecrets(text: string, secrets: readonly string[] = []): string {
   let masked = text

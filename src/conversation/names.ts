@@ -1,9 +1,12 @@
-/** Maps tool names and call ids that one side does not accept: consistently within a request, and back in the reply. */
+/**
+ * Replaces tool names and call ids that the upstream does not accept, consistently within a request; replies get the client's
+ * names back.
+ */
 
 import { createHash } from 'node:crypto'
 import type { CallPart } from './request.ts'
 
-/** Longest call id that is ever sent, in characters. */
+/** Longest call id sent to an upstream, in characters. */
 const ID_LENGTH_MAX = 64
 const WORD = /^[a-zA-Z0-9_-]+$/
 const HASH_LENGTH = 8
@@ -12,7 +15,7 @@ export interface NameRules {
   /** Longest accepted name, in characters. */
   readonly nameMax: number
   readonly nameStart: 'any' | 'letter'
-  /** Accepted characters; absent: letters, digits, `_` and `-`. */
+  /** Accepted characters: any, or only letters, digits, `_` and `-` (the default). */
   readonly characters?: 'any' | 'word'
 }
 
@@ -22,15 +25,15 @@ export function isNameAccepted(name: string, { nameMax, nameStart, characters = 
   return nameStart === 'any' || /^[a-zA-Z]/.test(name)
 }
 
-/** Two-way map between the client's tool names and those sent upstream. Create one per request. */
+/** Maps the client's tool names to those sent upstream, and back. Create one instance per request. */
 export class ToolNames {
   readonly #rules: NameRules
   readonly #upstream = new Map<string, string>()
   readonly #client = new Map<string, string>()
 
   /**
-   * `names`: all names in the request. Names that stay unchanged are registered first, so that no generated name takes
-   * one.
+   * `names`: all tool names in the request. Names that stay unchanged are registered first, so that no generated name collides
+   * with them.
    */
   constructor(names: Iterable<string>, rules: NameRules) {
     this.#rules = rules
@@ -39,14 +42,14 @@ export class ToolNames {
     for (const name of all) if (!isNameAccepted(name, rules)) this.#add(name, this.#shorten(name))
   }
 
-  /** The name to send upstream. Throws for a name that was not given to the constructor. */
+  /** Returns the name to send upstream. Throws for a name that the constructor was not given. */
   upstream(name: string): string {
     const mapped = this.#upstream.get(name)
     if (mapped === undefined) throw new Error('a tool name was not registered')
     return mapped
   }
 
-  /** The client's name for a tool that the upstream named; unknown names are returned unchanged. */
+  /** Returns the client's name for a name that the upstream used. Unknown names are returned unchanged. */
   client(name: string): string {
     return this.#client.get(name) ?? name
   }
@@ -68,13 +71,15 @@ export class ToolNames {
 
 export type IdForm = 'any' | 'word' | 'alphanumeric_9'
 
-/** Call ids of a history as sent upstream: in the required form, unique, and equal for a call and its result. */
+/**
+ * Assigns the ids that a history's calls have upstream: in the required form, unique, and the same for a call and its result.
+ */
 export class UpstreamIds {
   readonly #form: IdForm | 'as_given'
   readonly #ids = new Map<CallPart, string>()
   readonly #taken = new Set<string>()
 
-  /** `as_given`: ids are made unique but otherwise left unchanged. */
+  /** `as_given` makes ids unique but otherwise leaves them unchanged. */
   constructor(form: IdForm | 'as_given') {
     this.#form = form
   }
@@ -83,7 +88,7 @@ export class UpstreamIds {
     const known = this.#ids.get(call)
     if (known !== undefined) return known
     let id = idInForm(call.id === '' ? `call_${this.#ids.size}` : call.id, this.#form)
-    // Some providers restart numbering in each turn. A repeated id gets a suffix, the same in every request.
+    // Some providers restart numbering in each turn. A repeated id gets a suffix, which is the same in every request.
     for (let attempt = 2; this.#taken.has(id); attempt += 1) {
       const suffix = `_${attempt}`
       id = idInForm(`${call.id.slice(0, ID_LENGTH_MAX - suffix.length)}${suffix}`, this.#form)
@@ -100,7 +105,7 @@ export function isIdAccepted(id: string, form: IdForm): boolean {
   return id.length <= ID_LENGTH_MAX && (form === 'any' || WORD.test(id))
 }
 
-/** The id itself if it has the required form, else one derived from it; deterministic. */
+/** Returns the id itself if it has the required form, else an id derived from it. Deterministic. */
 export function idInForm(id: string, form: IdForm | 'as_given'): string {
   if (form === 'as_given') return id
   if (isIdAccepted(id, form)) return id
@@ -110,7 +115,7 @@ export function idInForm(id: string, form: IdForm | 'as_given'): string {
   return `${words.slice(0, ID_LENGTH_MAX - HASH_LENGTH * 2 - 1)}_${hash(id).slice(0, HASH_LENGTH * 2)}`
 }
 
-/** Hexadecimal SHA-256. */
+/** Returns the SHA-256 of the text in hexadecimal. */
 export function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

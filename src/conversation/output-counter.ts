@@ -8,7 +8,7 @@ import { type CountTokens, OutputGatherer } from './output-gatherer.ts'
 
 export type { CountTokens }
 
-/** The members whose string values are output, in the events of each client format. */
+/** The JSON keys whose string values are output, in the events of each client format. */
 export const OUTPUT_MARKERS = {
   messages: [ascii('"text":'), ascii('"thinking":'), ascii('"partial_json":')],
   responses: [ascii('"delta":')],
@@ -17,7 +17,7 @@ export const OUTPUT_MARKERS = {
 const SPACE = 32
 const QUOTE = 34
 
-/** Characters of events buffered before they are read. Most streams report their usage and are never read. */
+/** Most characters of events buffered before their output is extracted. Most streams report their usage and are never read. */
 const UNREAD_CHARACTERS_MAX = 16_384
 
 export interface OutputCounterOptions {
@@ -28,7 +28,7 @@ export interface OutputCounterOptions {
 export class OutputCounter {
   readonly #markers: readonly ByteText[]
   readonly #gathered: OutputGatherer
-  /** The bytes around the only piece of output in the last event read; null if it had several. */
+  /** The bytes before and after the output in the last event read; null if it had no piece of output or several. */
   #looks: Looks | null = null
   #unread: ByteText[] = []
   #unreadCharacters = 0
@@ -38,7 +38,7 @@ export class OutputCounter {
     this.#gathered = new OutputGatherer({ countTokens })
   }
 
-  /** Records complete events that go to the client. */
+  /** Records complete events that were sent to the client. */
   append(events: ByteText): void {
     this.#unread.push(events)
     this.#unreadCharacters += events.length
@@ -58,7 +58,8 @@ export class OutputCounter {
   }
 
   /**
-   * Offset after an event that differs from the previous one only in its output; null if the next one does not match.
+   * Reads an event that differs from the previous one only in its output, and returns the offset after it. Null if the event at
+   * `at` does not match.
    */
   #readAlike(events: ByteText, at: number): number | null {
     if (this.#looks === null) return null
@@ -89,7 +90,7 @@ export class OutputCounter {
     return this.#gathered.tokens()
   }
 
-  /** A rough count by length, without the tokenizer. */
+  /** Estimates the output tokens by length, without the tokenizer. */
   estimate(): number {
     this.#read()
     return this.#gathered.estimate()
@@ -101,7 +102,7 @@ interface Piece {
   readonly piece: ByteText
 }
 
-/** The string values after a marker. A marker cannot be inside a string, where quotes are escaped. */
+/** Yields the string values after a marker. A marker cannot be inside a string, where quotes are escaped. */
 function* piecesAt(events: ByteText, marker: ByteText): Generator<Piece> {
   for (let hit = events.indexOf(marker); hit >= 0; ) {
     let start = hit + marker.length
@@ -120,13 +121,13 @@ interface Looks {
   readonly after: ByteText
 }
 
-/** Copies the bytes, because a slice would keep the whole buffer of events in memory. */
+/** Returns the bytes around a piece of output. Copies them, because a slice would keep the whole buffer of events in memory. */
 function looksOf(event: ByteText, { start, piece }: Piece): Looks {
   const copy = (text: ByteText) => byteText(toBuffer(text))
   return { before: copy(event.slice(0, start)), after: copy(event.slice(start + piece.length)) }
 }
 
-/** The JSON string whose first character is at `start`, as written: escaped, without quotes. */
+/** Returns the content of the JSON string whose first character is at `start`: still escaped, without quotes. */
 function stringAt(text: ByteText, start: number): ByteText {
   let end = text.indexOf('"', start)
   while (end > 0 && oddBackslashesBefore(text, end)) end = text.indexOf('"', end + 1)

@@ -2,12 +2,12 @@
 
 import { type ByteText, characters, decodeText, joinBytes } from '../lib/byte-text.ts'
 
-/** Characters collected before they are counted; bounds the memory per stream. */
+/** Most characters collected before they are counted. Bounds the memory per stream. */
 const GATHERED_CHARACTERS_MAX = 16_384
 
 export type CountTokens = (text: string) => number
 
-/** Decodes a JSON string, or several adjoining ones, as written: escaped, without quotes. */
+/** Decodes JSON string content (escaped, without quotes), which may be several adjoining strings. */
 export function textWritten(written: ByteText): string {
   const text = decodeText(written)
   if (!text.includes('\\')) return text
@@ -18,22 +18,25 @@ export function textWritten(written: ByteText): string {
   }
 }
 
-/** ASCII without escapes, which needs no decoding. */
+/** Matches ASCII without escapes, which needs no decoding. */
 const PLAIN = /^[^\\\x80-\uffff]*$/
 
-/** Length in characters of a JSON string as written. */
+/** Returns the length in characters of JSON string content after decoding. */
 export function lengthWritten(written: ByteText): number {
   return PLAIN.test(characters(written)) ? written.length : textWritten(written).length
 }
 
-/** Rough number of bytes per token, for ASCII and for other text in UTF-8. */
+/** Approximate bytes of UTF-8 per token, for ASCII and for other characters. */
 const BYTES_PER_TOKEN = { ascii: 4, other: 2.5 } as const
-/** Fewest bytes of a stream that can add a token to the estimate. */
+/** Fewest bytes of output that can add a token to the estimate. */
 export const BYTES_PER_TOKEN_MIN = BYTES_PER_TOKEN.other
-/** UTF-8 bytes of non-ASCII text per byte in excess of its string length: 3/2 for three-byte characters, 2/1 for others. */
+/**
+ * Non-ASCII bytes of a text, divided by its UTF-8 bytes in excess of its string length: 3/2 for three-byte characters, 2/1 for
+ * two- and four-byte ones.
+ */
 const OTHER_BYTES_PER_EXTRA_BYTE = 1.5
 
-/** Estimated tokens of a text, by length alone. */
+/** Estimates the tokens of a text by its length alone. */
 function weigh(text: string): number {
   const extra = Buffer.byteLength(text) - text.length
   const other = extra * OTHER_BYTES_PER_EXTRA_BYTE
@@ -50,15 +53,15 @@ function weighBytes({ ascii, other }: { ascii: number; other: number }): number 
   return Math.max(0, ascii) / BYTES_PER_TOKEN.ascii + other / BYTES_PER_TOKEN.other
 }
 
-/** Keeps output only until its tokens are counted. */
+/** Collects output until its tokens are counted, then discards it. */
 export class OutputGatherer {
   readonly #countTokens: CountTokens
   #pieces: string[] = []
-  /** Later pieces, as written in JSON. */
+  /** Pieces that follow `#pieces`, as escaped JSON string content. */
   #written: ByteText[] = []
   #characters = 0
   #tokens = 0
-  /** Estimate for the first `#weighed` and `#writtenWeighed` pieces of the two lists. */
+  /** Estimated tokens of the first `#weighed` items of `#pieces` and the first `#writtenWeighed` items of `#written`. */
   #weight = 0
   #weighed = 0
   #writtenWeighed = 0
@@ -75,7 +78,7 @@ export class OutputGatherer {
     if (this.#characters > GATHERED_CHARACTERS_MAX) this.#fold()
   }
 
-  /** Adds a piece in the form that `textWritten` takes. */
+  /** Adds a piece as escaped JSON string content, without quotes. */
   addWritten(piece: ByteText): void {
     this.#written.push(piece)
     this.#characters += piece.length
@@ -87,7 +90,7 @@ export class OutputGatherer {
     return this.#tokens
   }
 
-  /** Estimate without the tokenizer: the tokens counted so far, plus the rest by its length. */
+  /** Estimates the output tokens: those counted so far, plus an estimate of the rest by its length. */
   estimate(): number {
     for (; this.#weighed < this.#pieces.length; this.#weighed++)
       this.#weight += weigh(this.#pieces[this.#weighed] as string)
@@ -99,7 +102,7 @@ export class OutputGatherer {
   #readWritten(): void {
     if (this.#written.length === 0) return
     const text = textWritten(joinBytes(this.#written))
-    // Weigh the rest of these pieces now, so that the joined text is not weighed twice.
+    // Estimate the rest of these pieces now, so that the joined text is not included twice.
     if (this.#writtenWeighed > 0) {
       this.estimate()
       this.#weighed++

@@ -1,6 +1,6 @@
 /**
- * The output of a whole reply of either chat format, as text to count if the provider reports no usage. Its parts are
- * joined without separators, as in a stream, so that both are billed alike.
+ * Extracts the output of a non-streamed reply in either chat format, to be counted if the provider reports no usage. The parts
+ * are joined without separators, as in a stream, so that both are billed alike.
  */
 
 import { isObject, type JsonValue } from '../lib/json.ts'

@@ -1,15 +1,15 @@
 /**
- * Puts tool results right after their calls. Both formats require it, so every turn with calls is followed by one user
- * turn that begins with the results of exactly these calls.
+ * Puts tool results right after their calls. All formats accept that order: each turn with calls is followed by one user turn
+ * that begins with the results of exactly these calls.
  */
 
 import type { CallPart, ClientWords, ContentPart, ResultPart, Turn } from './request.ts'
 
 type PairingRefusals = Pick<ClientWords, 'missing' | 'orphan'>
 
-/** A turn whose results are matched with call objects, because ids may repeat within a conversation. */
+/** A turn whose results are linked to the call objects themselves, because ids may repeat within a conversation. */
 export interface PairedTurn extends Turn {
-  /** For each result among `parts`, the call it answers. */
+  /** The call that each result among `parts` answers. */
   readonly answers: ReadonlyMap<ResultPart, CallPart>
 }
 
@@ -27,7 +27,7 @@ export function pairResults(turns: readonly Turn[], refusals: PairingRefusals): 
       continue
     }
     const parts = [...turn.parts]
-    // Calls of consecutive assistant turns are answered together, so these turns are merged.
+    // Merge consecutive assistant turns: their calls are answered together.
     while (parts.some(isCall) && turns[index]?.role === 'assistant') {
       parts.push(...turns[index]!.parts)
       index += 1
@@ -76,7 +76,9 @@ function withResultsFirst(assistant: Turn, { calls, following }: Exchange, refus
   return [{ role: 'user', parts: results, place: following[0]?.place ?? assistant.place, answers }, ...rest]
 }
 
-/** The call that a result answers: by id, else by function name, else the first unanswered one if it names neither. */
+/**
+ * Finds the call that a result answers: by id, else by function name, else the first unanswered call if the result names neither.
+ */
 function openCall(open: ReadonlySet<CallPart>, result: ResultPart): CallPart | undefined {
   const calls = [...open]
   if (result.id !== '') return calls.find(call => call.id === result.id)

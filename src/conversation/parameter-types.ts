@@ -1,11 +1,13 @@
-/** The types of parameters that a conversion carries. A wrong type is refused rather than silently dropped. */
+/** Checks the types of the parameters that a conversion carries. A wrong type is refused rather than silently dropped. */
 
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { refuse } from './refuse.ts'
 
 export type Kind = 'number' | 'integer' | 'boolean' | 'text' | 'object' | 'list' | 'text or list' | 'text or object'
 
-/** Keyed by path; `*` stands for every element of a list. Missing and null values are always valid. */
+/**
+ * The required type of the value at each path; `*` stands for every element of a list. Missing and null values are always valid.
+ */
 export type Types = Readonly<Record<string, Kind>>
 
 /** Parameters common to several formats. */
@@ -35,7 +37,10 @@ interface Rule {
   readonly kind: Kind
 }
 
-/** Throws GatewayError `invalid_request` with the path in the notation of the client's format. */
+/**
+ * Throws GatewayError `invalid_request`, which gives the path in the notation of the client's format, if a value has a wrong
+ * type.
+ */
 export type RefuseWrongTypes = (body: JsonObject) => void
 
 export function typeChecker(types: Types, notation: Notation): RefuseWrongTypes {
@@ -49,15 +54,15 @@ export function typeChecker(types: Types, notation: Notation): RefuseWrongTypes 
 }
 
 /**
- * Looks for a value of another type, from this step of the path on. Returns the indexes of the elements on the way to the
- * first one; null: there is none.
+ * Finds the first value of a wrong type, walking the rule's path from this step. Returns the list indexes that lead to it; null
+ * if all types are right.
  */
 function findWrong(value: JsonValue | undefined, rule: Rule, step: number): number[] | null {
   if (value === undefined || value === null) return null
   const key = rule.path[step]
   if (key === undefined) return isOf(value, rule.kind) ? null : []
   if (key !== '*') return isObject(value) && Object.hasOwn(value, key) ? findWrong(value[key], rule, step + 1) : null
-  // Objects have rules for their members, or are checked where they are read.
+  // Anything but a list is checked by rules for its members, or where it is read.
   if (!Array.isArray(value)) return null
   for (let index = 0; index < value.length; index++) {
     const wrong = findWrong(value[index], rule, step + 1)

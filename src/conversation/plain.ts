@@ -1,31 +1,32 @@
 /**
- * Plain conversations, which agents send all day: turns of text and function calls. Anything else in a request may cost
- * extra or, for some provider, must be changed or refused, so its values are always read; see `translate/plain-body.ts`.
+ * Describes plain conversations, made up of turns of text and function calls, which agents send all day. Anything else in a
+ * request may cost extra or, for some provider, must be changed or refused, so its values are always read; see
+ * `translate/plain-body.ts`.
  */
 
 import { Form } from '../lib/json-form.ts'
 
-/** The large members of a request in one format. */
+/** Which of a request's large members (such as its messages and tools) count as plain in one format. */
 export interface PlainRequest {
-  /** The form of each of them. */
+  /** The form that a member must have to count as plain. */
   readonly form: Form
-  /** For each member, JSON text to use in its place where only the noted facts of its content matter. */
+  /** Returns, for each large member, short JSON with the same notes, for code that needs nothing else of its content. */
   standIns(notes: readonly number[]): Readonly<Record<string, string>>
 }
 
-/** Index of each fact that is noted of plain members. */
+/** Index of each fact that is noted about plain members. */
 export const NOTE = {
-  /** A bit for each of ROLES that occurs. */
+  /** Bit mask of the ROLES that occur. */
   roles: 0,
-  /** Length of the longest name of a tool. */
+  /** Length of the longest tool name. */
   names: 1,
-  /** Length of the longest id of a call. */
+  /** Length of the longest call id. */
   ids: 2,
-  /** Number of tools that say whether they are strict. */
+  /** Number of tools that set `strict`, to either value. */
   strict: 3,
-  /** A bit for each of the format's types of content that occurs. */
+  /** Bit mask of the format's content types that occur. */
   types: 4,
-  /** Index in ROLES of the last role. */
+  /** Index in ROLES of the role that occurs last. */
   lastRole: 5,
 } as const
 

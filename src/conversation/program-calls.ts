@@ -1,12 +1,12 @@
 /**
- * Tool calls made by a program that the model wrote and that runs at the provider (Anthropic: programmatic tool
- * calling; OpenAI: the `program` item). Block and item types of `@anthropic-ai/sdk` 1.10.0 (`BetaToolUseCaller`) and
- * `openai` 7.57.0 (`ResponseFunctionToolCall.Program`), read 2026-11.
+ * Recognises tool calls made by a program that the model wrote and that runs at the provider (Anthropic: programmatic tool
+ * calling; OpenAI: the `program` item). Block and item types of `@anthropic-ai/sdk` 1.10.0 (`BetaToolUseCaller`) and `openai`
+ * 7.57.0 (`ResponseFunctionToolCall.Program`), read 2026-11.
  */
 
 import { isObject, type JsonValue, textOrNull } from '../lib/json.ts'
 
-/** Tells whether a reply consists only of calls made by such a program. Add each part once. */
+/** Determines whether a streamed reply consists only of calls made by a program at the provider. Add each part once. */
 export class ProgramCalls {
   #calls = 0
   #others = 0
@@ -22,7 +22,7 @@ export class ProgramCalls {
   }
 }
 
-/** Whether a whole reply consists only of calls made by such a program. */
+/** Whether a non-streamed reply consists only of calls made by a program at the provider. */
 export function onlyProgramCalls(parts: readonly JsonValue[]): boolean {
   return parts.length > 0 && parts.every(isProgramCall)
 }

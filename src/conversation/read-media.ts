@@ -1,12 +1,10 @@
-/**
- * Reads images and files from the URLs in requests. Throws GatewayError `invalid_request` for what no model accepts.
- */
+/** Reads images and files from the URLs in requests. Throws GatewayError `invalid_request` for media that no model accepts. */
 
 import { imageMediaType, isHttpUrl, readDataUrl } from './images.ts'
 import { refuse } from './refuse.ts'
 import type { DocumentPart, ImagePart, TextPart } from './request.ts'
 
-/** `place`: path of the URL in the request. */
+/** `place`: path of the URL in the request, named in errors. */
 export function readImageUrl(url: string, place: string): ImagePart {
   if (isHttpUrl(url)) return { kind: 'image', source: { type: 'url', url } }
   const data = readDataUrl(url) ?? refuse(place, 'expected a data URL or an http(s) URL')
@@ -22,7 +20,7 @@ export interface GivenFile {
   readonly content: string
   /** File name; '' if none was given. */
   readonly title: string
-  /** Media type to assume for bare base64. */
+  /** Path of the content in the request, named in errors. */
   readonly bareType: string
   /** Path of the content in the request, and of the resulting document, for refusals. */
   readonly place: string

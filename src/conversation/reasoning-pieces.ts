@@ -1,6 +1,4 @@
-/**
- * Joins the pieces of a reply's reasoning into the one text that a client gets, and records the length of each piece.
- */
+/** Joins the pieces of a reply's reasoning into the single text that a client gets, and records the length of each piece. */
 
 import type { ByteText } from '../lib/byte-text.ts'
 import { PIECES_APART } from './marks.ts'
@@ -11,23 +9,23 @@ export class ReasoningPieces {
   lengths: number[] = []
   #divides = false
 
-  /** `apart`: the text continues after that of an earlier part, so a separator comes first. */
+  /** `apart`: the text continues that of an earlier part, so a separator comes first. */
   begin({ apart }: { apart: boolean }): void {
     this.lengths = []
     this.#divides = apart
   }
 
-  /** Starts a new piece. */
+  /** Starts a new piece with the next text. */
   divide(): void {
     this.#divides = true
   }
 
-  /** The next text continues the same piece. */
+  /** Whether the next text continues the same piece. */
   get isWithin(): boolean {
     return !this.#divides
   }
 
-  /** Adds text to the open part; returns it as the client gets it. */
+  /** Adds text to the open part. Returns it as the client gets it, with a separator if it starts a new piece. */
   add(text: string): string {
     const divides = this.#divides
     this.#divides = false
@@ -36,7 +34,7 @@ export class ReasoningPieces {
     return divides ? PIECES_APART + text : text
   }
 
-  /** Adds text to the same piece, as written in JSON. */
+  /** Adds text to the same piece. The text is escaped JSON string content, without quotes. */
   addWritten(text: ByteText): void {
     this.#grow(lengthWritten(text))
   }

@@ -1,4 +1,4 @@
-/** What a client requests of the model's reasoning, combined from the fields that formats have for it. */
+/** Combines the fields in which formats take reasoning settings into one reasoning request. */
 
 import { isObject, type JsonValue, numberOrNull } from '../lib/json.ts'
 import type { EffortLevel, ReasoningRequest } from './request.ts'
@@ -21,9 +21,11 @@ export function readThinking(value: JsonValue | undefined): Thinking {
 }
 
 export interface ReasoningFields extends Thinking {
-  /** The effort as the client wrote it; values that are not levels are ignored. */
+  /** The effort as the client wrote it. Values that are not known levels are ignored. */
   readonly effort: JsonValue | undefined
-  /** As in ReasoningRequest; absent: reasoning is shown if it was requested. */
+  /**
+   * Whether the client wants to see the reasoning; null if it does not say. By default, reasoning is shown if it was requested.
+   */
   readonly shown?: boolean | null
 }
 
@@ -37,7 +39,7 @@ export function reasoningRequest({ wanted, budgetTokens, effort, shown }: Reason
   return { wanted: asked, effort: level, budgetTokens: budget, shown: shown === undefined ? asked : shown }
 }
 
-/** The accepted level nearest to the requested one: the next higher, else the highest. Null if none is accepted. */
+/** Returns the accepted level nearest to the requested one: the next higher, else the highest. Null if none is accepted. */
 export function nearestLevel(wanted: EffortLevel, accepted: readonly EffortLevel[] | null): EffortLevel | null {
   const ascending = EFFORT_LADDER.filter(level => accepted?.includes(level) === true)
   const rank = EFFORT_LADDER.indexOf(wanted)

@@ -1,4 +1,4 @@
-/** Separates reasoning in a tag at the start of a reply's text from the text; for whole or streamed text. */
+/** Splits a reply's text from the reasoning that some models put into a tag at its start. Works on whole and streamed text. */
 
 export interface TaggedText {
   readonly reasoning: string
@@ -22,7 +22,7 @@ export class TagSplitter {
     this.#closing = `</${tag}>`
   }
 
-  /** All that follows is text and passes through unchanged. */
+  /** Whether the reasoning is over, so that all further text passes through unchanged. */
   get isPlain(): boolean {
     return this.#state === 'text' && !this.#trims
   }
@@ -34,7 +34,7 @@ export class TagSplitter {
     return this.#state === 'reasoning' ? this.#split() : { reasoning: '', text: this.#take(this.#held.length) }
   }
 
-  /** Call it at the end of the text. Returns what was held back. */
+  /** Call this at the end of the text. Returns the text that was held back. */
   end(): TaggedText {
     const rest = this.#take(this.#held.length)
     return this.#state === 'reasoning' ? { reasoning: rest, text: '' } : { reasoning: '', text: rest }
@@ -77,7 +77,6 @@ export class TagSplitter {
   }
 }
 
-/** Splits a whole text. */
 export function splitTag(text: string, tag: string): TaggedText {
   const splitter = new TagSplitter(tag)
   const first = splitter.push(text)

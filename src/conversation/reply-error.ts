@@ -1,6 +1,6 @@
 /**
- * Detects errors reported under status 200, in a whole reply or in any event of a stream. Providers use many shapes for
- * them, and an undetected one would be relayed and charged like a good reply.
+ * Detects errors reported with status 200, in a non-streamed reply or in any event of a stream. Providers use many shapes for
+ * them, and an undetected error would be relayed and charged like a good reply.
  */
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../lib/json.ts'
@@ -8,13 +8,13 @@ import { readErrorValue } from './error-body.ts'
 import { failedError, readFailedError, readUpstreamErrorValue, type UpstreamError } from './upstream-error.ts'
 
 export interface ReplyErrorFacts {
-  /** The event's `event:` line. */
+  /** Value of the event's `event:` line. */
   readonly event?: string
-  /** The credential in use, to be masked. */
+  /** Exact strings to mask in the error's text, such as the credential in use. */
   readonly secrets?: readonly string[]
 }
 
-/** The error in a parsed reply or event; null if it is a good one. */
+/** Returns the error in a parsed reply or event; null if it reports none. */
 export function readReplyError(
   value: JsonValue,
   { event = '', secrets = [] }: ReplyErrorFacts = {},
@@ -35,7 +35,7 @@ function isError(body: JsonObject, event: string): boolean {
   if (isTold(body.error) || hasFailedOutcome(body)) return true
   const type = textOrNull(body.type)
   if (type !== null) return /(error|exception)$/i.test(type)
-  // A chunk with choices or with a code for success is good, whatever other members it has.
+  // A chunk that has choices, or a code that means success, is good, whatever its other members say.
   if (arrayOrEmpty(body.choices).length > 0 || WELL.has(body.code)) return false
   return readErrorValue(body) !== null
 }
@@ -47,13 +47,13 @@ function isTold(error: JsonValue | undefined): boolean {
   return Array.isArray(error) ? error.length > 0 : Boolean(error)
 }
 
-/** MiniMax sends `base_resp` in good chunks too, with code 0. */
+/** MiniMax puts `base_resp` into good chunks too, with code 0. */
 function hasFailedOutcome({ base_resp }: JsonObject): boolean {
   const code = objectOrNull(base_resp)?.status_code
   return code !== undefined && code !== null && !WELL.has(code)
 }
 
-/** Aggregators put the error into the choice; others report it only as the finish reason. */
+/** Aggregators put the error into the choice; others only report it as the finish reason. */
 function choiceError({ error, finish_reason }: JsonObject, secrets: readonly string[]): UpstreamError | null {
   if (isTold(error)) return readUpstreamErrorValue({ error }, secrets) ?? failedError('an error in a choice')
   const reason = textOrNull(finish_reason)

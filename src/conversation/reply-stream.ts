@@ -7,26 +7,27 @@ import type { UsageReport } from './usage.ts'
 
 export interface ReplyStream {
   /**
-   * Client text for one upstream event, without what ends the reply. Throws GatewayError on an upstream error event.
+   * Returns the client's events for one upstream event, except those that end the reply. Throws GatewayError on an upstream error
+   * event.
    */
   push(event: SseEvent): ByteText
   /**
-   * The fast path: client text for events from `at` on that repeat the pattern of earlier ones and need no parsing. An
-   * event begins at `at`, and no line of `all` ends with CR. Afterwards `skimmedTo` is the offset reached; it equals
-   * `at` if the first event must be pushed.
+   * The fast path: returns the client's events for upstream events, from `at` on, that repeat the pattern of earlier ones and
+   * need no parsing. An event must begin at `at`, and `all` must not contain CR. Afterwards `skimmedTo` is the offset reached; if
+   * it equals `at`, the first event must be pushed instead.
    */
   skim?(all: ByteText, at: number): ByteText
   readonly skimmedTo?: number
-  /** The events that end the reply. Throws GatewayError(`upstream_failed`) if the upstream did not end properly. */
+  /** Returns the events that end the reply. Throws GatewayError `upstream_failed` if the upstream did not end properly. */
   end(): ByteText
-  /** The upstream has announced the end of its stream. */
+  /** Whether the upstream has announced the end of its stream. */
   readonly finished: boolean
-  /** The upstream's usage report so far. */
+  /** The usage that the upstream has reported so far. */
   readonly usage: UsageReport
-  /** Output tokens, counted from what `push` has returned so far. */
+  /** Counts the output tokens in everything that `push` has returned so far. */
   countOutputTokens(): number
-  /** A rough estimate of the output tokens, cheap enough to read often. */
+  /** Estimates the output tokens roughly, cheaply enough to be called often. */
   estimateOutputTokens(): number
-  /** The complete event that ends a failed stream. Absent or null: use the error event that all formats know. */
+  /** Returns the complete event that ends a failed stream. Absent or null: use the error event that all formats know. */
   failureEvent?(error: GatewayError): string | null
 }

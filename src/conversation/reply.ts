@@ -1,4 +1,4 @@
-/** A reply in format-neutral form: the parts that every format's reader emits and every format's writer takes. */
+/** A reply in format-neutral form: the parts that every format's reader emits and every format's writer accepts. */
 
 import type { GatewayError } from '../errors.ts'
 import type { ByteText } from '../lib/byte-text.ts'
@@ -8,70 +8,68 @@ import type { TemplateLearner } from './event-template.ts'
 import type { Seal } from './seal.ts'
 import type { TokenUsage, UsageReport } from './usage.ts'
 
-/** The start of a part. Only one part is open at a time. */
+/** The beginning of a part. Only one part is open at a time. */
 export type PartStart =
   | { readonly kind: 'text' }
-  /** Explains why the model does not answer. */
+  /** A refusal: text that explains why the model does not answer. */
   | { readonly kind: 'refusal' }
   | { readonly kind: 'reasoning' }
   | {
       readonly kind: 'call'
-      /** The upstream's id; '' if it gave none. */
+      /** The upstream's id for the call; '' if it gave none. */
       readonly id: string
-      /** The name that was sent upstream. */
+      /** The tool's name as it was sent upstream. */
       readonly name: string
-      /** Signature that must come back with the call; null without one. */
+      /** Signature that the client must send back with the call; null without one. */
       readonly signature: string | null
     }
 
 export type PartKind = PartStart['kind']
 
-/** Why a reply ended. */
 export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
 
-/** Receives what a reader emits. */
+/** Receives the parts that a reader emits. */
 export interface ReplySink {
-  /** The upstream has begun its reply; called once, first. */
+  /** Reports that the upstream has begun its reply. Called once, first. */
   start(): void
   open(part: PartStart): void
-  /** More of the open part: text, or the JSON of a call's arguments; never empty. */
+  /** More of the open part: text, or JSON of a call's arguments; never empty. */
   delta(text: string): void
   /** Starts a new piece within the open reasoning. */
   divide(): void
-  /** The open part is complete. `seal`: the provider's seal of reasoning. */
+  /** Completes the open part. `seal`: the provider's seal, if the part is reasoning. */
   close(seal?: Seal | null): void
-  /** All output has arrived; the events that end the reply may come later. */
+  /** Reports that all output has arrived. The events that end the reply may come later. */
   said(): void
 }
 
-/** One server-sent event of the upstream. */
+/** A server-sent event from the upstream. */
 export interface UpstreamEvent {
-  /** Its `event:` line, or '' without one. */
+  /** Value of the `event:` line; '' without one. */
   readonly name: string
   /** The data as text; a placeholder if `value` is set. */
   readonly data: string
-  /** The parsed data, if already available: when a whole reply is replayed as events. */
+  /** The parsed data, available if a non-streamed reply is replayed as events. */
   readonly value?: JsonObject
-  /** The event's bytes. With them, a reader can learn to skim. */
+  /** The event's bytes, from which a reader can learn a template for skimming. */
   readonly raw?: Buffer
 }
 
-/** Reads the events of an upstream's stream, or of a whole reply replayed as events. */
+/** Reads the events of an upstream's stream, or of a non-streamed reply that is replayed as events. */
 export interface ReplyReader {
   /** Throws GatewayError for an event that reports an error. */
   push(event: UpstreamEvent): void
   /**
-   * Call it after the last event: emits what was held back. Throws GatewayError `upstream_failed` if the reply is
-   * incomplete.
+   * Call this after the last event. Emits what was held back. Throws GatewayError `upstream_failed` if the reply is incomplete.
    */
   end(): StopReason
-  /** The upstream has announced the end of its stream. */
+  /** Whether the upstream has announced the end of its stream. */
   readonly finished: boolean
-  /** The upstream's usage report so far. */
+  /** The usage that the upstream has reported so far. */
   readonly usage: UsageReport
   /**
-   * How the next events can be skimmed: those that match the learner's template extend the open part. Null: the next event
-   * must be read.
+   * How to skim the next events: those that match the learner's template extend the open part. Null if the next event must be
+   * parsed.
    */
   readonly skimmable: Skimmable | null
 }
@@ -79,24 +77,24 @@ export interface ReplyReader {
 export interface Skimmable {
   readonly kind: 'text' | 'reasoning' | 'call'
   readonly learner: TemplateLearner
-  /** Receives skimmed text, as written in JSON; absent if the reader does not need it. */
+  /** Receives skimmed text as escaped JSON string content; absent if the reader does not need the text. */
   readonly onSkimmed?: (written: ByteText) => void
 }
 
-/** Writes a client's stream. The text is collected, and taken after each upstream event. */
+/** Writes a client's stream. Text is collected until `take` is called after each upstream event. */
 export interface ReplyWriter extends ReplySink {
   /** Returns the events written since the last call. */
   take(): ByteText
   /**
-   * Frame for text of the open part, as written in JSON, that bypasses `delta` and `take`; pass the text to `framed` as well.
-   * Null: the open part is of another kind, or its next text needs more than a single event.
+   * Returns a frame for text of the open part, given as escaped JSON string content. Its events bypass `delta` and `take`, so
+   * pass the text to `framed` as well. Null if the open part is of another kind, or its next text needs more than one event.
    */
   frame(kind: PartKind): DeltaFrame | null
-  /** Records text, as written in JSON, whose events the frame has already written. */
+  /** Records text (escaped JSON string content) that a frame has already written as events. */
   framed(text: ByteText): void
-  /** The events that end the stream. */
+  /** Returns the events that end the stream. */
   end(stopReason: StopReason, usage: TokenUsage): ByteText
-  /** The event that ends a failed stream, in formats that report more than the error. */
+  /** Returns the event that ends a failed stream. Only for formats whose last event reports more than the error. */
   fail?(error: GatewayError): string
 }
 
@@ -108,11 +106,11 @@ export type FoldedPart =
       readonly id: string
       readonly name: string
       readonly signature: string | null
-      /** JSON of an object, or whatever the upstream sent instead. */
+      /** JSON text of an object, or whatever the upstream sent instead. */
       readonly arguments: string
     }
 
-/** A whole reply: the fold of its events. */
+/** A whole reply, built from its events. */
 export interface FoldedReply {
   readonly parts: readonly FoldedPart[]
   readonly stopReason: StopReason

@@ -1,6 +1,6 @@
 /**
- * A request in format-neutral form: what every format's reader produces and every format's writer accepts. Anything
- * that only one format can express is left out, so that no unknown key slips through.
+ * A request in format-neutral form, which every format's reader produces and every format's writer accepts. Features that only
+ * one format can express are left out, so that no unknown key slips through.
  */
 
 import type { JsonObject } from '../lib/json.ts'
@@ -30,17 +30,17 @@ export interface DocumentPart {
     | { readonly type: 'url'; readonly url: string }
   /** File name or title; '' if none was given. */
   readonly title: string
-  /** Path in the client's request, for refusals. */
+  /** Path in the client's request, named in errors. */
   readonly place: string
   readonly cacheControl?: JsonObject
 }
 
-/** Reasoning of an earlier reply. */
+/** Reasoning from an earlier reply. */
 export interface ReasoningPart {
   readonly kind: 'reasoning'
   /** The original pieces of text; empty if the reasoning was not shown. */
   readonly texts: readonly string[]
-  /** The seal that the provider needs back; null if there is none, or if it is another provider's. */
+  /** The seal that the provider needs back; null if there is none, or if another provider issued it. */
   readonly seal: Seal | null
 }
 
@@ -53,7 +53,7 @@ export interface CallPart {
   readonly kind: 'call'
   /** The id as the client wrote it; '' when missing. */
   readonly id: string
-  /** The name in the tool's definition. */
+  /** The name given in the tool's definition. */
   readonly name: string
   readonly input: JsonObject
   /** Signature that the provider needs back with the call; null without one. */
@@ -64,13 +64,13 @@ export type ResultContent = TextPart | ImagePart | DocumentPart
 
 export interface ResultPart {
   readonly kind: 'result'
-  /** Id of the call that it answers; '' if the format only names the function. */
+  /** Id of the call that this result answers; '' if the format only names the function. */
   readonly id: string
-  /** Name of the function if that is the only reference; else ''. */
+  /** Name of the function if the result does not give a call id; else ''. */
   readonly name: string
   readonly content: readonly ResultContent[]
   readonly isError: boolean
-  /** Path in the client's request, for refusals. */
+  /** Path in the client's request, named in errors. */
   readonly place: string
   readonly cacheControl?: JsonObject
 }
@@ -80,21 +80,20 @@ export type ContentPart = TextPart | ImagePart | DocumentPart | ReasoningPart | 
 export interface Turn {
   readonly role: 'system' | 'user' | 'assistant'
   readonly parts: readonly ContentPart[]
-  /** Path in the client's request, for refusals. */
+  /** Path in the client's request, named in errors. */
   readonly place: string
 }
 
 /** A function that the model may call. */
 export interface ToolDefinition {
-  /** Unique within the request. */
   readonly name: string
   readonly description: string | null
   readonly schema: JsonObject
   readonly strict: boolean
   readonly cacheControl?: JsonObject
   /**
-   * Set if the client defined a free-form tool. `schema` then has a single string, `input`, and the outer `description`
-   * includes the grammar; the one in here does not. Absent: a function.
+   * Set if the client defined a free-form tool, which is sent as a function with a single string, `input`. The outer
+   * `description` includes the grammar; this one does not. Absent for a function.
    */
   readonly freeform?: { readonly format: JsonObject | null; readonly description: string | null }
 }
@@ -105,29 +104,29 @@ export interface ToolRequest {
   readonly definitions: readonly ToolDefinition[]
   /** Null: not specified. */
   readonly choice: ToolChoice | null
-  /** The client forbids parallel calls. */
+  /** Whether the client forbids parallel calls. */
   readonly oneCallOnly: boolean
 }
 
-/** A JSON reply requested by the client. */
+/** The JSON reply that the client requests. */
 export type StructureRequest =
   | { readonly kind: 'schema'; readonly name: string; readonly schema: JsonObject; readonly strict: boolean }
   | { readonly kind: 'object' }
 
 export type EffortLevel = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
-/** What a client asks of the model's reasoning. */
+/** A client's settings for the model's reasoning. */
 export interface ReasoningRequest {
-  /** Reasoning on or off; null: not specified. */
+  /** Whether to reason; null: not specified. */
   readonly wanted: boolean | null
-  /** Never `none`: that is `wanted: false`. */
+  /** Never `none`, which becomes `wanted: false`. */
   readonly effort: Exclude<EffortLevel, 'none'> | null
   readonly budgetTokens: number | null
-  /** Whether the client wants to see the reasoning, if its format has a field for that; null: not specified. */
+  /** Whether the client wants to see the reasoning; null if it does not say, or its format has no field for that. */
   readonly shown: boolean | null
 }
 
-/** Sampling parameters under their usual names; null: not given. */
+/** Sampling parameters under their usual names; null if not given. */
 export interface SamplingRequest {
   readonly temperature: number | null
   readonly topP: number | null
@@ -141,31 +140,29 @@ export interface ConversationRequest {
   readonly structure: StructureRequest | null
   readonly reasoning: ReasoningRequest
   readonly sampling: SamplingRequest
-  /** The stop sequences, without blank ones and duplicates. */
+  /** The stop sequences, without blanks and duplicates. */
   readonly stopSequences: readonly string[]
-  /** The client's output cap, in tokens; null: none. */
+  /** The client's output-token cap; null: none. */
   readonly outputTokensMax: number | null
-  /** The client's id of its own end user; null: none. */
+  /** The client's id for its own end user; null: none. */
   readonly endUser: string | null
-  /** Key with which calls of one conversation share the provider's cache; null: none. */
+  /** Key by which calls of one conversation share the provider's cache; null: none. */
   readonly cacheKey: string | null
-  /** How long the reply should be: `low`, `medium`, `high`; null: not specified. */
+  /** Desired length of the reply: `low`, `medium`, `high`; null: not specified. */
   readonly verbosity: string | null
-  /** The client explicitly requests the provider's automatic service tier. */
+  /** Whether the client explicitly requests the provider's automatic service tier. */
   readonly tierIsAuto: boolean
   readonly streamed: boolean
-  /** Refusals in the terms of the client's format. */
+  /** Reports errors in the terms of the client's format. */
   readonly words: ClientWords
 }
 
-/**
- * How a format refers to its own fields when a request is refused. Each refusal throws GatewayError `invalid_request`.
- */
+/** Reports faults in a request in the terms of the client's format. The methods throw GatewayError `invalid_request`. */
 export interface ClientWords {
-  /** Calls of this turn have no results. */
+  /** Reports calls in this turn that have no results. */
   missing(turn: Turn, ids: readonly string[]): never
-  /** A result matches no call. */
+  /** Reports a result that matches no call. */
   orphan(result: ResultPart): never
-  /** Name of the field for stop sequences. */
+  /** Name of the format's field for stop sequences. */
   readonly stopField: string
 }

@@ -1,13 +1,13 @@
 /** Reads how long an upstream asks us to wait. */
 
-/** Longest wait that is passed on, in seconds. */
+/** Longest wait that is passed on to the client, in seconds. */
 const WAIT_SECONDS_MAX = 3_600
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /**
- * Whole seconds, rounded up and at most 3,600, from `retry-after-ms` or `retry-after` (seconds or a date); null without
- * either. Header names must be in lower case.
+ * Returns the wait in whole seconds, rounded up and at most 3,600, from `retry-after-ms` or `retry-after` (seconds or a date).
+ * Null if neither header is valid. Header names must be in lower case.
  */
 export function retryAfterSeconds(headers: Headers, nowMs: number): number | null {
   const milliseconds = Number(single(headers['retry-after-ms']) ?? Number.NaN)

@@ -1,6 +1,6 @@
 /**
- * Carries sealed reasoning through clients of other formats. The client gets the provider's seal inside a mark: a token
- * signed by this gateway that also names the origin. Forged or altered marks, and foreign seals, are ignored.
+ * Carries sealed reasoning through clients of other formats. The client gets the provider's seal inside a mark: a token signed by
+ * this gateway that also names the seal's origin. Forged or altered marks, and seals of other origins, are ignored.
  */
 
 import { timingSafeEqual } from 'node:crypto'
@@ -8,37 +8,37 @@ import { type ByteText, encodeText, toBuffer } from '../lib/byte-text.ts'
 import { type JsonValue, parseJson } from '../lib/json.ts'
 import { keyedHash, type SecretSet } from '../lib/secrets.ts'
 
-/** What a provider needs back with its reasoning, byte for byte. */
+/** Data that a provider needs back with its reasoning, byte for byte. */
 export type Seal =
   | { readonly wire: 'messages'; readonly signature: string }
   | { readonly wire: 'messages'; readonly redacted: string }
   | { readonly wire: 'responses'; readonly id: string | null; readonly encrypted: string }
 
-/** Issues marks, and opens those that it has issued. */
+/** Seals payloads as marks, and opens the marks that it has issued. */
 export interface Sealer {
-  /** The mark consists of letters, digits, `_`, `-` and `.` only. */
+  /** Returns a mark, which consists of letters, digits, `_`, `-` and `.` only. */
   seal(payload: JsonValue): string
-  /** Seals a payload that is already serialized. */
+  /** Like `seal`, for a payload that is already serialized. */
   sealJson(json: ByteText): string
-  /** The payload of a mark; null for anything that this gateway did not issue for this account. Never throws. */
+  /** Returns the payload of a mark; null for any text that this gateway did not issue for this account. Never throws. */
   open(text: string): JsonValue | null
 }
 
-/** No provider's seal has this prefix: OpenAI's begin with `gAAAA`, Anthropic's with `E`. */
+/** Distinguishes marks from providers' own seals: OpenAI's begin with `gAAAA`, Anthropic's with `E`. */
 const PREFIX = 'gwm1.'
 const MAC_BYTES = 16
 const MARK = /^gwm1\.(\d{1,5})\.([\w-]+)\.([\w-]{22})$/
 /** Longest mark to open, in characters. A provider's seal may contain reasoning as long as the output cap allows. */
 export const MARK_LENGTH_MAX = 1024 * 1024
 
-/** Whether the text looks like one of our marks, valid or not. Such text must not go to a provider. */
+/** Whether the text looks like one of this gateway's marks, valid or not. Such text must never be sent to a provider. */
 export function isMark(text: string): boolean {
   return text.startsWith(PREFIX)
 }
 
 /**
- * Issues marks that only open for the same account. They are signed with the current key and verified with any key of
- * the set, so that they survive a key rotation. The client can read the content but cannot change it.
+ * Makes a sealer whose marks only open for the same account. It signs with the current key and verifies with any key of the set,
+ * so that marks survive a key rotation. Clients can read a mark's content but cannot change it.
  */
 export function makeSealer(keys: SecretSet, account: string): Sealer {
   const signed = (keyId: number, content: string) => `gateway/mark/v1|${account}|${keyId}|${content}`

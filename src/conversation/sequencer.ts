@@ -1,6 +1,6 @@
 /**
- * Puts the parts of a reply in sequence, although an upstream may interleave them. Only the first segment of the queue
- * is open and streams; text for later ones is held back.
+ * Puts the parts of a reply in order even if an upstream interleaves them. Only the first segment of the queue streams; text for
+ * the others is held back.
  */
 
 import type { ByteText } from '../lib/byte-text.ts'
@@ -10,28 +10,28 @@ import type { ReplySink, Skimmable } from './reply.ts'
 import type { Seal } from './seal.ts'
 import { failedStream } from './stream-event.ts'
 
-/** Most characters and segments held back; far more than any model writes in one reply. */
+/** Limits on the characters and segments held back: far more than any model writes in one reply. */
 const WAITING_CHARACTERS_MAX = 16_000_000
 const WAITING_SEGMENTS_MAX = 100_000
 
 export interface SpokenSegment {
   readonly kind: 'text' | 'refusal' | 'reasoning'
   waiting: string
-  /** No more text is added: further text of the same kind starts a new part. */
+  /** Whether the segment is finished, so that further text of the same kind starts a new part. */
   isOver: boolean
-  /** The seal of finished reasoning. */
+  /** The seal of a finished reasoning segment. */
   seal: Seal | null
 }
 
 export interface CallSegment {
   readonly kind: 'call'
-  /** The upstream's id; '' until known. */
+  /** The upstream's id for the call; '' until it is known. */
   id: string
   name: string
   signature: string | null
   readonly arguments: CallArguments
   waiting: string
-  /** The call's part has been closed. */
+  /** Whether the call's part has been closed. */
   isClosed: boolean
 }
 
@@ -41,28 +41,28 @@ export function callSegment({ id, name }: { readonly id: string; readonly name: 
   return { kind: 'call', id, name, signature: null, arguments: new CallArguments(), waiting: '', isClosed: false }
 }
 
-/** Text, reasoning, or the arguments of this call. */
+/** The part that an event extends: text, reasoning, or the arguments of this call. */
 type Extended = 'text' | 'reasoning' | CallSegment
 
 export class Sequencer {
   readonly #sink: ReplySink
   readonly #isReplay: boolean
-  /** Pending segments start at `#head`; those before it are dropped from time to time. */
+  /** Pending segments start at `#head`. Those before it are finished, and removed from time to time. */
   #queue: Segment[] = []
   #head = 0
   #isOpen = false
   #waitingCharacters = 0
   readonly #learner = new TemplateLearner()
-  /** What the events that match the learned template extend. */
+  /** The part that events matching the learned template extend. */
   #extended: Extended = 'text'
 
-  /** `isReplay`: each segment is complete before the next begins, so arguments need not be searched for their end. */
+  /** `isReplay`: each segment is complete before the next begins, so a call's arguments need not be scanned for their end. */
   constructor(sink: ReplySink, { isReplay }: { readonly isReplay: boolean }) {
     this.#sink = sink
     this.#isReplay = isReplay
   }
 
-  /** Adds text or reasoning; '' opens no part. */
+  /** Adds text or reasoning. An empty string opens no part. */
   speak(kind: SpokenSegment['kind'], text: string): void {
     if (text === '') return
     const last = this.#length === 0 ? undefined : this.#queue.at(-1)
@@ -76,7 +76,7 @@ export class Sequencer {
     this.#extend(segment, text)
   }
 
-  /** Closes reasoning. Empty reasoning is emitted only if it has a seal. */
+  /** Closes the open reasoning. Empty reasoning is emitted only if it has a seal. */
   endReasoning(seal: Seal | null): void {
     const last = this.#length === 0 ? undefined : this.#queue.at(-1)
     if (last?.kind === 'reasoning' && !last.isOver) {
@@ -86,15 +86,15 @@ export class Sequencer {
     this.#advance()
   }
 
-  /** Learns from an event that only extends this text or call, by the non-empty string of `member`. */
+  /** Learns a template from an event that extends only this part, by the non-empty string `member`. */
   learn(event: ByteText, member: OutputMember, extended: Extended): void {
     this.#extended = extended
     this.#learner.learn(event, member)
   }
 
   /**
-   * How the next events that match the template can be skimmed: their text goes straight out, because its segment is the
-   * only one, is open and holds nothing back. Null: they cannot be skimmed.
+   * How to skim the next events that match the template. Null unless the part that they extend is the only one pending, is open,
+   * and has no text waiting, so that new text can go straight out.
    */
   get skimmable(): Skimmable | null {
     const learner = this.#learner
@@ -107,13 +107,12 @@ export class Sequencer {
     return { kind: 'call', learner, onSkimmed: written => extended.arguments.pushWritten(written) }
   }
 
-  /** Starts a call. */
   begin(call: CallSegment): void {
     this.#add(call)
     this.#advance()
   }
 
-  /** Adds to a call's arguments. Ignored once its part is closed, because its arguments were complete. */
+  /** Adds to a call's arguments. Fragments that arrive after the arguments were complete and the call was closed are ignored. */
   extendCall(call: CallSegment, fragment: string): void {
     if (call.isClosed) return
     // Some upstreams start with an empty object and then send the real arguments.
@@ -123,7 +122,7 @@ export class Sequencer {
     if (this.#length > 1) this.#advance()
   }
 
-  /** Emits everything held back. The last part stays open unless `close` is set. */
+  /** Emits all text held back. The last part stays open unless `close` is set. */
   flush({ close }: { close: boolean }): void {
     while (this.#length > 1) this.#closeHead()
     const head = this.#first
@@ -171,7 +170,7 @@ export class Sequencer {
     if (segment === this.#first) this.#stream(segment, { force: false })
   }
 
-  /** Closes finished segments at the front, as long as others follow them. */
+  /** Closes finished segments at the front of the queue as long as others follow them. */
   #advance(): void {
     while (this.#length > 1 && (this.#isReplay || isOver(this.#first!))) this.#closeHead()
     const head = this.#first
@@ -194,14 +193,14 @@ export class Sequencer {
     this.#drop(head)
   }
 
-  /** Emits what the head has so far. `force`: do not wait for its id or name. */
+  /** Emits what the first segment has so far. `force`: do not wait for a call's id or name. */
   #stream(head: Segment, { force }: { force: boolean }): void {
     if (head.kind === 'call') {
       if (head.name === '') {
         if (force) throw failedStream('a tool call without a name')
         return
       }
-      // The id comes with the name or right after it; once arguments arrive, stop waiting for it.
+      // The id comes with the name or right after it. Once arguments arrive, stop waiting for the id.
       if (head.id === '' && head.waiting === '' && !force) return
       if (head.waiting === '{}' && head.arguments.text === '{}' && !force) {
         this.#open(head)
@@ -223,7 +222,7 @@ export class Sequencer {
   }
 }
 
-/** Text is finished as soon as something else arrives; a call, when its arguments are complete. */
+/** Whether a segment is finished, given that others follow it. A call also needs complete arguments. */
 function isOver(segment: Segment): boolean {
   return segment.kind !== 'call' || segment.arguments.complete
 }

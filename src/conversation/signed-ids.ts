@@ -1,19 +1,19 @@
 /**
- * Hides the signature that must come back with a tool call in the call's id, because in the messages format no other
- * field is returned unchanged by every client.
+ * Hides the signature that the client must send back with a tool call in the call's id. In the messages format, no other field is
+ * returned unchanged by every client.
  */
 
 const MARK = '__sig_'
-/** Longest signature to carry, in characters; longer ones are dropped. */
+/** Longest signature to carry, in characters. Longer ones are dropped. */
 const SIGNATURE_LENGTH_MAX = 32_768
 
-/** The id for the client: letters, digits, `_` and `-` only. */
+/** Returns the id for the client, made of letters, digits, `_` and `-` only. */
 export function signId(id: string, signature: string | null): string {
   if (signature === null || signature === '' || signature.length > SIGNATURE_LENGTH_MAX) return id
   return `${id}${MARK}${Buffer.from(signature, 'utf8').toString('base64url')}`
 }
 
-/** Splits an id that `signId` may have made. */
+/** Splits an id that `signId` may have made into the original id and the signature. */
 export function readSignedId(id: string): { id: string; signature: string | null } {
   const mark = id.indexOf(MARK)
   if (mark <= 0) return { id, signature: null }

@@ -1,4 +1,4 @@
-/** Reads the data of an upstream's stream events, and makes the error of a failed stream. */
+/** Reads the data of an upstream's stream events, and creates the error for a failed stream. */
 
 import { GatewayError } from '../errors.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
@@ -10,7 +10,7 @@ import { gatewayErrorOf } from './upstream-error.ts'
 /** Data that ends a chat stream; relays of the messages format send it too. */
 export const DONE = '[DONE]'
 
-/** Placeholder for the data of a replayed event, which is serialized only on demand. */
+/** Placeholder for a replayed event's data, which is serialized only on demand. */
 const REPLAYED = '{}'
 
 interface StreamEvent {
@@ -20,8 +20,7 @@ interface StreamEvent {
 }
 
 /**
- * The event's object. Throws GatewayError for an event that reports an error, and `upstream_failed` if it is not an
- * object.
+ * Returns the event's object. Throws the GatewayError that the event reports, or `upstream_failed` if its data is not an object.
  */
 export function readEvent({ name, data, value: given }: StreamEvent): JsonObject {
   const value = given ?? parseExactJson(data)
@@ -30,12 +29,11 @@ export function readEvent({ name, data, value: given }: StreamEvent): JsonObject
   return objectOf(value)
 }
 
-/** An event of a whole reply that is replayed as a stream. */
+/** Returns an event for a non-streamed reply that is replayed as a stream. */
 export function replayed(name: string, value: JsonObject): UpstreamEvent {
   return { name, data: REPLAYED, value }
 }
 
-/** The event's data as text. */
 export function dataOf({ data, value }: UpstreamEvent): string {
   return value === undefined ? data : JSON.stringify(value)
 }
@@ -50,7 +48,7 @@ function objectOf(value: JsonValue | undefined): JsonObject {
   return value
 }
 
-/** `cause` is for the log: our own description, never the upstream's text. */
+/** Creates the error for a stream that failed. `cause` is for the log: our own description, never the upstream's text. */
 export function failedStream(cause: string): GatewayError {
   return new GatewayError('upstream_failed', {
     message: 'The model stopped before its answer was complete.',

@@ -1,4 +1,4 @@
-/** Feeds an upstream's bytes to a reply stream. Events that the stream can skim bypass the event parser. */
+/** Feeds an upstream's bytes to a reply stream. Events that can be skimmed bypass the event parser. */
 
 import { type ByteText, byteText } from '../lib/byte-text.ts'
 import { isObject, parseJson } from '../lib/json.ts'
@@ -22,7 +22,7 @@ export class StreamFeed {
     this.#eventBytesMax = options.eventBytesMax
   }
 
-  /** Takes the next bytes, up to the event that ends the stream. Throws the errors of the stream and the parser. */
+  /** Processes the next bytes, up to the event that ends the stream. Throws the errors of the stream and the event parser. */
   push(chunk: Buffer): void {
     if (this.#stream.skim === undefined || chunk.length > this.#eventBytesMax) {
       this.#read(chunk)
@@ -47,7 +47,7 @@ export class StreamFeed {
     }
   }
 
-  /** Call it after the last byte. An event that lacks only its blank line is processed; a truncated one is not. */
+  /** Call this after the last byte. Processes an event that lacks only its blank line; ignores a truncated one. */
   end(): void {
     for (const event of this.#reader.end()) {
       if (isWhole(event)) this.#write(this.#stream.push(event))

@@ -5,9 +5,9 @@ import type { ToolNames } from './names.ts'
 import { splitTag, type TaggedText, TagSplitter } from './reasoning-tag.ts'
 
 export interface Undoing {
-  /** Tools that were renamed for the upstream; null: none were. */
+  /** The map of tools that were renamed for the upstream; null if none were. */
   readonly names: ToolNames | null
-  /** Tag that encloses reasoning at the start of the text; null: none. */
+  /** Name of the tag that encloses reasoning at the start of the text; null if there is none. */
   readonly tag: string | null
   readonly unwrapsFence: boolean
 }
@@ -22,7 +22,7 @@ export class TextUndo {
     this.#fence = unwrapsFence ? new FenceFilter() : null
   }
 
-  /** Text passes through unchanged. */
+  /** Whether all further text passes through unchanged. */
   get isPlain(): boolean {
     return this.#splitter?.isPlain !== false && this.#fence?.isPlain !== false
   }
@@ -31,7 +31,7 @@ export class TextUndo {
     return this.#unfenced(this.#splitter?.push(piece) ?? { reasoning: '', text: piece })
   }
 
-  /** Call it at the end of the text. Returns what was held back. */
+  /** Call this at the end of the text. Returns the text that was held back. */
   end(): TaggedText {
     const { reasoning, text } = this.#unfenced(this.#splitter?.end() ?? { reasoning: '', text: '' })
     return { reasoning, text: text + (this.#fence?.end() ?? '') }
@@ -42,7 +42,7 @@ export class TextUndo {
   }
 }
 
-/** Restores a whole text. */
+/** Restores a complete text. */
 export function undoneText(text: string, { tag, unwrapsFence }: Undoing): TaggedText {
   const split = tag === null ? { reasoning: '', text } : splitTag(text, tag)
   return { reasoning: split.reasoning, text: unwrapsFence ? withoutFence(split.text) : split.text }

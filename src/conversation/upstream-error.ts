@@ -1,4 +1,4 @@
-/** Turns an upstream's error, from a body or a stream, into the error for the client. */
+/** Turns an upstream's error, from a body or a stream, into the client's error. */
 
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
@@ -7,26 +7,26 @@ import { maskSecrets } from './mask.ts'
 import { retryAfterSeconds } from './retry-after.ts'
 
 export type UpstreamErrorKind =
-  /** The client's request was refused; the client may see the status and the text. */
+  /** The upstream refused the client's request; the client may see the status and the text. */
   | 'refused'
   /** Refused because the input exceeds the model's context. */
   | 'context_overflow'
   | 'too_large'
   | 'rate_limited'
   | 'overloaded'
-  /** Credentials, credit or catalogue: the operator's problem, never shown to clients. */
+  /** A problem for the operator, with credentials, credit or the catalogue; never shown to clients. */
   | 'operator'
   | 'failed'
 
 export interface UpstreamError {
   readonly kind: UpstreamErrorKind
-  /** The upstream's HTTP status; for errors in a stream or under a 200, the status that corresponds to them. */
+  /** The upstream's HTTP status. For errors in a stream or in a 200 reply, the status that corresponds to them. */
   readonly status: number
-  /** Text for the client, secrets masked; null: use a general text. */
+  /** Text for the client, with secrets masked; null: use a general text. */
   readonly message: string | null
-  /** `error.details` for SDKs; null unless the client may see the error. */
+  /** `error.details`, which SDKs read; null unless the client may see the error. */
   readonly details: JsonObject | null
-  /** The provider's code, if clients act on it; null unless the client may see the error. */
+  /** The provider's error code, if clients act on it; null unless the client may see the error. */
   readonly code: string | null
   /** The offending field, in the provider's terms; null unless the client may see the error. */
   readonly param: string | null
@@ -38,17 +38,17 @@ export interface UpstreamError {
 export interface UpstreamFailure {
   readonly status: number
   readonly body: string
-  /** Header names in lower case. */
+  /** Response headers, with names in lower case. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** Milliseconds since 1970, for `retry-after` dates. */
+  /** Current time in milliseconds since 1970, needed if `retry-after` is a date. */
   readonly nowMs: number
-  /** The credential in use, to be masked. */
+  /** Exact strings to mask in the error's text, such as the credential in use. */
   readonly secrets?: readonly string[]
-  /** Where this provider's error bodies hold the message. */
+  /** Where this provider's error bodies hold the error's fields; null or absent: in the usual places. */
   readonly places?: ErrorPlaces | null
 }
 
-/** Reads a reply whose status is not 2xx. */
+/** Reads the error of a reply whose status is not 2xx. */
 export function readUpstreamFailure(failure: UpstreamFailure): UpstreamError {
   const body = readErrorText(failure.body, failure.places) ?? NO_BODY
   const wait = retryAfterSeconds(failure.headers ?? {}, failure.nowMs)
@@ -56,27 +56,27 @@ export function readUpstreamFailure(failure: UpstreamFailure): UpstreamError {
   return classify({ ...body, type }, { status: failure.status, wait, secrets: failure.secrets ?? [] })
 }
 
-/** AWS sends the error's type in a header: `ThrottlingException:http://…`. */
+/** AWS sends the error's type in a header, such as `ThrottlingException:http://…`. */
 function errorTypeHeader(header: string | readonly string[] | undefined): string {
   const text = typeof header === 'string' ? header : (header?.[0] ?? '')
   return (text.split(':')[0] as string).trim().toLowerCase()
 }
 
 /**
- * Reads a parsed value that is known to be an error (see `reply-error.ts`), with the status that corresponds to its
- * type; null if it has no known shape.
+ * Reads a parsed value that is known to be an error (see `reply-error.ts`). The status is derived from its type or code. Null if
+ * the value has no known shape.
  */
 export function readUpstreamErrorValue(value: JsonValue, secrets: readonly string[] = []): UpstreamError | null {
   const body = readErrorValue(value)
   return body && classify(body, { status: impliedStatus(body), wait: null, secrets })
 }
 
-/** An upstream failure that came without a text. `label`: our description of it. */
+/** Returns an upstream failure for which there is no error text. `label`: our own description. */
 export function failedError(label: string): UpstreamError {
   return { ...NOT_SHOWN, kind: 'failed', status: 500, retryAfterSeconds: null, label }
 }
 
-/** Reads the `error` of a reply that is known to have failed. */
+/** Reads the `error` member of a reply that is known to have failed. */
 export function readFailedError(error: JsonValue | undefined, secrets: readonly string[] = []): UpstreamError {
   const read = isObject(error) ? readUpstreamErrorValue({ error }, secrets) : null
   return read ?? failedError('a failed response')
@@ -84,7 +84,7 @@ export function readFailedError(error: JsonValue | undefined, secrets: readonly 
 
 const NOT_SHOWN = { message: null, details: null, code: null, param: null } as const
 
-/** The error for the client, with a general text if the upstream's is not for clients. */
+/** Returns the client's error. It has a general text if clients must not see the upstream's. */
 export function gatewayErrorOf(error: UpstreamError): GatewayError {
   const code = CODES[error.kind]
   return new GatewayError(code, {
@@ -99,7 +99,7 @@ export function gatewayErrorOf(error: UpstreamError): GatewayError {
   })
 }
 
-/** Refusals of the client's request, which keep the upstream's status. */
+/** Errors about the client's request, which keep the upstream's status. */
 const KEEPS_STATUS: ReadonlySet<ErrorCode> = new Set([
   'upstream_refused',
   'context_length_exceeded',
@@ -118,7 +118,7 @@ const CODES = {
 
 const NO_BODY: ErrorBody = { message: '', type: '', code: '', param: '', details: null }
 
-/** Words that indicate a problem for the operator, whatever the status: even a 400 or a 429 may be one. */
+/** Error types that indicate a problem for the operator, even with a status such as 400 or 429. */
 const OPERATOR_TYPES = new Set([
   'authentication_error',
   'permission_error',
@@ -151,7 +151,7 @@ const OPERATOR_TEXTS = [
 ]
 
 const OVERFLOW_CODES = new Set(['context_length_exceeded', 'model_max_prompt_tokens_exceeded'])
-/** Texts that make clients shorten the conversation. */
+/** Texts by which clients recognise an overflow, and then shorten the conversation. */
 const OVERFLOW_TEXTS_KNOWN = [
   'prompt is too long',
   'exceed context limit',
@@ -176,9 +176,9 @@ const OVERFLOW_ADVICE = "This exceeds the model's maximum context length; reduce
 const PARAM_LENGTH_MAX = 200
 
 /**
- * Codes that clients act on, with the status to use when the upstream sends none. Codes of refusals reach the client as
- * they are; other errors have an equivalent code of ours. Codex 0.169 (its source), error codes of `openai` 7.57.0
- * (`ResponseError`, types of images), content filters of Azure OpenAI; read 2026-11.
+ * Codes that clients act on, with the status to use if the upstream sends none. If the request was refused, the client gets the
+ * code unchanged; the other codes are replaced by our own equivalents. From the source of Codex 0.169, the error codes of
+ * `openai` 7.57.0 (`ResponseError`, image types) and the content filters of Azure OpenAI; read 2026-11.
  */
 const KNOWN_CODES: Readonly<Record<string, number>> = {
   context_length_exceeded: 400,
@@ -203,7 +203,7 @@ function refusals(...codes: readonly string[]): Record<string, number> {
   return Object.fromEntries(codes.map(code => [code, 400]))
 }
 
-/** Error types that always mean a fault of the upstream, whatever status they come with. */
+/** Status of errors that come without one, by error type or code. */
 const TYPE_STATUS: Readonly<Record<string, number>> = {
   overloaded_error: 529,
   rate_limit_error: 429,
@@ -248,7 +248,7 @@ function classify(body: ErrorBody, { status, wait, secrets }: Circumstances): Up
   }
 }
 
-/** The upstream's text; for a context overflow, rephrased so that every client recognises it. */
+/** Returns the upstream's text. For a context overflow, appends words that every client recognises if it has none. */
 function visibleMessage(kind: UpstreamErrorKind, message: string): string | null {
   if (kind === 'context_overflow' && !OVERFLOW_TEXTS_KNOWN.some(words => message.toLowerCase().includes(words))) {
     return message === '' ? OVERFLOW_ADVICE : `${message} ${OVERFLOW_ADVICE}`
@@ -266,7 +266,7 @@ function kindOf(body: ErrorBody, status: number): UpstreamErrorKind {
     case 413:
       return isOverflow(body) ? 'context_overflow' : 'too_large'
     case 404:
-      // The upstream has lost a thread. The client's SDK recovers by replaying the conversation.
+      // The upstream has lost a stored thread. The client's SDK recovers by replaying the conversation.
       return typeof body.details?.error_code === 'string' ? 'refused' : 'operator'
     case 409:
       return typeof body.details?.error_code === 'string' ? 'refused' : 'failed'

@@ -1,35 +1,36 @@
-/** The common shape of every wire format's usage figures. */
+/** The common shape into which all wire formats' usage figures are read. */
 
 import { atPointer, type JsonObject, type JsonValue } from '../lib/json.ts'
 
-/** Token counts of one call; whole numbers, never negative. */
+/** Token counts of one call: non-negative whole numbers. */
 export interface TokenUsage {
   /** All input tokens: uncached, cache reads and cache writes. */
   inputTokens: number
-  /** Part of the input that was read from the provider's cache. */
+  /** Input tokens read from the provider's cache. */
   cachedInputTokens: number
-  /** Part of the input that was written to the provider's cache. */
+  /** Input tokens written to the provider's cache. */
   cacheWriteTokens: number
   /** All output tokens, reasoning included. */
   outputTokens: number
-  /** Part of the output that was reasoning. */
+  /** Output tokens spent on reasoning. */
   reasoningTokens: number
 }
 
 /**
- * A provider's report of a call's tokens so far. `missing`: nothing yet. `running`: the reply goes on and the output
- * figure will still grow. `final`: complete. `pipeline/stream-result.ts` decides what is billed for each.
+ * A provider's latest report of a call's tokens. `missing`: none yet. `running`: the reply continues and the output figure will
+ * still grow. `final`: complete. `pipeline/stream-result.ts` decides what is billed in each case.
  */
 export interface UsageReport {
   readonly state: 'missing' | 'running' | 'final'
-  /** All zeros until something is reported. */
+  /** All zeros until the provider reports usage. */
   readonly usage: TokenUsage
-  /** The part of a running output that is final: completed passes whose output the client never sees. */
+  /**
+   * Output tokens that are final while the report is still running: those of completed passes whose output the client never sees.
+   */
   readonly hiddenOutputTokens: number
   /**
-   * A count of 0 is real. Normally it means that the provider did not count, but a reply with nothing but calls from a
-   * program that runs at the provider costs nothing by itself; its tokens are reported with the reply that ends the
-   * program.
+   * Whether a count of 0 is real. Normally it means that the provider did not count. But a reply that consists only of calls from
+   * a program running at the provider costs nothing by itself; its tokens are reported with the reply that ends the program.
    */
   readonly zeroIsTrue: boolean
 }
@@ -50,7 +51,7 @@ export interface ReportFacts {
   readonly zeroIsTrue?: boolean
 }
 
-/** The report for a parsed usage object, which is null if none was sent. */
+/** Makes the report for a parsed usage object; null if the provider sent none. */
 export function usageReport(
   usage: TokenUsage | null,
   { final, hiddenOutputTokens = 0, zeroIsTrue = false }: ReportFacts,
@@ -59,20 +60,18 @@ export function usageReport(
   return { state: final ? 'final' : 'running', usage, hiddenOutputTokens, zeroIsTrue }
 }
 
-/** What the dialect says about an upstream's usage object; `usage` of a resolved dialect has this shape. */
+/** The dialect's facts about an upstream's usage object. `usage` of a resolved dialect has this shape. */
 export interface UsageFacts {
-  /** JSON pointers into the reply; they take precedence over the usual places. */
+  /** JSON pointers into the reply, read before the usual places. */
   readonly input?: readonly string[] | null
   readonly output?: readonly string[] | null
   readonly cached?: readonly string[] | null
   readonly reasoning?: readonly string[] | null
-  /**
-   * without_reasoning: `completion_tokens` excludes reasoning, so the output is `total_tokens` minus `prompt_tokens`.
-   */
+  /** `without_reasoning`: `completion_tokens` excludes reasoning, so the output is `total_tokens` minus `prompt_tokens`. */
   readonly outputCounts?: 'all' | 'without_reasoning'
 }
 
-/** Counts at the places that a dialect names; null where there is none. */
+/** Counts found at the places that a dialect names; null if there is none. */
 export interface NamedCounts {
   readonly input: number | null
   readonly output: number | null
@@ -85,7 +84,7 @@ export function namesPlaces({ input, output, cached, reasoning }: UsageFacts): b
   return Boolean(input || output || cached || reasoning)
 }
 
-/** Reads the counts of a reply, or of a chunk of its stream, at the dialect's places. */
+/** Reads the counts at the dialect's places, from a reply or a chunk of its stream. */
 export function namedCounts(reply: JsonObject, { input, output, cached, reasoning }: UsageFacts): NamedCounts {
   return {
     input: countAt(reply, input),
@@ -99,19 +98,19 @@ function countAt(reply: JsonObject, pointers: readonly string[] | null | undefin
   return pointers ? firstCount(...pointers.map(pointer => atPointer(reply, pointer))) : null
 }
 
-/** No call uses more. A larger figure is an error of the provider and is ignored. */
+/** Largest plausible token count. A larger figure is a provider's error and is ignored. */
 const COUNT_MAX = 100_000_000
 
 function isCount(value: JsonValue | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= COUNT_MAX
 }
 
-/** A token count as a whole number; 0 for null, text, NaN, negative and implausible numbers. */
+/** Returns a token count as a whole number; 0 for null, text, NaN, negative and implausible numbers. */
 export function tokenCount(value: JsonValue | undefined): number {
   return isCount(value) ? Math.floor(value) : 0
 }
 
-/** The first valid count among the values, as a whole number; null if there is none. */
+/** Returns the first valid count among the values, as a whole number; null if there is none. */
 export function firstCount(...values: (JsonValue | undefined)[]): number | null {
   for (const value of values) {
     if (isCount(value)) return Math.floor(value)

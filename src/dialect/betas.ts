@@ -1,19 +1,22 @@
-/** Beta flags of the messages format: selects and renames those for the upstream, and removes fields of the others. */
+/**
+ * Selects the beta flags of the messages format to send, renames them for the upstream, and removes body fields that need any
+ * other flag.
+ */
 
 import { isObject, type JsonObject, objectOrNull, unescapeKey } from '../lib/json.ts'
 import { without } from './copy.ts'
 import type { DialectBetas } from './words.ts'
 
 export interface BetaPlan {
-  /** The upstream's names, in order, without duplicates. */
+  /** The flags as the upstream names them, in order, without duplicates. */
   readonly betas: readonly string[]
-  /** The body without fields whose flags are not sent. */
+  /** The body without the fields that need a flag which is not sent. */
   readonly body: JsonObject
 }
 
 /**
- * Selects the flags to send: the client's, as far as the upstream supports them, and the one that it requires for an
- * effort.
+ * Selects the flags to send: those of the client that the upstream supports, and the one that the upstream requires if an effort
+ * is set.
  */
 export function planBetas(body: JsonObject, betas: readonly string[], facts: DialectBetas): BetaPlan {
   const effort = objectOrNull(body.output_config)?.effort
@@ -30,21 +33,21 @@ export function planBetas(body: JsonObject, betas: readonly string[], facts: Dia
   return { betas: sent, body: kept }
 }
 
-/** The flag's name at this host; empty if it is not sent. */
+/** Returns the flag's name at this host; empty if the flag is not sent. */
 function nameAt(beta: string, { unlisted, flags }: DialectBetas): string[] {
   const flag = Object.hasOwn(flags, beta) ? flags[beta] : undefined
   if (flag === undefined) return unlisted === 'pass' ? [beta] : []
   return flag.name === null ? [] : [flag.name ?? beta]
 }
 
-/** A body field that requires one of several flags. */
+/** A body field that requires any one of several flags. */
 interface FlaggedField {
   readonly steps: readonly string[]
-  /** Names of these flags at this host; flags that it lacks are missing. */
+  /** What this host calls these flags. Flags that it does not support are left out. */
   readonly names: readonly string[]
 }
 
-/** Cached per facts object, which is a constant of the generated tables. */
+/** Flagged fields by facts object. Those objects are constants of the generated tables. */
 const FIELDS = new WeakMap<DialectBetas, readonly FlaggedField[]>()
 
 function fieldsOf(facts: DialectBetas): readonly FlaggedField[] {

@@ -1,4 +1,4 @@
-/** Plans reasoning, a forced tool and a JSON reply together, because each limits the others. */
+/** Plans reasoning, a forced tool and a JSON reply together, because they limit each other. */
 
 import type { ReasoningRequest } from '../conversation/request.ts'
 import { planForcedTool, type ReasoningPlan } from './reasoning-plan.ts'
@@ -9,18 +9,18 @@ export interface CallPlan<Choice> {
   readonly reasoning: ReasoningPlan
   /** The `tool_choice` to send. */
   readonly choice: Choice
-  /** Null: the client's own fields are sent. */
+  /** Null: the client's own fields are sent unchanged. */
   readonly structure: StructurePlan | null
 }
 
-/** What a format knows of the call. */
+/** The facts about a call that differ by format. */
 export interface CallRequest<Choice> {
   readonly choice: Choice
-  /** The choice forces a tool call. */
+  /** Whether the choice forces a tool call. */
   readonly forces: boolean
-  /** The same choice without forcing a call. */
+  /** Returns the same choice without forcing a call. */
   readonly unforced: () => Choice
-  /** The client has tools that the model may call. */
+  /** Whether the client has tools that the model may call. */
   readonly callable: boolean
   readonly reason: (request: ReasoningRequest) => ReasoningPlan
   readonly ask: (facts: StructureFacts) => StructurePlan
@@ -31,7 +31,7 @@ export function planCall<Choice>(facts: DialectFacts, request: CallRequest<Choic
   const { choice, forces, unforced, callable, reason, ask } = request
   const { method } = dialect.structuredOutput
   const asksHere = isStructureOurs(facts)
-  // A same-format reply passes through, so it cannot come from the input of a forced tool.
+  // With the same format on both sides the reply passes through, so it cannot be taken from a forced tool's input.
   const repliesByTool =
     asksHere && road === 'converted' && structure?.kind === 'schema' && method === 'tool' && !callable
   const { plan, forced } =

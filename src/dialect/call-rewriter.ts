@@ -1,11 +1,11 @@
-/** Rewrites tool names and call ids that the upstream would reject, throughout one request. */
+/** Rewrites, throughout one request, the tool names and call ids that the upstream would reject. */
 
 import { type IdForm, idInForm, type ToolNames } from '../conversation/names.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { withMember } from './copy.ts'
 import type { CallsFound } from './tool-names.ts'
 
-/** The rewriter for one request; null if all its names and ids may stay. */
+/** Returns the rewriter for one request; null if all its names and ids can stay. */
 export function rewriterFor({ names, mapsIds }: CallsFound, form: IdForm): CallRewriter | null {
   return names === null && !mapsIds ? null : new CallRewriter(names, form)
 }
@@ -21,13 +21,13 @@ export class CallRewriter {
     this.#form = form
   }
 
-  /** Maps the id in this member. A call and its result get the same id, and different ids stay different. */
+  /** Replaces the id in this member. A call and its result get the same id, and different ids stay different. */
   identified(holder: JsonObject, member: string): JsonObject {
     const id = holder[member]
     return typeof id === 'string' ? withMember(holder, member, this.#idOf(id)) : holder
   }
 
-  /** Renames the tool that this object names. */
+  /** Replaces the tool name in this object. */
   named(holder: JsonObject): JsonObject {
     return this.names === null ? holder : renamed(holder, this.names)
   }

@@ -1,13 +1,13 @@
-/** Changes objects and lists by copying. Unchanged parts are shared, and the originals are never modified. */
+/** Changes objects and lists by copying. Unchanged parts are shared with the originals, which are never modified. */
 
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
-/** Sets a member, which keeps its position; returns the object itself if the value is the same. */
+/** Sets a member. An existing member keeps its position; if the value is the same, the object itself is returned. */
 export function withMember(object: JsonObject, key: string, value: JsonValue): JsonObject {
   return Object.hasOwn(object, key) && object[key] === value ? object : { ...object, [key]: value }
 }
 
-/** Sets a value under a new name, in the position of the old one. */
+/** Sets a value under a new name, at the position of the old one. */
 export function withMemberRenamed(object: JsonObject, from: string, to: string, value: JsonValue): JsonObject {
   if (from === to) return withMember(object, to, value)
   const others = Object.entries(object).filter(([key]) => key !== to)
@@ -21,7 +21,7 @@ export function withoutMembers(object: JsonObject, keys: readonly string[]): Jso
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 }
 
-/** Maps a list, dropping elements that become undefined; returns the list itself if nothing changes. */
+/** Maps a list and drops elements that become undefined. Returns the list itself if nothing changes. */
 export function mapList(
   list: readonly JsonValue[],
   change: (value: JsonValue, index: number, list: readonly JsonValue[]) => JsonValue | undefined,
@@ -33,21 +33,21 @@ export function mapList(
     if (next !== value && changed === null) changed = list.slice(0, index)
     if (changed !== null && next !== undefined) changed.push(next)
   }
-  // Safe, because nobody modifies a list that was passed in.
+  // The cast is safe, because nobody modifies a list that was passed in.
   return changed ?? (list as JsonValue[])
 }
 
-/** Maps the elements of a member that is a list; anything else stays. */
+/** Maps the elements of a list member. A member that is not a list stays as it is. */
 export function withEach(object: JsonObject, key: string, change: (value: JsonValue) => JsonValue): JsonObject {
   const list = object[key]
   return Array.isArray(list) ? withMember(object, key, mapList(list, change)) : object
 }
 
-/** Removes what a path names; `*` matches every member. */
+/** Removes the values that a path names; `*` stands for every member. */
 export function without(value: JsonValue | undefined, [step, ...rest]: readonly string[]): JsonValue | undefined {
   if (step === undefined) return undefined
   if (Array.isArray(value)) {
-    // Removing list elements would shift the indexes of the others.
+    // List elements are never removed, because the indexes of the others would shift.
     if (rest.length === 0) return value
     return mapList(value, (inner, index) => (step === '*' || step === String(index) ? without(inner, rest) : inner))
   }

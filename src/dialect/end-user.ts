@@ -1,9 +1,11 @@
-/** The end user's id: an opaque hint for the provider, hashed if the upstream would not accept its form. */
+/**
+ * Adapts the end user's id. The provider only sees an opaque hint, which is hashed if the upstream would not accept its form.
+ */
 
 import { hash } from '../conversation/names.ts'
 import type { Dialect } from './words.ts'
 
-/** The id itself if the upstream accepts it, else a stable hash. */
+/** Returns the id itself if the upstream accepts it, else a stable hash. */
 export function endUserId(id: string, facts: Pick<Dialect['endUser'], 'lengthMax' | 'characters'>): string {
   const fits = id.length <= facts.lengthMax && (facts.characters === 'any' || /^[a-zA-Z0-9_-]+$/.test(id))
   return fits ? id : hash(id).slice(0, facts.lengthMax)

@@ -1,8 +1,8 @@
-/** Helps to force a tool call where the upstream only accepts a named tool. */
+/** Helps to force a tool call where an upstream can only force a tool by name. */
 
 import type { JsonValue } from '../lib/json.ts'
 
-/** The name of the only tool, if there is just one and it has a name. */
+/** Returns the only tool's name; null if there are several tools or it has no name. */
 export function onlyName(names: readonly (JsonValue | undefined)[]): string | null {
   const [name] = names
   return names.length === 1 && typeof name === 'string' ? name : null

@@ -1,4 +1,4 @@
-/** The dialect's passes, by wire. */
+/** The adapters to the dialect, by wire. */
 
 import type { WireName } from '../generated/types.ts'
 import { adaptChat } from './chat/adapt.ts'

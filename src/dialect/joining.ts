@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
-/** `mayJoin`: whether two neighbours with the same role may be merged. */
+/** Merges neighbours with the same role. `mayJoin` decides whether two of them may be merged. */
 export function merged(
   messages: readonly JsonValue[],
   mayJoin: (first: JsonObject, second: JsonObject) => boolean,

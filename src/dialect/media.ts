@@ -4,12 +4,15 @@ import { readDataUrl } from '../conversation/images.ts'
 import { refuse, refuseCapability } from '../conversation/refuse.ts'
 import type { DialectFacts } from './types.ts'
 
-/** Whether the facts restrict images or documents. */
+/** Whether the facts restrict images or documents, so that content must be inspected. */
 export function asksOfMedia({ dialect: { content }, hasVision }: DialectFacts): boolean {
   return !hasVision || content.imageUrl !== 'pass' || content.documents !== 'file'
 }
 
-/** The text to replace an image with; null if it stays. Throws GatewayError `invalid_request`. */
+/**
+ * Returns the text that replaces an image; null if the image stays. Throws GatewayError `invalid_request` if the upstream takes
+ * no such image.
+ */
 export function textForImage({ dialect, hasVision }: DialectFacts, place: string, isUrl: boolean): string | null {
   if (!hasVision) {
     if (dialect.content.imagesUnsupported === 'placeholder') return '[image omitted: this model takes no images]'

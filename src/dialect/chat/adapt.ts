@@ -1,4 +1,4 @@
-/** The dialect's pass over a chat request. */
+/** Adapts a chat request to the dialect. */
 
 import { isObject, type JsonObject, type JsonValue, memberOf } from '../../lib/json.ts'
 import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
@@ -44,7 +44,7 @@ export const adaptChat: Adapt = (given, facts) => {
 
 interface MessagePlan {
   readonly facts: DialectFacts
-  /** Null: names and ids stay as they are. */
+  /** Null: all names and ids stay as they are. */
   readonly rewriter: CallRewriter | null
   readonly instruction: string | null
 }
@@ -70,7 +70,7 @@ function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction
       case 'developer':
         return withMember(changed, 'role', system)
       case 'system':
-        // Hosts that know the role `developer` also accept `system`, so a client's own choice stays.
+        // Hosts that know the role `developer` also accept `system`, so the client's choice stays on the same format.
         return facts.road === 'converted' ? withMember(changed, 'role', system) : changed
       default:
         return changed

@@ -1,4 +1,4 @@
-/** Removes cache markers that came from a client of another format. */
+/** Removes cache markers that a client of another format has set. */
 
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
@@ -9,7 +9,7 @@ export function withoutMark(tool: JsonValue): JsonValue {
   return isObject(tool) ? withoutMembers(tool, MARK) : tool
 }
 
-/** Texts that were only separate because of their markers are joined again. */
+/** Removes the markers, and joins texts that were separate only because of them. */
 export function withoutMarks(message: JsonObject): JsonObject {
   const { content } = message
   if (!Array.isArray(content)) return message

@@ -1,4 +1,4 @@
-/** Visits and rewrites tool names and call ids throughout a chat request. */
+/** Finds and rewrites tool names and call ids throughout a chat request. */
 
 import type { ToolNames } from '../../conversation/names.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, objectOrNull } from '../../lib/json.ts'
@@ -6,10 +6,10 @@ import { type CallRewriter, renamed } from '../call-rewriter.ts'
 import { withEach, withMember } from '../copy.ts'
 import type { VisitCalls } from '../tool-names.ts'
 
-/** Members of a tool, choice or call that contain a name. */
+/** Members of a tool, tool choice or call that contain the tool's name. */
 const NAMED = ['function', 'custom'] as const
 
-/** Visits the tools, the choice and the history. */
+/** Visits the tools, the tool choice and the history. */
 export const visitCalls: VisitCalls = (body, onName, onId) => {
   const visitNamed = (value: JsonValue | undefined): void => {
     const name = memberOf(value, 'name')
@@ -39,7 +39,7 @@ export const visitCalls: VisitCalls = (body, onName, onId) => {
   }
 }
 
-/** Renames tools outside the history. */
+/** Renames tools everywhere except in the history. */
 export function withToolNames(body: JsonObject, names: ToolNames): JsonObject {
   let changed = withEach(body, 'tools', tool => named(tool, names))
   changed = withEach(changed, 'functions', fn => (isObject(fn) ? renamed(fn, names) : fn))
@@ -68,7 +68,7 @@ function named(tool: JsonValue, names: ToolNames): JsonValue {
   return changed
 }
 
-/** Rewrites names and ids in a message. */
+/** Rewrites the names and ids in a message. */
 export function messageFor(message: JsonObject, rewriter: CallRewriter): JsonObject {
   let changed = rewriter.identified(message, 'tool_call_id')
   changed = withEach(changed, 'tool_calls', call => callFor(call, rewriter))

@@ -7,7 +7,7 @@ import { asksOfMedia, givenFile, textForDocument, textForImage } from '../media.
 import { resultText } from '../results.ts'
 import type { DialectFacts } from '../types.ts'
 
-/** Rules that the facts impose on content; null if all content may stay as it is. */
+/** How the facts restrict content; null if all content may stay as it is. */
 export interface ContentRules {
   readonly facts: DialectFacts
   readonly media: boolean
@@ -30,7 +30,7 @@ export function withContent(message: JsonObject, place: string, { facts, media, 
   return withMember(message, 'content', isResult ? resultText(texts) : texts.join('\n\n'))
 }
 
-/** The texts of content that has nothing else in it, not even cache markers; null for other content. */
+/** Returns the texts of content that has nothing else, not even cache markers; null for other content. */
 function plainTexts(parts: readonly JsonValue[]): string[] | null {
   const texts = parts.map(part =>
     isObject(part) && part.type === 'text' && part.cache_control === undefined ? part.text : null,
@@ -44,7 +44,7 @@ function partFor(part: JsonValue, place: string, facts: DialectFacts): JsonValue
   return text === null ? part : { type: 'text', text }
 }
 
-/** The text to replace an image or document with; null if it stays. */
+/** Returns the text that replaces an image or document; null if it stays. */
 function textFor(part: JsonObject, place: string, facts: DialectFacts): string | null {
   if (part.type === 'image_url') {
     const url = typeof part.image_url === 'string' ? part.image_url : objectOrNull(part.image_url)?.url

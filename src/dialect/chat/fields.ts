@@ -1,6 +1,4 @@
-/**
- * Adapts fields of a chat request other than messages and tools: output cap, sampling, stop sequences, end user, usage.
- */
+/** Adapts the fields of a chat request other than messages and tools: output cap, sampling, stop sequences, end user, usage. */
 
 import { readStopSequences } from '../../conversation/stop-sequences.ts'
 import {
@@ -19,7 +17,7 @@ import { stopSequences } from '../stops.ts'
 import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
 
-/** Leaves one cap field: under the upstream's name, within the model's limit. */
+/** Reduces the output-token caps to a single field, with the upstream's name and within the model's limit. */
 export function withCap(body: JsonObject, facts: DialectFacts): JsonObject {
   const { dialect, road, outputTokensMax, outputTokensAfforded } = facts
   const { capField, capMin } = dialect.output
@@ -48,8 +46,8 @@ export function withSampling(body: JsonObject, { sampling }: Dialect, reasons: b
 }
 
 /**
- * Throws GatewayError `invalid_request` if there are too many stop sequences: without all of them, the reply would not
- * end where it should.
+ * Adapts the stop sequences. Throws GatewayError `invalid_request` if there are too many: without all of them, the reply would
+ * not end where it should.
  */
 export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts): JsonObject {
   if (!isSet(body.stop)) return body
@@ -61,7 +59,7 @@ export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts
 
 const USER_FIELDS = ['user', 'safety_identifier', 'user_id'] as const
 
-/** Leaves one field for the end user's id: under the upstream's name, in a form that it accepts. */
+/** Reduces the fields for the end user's id to the one that the upstream reads, in a form that it accepts. */
 export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject {
   const given = USER_FIELDS.filter(name => isSet(body[name]))
   if (given.length === 0) return body
@@ -76,7 +74,7 @@ export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject 
   )
 }
 
-/** Requests usage figures in a stream, if the upstream supports that. */
+/** Requests the usage figures of a stream if the upstream supports that. */
 export function withUsage(body: JsonObject, { usage }: Dialect): JsonObject {
   if (body.stream !== true) return body
   if (!usage.streamOptions) return withoutMembers(body, ['stream_options'])
@@ -85,7 +83,7 @@ export function withUsage(body: JsonObject, { usage }: Dialect): JsonObject {
   return withMember(body, 'stream_options', withMember(options, 'include_usage', true))
 }
 
-/** The client requests the usage chunk. */
+/** Whether the client requests the usage chunk. */
 export function wantsUsage(body: JsonObject): boolean {
   return objectOrNull(body.stream_options)?.include_usage === true
 }

@@ -1,4 +1,4 @@
-/** Puts earlier reasoning and signatures of a chat request where the upstream expects them. */
+/** Puts the history's reasoning and signatures in a chat request where the upstream expects them. */
 
 import { isMark } from '../../conversation/seal.ts'
 import {
@@ -30,14 +30,14 @@ export function withEcho(message: JsonObject, { echo, echoPlaceholder, field }: 
   return withoutMembers(withThought(moved, field, text), field === 'reasoning' ? ['reasoning_content'] : ['reasoning'])
 }
 
-/** Sets the reasoning field; a new one goes right after the content. */
+/** Sets the reasoning field. A new field goes right after the content. */
 function withThought(message: JsonObject, field: string, text: string): JsonObject {
   if (message.tool_calls === undefined || Object.hasOwn(message, field)) return withMember(message, field, text)
   const { tool_calls, ...rest } = message
   return { ...rest, [field]: text, tool_calls }
 }
 
-/** Removes our marks, which hold sealed reasoning of models called in another format. */
+/** Removes this gateway's marks, which hold sealed reasoning of models that were called in another format. */
 export function withoutSeals(message: JsonObject): JsonObject {
   if (message.reasoning_details === undefined) return message
   const details = arrayOrEmpty(message.reasoning_details)
@@ -47,7 +47,7 @@ export function withoutSeals(message: JsonObject): JsonObject {
   return withMember(message, 'reasoning_details', others)
 }
 
-/** The reasoning text, in whichever field it is; '' for none. */
+/** Returns the reasoning text from whichever field has it; '' for none. */
 function thoughtOf(message: JsonObject): string {
   for (const field of FIELDS) if (typeof message[field] === 'string' && message[field] !== '') return message[field]
   if (!Array.isArray(message.content)) return ''
@@ -90,7 +90,7 @@ function isThought(part: JsonValue): part is JsonObject {
   return memberOf(part, 'type') === 'thinking'
 }
 
-/** If no call of the turn has a signature, adds the placeholder that upstreams accept for calls of other models. */
+/** Adds the placeholder signature that upstreams accept for other models' calls, unless a call of the turn has a signature. */
 export function withSignature(message: JsonObject, { path, placeholder }: DialectTools['signature']): JsonObject {
   if (path === null || placeholder === null) return message
   const calls = arrayOrEmpty(message.tool_calls)

@@ -1,4 +1,4 @@
-/** Plans tools and reasoning of a chat request. */
+/** Plans the tool choice, the reasoning and a JSON reply for a chat request. */
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 import { type CallPlan, planCall } from '../call-plan.ts'
@@ -7,7 +7,7 @@ import { planChatReasoning } from '../reasoning-plan.ts'
 import { planChatStructure } from '../structure.ts'
 import type { DialectFacts } from '../types.ts'
 
-/** In the result, a `choice` of undefined means none. */
+/** An undefined `choice` in the result means that none is sent. */
 export function planChat(body: JsonObject, facts: DialectFacts): CallPlan<JsonValue | undefined> {
   const { dialect } = facts
   const hasTools = arrayOrEmpty(body.tools).length > 0
@@ -27,7 +27,7 @@ function isForced(choice: JsonValue | undefined): boolean {
   return choice === 'required' || (isObject(choice) && (choice.type === 'function' || choice.type === 'custom'))
 }
 
-/** The tool choice. Where an upstream can only force a tool by name, names the tool if there is just one. */
+/** Returns the tool choice for an upstream that can only force a tool by name: if there is just one tool, it is named. */
 function namedChoice({ tools, tool_choice: choice }: JsonObject): JsonValue | undefined {
   if (choice !== 'required') return choice
   const name = onlyName(arrayOrEmpty(tools).map(tool => objectOrNull(objectOrNull(tool)?.function)?.name))

@@ -25,7 +25,7 @@ function toolFor(given: JsonValue, facts: DialectFacts): JsonValue {
   return withMember(tool, 'function', strict ? changed : withoutMembers(changed, ['strict']))
 }
 
-/** Makes a tool whose input is the reply the only one, and forces a call of it. */
+/** Replaces the tools with a single tool whose input is the reply, and forces a call of it. */
 export function withReplyTool(body: JsonObject, schema: JsonObject): JsonObject {
   const fn = { name: REPLY_TOOL, parameters: toolSchema(schema, 'pass') }
   return {

@@ -12,13 +12,13 @@ export function isSystem(message: JsonValue | undefined): message is JsonObject 
   return isObject(message) && (message.role === 'system' || message.role === 'developer')
 }
 
-/** Index of the first message after the leading instructions. */
+/** Returns the index of the first message that is not a leading instruction. */
 function firstTurn(messages: readonly JsonValue[]): number {
   const first = messages.findIndex(message => !isSystem(message))
   return first < 0 ? messages.length : first
 }
 
-/** Adds a text to the leading instructions. */
+/** Appends a text to the leading instructions. */
 export function withInstruction(messages: readonly JsonValue[], text: string, { systemRole }: Turns): JsonValue[] {
   const at = firstTurn(messages) - 1
   const last = messages[at]
@@ -31,10 +31,10 @@ export function withInstruction(messages: readonly JsonValue[], text: string, { 
   return messages.with(at, withMember(last, 'content', content))
 }
 
-/** Places later instructions as the upstream requires, and merges turns of the same role if roles must alternate. */
+/** Moves later instructions to where the upstream accepts them, and merges neighbouring turns if roles must alternate. */
 export function placed(messages: readonly JsonValue[], { midSystem, alternate }: Turns): JsonValue[] {
   const set = midSystem === 'keep' ? (messages as JsonValue[]) : placeSystem(messages, midSystem)
-  // Tool results and calls keep messages of their own.
+  // Messages with tool results or calls are never merged.
   return alternate ? merged(set, ({ role, tool_calls }) => role !== 'tool' && tool_calls === undefined) : set
 }
 
@@ -54,8 +54,8 @@ function placeSystem(messages: readonly JsonValue[], midSystem: 'hoist' | 'user_
 }
 
 /**
- * Makes the model continue a trailing assistant message: sets the upstream's flag, or adds a user turn. Clients of this
- * format set the flag themselves if they want that.
+ * Makes the model continue a trailing assistant message: sets the upstream's flag in converted calls, or adds a user turn. Chat
+ * clients set the flag themselves if they want that.
  */
 export function withPrefill(messages: readonly JsonValue[], { prefill }: Turns, road: Road): JsonValue[] {
   const last = messages.at(-1)

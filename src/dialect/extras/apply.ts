@@ -1,11 +1,11 @@
-/** Applies a plan's changes to parsed bodies and to body text, whose other bytes stay as they are. */
+/** Applies a plan's changes to parsed bodies and to body text. The rest of the text keeps its bytes. */
 
 import { ascii, type ByteText, concat, joinBytes } from '../../lib/byte-text.ts'
 import { arrayOrEmpty, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { asciiJson, elementsOf, type Member } from '../../lib/json-text.ts'
 import type { MemberChange } from './plan.ts'
 
-/** The changed body; unchanged parts are shared. */
+/** Returns the changed body. Unchanged parts are shared. */
 export function changeObject(body: JsonObject, changes: readonly MemberChange[]): JsonObject {
   const changed = new Map(changes.map(change => [change.member, change]))
   const kept = Object.entries(body).filter(([name]) => changed.get(name)?.op !== 'remove')
@@ -19,11 +19,11 @@ function changedValue(value: JsonValue | undefined, change: MemberChange | undef
 
 export interface MemberText {
   readonly text: ByteText
-  /** The members of the text's object, without duplicates. */
+  /** The members of the object in `text`, without duplicates. */
   readonly members: readonly Member[]
 }
 
-/** The changed text, and the new positions of its members. */
+/** Returns the changed text and the new positions of its members. */
 export function changeText({ text, members }: MemberText, changes: readonly MemberChange[]): MemberText {
   const changed = new Map(changes.map(change => [change.member, change]))
   const placed: Member[] = []

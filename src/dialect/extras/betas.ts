@@ -1,9 +1,9 @@
-/** Beta flags that belong to extras. */
+/** Removes beta flags that belong to extras. */
 
 import { fits } from '../../conversation/patterns.ts'
 import type { Extras, ExtrasVocabulary } from '../../generated/types.ts'
 
-/** Removes flags of extras that the target must not get. */
+/** Removes the flags of extras that the target must not get. */
 export function withoutExtras(
   betas: readonly string[],
   vocabulary: ExtrasVocabulary,

@@ -1,4 +1,4 @@
-/** Adapts `tool_choice`, in all three formats, when some tools are left out. */
+/** Adapts `tool_choice`, in all three formats, when tools are left out. */
 
 import { arrayOrEmpty, isObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 
@@ -12,7 +12,7 @@ export function forces(choice: JsonValue | undefined, isGone: IsGone): boolean {
   return allowed.length > 0 && allowed.every(isGone)
 }
 
-/** The choice without the tools left out; null if it names none of them. */
+/** Returns the choice without the tools that are left out; null if the choice need not change. */
 export function filteredChoice(choice: JsonValue | undefined, isGone: IsGone): JsonValue | null {
   if (!isObject(choice) || choice.type !== 'allowed_tools') return null
   const nested = objectOrNull(choice.allowed_tools)

@@ -1,4 +1,4 @@
-/** Finds extras in a request, which cost more than its tokens, and decides what happens to them at a target. */
+/** Finds extras in a request (whatever costs more than its tokens) and decides what happens to them at a target. */
 
 import { fits } from '../../conversation/patterns.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -23,7 +23,7 @@ import {
 import { filteredChoice, forces } from './choice.ts'
 import { refuseOtherCases, refuseOtherCasesIn, type Spellings, spellings } from './spelling.ts'
 
-/** A change to one member of the body. `keep`: only these elements of the list remain. */
+/** A change to one member of the body. `keep`: only the list elements at `indices` remain. */
 export type MemberChange =
   | { readonly op: 'remove'; readonly member: string }
   | { readonly op: 'keep'; readonly member: string; readonly indices: readonly number[] }
@@ -32,16 +32,16 @@ export type MemberChange =
 /** A tool in the request that is charged per use. */
 export interface SoldTool {
   readonly name: string
-  /** Price per use, in whole VND. */
+  /** Price per use in whole VND. */
   readonly vnd: number
-  /** Uses to set money aside for. */
+  /** Number of uses that the call's hold covers. */
   readonly usesMax: number
   readonly uses: readonly ExtraUse[]
 }
 
 export interface ExtrasPlan {
   readonly changes: readonly MemberChange[]
-  /** Names of what is not sent upstream, in the order of the vocabulary. */
+  /** Names of the extras that are not sent upstream, in the order of the vocabulary. */
   readonly leftOut: readonly string[]
   readonly sold: readonly SoldTool[]
 }
@@ -51,19 +51,22 @@ export interface ExtrasRequest {
   readonly body: JsonObject
   readonly endpoint: Endpoint
   readonly vocabulary: ExtrasVocabulary
-  /** The target's settings. */
+  /** The target's settings for extras. */
   readonly extras: Extras
-  /** Types of more tools that the target does not support; null: none. */
+  /** Types of other tools that the target does not support; null: none. */
   readonly leftOut?: readonly string[] | null
 }
 
-/** Most uses that a hold covers, whatever limit the call sets. */
+/** Most uses that a hold covers, even if the call allows more. */
 const USES_MAX = 1000
 /** Uses that a hold assumes if neither the call nor the catalogue sets a limit. */
 const USES_ASSUMED = 5
 const NOTHING: ExtrasPlan = { changes: [], leftOut: [], sold: [] }
 
-/** Throws GatewayError `invalid_request` for refused extras, and for tools that cannot be left out. */
+/**
+ * Decides on all extras of a request. Throws GatewayError `invalid_request` for refused extras, and for tools that cannot be left
+ * out.
+ */
 export function planExtras(request: ExtrasRequest): ExtrasPlan {
   refuseOtherCases(request.body, wordsOf(request.vocabulary).spellings)
   const fields = planFields(request)
@@ -76,7 +79,7 @@ export function planExtras(request: ExtrasRequest): ExtrasPlan {
   }
 }
 
-/** The fields to leave out. */
+/** Returns the fields to leave out. */
 function planFields({ body, endpoint, vocabulary, extras }: ExtrasRequest): string[] {
   const leftOut: string[] = []
   for (const [name, { endpoints, otherwise }] of wordsOf(vocabulary).fields) {
@@ -91,7 +94,7 @@ function planFields({ body, endpoint, vocabulary, extras }: ExtrasRequest): stri
   return leftOut
 }
 
-/** True unless the value means "not set" or "off". */
+/** Whether a value asks for anything, rather than meaning "not set" or "off". */
 function isAskedFor(value: JsonValue | undefined): boolean {
   return value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0)
 }
@@ -99,12 +102,12 @@ function isAskedFor(value: JsonValue | undefined): boolean {
 interface Words {
   readonly fields: readonly (readonly [name: string, fact: ExtraField])[]
   readonly tools: readonly (readonly [name: string, fact: ExtraTool])[]
-  /** All fields that enable a tool or belong to one. */
+  /** All fields that enable a tool or are meaningless without it. */
   readonly switches: readonly string[]
   readonly spellings: Spellings
 }
 
-/** Cached per vocabulary, which is a constant of the generated tables. */
+/** Words by vocabulary. Vocabularies are constants of the generated tables. */
 const known = new WeakMap<ExtrasVocabulary, Words>()
 
 function wordsOf(vocabulary: ExtrasVocabulary): Words {
@@ -128,11 +131,11 @@ function isFunction(tool: JsonValue): boolean {
 interface FoundTool {
   readonly name: string
   readonly fact: ExtraTool
-  /** Indexes in the list of tools. */
+  /** Indexes of the tool's definitions among all tools of the request. */
   readonly indices: readonly number[]
-  /** Fields that enable it. */
+  /** Fields of the request that enable the tool. */
   readonly fields: readonly string[]
-  /** Fields that are meaningless without it. */
+  /** Fields of the request that are meaningless without the tool. */
   readonly companions: readonly string[]
 }
 
@@ -156,7 +159,7 @@ function planTools(request: ExtrasRequest): ExtrasPlan {
   return { sold, leftOut: leftOut.map(tool => tool.name), changes: leaveOut(request, leftOut) }
 }
 
-/** The vocabulary's tools that the request names, in the vocabulary's order. */
+/** Returns the vocabulary's tools that occur in the request, in the vocabulary's order. */
 function findTools(body: JsonObject, vocabulary: ExtrasVocabulary): FoundTool[] {
   const words = wordsOf(vocabulary)
   const given = [...arrayOrEmpty(body.tools), ...definedElsewhere(body)]
@@ -171,10 +174,10 @@ function findTools(body: JsonObject, vocabulary: ExtrasVocabulary): FoundTool[] 
   })
 }
 
-/** Shown for a tool whose type is not an identifier. */
+/** Name shown for a tool whose type is not an identifier. */
 const UNNAMED = 'tool'
 
-/** Listed tools that the target does not support, besides functions and the vocabulary's tools: one entry per type. */
+/** Returns the other tools in `tools` that the target does not support, one entry per type. */
 function untakenTools({ body, leftOut = null }: ExtrasRequest, known: readonly FoundTool[]): FoundTool[] {
   if (leftOut === null) return []
   const taken = new Set(known.flatMap(({ indices }) => indices))
@@ -196,7 +199,9 @@ function typeOf(tool: JsonValue): string {
   return textOrNull(objectOrNull(tool)?.type) ?? ''
 }
 
-/** Tools outside the list itself: between turns (messages format), in items (responses format), and in namespaces. */
+/**
+ * Returns the tools defined outside `tools`: between turns (messages format), in items (responses format), and in namespaces.
+ */
 function definedElsewhere(body: JsonObject): JsonValue[] {
   const tools: JsonValue[] = []
   for (const message of arrayOrEmpty(body.messages)) {
@@ -207,7 +212,7 @@ function definedElsewhere(body: JsonObject): JsonValue[] {
   }
   for (const item of arrayOrEmpty(body.input)) if (isObject(item)) tools.push(...arrayOrEmpty(item.tools))
   for (const group of arrayOrEmpty(body.tools)) if (isObject(group)) tools.push(...arrayOrEmpty(group.tools))
-  // Namespaces may be nested, so the list grows while it is walked.
+  // Namespaces may be nested, so the list grows during the loop.
   for (const group of tools) if (isObject(group)) tools.push(...arrayOrEmpty(group.tools))
   return tools
 }
@@ -225,7 +230,7 @@ export function looksLike(value: JsonValue | undefined, matches: readonly ExtraM
   })
 }
 
-/** The limit on uses that the call itself sets; null without one. */
+/** Returns the limit on uses that the call itself sets; null if it sets none. */
 function boundOf(body: JsonObject, { indices }: FoundTool): number | null {
   const tools = arrayOrEmpty(body.tools)
   const own = indices.map(index => objectOrNull(tools[index])?.max_uses)
@@ -262,7 +267,7 @@ function leaveOut(request: ExtrasRequest, leftOut: readonly FoundTool[]): Member
   return changes
 }
 
-/** Whether a tool, or a choice of one, refers to a tool left out: by type or by name. */
+/** Whether a tool or tool choice refers, by type or by name, to a tool that is left out. */
 function isLeftOut(value: JsonValue | undefined, leftOut: readonly FoundTool[], tools: readonly JsonValue[]): boolean {
   if (leftOut.some(({ fact }) => looksLike(value, fact.matches))) return true
   const name = nameOf(value)
@@ -274,7 +279,7 @@ function nameOf(value: JsonValue | undefined): string | null {
   return textOrNull(objectOrNull(value.function)?.name ?? value.name)
 }
 
-/** The wording tells people and agents that they can go on without the tool. */
+/** Refuses a tool, in words that tell people and agents that they can go on without it. */
 function refuseTool({ body, endpoint }: ExtrasRequest, { name, indices, fields }: FoundTool): never {
   const [index] = indices
   const isLater = index !== undefined && index >= arrayOrEmpty(body.tools).length

@@ -1,12 +1,12 @@
 /**
- * Refuses field names in the wrong case. Some providers ignore case (Go's JSON package reads `Tools` as `tools`) but
- * the gateway does not, so a client could otherwise hide a field from its checks.
+ * Refuses field names in the wrong case. Some providers ignore case (Go's JSON package reads `Tools` as `tools`), so a client
+ * could otherwise hide a field from the gateway's checks, which are case-sensitive.
  */
 
 import { refuse } from '../../conversation/refuse.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 
-/** Fields of all formats that affect the price. */
+/** Fields, in any of the formats, that affect the price. */
 const FIELDS = [
   'model',
   'messages',
@@ -21,19 +21,19 @@ const FIELDS = [
 ] as const
 const TOOL_FIELDS = spellings(['type', 'function', 'name', 'max_uses'])
 
-/** Correct names, keyed by case-folded name. */
+/** Correct names by case-folded name. */
 export type Spellings = ReadonlyMap<string, string>
 
 export function spellings(names: readonly string[]): Spellings {
   return new Map([...FIELDS, ...names].map(name => [fold(name), name]))
 }
 
-/** Throws GatewayError `invalid_request` for a key that differs from a known name by case only. */
+/** Throws GatewayError `invalid_request` for a key that differs from a known name only by case. */
 export function refuseOtherCases(body: JsonObject, known: Spellings): void {
   for (const key of Object.keys(body)) check(key, known)
 }
 
-/** Refuses such keys in a tool. */
+/** Throws GatewayError `invalid_request` if a tool has a key, such as `type`, in the wrong case. */
 export function refuseOtherCasesIn(tool: JsonValue): void {
   if (!isObject(tool)) return
   refuseOtherCases(tool, TOOL_FIELDS)
@@ -46,7 +46,7 @@ function check(key: string, known: Spellings): void {
   if (name !== undefined) refuse(key, `write this field as ${name}`)
 }
 
-/** Also folds non-ASCII characters with an ASCII equivalent: the long s and the Kelvin sign. */
+/** Folds case. Converting twice also folds the non-ASCII characters with an ASCII equivalent: the long s and the Kelvin sign. */
 function fold(name: string): string {
   return name.toLowerCase().toUpperCase()
 }

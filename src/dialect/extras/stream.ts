@@ -1,4 +1,4 @@
-/** A reply stream whose extras are counted as its events pass. */
+/** A reply stream that counts the uses of priced extras as its events pass. */
 
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import type { UsageReport } from '../../conversation/usage.ts'
@@ -7,7 +7,7 @@ import { parseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { UseCounter } from './uses.ts'
 
-/** Has no `skim`, because every event must be parsed. */
+/** Without `skim`, because every event must be parsed. */
 export class CountedStream implements ReplyStream {
   readonly #stream: ReplyStream
   readonly #counter: UseCounter

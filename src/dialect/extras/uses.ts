@@ -1,4 +1,4 @@
-/** Counts uses of priced tools in an upstream's replies, whole or streamed. */
+/** Counts uses of priced tools in an upstream's replies, streamed or not. */
 
 import { firstCount } from '../../conversation/usage.ts'
 import type { ExtraUse } from '../../generated/types.ts'
@@ -13,15 +13,15 @@ import {
 } from '../../lib/json.ts'
 import { looksLike, type SoldTool } from './plan.ts'
 
-/** No call has more uses; a larger figure is an error of the provider. */
+/** Most uses that a call can plausibly have. A larger figure is a provider's error. */
 const USES_MAX = 10_000
 
-/** Uses found at one place of a reply so far. */
+/** Uses found so far at one place of a reply. */
 interface Tally {
   readonly use: ExtraUse
-  /** The provider's own figure, which is cumulative; null: none. */
+  /** The provider's own cumulative figure; null if it reports none. */
   reported: number | null
-  /** Ids of the uses that were found one by one. */
+  /** Ids of the uses found one by one. */
   readonly seen: Set<string>
 }
 
@@ -35,25 +35,25 @@ export class UseCounter {
     }))
   }
 
-  /** Counts the uses in a whole reply or in one event of a stream; an item may come again. */
+  /** Counts the uses in a non-streamed reply or in one event of a stream. An item that occurs again counts once. */
   see(value: JsonValue | undefined): void {
     if (!isObject(value)) return
     for (const { tallies } of this.#tools) for (const tally of tallies) note(value, tally)
   }
 
-  /** Number of uses per tool; unused tools are left out. */
+  /** Number of uses per tool. Unused tools are missing. */
   get uses(): ReadonlyMap<string, number> {
     const counted = this.#tools.map(({ sold, tallies }) => [sold.name, usesOf(tallies)] as const)
     return new Map(counted.filter(([, uses]) => uses > 0))
   }
 
-  /** Cost of all uses, in whole VND. */
+  /** Price of all uses in whole VND. */
   get vnd(): number {
     return this.#tools.reduce((sum, { sold, tallies }) => sum + sold.vnd * usesOf(tallies), 0)
   }
 }
 
-/** The count of the first place that has one. */
+/** Returns the count of the first place that has one. */
 function usesOf(tallies: readonly Tally[]): number {
   const telling = tallies.find(({ reported, seen }) => reported !== null || seen.size > 0)
   return Math.min(telling?.reported ?? telling?.seen.size ?? 0, USES_MAX)
@@ -62,7 +62,7 @@ function usesOf(tallies: readonly Tally[]): number {
 function note(value: JsonObject, tally: Tally): void {
   const { usage, item, call, annotation } = tally.use
   if (usage !== undefined) {
-    // Usage in a stream's first event is only preliminary.
+    // Streams report preliminary usage first, so the largest figure counts.
     for (const root of [value, objectOrNull(value.response)]) {
       if (root === null) continue
       const count = firstCount(atPointer(root.usage, usage), atPointer(root, usage))
@@ -82,7 +82,9 @@ function note(value: JsonObject, tally: Tally): void {
   }
 }
 
-/** Output items and their places, in whole replies, in the last event of a response, and in events with one item. */
+/**
+ * Lists output items with their places, from a non-streamed reply, the last event of a response, or an event with a single item.
+ */
 function itemsOf(value: JsonObject): [place: string, item: JsonValue][] {
   const output = objectOrNull(value.response)?.output ?? value.output ?? value.content
   const listed = arrayOrEmpty(output).map((item, index): [string, JsonValue] => [String(index), item])

@@ -1,4 +1,4 @@
-/** Matches tool call deltas to calls, although upstreams omit, repeat and reuse indexes and ids. */
+/** Assigns tool call deltas to calls, even if upstreams omit, repeat or reuse indexes and ids. */
 
 import type { CallSegment } from '../../conversation/sequencer.ts'
 import { type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
@@ -8,7 +8,7 @@ export class CallTracker {
   readonly #byId = new Map<string, CallSegment>()
   #last: CallSegment | undefined
 
-  /** The call that the delta continues; null if it starts a new one. */
+  /** Returns the call that the delta continues; null if it starts a new one. */
   find(delta: JsonObject): CallSegment | null {
     const index = numberOrNull(delta.index)
     const id = textOrNull(delta.id)
@@ -17,7 +17,7 @@ export class CallTracker {
     if (known === undefined) return null
     // A different id under the same index starts a new call.
     if (id !== null && known.id !== '' && known.id !== id) return null
-    // Without ids, a call is over when its arguments are complete; a name after that starts the next call.
+    // Without ids, a call ends when its arguments are complete; a name after that starts the next call.
     const begins = id === null && name !== null && known.name !== ''
     if (begins && (name !== known.name || known.arguments.complete)) return null
     return known
@@ -29,7 +29,7 @@ export class CallTracker {
     this.#last = call
   }
 
-  /** Call it when the id of a call becomes known. */
+  /** Call this when the id of a call becomes known. */
   identify(call: CallSegment): void {
     this.#byId.set(call.id, call)
   }

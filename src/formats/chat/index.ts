@@ -1,4 +1,4 @@
-/** The chat format. */
+/** The chat format, as a record for `formats/index.ts`. */
 
 import type { ConversationFormat } from '../../conversation/format.ts'
 import { arrayOrEmpty, isObject } from '../../lib/json.ts'

@@ -1,4 +1,4 @@
-/** The countable input of a chat request: text, images and documents. */
+/** Collects what counts as input tokens in a chat request: text, images and documents. */
 
 import { base64Of, type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'

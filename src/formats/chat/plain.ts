@@ -1,4 +1,4 @@
-/** What counts as plain in a chat request. */
+/** Defines which parts of a chat request count as plain (see `conversation/plain.ts`). */
 
 import {
   ANYTHING,

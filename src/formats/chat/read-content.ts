@@ -1,4 +1,4 @@
-/** Reads the content of chat messages as parts. Refuses what the messages format cannot express, naming the part. */
+/** Reads the content of chat messages as parts. Refuses parts that the messages format cannot express, with the part's path. */
 
 import { readFile, readImageUrl } from '../../conversation/read-media.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -7,7 +7,7 @@ import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } f
 
 type MediaPart = TextPart | ImagePart | DocumentPart
 
-/** Reads a string, null, or an array of parts. `place`: path of the content, such as `messages[2].content`. */
+/** Reads content that is a string, null, or an array of parts. `place`: path of the content, such as `messages[2].content`. */
 export function readContent(content: JsonValue | undefined, place: string): MediaPart[] {
   if (content === null || content === undefined) return []
   if (typeof content === 'string') return [{ kind: 'text', text: content }]
@@ -15,7 +15,10 @@ export function readContent(content: JsonValue | undefined, place: string): Medi
   return content.flatMap((part, index) => (isReasoning(part) ? [] : [readPart(part, `${place}[${index}]`)]))
 }
 
-/** Reasoning of an earlier reply. It is skipped, because without a valid signature the model would refuse it. */
+/**
+ * Whether a part is reasoning from an earlier reply. Such parts are skipped: the model would refuse them without a valid
+ * signature.
+ */
 function isReasoning(part: JsonValue): boolean {
   return isObject(part) && (part.type === 'thinking' || part.type === 'redacted_thinking' || part.type === 'reasoning')
 }
@@ -71,7 +74,7 @@ function readFilePart(part: JsonObject, place: string): MediaPart {
   return { ...readFile({ content, title, bareType: 'application/pdf', ...places }), ...cacheControl(part) }
 }
 
-/** Cache markers of clients that know the messages format. The dialect decides whether they are sent. */
+/** Keeps the cache markers that clients which know the messages format send. The dialect decides whether they go upstream. */
 export function cacheControl(part: JsonObject): { cacheControl?: JsonObject } {
   return isObject(part.cache_control) ? { cacheControl: part.cache_control } : {}
 }

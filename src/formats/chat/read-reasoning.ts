@@ -1,6 +1,6 @@
 /**
- * Reads what a chat request says about reasoning, in `reasoning_effort` or in the fields for models of other vendors
- * (`reasoning: {effort}`, `thinking: {type}`, `enable_thinking` with `thinking_budget`).
+ * Reads the reasoning settings of a chat request, from `reasoning_effort` or from the fields that other vendors use (`reasoning:
+ * {effort}`, `thinking: {type}`, `enable_thinking` with `thinking_budget`).
  */
 
 import { readThinking, reasoningRequest } from '../../conversation/reasoning-request.ts'

@@ -1,4 +1,4 @@
-/** Reads a chat stream, or a whole chat reply replayed as one. */
+/** Reads a chat stream, or a non-streamed chat reply that is replayed as a stream. */
 
 import { argumentsFragment } from '../../conversation/arguments.ts'
 import type { ReaderFacts } from '../../conversation/format.ts'
@@ -32,7 +32,7 @@ export class ChatReplyReader implements ReplyReader {
     this.#sequencer = new Sequencer(sink, { isReplay: facts.isReplay })
   }
 
-  /** Every chunk may carry running figures; those sent with the finish reason or later are final. */
+  /** Any chunk may carry running figures; those that come with the finish reason or later are final. */
   get usage(): UsageReport {
     return usageReport(this.#usage, { final: this.finished || this.#finishReason !== null })
   }
@@ -76,7 +76,7 @@ export class ChatReplyReader implements ReplyReader {
     if (extended !== null) this.#sequencer.learn(byteText(raw), member, extended)
   }
 
-  /** The call whose arguments the chunk extends; null if it starts one. */
+  /** Returns the call whose arguments the chunk extends; null if it starts a new call. */
   #callOf({ delta }: JsonObject): CallSegment | null {
     const [call] = arrayOrEmpty(objectOrNull(delta)?.tool_calls)
     return isObject(call) ? this.#tracker.find(call) : null
@@ -121,7 +121,7 @@ export class ChatReplyReader implements ReplyReader {
     this.#sequencer.extendCall(call, fragment)
   }
 
-  /** Id and name may come once or repeatedly; the first non-empty value counts. */
+  /** Id and name may come once or repeatedly; the first non-empty values count. */
   #identify(call: CallSegment, delta: JsonObject): void {
     const id = textOrNull(delta.id)
     if (call.id === '' && id !== null) {
@@ -136,7 +136,7 @@ export class ChatReplyReader implements ReplyReader {
   }
 }
 
-/** The relayed choice, index 0. Null for chunks without it (filter results, usage). */
+/** Returns the choice with index 0, the only one relayed. Null for chunks without it (filter results, usage). */
 function choiceOf(chunk: JsonObject): JsonObject | null {
   const choices = arrayOrEmpty(chunk.choices)
   return choices.filter(isObject).find(choice => (choice.index ?? 0) === 0) ?? null

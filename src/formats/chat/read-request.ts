@@ -10,7 +10,7 @@ import { readReasoning } from './read-reasoning.ts'
 import { readStructure, readTools } from './read-tools.ts'
 import { chatWords, readTurns } from './read-turns.ts'
 
-/** What the writer of chat replies needs to know of the request. */
+/** The facts about a request that the writer of chat replies needs. */
 export interface ChatEcho {
   readonly wantsUsageChunk: boolean
 }
@@ -41,7 +41,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
   return { request, echo: { wantsUsageChunk } }
 }
 
-/** Refuses what no other format supports. */
+/** Refuses fields that no other format supports. */
 function refuseUnsupported(body: JsonObject): void {
   const count = numberOrNull(body.n)
   if (count !== null && count !== 1) refuse('n', 'this model gives one choice per call; send n: 1 or leave it out')

@@ -1,4 +1,4 @@
-/** Reads tools and tool choice of a chat request, legacy functions included. */
+/** Reads the tools and the tool choice of a chat request, including legacy `functions`. */
 
 import { refuse } from '../../conversation/refuse.ts'
 import type { StructureRequest, ToolChoice, ToolDefinition, ToolRequest } from '../../conversation/request.ts'
@@ -62,7 +62,7 @@ function allowedTools(choice: JsonValue): { names: ReadonlySet<string>; required
   return { names: new Set(names.filter(name => name !== null)), required: allowed.mode === 'required' }
 }
 
-/** `response_format` of a chat request; null for plain text. */
+/** Reads `response_format` of a chat request; null for plain text. */
 export function readStructure(body: JsonObject): StructureRequest | null {
   const format = objectOrNull(body.response_format)
   if (format === null || format.type === 'text' || format.type === undefined) return null

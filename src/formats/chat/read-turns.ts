@@ -8,7 +8,7 @@ import type { CallPart, ClientWords, ContentPart, ResultPart, Turn } from '../..
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { cacheControl, readContent, readResultContent } from './read-content.ts'
 
-/** Reads `messages`. Throws GatewayError(`invalid_request`) for what cannot be converted. */
+/** Reads `messages`. Throws GatewayError `invalid_request` for content that cannot be converted. */
 export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
   if (!Array.isArray(body.messages) || body.messages.length === 0) {
     refuse('messages', 'expected an array with at least one message')
@@ -16,7 +16,7 @@ export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
   return body.messages.map((message, index) => readMessage(message, `messages[${index}]`, facts))
 }
 
-/** Refusals worded as clients of the chat format know them. */
+/** Errors in the wording that clients of the chat format know. */
 export const chatWords: ClientWords = {
   stopField: 'stop',
   missing(turn, ids) {
@@ -53,7 +53,7 @@ function readMessage(value: JsonValue, place: string, facts: ReadFacts): Turn {
   }
 }
 
-/** Earlier reasoning, with the marks that this gateway sent along with it. */
+/** Reads reasoning from earlier replies, with the marks that this gateway sent along with it. */
 function readReasoning(message: JsonObject, facts: ReadFacts): ContentPart[] {
   const text = textOrNull(message.reasoning_content) ?? textOrNull(message.reasoning) ?? ''
   const marks = arrayOrEmpty(message.reasoning_details).flatMap(detail => {

@@ -1,4 +1,4 @@
-/** Relays a Chat Completions stream to a Chat client. Chunks pass through unchanged, apart from the model's name. */
+/** Relays a Chat Completions stream to a Chat client. Chunks pass through unchanged except for the model's name. */
 
 import { argumentsFragment } from '../../conversation/arguments.ts'
 import { editData, replaceData } from '../../conversation/event-edit.ts'
@@ -35,24 +35,24 @@ import { ChunkUndo } from './undo.ts'
 import { readUsage } from './usage.ts'
 import { ChunkWriter } from './write-chunks.ts'
 
-/** What a call is billed for, as usage figures. */
+/** Usage figures that a call is billed for. */
 export interface BilledUsage {
   readonly usage: TokenUsage
-  /** Our own counts replace some of the figures. */
+  /** Whether our own counts replace some of the figures. */
   readonly estimated: boolean
 }
 
 export interface ChatRelayOptions {
   readonly clientModel: string
   readonly countTokens: CountTokens
-  /** Choices requested by the call. */
+  /** Number of choices that the call requested. */
   readonly choices: number
-  /** The client requested the usage chunk. If not, chunks without choices are read but not passed on. */
+  /** Whether the client requested the usage chunk. If not, chunks without choices are read but not passed on. */
   readonly wantsUsage: boolean
   readonly usageFacts: UsageFacts
-  /** What is billed for a finished stream. Clients that requested usage see the same figures. */
+  /** Returns what is billed for a finished stream. Clients that requested usage see the same figures. */
   readonly billed: (stream: ReplyStream) => BilledUsage
-  /** What must be undone in the reply; null or absent: nothing. */
+  /** The changes to undo in the reply; null or absent: none. */
   readonly undoing?: Undoing | null
 }
 
@@ -62,18 +62,18 @@ export class ChatRelay implements ReplyStream {
   /** The `model` member as the upstream writes it, and its replacement. */
   #model: { readonly written: ByteText; readonly emitted: ByteText } | null = null
   #terminal = ascii('data: [DONE]\n\n')
-  /** Indexes of choices with a finish reason. */
+  /** Indexes of the choices that have a finish reason. */
   readonly #finishes = new Set<JsonValue | undefined>()
   #isOver = false
   #started = false
-  /** Output or a call has arrived. */
+  /** Whether output or a call has arrived. */
   #delivered = false
   #hasCalls = false
-  /** The latest usage chunk. It is sent at the end, if its figures are the billed ones. */
+  /** The latest usage chunk. It is sent at the end if its figures are the billed ones. */
   #usageChunk = NO_BYTES
-  /** The client got the usage in a chunk with a choice. */
+  /** Whether the client got the usage in a chunk with a choice. */
   #usageShown = false
-  /** Writes chunks that the upstream failed to send. */
+  /** Writes chunks that the upstream omitted. */
   #chunks: ChunkWriter | null = null
   #usage: TokenUsage | null = null
   finished = false
@@ -88,7 +88,7 @@ export class ChatRelay implements ReplyStream {
   }
 
   get usage(): UsageReport {
-    // With several choices, figures sent when the first one finishes are not final yet.
+    // With several choices, figures that come when the first choice finishes are not final yet.
     const final = this.finished || this.#isOver || this.#finishes.size >= this.#options.choices
     return usageReport(this.#usage, { final })
   }
@@ -128,7 +128,7 @@ export class ChatRelay implements ReplyStream {
     return editData(renamed, edits)
   }
 
-  /** Text that `#undo` still held back, as chunks. */
+  /** Returns the text that `#undo` still holds back, as chunks. */
   #heldBack(): ByteText {
     const { reasoning, text } = this.#undo?.end() ?? { reasoning: '', text: '' }
     const write = (member: 'content' | 'reasoning_content', held: string) =>
@@ -173,13 +173,13 @@ export class ChatRelay implements ReplyStream {
     return this.#output.estimate()
   }
 
-  /** Records what the gateway needs of a chunk, and decides what happens to it. */
+  /** Records the facts that the gateway needs from a chunk. Decides whether to pass it on, hide it, or keep it until the end. */
   #inspect(chunk: JsonObject): 'pass' | 'hide' | 'keep' {
     const choices = arrayOrEmpty(chunk.choices)
     for (const choice of choices) if (isObject(choice)) this.#take(choice)
     const usage = readUsage(chunk, this.#options.usageFacts)
     if (usage !== null) this.#usage = usage
-    // Figures from elsewhere in the chunk are sent at the end, in the usual place.
+    // Figures elsewhere in the chunk are hidden; they are sent at the end, in the usual place.
     const isShown = usage !== null && isObject(chunk.usage)
     if (choices.length > 0) {
       this.#usageShown ||= isShown
@@ -204,7 +204,7 @@ export class ChatRelay implements ReplyStream {
     }
   }
 
-  /** Learns from a chunk with a single piece of output and nothing else of meaning. */
+  /** Learns a template from a chunk whose only meaningful content is one piece of output. */
   #learn(raw: ByteText, { choices, usage, model }: JsonObject): void {
     const choice = arrayOrEmpty(choices).length === 1 ? objectOrNull(arrayOrEmpty(choices)[0]) : null
     const member = choice === null || choice.finish_reason || isObject(usage) ? null : deltaMember(choice.delta)
@@ -216,8 +216,8 @@ export class ChatRelay implements ReplyStream {
   }
 
   /**
-   * Replaces the model's name. The member's text cannot be inside a string, where quotes are escaped, so it is safe to
-   * search for it. A chunk that writes the member differently is edited as JSON.
+   * Replaces the model's name. A text search for the member is safe: it cannot match inside a string, where quotes are escaped. A
+   * chunk that spells the member differently is edited as JSON.
    */
   #renamed(raw: ByteText, { model }: JsonObject): ByteText {
     const { clientModel } = this.#options
@@ -233,7 +233,7 @@ export class ChatRelay implements ReplyStream {
   }
 }
 
-/** Writes further chunks of the same reply as this one. */
+/** Returns a writer of further chunks that belong to the same reply as this one. */
 function writerLike({ id, created }: JsonObject, clientModel: string): ChunkWriter {
   const createdSeconds = numberOrNull(created) ?? Math.floor(Date.now() / 1000)
   return new ChunkWriter({ id: textOrNull(id) ?? `chatcmpl-${createdSeconds}`, model: clientModel, createdSeconds })

@@ -1,12 +1,10 @@
-/** Turns a whole chat reply into the chunks of a stream. */
+/** Turns a non-streamed chat reply into the chunks of a stream. */
 
 import type { UpstreamEvent } from '../../conversation/reply.ts'
 import { DONE, replayed } from '../../conversation/stream-event.ts'
 import { isObject, type JsonObject, objectOrNull } from '../../lib/json.ts'
 
-/**
- * Chunks as an upstream would have streamed them. JSON that is not a whole reply becomes a single event.
- */
+/** Returns chunks like those that an upstream would have streamed. JSON that is not a chat reply becomes a single event. */
 export function replay(reply: JsonObject): UpstreamEvent[] {
   if (!Array.isArray(reply.choices)) return [replayed('', reply)]
   const { choices, usage, ...rest } = reply

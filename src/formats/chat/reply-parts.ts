@@ -1,4 +1,4 @@
-/** Finds text and reasoning in a chat message or delta, wherever the upstream puts them. */
+/** Finds the text and the reasoning in a chat message or delta, wherever the upstream puts them. */
 
 import type { OutputMember } from '../../conversation/event-template.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
@@ -9,8 +9,8 @@ export interface SpokenParts {
 }
 
 /**
- * `content` is a string, null, or a list of parts, some of which may be reasoning. Reasoning may also be in one of
- * three fields; if several are set, they have the same content.
+ * Separates text and reasoning. `content` is a string, null, or a list of parts, some of which may be reasoning. Reasoning may
+ * also be in one of three fields; if several are set, they have the same content.
  */
 export function spokenParts(message: JsonObject): SpokenParts {
   const field =
@@ -36,7 +36,7 @@ function detailsText(details: JsonValue | undefined): string {
     .join('')
 }
 
-/** The only member of a delta that carries output, as written in JSON; null if there are none or several. */
+/** Returns the key of the only member of a delta that carries output; null if there are none or several. */
 export function deltaMember(value: JsonObject[string]): OutputMember | null {
   const delta = objectOrNull(value)
   if (delta === null || isObject(delta.function_call)) return null

@@ -1,4 +1,4 @@
-/** Maps `finish_reason` of the chat format. */
+/** Maps `finish_reason` of the chat format to and from stop reasons. */
 
 import type { StopReason } from '../../conversation/reply.ts'
 
@@ -9,14 +9,14 @@ const FINISH: Readonly<Record<StopReason, string>> = {
   refusal: 'content_filter',
 }
 
-/** `refuses`: the message itself explains the refusal. */
+/** Returns the `finish_reason` to write. `refuses`: the message itself explains the refusal. */
 export function finishReasonOf(stopReason: StopReason, refuses: boolean): string {
   return refuses && stopReason === 'refusal' ? 'stop' : FINISH[stopReason]
 }
 
 export interface ReplyFacts {
   readonly hasCalls: boolean
-  /** The reply has a `refusal`. */
+  /** Whether the reply has a `refusal`. */
   readonly refused: boolean
 }
 
@@ -34,7 +34,7 @@ export function stopReasonOf(finishReason: string | null, { hasCalls, refused }:
     case 'function_call':
       return hasCalls ? 'tool_use' : 'end_turn'
     default:
-      // All the rest: stop, null, eos, and future values.
+      // Any other value: stop, null, eos, and future ones.
       if (refused) return 'refusal'
       return hasCalls ? 'tool_use' : 'end_turn'
   }

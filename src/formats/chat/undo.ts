@@ -1,6 +1,6 @@
 /**
- * Undoes, in chat replies that pass through, what was done to the request: restores tool names, and takes reasoning out
- * of the text and JSON out of its code fence. The rest stays as the provider wrote it.
+ * Undoes changes to the request in chat replies that pass through: restores tool names, and takes reasoning out of the text and
+ * JSON out of its code fence. The rest stays as the provider wrote it.
  */
 
 import type { TaggedText } from '../../conversation/reasoning-tag.ts'
@@ -8,7 +8,7 @@ import { TextUndo, type Undoing, undoneText } from '../../conversation/undo-text
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import type { BodyEdit } from '../../lib/json-text.ts'
 
-/** Edits for a whole reply. */
+/** Returns the edits that restore a non-streamed reply. */
 export function undoneReply(reply: JsonObject, undoing: Undoing): BodyEdit[] {
   return arrayOrEmpty(reply.choices).flatMap((choice, index) => {
     const message = objectOrNull(objectOrNull(choice)?.message)
@@ -20,7 +20,7 @@ export function undoneReply(reply: JsonObject, undoing: Undoing): BodyEdit[] {
   })
 }
 
-/** Edits for the chunks of one stream. */
+/** Makes the edits that restore the chunks of one stream. */
 export class ChunkUndo {
   readonly #undoing: Undoing
   readonly #texts = new Map<JsonValue | undefined, TextUndo>()
@@ -29,7 +29,7 @@ export class ChunkUndo {
     this.#undoing = undoing
   }
 
-  /** The edits of a chunk; null: drop the chunk, because all of its text is held back. */
+  /** Returns the edits for a chunk. Null: drop the chunk, because all of its text is held back. */
   chunk(chunk: JsonObject): BodyEdit[] | null {
     const choices = arrayOrEmpty(chunk.choices)
     const edits: BodyEdit[] = []
@@ -45,12 +45,12 @@ export class ChunkUndo {
     return isHeld && !isObject(chunk.usage) ? null : edits
   }
 
-  /** Deltas of this choice need no more edits. */
+  /** Whether further deltas of this choice need no edits. */
   isPlain(choice: JsonObject): boolean {
     return this.#texts.get(choice.index)?.isPlain === true
   }
 
-  /** Text of the first choice still held back when the stream ended without a finish reason. */
+  /** Returns the text of the first choice that is still held back when a stream ends without a finish reason. */
   end(): TaggedText {
     const [text] = this.#texts.values()
     return text?.end() ?? NOTHING
@@ -62,7 +62,7 @@ export class ChunkUndo {
     const text = this.#textOf(choice.index)
     const content = textOrNull(delta.content)
     const came = content === null ? NOTHING : text.push(content)
-    // Anything after the text shows that it has ended.
+    // A finish reason or a tool call means that the text has ended.
     const isOver = textOrNull(choice.finish_reason) !== null || arrayOrEmpty(delta.tool_calls).length > 0
     const rest = isOver ? text.end() : NOTHING
     const spoken = { reasoning: came.reasoning + rest.reasoning, text: came.text + rest.text }
@@ -83,7 +83,7 @@ export class ChunkUndo {
 
 const NOTHING: TaggedText = { reasoning: '', text: '' }
 
-/** The delta has nothing but text, all of which is held back. */
+/** Whether the delta has nothing but text, all of which is held back. */
 function isNothing(choice: JsonObject, delta: JsonObject, edits: readonly BodyEdit[]): boolean {
   const isEmptied = edits.length === 1 && edits[0]?.op === 'set' && edits[0].value === ''
   const others = Object.keys(delta).filter(key => key !== 'content' && delta[key] !== null && delta[key] !== '')

@@ -1,4 +1,4 @@
-/** Usage figures of the chat format, whose `prompt_tokens` include cached tokens. */
+/** Reads and writes usage figures of the chat format, whose `prompt_tokens` include cached tokens. */
 
 import {
   firstCount,
@@ -11,8 +11,8 @@ import {
 import { isObject, type JsonObject, objectOrNull } from '../../lib/json.ts'
 
 /**
- * The usage of a whole reply or of one chunk; null without any counts. Providers put counts in different places: common
- * ones are read here, others are named by the dialect.
+ * Reads the usage of a non-streamed reply or of one chunk; null if it has no counts. Providers put counts in different places:
+ * this function knows the common ones, and the dialect names any others.
  */
 export function readUsage(reply: JsonObject, facts: UsageFacts = {}): TokenUsage | null {
   // Most chunks of a stream report nothing.
@@ -58,8 +58,8 @@ interface OutputCounts {
 }
 
 /**
- * Output including reasoning. If input, completion and reasoning add up to the total, `completion_tokens` excludes
- * reasoning.
+ * Returns the output tokens including reasoning. `completion_tokens` exclude reasoning if the dialect says so, or if input,
+ * completion and reasoning add up to the total.
  */
 function outputOf({ completion, inputTokens, total, reasoning }: OutputCounts, facts: UsageFacts): number {
   const rest = total === null ? 0 : Math.max(0, total - inputTokens)
@@ -69,7 +69,6 @@ function outputOf({ completion, inputTokens, total, reasoning }: OutputCounts, f
   return reasoning > 0 && rest === completion + reasoning ? rest : completion
 }
 
-/** Builds the `usage` object of a chat reply. */
 export function writeUsage(usage: TokenUsage): JsonObject {
   return {
     prompt_tokens: usage.inputTokens,

@@ -1,4 +1,4 @@
-/** Writes the chunks of a chat stream as text. Parts that stay the same throughout a stream are serialized once. */
+/** Writes the chunks of a chat stream as text. The parts that all chunks of a stream share are serialized once. */
 
 import { DeltaFrame } from '../../conversation/delta-frame.ts'
 import { DONE } from '../../conversation/stream-event.ts'
@@ -14,12 +14,12 @@ export interface ChunkFacts {
   readonly createdSeconds: number
 }
 
-/** The entry of `reasoning_details` that carries sealed reasoning, in a chat message or delta. */
+/** Returns the entry of `reasoning_details` that carries sealed reasoning, for a chat message or delta. */
 export function sealedDetail(mark: string): JsonObject {
   return { type: 'reasoning.encrypted', data: mark, index: 0 }
 }
 
-/** What surrounds the delta in a chunk. */
+/** The text around the delta in a chunk. */
 const DELTA = {
   head: ascii('{"index":0,"delta":'),
   tail: ascii(',"logprobs":null,"finish_reason":null}]}\n\n'),
@@ -33,12 +33,12 @@ export class ChunkWriter {
     this.#head = concat(ascii('data: '), head.slice(0, -1), ascii(',"choices":['))
   }
 
-  /** Chunks with pieces of text. */
+  /** Returns a frame for chunks that carry pieces of text. */
   frame(member: 'content' | 'reasoning_content' | 'refusal'): DeltaFrame {
     return this.#frameOf(ofCharacters(`{"${member}":"`), ascii('"}'))
   }
 
-  /** Chunks with pieces of a call's arguments. */
+  /** Returns a frame for chunks that carry pieces of a call's arguments. */
   callFrame(index: number): DeltaFrame {
     return this.#frameOf(ofCharacters(`{"tool_calls":[{"index":${index},"function":{"arguments":"`), ascii('"}}]}'))
   }
@@ -47,7 +47,7 @@ export class ChunkWriter {
     return this.#delta('{"role":"assistant","content":"","refusal":null}')
   }
 
-  /** Sealed reasoning, for clients that send it back. */
+  /** Returns a chunk with sealed reasoning, for clients that send it back. */
   sealed(mark: string): string {
     return this.#delta(`{"reasoning_details":[${JSON.stringify(sealedDetail(mark))}]}`)
   }
@@ -70,7 +70,7 @@ export class ChunkWriter {
     return `${characters(this.#head)}],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`
   }
 
-  /** The finish chunk, the usage chunk for clients that requested it, and the end marker. */
+  /** Returns the finish chunk, the usage chunk if `usage` is given, and the end marker. */
   end(reason: string, usage: TokenUsage | null): string {
     return `${this.finish(reason)}${usage === null ? '' : this.usage(usage)}data: ${DONE}\n\n`
   }

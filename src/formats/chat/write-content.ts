@@ -1,4 +1,4 @@
-/** Writes text, images and documents as content of a chat message. */
+/** Writes text, images and documents as the content of a chat message. */
 
 import { dataUrl, imageUrl } from '../../conversation/images.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -7,8 +7,8 @@ import type { Dialect } from '../../generated/types.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
 /**
- * A single text becomes a string, which works best with most upstreams. Throws GatewayError `invalid_request` for a
- * document by URL.
+ * Writes content. A single text becomes a string, which works best with most upstreams. Throws GatewayError `invalid_request` for
+ * a document given by URL.
  */
 export function writeContent(parts: readonly ResultContent[], dialect: Dialect): JsonValue {
   const [only] = parts
@@ -16,7 +16,7 @@ export function writeContent(parts: readonly ResultContent[], dialect: Dialect):
   return parts.map(part => writePart(part, dialect))
 }
 
-/** Content of a tool message: a single string, unless the result has images or documents. */
+/** Writes the content of a tool message: a single string, unless the result has images or documents. */
 export function writeResult({ content, isError }: ResultPart, dialect: Dialect): JsonValue {
   const texts = content.filter(part => part.kind === 'text').map(part => part.text)
   if (texts.length < content.length) {
@@ -45,7 +45,10 @@ export function textPart(part: TextPart): JsonObject {
   return { type: 'text', text: part.text, ...mark(part) }
 }
 
-/** The format does not support documents by URL. If the host takes no documents at all, the name is enough. */
+/**
+ * Returns a document's data. The format has none for documents given by URL: throws GatewayError `invalid_request`, unless the
+ * host takes no documents at all, when the name is enough.
+ */
 function data({ source, place }: DocumentPart, { content }: Dialect): JsonObject {
   if (source.type === 'base64') return { file_data: dataUrl(source.mediaType, source.data) }
   if (content.documents !== 'file') return {}

@@ -1,4 +1,4 @@
-/** Writes a reply as a chat stream or as a whole chat reply. */
+/** Writes a reply in the chat format, streamed or not. */
 
 import type { DeltaFrame } from '../../conversation/delta-frame.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
@@ -25,7 +25,7 @@ export class ChatReplyWriter implements ReplyWriter {
   #hasReasoning = false
   readonly #pieces = new ReasoningPieces()
   #refused = false
-  /** Text or a call has started. */
+  /** Whether text or a call has started. */
   #answers = false
 
   constructor({ wantsUsageChunk }: ChatEcho, facts: WriterFacts) {
@@ -104,8 +104,8 @@ export class ChatReplyWriter implements ReplyWriter {
 }
 
 /**
- * Whether a chat client can send the seal back. A chat history has all reasoning before the answer. Seals of the messages
- * format are only valid at their original place, so reasoning that came later loses its seal.
+ * Whether a chat client can send the seal back. In a chat history, all reasoning precedes the answer. Seals of the messages
+ * format are valid only at their original place, so reasoning that came after the answer began loses its seal.
  */
 function travels(seal: Seal, isLater: boolean): boolean {
   return seal.wire === 'responses' || !isLater

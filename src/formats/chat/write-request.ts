@@ -5,7 +5,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { writeTools } from './write-tools.ts'
 import { writeTurns } from './write-turns.ts'
 
-/** Writes the standard body. The dialect's pass adds reasoning, JSON output and usage settings. */
+/** Writes the standard body. The dialect later adds reasoning, JSON output and usage settings. */
 export function writeRequest(request: WritableRequest, { model, dialect }: WriteFacts): WrittenRequest {
   const { turns, tools, sampling, stopSequences, outputTokensMax, endUser } = request
   const { temperature, topP, topK } = sampling

@@ -10,7 +10,7 @@ import { textPart, writeContent, writeResult } from './write-content.ts'
 
 export interface WrittenTurns {
   readonly messages: JsonObject[]
-  /** For each message, the path of its source; see WrittenRequest. */
+  /** For each message, the path of its source in the client's body. */
   readonly places: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export function writeTurns(turns: readonly PairedTurn[], dialect: Dialect): Writ
   return { messages, places: written.map(({ place }) => place) }
 }
 
-/** Merges all instructions before the first turn. */
+/** Merges all instructions that precede the first other turn. */
 function joinLeading(turns: readonly PairedTurn[]): readonly PairedTurn[] {
   const first = turns.findIndex(turn => turn.role !== 'system')
   const leading = turns.slice(0, first < 0 ? turns.length : first)
@@ -62,7 +62,7 @@ function writeSystem(parts: readonly TextPart[]): JsonObject[] {
   return [{ role: 'system', content: isMarked ? texts.map(textPart) : texts.map(part => part.text).join('\n\n') }]
 }
 
-/** Each result becomes a message; everything else in the turn follows as a single user message. */
+/** Writes each result as a message of its own; everything else in the turn follows as a single user message. */
 function writeUser(turn: PairedTurn, { ids, dialect }: Writing): Placed[] {
   const results = turn.parts.filter(isResult).map(result => {
     const content = writeResult(result, dialect)
@@ -77,7 +77,7 @@ function writeAssistant(turn: PairedTurn, writing: Writing): JsonObject[] {
   const text = joinText(turn.parts)
   const calls = turn.parts.filter(isCall).map(call => writeCall(call, writing))
   const reasoning = turn.parts.flatMap(part => (part.kind === 'reasoning' ? part.texts : [])).join('\n\n')
-  // Nothing is left of the turn. Reasoning alone does not count as a message either.
+  // Nothing is left of the turn. Reasoning alone is not enough for a message.
   if (text === '' && calls.length === 0) return []
   return [
     {
@@ -89,7 +89,7 @@ function writeAssistant(turn: PairedTurn, writing: Writing): JsonObject[] {
   ]
 }
 
-/** Joins text blocks: adjacent ones directly, others as paragraphs. */
+/** Joins text blocks: adjacent ones directly, separated ones as paragraphs. */
 function joinText(parts: readonly ContentPart[]): string {
   let text = ''
   let adjacent = true

@@ -1,4 +1,7 @@
-/** Relays a stream of images. Partial and finished images pass through unchanged; finished ones are counted. */
+/**
+ * Relays a stream of images. Partial and finished images pass through unchanged except for the model's name; finished ones are
+ * counted.
+ */
 
 import { replaceData } from '../../conversation/event-edit.ts'
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
@@ -10,17 +13,17 @@ import { readUsage } from '../responses/usage.ts'
 
 export interface ImagesRelayOptions {
   readonly clientModel: string
-  /** Number of images requested. The last one completes the reply. */
+  /** Number of images requested. The reply is complete when that many have arrived. */
   readonly count: number
 }
 
 export class ImagesRelay implements ReplyStream {
   readonly #options: ImagesRelayOptions
-  /** The latest finished image, held back: the last one may only be sent after the call is settled. */
+  /** The latest finished image. Held back, because the last image may only be sent after the call is settled. */
   #held = NO_BYTES
   #started = false
   #received = 0
-  /** A partial image was sent, but its finished version was not. */
+  /** Whether a partial image was sent whose finished version was not. */
   #partialSent = false
   usage: UsageReport = NO_USAGE
   finished = false
@@ -29,12 +32,12 @@ export class ImagesRelay implements ReplyStream {
     this.#options = options
   }
 
-  /** Images in a complete stream; never more than requested. */
+  /** Number of images received in full, but never more than requested. */
   get imagesReceived(): number {
     return Math.min(this.#received, this.#options.count)
   }
 
-  /** Images charged when the client leaves: those sent in full, plus one of which a part was sent. */
+  /** Number of images charged if the client disconnects: those sent in full, plus one if only a partial version was sent. */
   get imagesSent(): number {
     const sent = this.#received - (this.#held.length === 0 ? 0 : 1)
     return Math.min(sent + (this.#partialSent ? 1 : 0), this.#options.count)
@@ -75,7 +78,7 @@ export class ImagesRelay implements ReplyStream {
     return 0
   }
 
-  /** The finished image that was held back, now that another event follows. */
+  /** Returns the finished image that was held back, because another event follows it. */
   #release(): ByteText {
     const text = this.#held
     if (text.length === 0) return NO_BYTES

@@ -1,4 +1,4 @@
-/** The messages format. */
+/** The messages format, as a record for `formats/index.ts`. */
 
 import type { ConversationFormat } from '../../conversation/format.ts'
 import { plain } from './plain.ts'

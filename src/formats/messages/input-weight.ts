@@ -1,9 +1,9 @@
-/** The countable input of a messages request: text, images and documents. */
+/** Collects what counts as input tokens in a messages request: text, images and documents. */
 
 import { type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
-/** How deep nested content is searched. */
+/** Deepest nesting of content that is searched. */
 const DEPTH_MAX = 12
 
 export function weighInput(body: JsonObject): InputWeight {

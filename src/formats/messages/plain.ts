@@ -1,4 +1,4 @@
-/** What counts as plain in a messages request. */
+/** Defines which parts of a messages request count as plain (see `conversation/plain.ts`). */
 
 import {
   ANYTHING,
@@ -15,7 +15,7 @@ import { Form } from '../../lib/json-form.ts'
 
 const text = new Form({ members: { type: new Form({ words: ['text'] }), text: TEXT, cache_control: CACHE_MARK } })
 const texts = new Form({ text: true, each: text })
-/** Thinking without a signature is not plain, nor is a seal with a dot, which could be one of our marks. */
+/** Plain types of content. Thinking must have a signature, and seals must have no dot, because they could be our own marks. */
 const TYPES = ['text', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking']
 const SEALED = (1 << TYPES.indexOf('thinking')) | (1 << TYPES.indexOf('redacted_thinking'))
 const SEAL = new Form({ base64: true })

@@ -1,5 +1,5 @@
 /**
- * Reads content blocks of the messages format as parts. Refuses what a chat request cannot express, naming the block.
+ * Reads content blocks of the messages format as parts. Refuses blocks that a chat request cannot express, with the block's path.
  */
 
 import type { ReadFacts } from '../../conversation/format.ts'
@@ -18,7 +18,7 @@ import type {
 import { readSignedId } from '../../conversation/signed-ids.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
-/** Reads a string or an array of blocks. `place`: path of the content, such as `messages.2.content`. */
+/** Reads content that is a string or an array of blocks. `place`: path of the content, such as `messages.2.content`. */
 export function readContent(content: JsonValue | undefined, place: string, facts: ReadFacts): ContentPart[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content }]
   if (!Array.isArray(content)) refuse(place, 'Input should be a valid string or list of content blocks')
@@ -43,7 +43,7 @@ function readBlock(value: JsonValue, place: string, facts: ReadFacts): ContentPa
     case 'tool_result':
       return [readResult(block, place)]
     case 'compaction': {
-      // A summary of the compacted conversation, as text.
+      // A compaction: the summary replaces the conversation before it.
       const summary = textOrNull(block.content)
       return summary === null ? [] : [{ kind: 'text', text: summary }]
     }
@@ -52,7 +52,7 @@ function readBlock(value: JsonValue, place: string, facts: ReadFacts): ContentPa
   }
 }
 
-/** Reads blocks that may occur in messages and in tool results; null for others. */
+/** Reads a block of a type allowed in both messages and tool results; null for other types. */
 function readSharedBlock(block: JsonObject, place: string): ResultContent[] | null {
   switch (block.type) {
     case 'text':
@@ -69,7 +69,10 @@ function readSharedBlock(block: JsonObject, place: string): ResultContent[] | nu
   }
 }
 
-/** Blocks of tools that the provider ran, and notes between client and provider: of no use to other models. */
+/**
+ * Whether a block comes from a tool that the provider ran, or is a note between client and provider. Other models cannot use such
+ * blocks.
+ */
 function isProvidersOwn(type: JsonValue | undefined): boolean {
   if (typeof type !== 'string') return false
   if (type.endsWith('_tool_result') || type.endsWith('_tool_use')) return true
@@ -165,7 +168,7 @@ function readResultContent(content: JsonValue | undefined, place: string): Resul
     const block = objectOrNull(value) ?? refuse(`${place}.${index}`, 'Input should be a valid content block')
     const shared = readSharedBlock(block, `${place}.${index}`)
     if (shared !== null) return shared
-    // A tool found by tool search. All tools are declared from the start, so the name is enough.
+    // A tool that a tool search found. All tools are declared from the start, so the name is enough.
     if (block.type === 'tool_reference') {
       return [{ kind: 'text' as const, text: `Tool available: ${textOrNull(block.tool_name) ?? ''}` }]
     }

@@ -1,4 +1,4 @@
-/** What a messages request says about reasoning: `thinking` and `output_config.effort`. */
+/** Reads the reasoning settings of a messages request: `thinking` and `output_config.effort`. */
 
 import { readThinking, reasoningRequest } from '../../conversation/reasoning-request.ts'
 import type { ReasoningRequest } from '../../conversation/request.ts'

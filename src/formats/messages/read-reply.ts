@@ -1,4 +1,4 @@
-/** Reads a messages stream, or a whole messages reply replayed as one. */
+/** Reads a messages stream, or a non-streamed messages reply that is replayed as a stream. */
 
 import type { ReaderFacts } from '../../conversation/format.ts'
 import type { ReplyReader, ReplySink, StopReason, UpstreamEvent } from '../../conversation/reply.ts'
@@ -71,7 +71,7 @@ export class MessagesReplyReader implements ReplyReader {
         this.#sink.said()
         return
       default:
-      // ping and future kinds of events have no meaning here.
+      // `ping` and future types of events are ignored.
     }
   }
 
@@ -83,7 +83,10 @@ export class MessagesReplyReader implements ReplyReader {
     return stopReasonOf(this.#stopReason)
   }
 
-  /** Some relays retry in mid-stream. Once output was sent, a second reply would be appended to the broken one. */
+  /**
+   * Some relays retry in the middle of a stream. If output was already sent, a second message would be appended to the broken
+   * one.
+   */
   #refuseSecond(): void {
     if (this.#hasStart && this.#delivered) throw failedStream('a second message in one stream')
     this.#hasStart = true
@@ -116,7 +119,7 @@ export class MessagesReplyReader implements ReplyReader {
         this.#openCall(index, block)
         return
       default:
-      // Blocks of tools that the provider runs, and unknown ones, are left out.
+      // Blocks of provider-run tools and of unknown types are left out.
     }
   }
 
@@ -158,7 +161,7 @@ export class MessagesReplyReader implements ReplyReader {
         return
       }
       default:
-      // Citations and future kinds of deltas are left out.
+      // Citations and future types of deltas are left out.
     }
   }
 

@@ -12,9 +12,9 @@ import { readStructure, readTools } from './read-tools.ts'
 import { messagesWords, readTurns } from './read-turns.ts'
 import { refuseThread } from './threads.ts'
 
-/** What the writer of messages replies needs to know of the request. */
+/** The facts about a request that the writer of messages replies needs. */
 export interface MessagesEcho {
-  /** Ids of the calls in the history, which new calls must not reuse. */
+  /** Ids of the calls in the history. New calls must not reuse them. */
   readonly knownIds: ReadonlySet<string>
 }
 
@@ -37,7 +37,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
     stopSequences: readStopSequences(body.stop_sequences),
     outputTokensMax: numberOrNull(body.max_tokens) ?? refuse('max_tokens', 'Field required'),
     endUser,
-    // Agents put their session into the user id, so it identifies calls that can share a provider's cache.
+    // Agents put a session id into the user id, so it identifies calls that can share a provider's cache.
     cacheKey: endUser === null ? null : hash(endUser),
     verbosity: null,
     tierIsAuto: false,
@@ -47,7 +47,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
   return { request, echo: { knownIds: new Set(calls.map(call => call.id)) } }
 }
 
-/** Refuses what would change the meaning of the request if it were left out. */
+/** Refuses fields whose omission would change the meaning of the request. */
 function refuseUnsupported(body: JsonObject): void {
   refuseThread(body)
   if (arrayOrEmpty(body.mcp_servers).length > 0) {

@@ -1,4 +1,4 @@
-/** Reads tools and tool choice of a messages request. */
+/** Reads the tools and the tool choice of a messages request. */
 
 import { fits } from '../../conversation/patterns.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -24,7 +24,7 @@ function readTool(value: JsonValue, place: string, leftOut: DialectTools['leftOu
   const tool = objectOrNull(value) ?? refuse(place, 'Input should be a valid tool')
   const type = tool.type ?? 'custom'
   if (type !== 'custom') {
-    // Tool search is not needed, because all tools are declared.
+    // Tool search is unnecessary, because all tools are declared.
     if (typeof type === 'string' && type.startsWith('tool_search_')) return []
     if (leftOut?.some(pattern => fits(String(type), pattern)) === true) return []
     refuse(`${place}.type`, unknownTool(type))
@@ -67,7 +67,7 @@ function readChoice(choice: JsonObject): ToolChoice {
   }
 }
 
-/** Reads `output_config.format`, formerly `output_format`; null for plain text. */
+/** Reads `output_config.format`, or its older name `output_format`; null for plain text. */
 export function readStructure(body: JsonObject): StructureRequest | null {
   const format = objectOrNull(objectOrNull(body.output_config)?.format) ?? objectOrNull(body.output_format)
   if (format === null) return null

@@ -7,12 +7,12 @@ import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } f
 import { readContent } from './read-content.ts'
 
 /**
- * Some agents put a note about their own billing before the instructions. It changes with every request, which would
- * defeat the provider's cache, and means nothing to a model.
+ * A note about the agent's own billing, which some agents put before the instructions. It means nothing to a model, and it
+ * changes with every request, which would defeat the provider's cache.
  */
 const BILLING_NOTE = /^x-[a-z]+-billing-header:/
 
-/** Reads the conversation. Throws GatewayError(`invalid_request`) for what cannot be converted. */
+/** Reads the conversation. Throws GatewayError `invalid_request` for content that cannot be converted. */
 export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
   if (!Array.isArray(body.messages)) refuse('messages', 'Input should be a valid list')
   if (body.messages.length === 0) refuse('messages', 'at least one message is required')
@@ -21,7 +21,7 @@ export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
   return system.length === 0 ? turns : [{ role: 'system', parts: system, place: 'system' }, ...turns]
 }
 
-/** Refusals worded as clients of the messages format know them; agents use them to repair their history. */
+/** Errors in the wording that clients of the messages format know; agents use them to repair their history. */
 export const messagesWords: ClientWords = {
   stopField: 'stop_sequences',
   missing(turn, ids) {
@@ -61,7 +61,7 @@ function readSystem(content: JsonValue | undefined, place: string, facts: ReadFa
   )
 }
 
-/** Tools added or removed in the middle of the conversation. */
+/** Tools added or removed in the middle of a conversation. */
 export interface ToolChanges {
   readonly added: readonly JsonObject[]
   readonly removed: ReadonlySet<string>

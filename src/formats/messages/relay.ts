@@ -1,4 +1,4 @@
-/** Relays a Messages stream to a Messages client. Events pass through unchanged, apart from the model's name. */
+/** Relays a Messages stream to a Messages client. Events pass through unchanged except for the model's name. */
 
 import { editData, replaceData } from '../../conversation/event-edit.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from '../../conversation/output-counter.ts'
@@ -13,14 +13,14 @@ import type { SseEvent } from '../../lib/sse.ts'
 import { EventUndo } from './undo.ts'
 import { modelPlaces, StreamUsage } from './usage.ts'
 
-/** The start of an event that carries a piece of output. */
+/** How an event that carries output begins. */
 const DELTA_HEAD = ascii('event: content_block_delta\ndata:')
 const LINE_FEED = 10
 
 export interface MessagesRelayOptions {
   readonly clientModel: string
   readonly countTokens: CountTokens
-  /** What must be undone in the reply; null or absent: nothing. */
+  /** The changes to undo in the reply; null or absent: none. */
   readonly undoing?: Undoing | null
 }
 
@@ -76,7 +76,7 @@ export class MessagesRelay implements ReplyStream {
     }
   }
 
-  /** Skims events with a piece of output, if they have exactly two lines. */
+  /** Skims events that carry output and have exactly two lines. */
   skim(all: ByteText, at: number): ByteText {
     this.skimmedTo = at
     if (this.finished || this.#undo?.isPlain === false) return NO_BYTES
@@ -127,13 +127,13 @@ export class MessagesRelay implements ReplyStream {
   }
 }
 
-/** The event's own bytes, after checking that it is valid. */
+/** Returns the event's own bytes. Throws if the event is invalid or reports an error. */
 function checked(event: SseEvent, raw: ByteText): ByteText {
   readEvent(event)
   return raw
 }
 
-/** The edited event; empty if all of it is held back. */
+/** Returns the edited event; empty if all of its text is held back. */
 function edited(raw: ByteText, edits: readonly BodyEdit[] | null): ByteText {
   return edits === null ? NO_BYTES : editData(raw, edits)
 }

@@ -1,12 +1,10 @@
-/** Turns a whole messages reply into the events of a stream. */
+/** Turns a non-streamed messages reply into the events of a stream. */
 
 import type { UpstreamEvent } from '../../conversation/reply.ts'
 import { replayed } from '../../conversation/stream-event.ts'
 import { arrayOrEmpty, isObject, type JsonObject } from '../../lib/json.ts'
 
-/**
- * Events as an upstream would have streamed them. JSON that is not a whole reply becomes a single event.
- */
+/** Returns events like those that an upstream would have streamed. JSON that is not a messages reply becomes a single event. */
 export function replay(reply: JsonObject): UpstreamEvent[] {
   if (!Array.isArray(reply.content)) return [replayed('error', reply)]
   const { content, stop_reason, stop_sequence, stop_details, usage, ...head } = reply
@@ -33,7 +31,7 @@ function replayBlock(block: JsonObject, index: number): UpstreamEvent[] {
   ]
 }
 
-/** Splits a block into its initial state and the deltas that fill it. Blocks that are not streamed stay whole. */
+/** Splits a block into its initial state and the deltas that fill it. Blocks of types that are never streamed stay whole. */
 function takeApart(block: JsonObject): { empty: JsonObject; deltas: JsonObject[] } {
   switch (block.type) {
     case 'text': {

@@ -1,4 +1,4 @@
-/** Maps `stop_reason` of the messages format, which has more values than the conversation's StopReason. */
+/** Maps `stop_reason` of the messages format, which has more values than StopReason. */
 
 import type { StopReason } from '../../conversation/reply.ts'
 
@@ -11,7 +11,7 @@ export function stopReasonOf(stopReason: string | null): StopReason {
     case 'refusal':
       return stopReason
     default:
-      // All the rest: end_turn, stop_sequence, pause_turn, compaction, and future values.
+      // Any other value: end_turn, stop_sequence, pause_turn, compaction, and future ones.
       return 'end_turn'
   }
 }

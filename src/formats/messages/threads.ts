@@ -1,5 +1,6 @@
 /**
- * Message threads store the conversation at the provider. Where that is unsupported, the client must send all of it.
+ * Handles message threads, which store the conversation at the provider. Where that is unsupported, the client must send the
+ * whole conversation.
  */
 
 import { GatewayError } from '../../errors.ts'

@@ -1,6 +1,6 @@
 /**
- * Undoes, in messages replies that pass through, what was done to the request: restores tool names, and takes JSON out
- * of its code fence. The rest stays as the provider wrote it.
+ * Undoes changes to the request in messages replies that pass through: restores tool names, and takes JSON out of its code fence.
+ * The rest stays as the provider wrote it.
  */
 
 import { FenceFilter, withoutFence } from '../../conversation/code-fence.ts'
@@ -9,7 +9,7 @@ import { ascii, type ByteText, concat, NO_BYTES } from '../../lib/byte-text.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { asciiJson, type BodyEdit } from '../../lib/json-text.ts'
 
-/** Edits for a whole reply. */
+/** Returns the edits that restore a non-streamed reply. */
 export function undoneReply(reply: JsonObject, { names, unwrapsFence }: Undoing): BodyEdit[] {
   return arrayOrEmpty(reply.content).flatMap((block, index): BodyEdit[] => {
     if (!isObject(block)) return []
@@ -21,17 +21,17 @@ export function undoneReply(reply: JsonObject, { names, unwrapsFence }: Undoing)
   })
 }
 
-/** Edits for the events of one stream. */
+/** Makes the edits that restore the events of one stream. */
 export class EventUndo {
   readonly #undoing: Undoing
-  /** Filter of the open text block. */
+  /** Fence filter of the open text block. */
   #fence: FenceFilter | null = null
 
   constructor(undoing: Undoing) {
     this.#undoing = undoing
   }
 
-  /** Deltas need no edits until the next block starts. */
+  /** Whether deltas need no edits until the next block starts. */
   get isPlain(): boolean {
     return this.#fence === null || this.#fence.isPlain
   }
@@ -42,7 +42,7 @@ export class EventUndo {
     return block?.type === 'tool_use' ? nameEdit(block, '/content_block', this.#undoing.names) : []
   }
 
-  /** The edits of a delta; null: all of its text is held back. */
+  /** Returns the edits for a delta. Null: drop the event, because all of its text is held back. */
   delta(event: JsonObject): BodyEdit[] | null {
     const text = textOrNull(objectOrNull(event.delta)?.text)
     if (this.#fence === null || text === null) return []
@@ -51,7 +51,7 @@ export class EventUndo {
     return shown === text ? [] : [{ op: 'set', path: '/delta/text', value: shown }]
   }
 
-  /** At the end of a block: an event with text that was still held back, or nothing. */
+  /** Ends a block. Returns an event with the text that was still held back, or nothing. */
   stop(index: JsonValue | undefined): ByteText {
     const text = this.#fence?.end() ?? ''
     this.#fence = null

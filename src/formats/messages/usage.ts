@@ -1,4 +1,4 @@
-/** Usage figures of the messages format, whose `input_tokens` exclude cached tokens. */
+/** Reads and writes usage figures of the messages format, whose `input_tokens` exclude cached tokens. */
 
 import { onlyProgramCalls, ProgramCalls } from '../../conversation/program-calls.ts'
 import { firstCount, type TokenUsage, tokenCount, type UsageReport, usageReport } from '../../conversation/usage.ts'
@@ -13,24 +13,24 @@ import {
 } from '../../lib/json.ts'
 
 /**
- * Reads a `usage` object; null without any counts. For streams, pass the merged object (see `mergeUsage`). All of the
- * model's passes count, including those that only `iterations` lists.
+ * Reads a `usage` object; null if it has no counts. For streams, pass the merged object (see `mergeUsage`). Counts all of the
+ * model's passes, including those listed only in `iterations`.
  */
 export function readUsage(usage: JsonValue | undefined): TokenUsage | null {
   const top = readCounts(usage)
   const { answer, hidden } = passesOf(usage)
   if (hidden.length === 0 && answer.length === 0) return top
-  // The top-level figures are either the sum of the passes for the answer, or those of the first one.
+  // The top-level figures are either the sum of the answer's passes, or those of the first pass.
   const made = sumOf(answer)
   const shown = top === null ? made : larger(top, made)
   return sumOf([shown, ...hidden])
 }
 
 /**
- * The passes listed in `iterations`: those for the answer, and those missing from the top-level figures (a compaction,
- * an advisor's advice). After a `fallback_message`, the top-level figures are those of the answer served, and passes of
- * models that declined are not billed. `BetaIterationsUsage` and `BetaFallbackMessageIterationUsage` of
- * `@anthropic-ai/sdk` 1.10.0, read 2026-11.
+ * Splits the passes listed in `iterations` into those for the answer and those missing from the top-level figures (a compaction,
+ * an advisor's advice). After a `fallback_message`, the top-level figures are those of the answer served, and passes of models
+ * that declined are not billed. `BetaIterationsUsage` and `BetaFallbackMessageIterationUsage` of `@anthropic-ai/sdk` 1.10.0, read
+ * 2026-11.
  */
 function passesOf(usage: JsonValue | undefined): { answer: readonly TokenUsage[]; hidden: readonly TokenUsage[] } {
   const passes = arrayOrEmpty(objectOrNull(usage)?.iterations).filter(isObject)
@@ -53,7 +53,7 @@ function sumOf(parts: readonly TokenUsage[]): TokenUsage {
   }
 }
 
-/** Combines the larger input with the larger output. */
+/** Combines the larger input and the larger output of two usages. */
 function larger(one: TokenUsage, other: TokenUsage): TokenUsage {
   const { inputTokens, cachedInputTokens, cacheWriteTokens } = one.inputTokens >= other.inputTokens ? one : other
   const { outputTokens } = one.outputTokens >= other.outputTokens ? one : other
@@ -61,7 +61,7 @@ function larger(one: TokenUsage, other: TokenUsage): TokenUsage {
   return { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens }
 }
 
-/** Reads the counts, including cache writes that are only reported by lifetime (`cache_creation`). */
+/** Reads the counts of a usage object or pass. Cache writes may only be reported by cache lifetime (`cache_creation`). */
 function readCounts(usage: JsonValue | undefined): TokenUsage | null {
   if (!isObject(usage)) return null
   const uncached = firstCount(usage.input_tokens)
@@ -84,9 +84,9 @@ function readCounts(usage: JsonValue | undefined): TokenUsage | null {
 }
 
 /**
- * The usage of a stream so far. `message_start` brings the first object, and each `message_delta` overwrites the counts
- * that it has. Counts are cumulative, so they are replaced, never added. Nulls do not replace counts, nor does an
- * `input_tokens` of 0 from relays that fill in zeros.
+ * Merges the usage of a stream so far. `message_start` brings the first object, and each `message_delta` overwrites the counts
+ * that it has. Counts are cumulative, so they are replaced, never added. Nulls do not replace counts, nor does an `input_tokens`
+ * of 0 from relays that fill in zeros.
  */
 export function mergeUsage(older: JsonObject | null, newer: JsonValue | undefined): JsonObject | null {
   if (!isObject(newer)) return older
@@ -98,19 +98,19 @@ export function mergeUsage(older: JsonObject | null, newer: JsonValue | undefine
   return filledIn ? { ...merged, input_tokens: older.input_tokens } : merged
 }
 
-/** The usage report of a whole reply. */
+/** Returns the usage report of a non-streamed reply. */
 export function reportOf(reply: JsonObject): UsageReport {
   return usageReport(readUsage(reply.usage), { final: true, zeroIsTrue: onlyProgramCalls(arrayOrEmpty(reply.content)) })
 }
 
-/** The usage report of a stream, event by event. */
+/** Builds the usage report of a stream, event by event. */
 export class StreamUsage {
   readonly #calls = new ProgramCalls()
   #merged: JsonObject | null = null
-  /** The latest `message_delta` had an output count. */
+  /** Whether the latest usage in a `message_delta` had an output count. */
   #tellsOutput = false
   #stopped = false
-  /** The last report, kept because the holds of streams ask for it often; null: out of date. */
+  /** The latest report, cached because the holds of streams ask for it often; null when out of date. */
   #report: UsageReport | null = null
 
   /** Takes the data of a `message_start`. */
@@ -135,7 +135,7 @@ export class StreamUsage {
     this.#tellsOutput = numberOrNull(usage.output_tokens) !== null
   }
 
-  /** Call it on `message_stop`. */
+  /** Call this on `message_stop`. */
   stop(): void {
     this.#report = null
     this.#stopped = true
@@ -144,7 +144,7 @@ export class StreamUsage {
   get report(): UsageReport {
     const usage = this.#merged ?? undefined
     this.#report ??= usageReport(readUsage(usage), {
-      // The figures of `message_start` are only running counts.
+      // The figures of `message_start` are only preliminary.
       final: this.#tellsOutput && this.#stopped,
       hiddenOutputTokens: sumOf(passesOf(usage).hidden).outputTokens,
       zeroIsTrue: this.#calls.only,
@@ -153,14 +153,13 @@ export class StreamUsage {
   }
 }
 
-/** JSON pointers, within a `usage` object, to the model names of its passes. */
+/** Returns JSON pointers, within a `usage` object, to the model names of its passes. */
 export function modelPlaces(usage: JsonValue | undefined): string[] {
   return arrayOrEmpty(objectOrNull(usage)?.iterations).flatMap((pass, index) =>
     textOrNull(objectOrNull(pass)?.model) === null ? [] : [`/iterations/${index}/model`],
   )
 }
 
-/** Builds the `usage` object of a messages reply. */
 export function writeUsage(usage: TokenUsage): JsonObject {
   return {
     input_tokens: Math.max(0, usage.inputTokens - usage.cachedInputTokens - usage.cacheWriteTokens),

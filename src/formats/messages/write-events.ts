@@ -38,7 +38,7 @@ const DELTA_TYPES = {
   call: '{"type":"input_json_delta","partial_json":"',
 } as const
 
-/** Events with pieces of text, thinking or input. */
+/** Returns a frame for events that carry pieces of text, thinking or tool input. */
 export function deltaFrame(kind: keyof typeof DELTA_TYPES, index: number): DeltaFrame {
   return new DeltaFrame({
     head: ofCharacters(`${DELTA_HEAD}${index},"delta":${DELTA_TYPES[kind]}`),

@@ -1,4 +1,4 @@
-/** Writes a reply as a messages stream or as a whole messages reply. */
+/** Writes a reply in the messages format, streamed or not. */
 
 import { argumentsObject } from '../../conversation/arguments.ts'
 import { CallIds } from '../../conversation/call-ids.ts'
@@ -29,7 +29,9 @@ export class MessagesReplyWriter implements ReplyWriter {
     this.#ids = new CallIds(knownIds, () => `toolu_${facts.newId()}`)
   }
 
-  /** Uses our own count of the input if the model's is not known yet, because some clients read it only here. */
+  /**
+   * Reports our own count of the input if the model's is not known yet, because some clients read the count only from this event.
+   */
   start(): void {
     const { newId, clientModel, usageSoFar, countInputTokens } = this.#facts
     const usage = usageSoFar() ?? { ...NOTHING, inputTokens: countInputTokens() }

@@ -8,7 +8,7 @@ import { writeTurns } from './write-turns.ts'
 /** Highest temperature that the format allows. */
 const TEMPERATURE_MAX = 1
 
-/** Writes the standard body. The dialect's pass adds the mandatory output cap, thinking and JSON output. */
+/** Writes the standard body. The dialect later adds the mandatory output cap, thinking and JSON output. */
 export function writeRequest(request: WritableRequest, { model }: WriteFacts): WrittenRequest {
   const { turns, tools, sampling, stopSequences, outputTokensMax, endUser } = request
   const { temperature, topP, topK } = sampling

@@ -1,9 +1,9 @@
-/** Writes tools and tool choice of a messages request. */
+/** Writes the tools and the tool choice of a messages request. */
 
 import type { ToolDefinition, ToolRequest } from '../../conversation/request.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** Without tools, all of these fields must be absent. */
+/** If there are no tools, all of these fields must be absent. */
 export function writeTools(tools: ToolRequest): JsonObject {
   if (tools.definitions.length === 0) return {}
   const isSingle = tools.oneCallOnly && tools.choice?.mode !== 'none'

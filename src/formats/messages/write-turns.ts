@@ -16,14 +16,14 @@ import type {
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
 export interface WrittenTurns {
-  /** '' for none; blocks if they have cache markers. */
+  /** '' for no instructions; blocks if they have cache markers. */
   readonly system: string | JsonValue[]
   readonly messages: JsonObject[]
-  /** For each message, the path of its source; see WrittenRequest. */
+  /** For each message, the path of its source in the client's body. */
   readonly places: readonly string[]
 }
 
-/** Leaves instructions between turns in place; the dialect decides whether they may stay there. */
+/** Writes the turns. Instructions between turns stay in place; the dialect decides whether the model accepts that. */
 export function writeTurns(turns: readonly PairedTurn[]): WrittenTurns {
   const spoken = turns.filter(turn => mergeBlanks(turn.parts).some(isWritten))
   const first = spoken.findIndex(turn => turn.role !== 'system')
@@ -38,7 +38,7 @@ export function writeTurns(turns: readonly PairedTurn[]): WrittenTurns {
   const places = written.map(({ place }) => place)
   const promoted = texts.at(-1)
   if (messages.some(({ role }) => role !== 'assistant')) return { system: systemOf(texts), messages, places }
-  // The format requires a user turn. If there are only instructions, the last one becomes that turn.
+  // The format requires a user turn. If there are only instructions, the last of them becomes that turn.
   if (promoted === undefined || messages.length > 0) refuse('messages', 'expected a user message with content')
   return { system: systemOf(texts.slice(0, -1)), messages: [{ role: 'user', content: promoted.text }], places: [''] }
 }
@@ -48,7 +48,7 @@ function systemOf(parts: readonly TextPart[]): string | JsonValue[] {
   return isMarked ? parts.map(textBlock) : parts.map(part => part.text).join('\n')
 }
 
-/** The content of a turn; null if it is empty. */
+/** Returns the content of a turn; null if it is empty. */
 function writeTurn(turn: PairedTurn, ids: UpstreamIds): JsonValue | null {
   const blocks = mergeBlanks(turn.parts).flatMap(part => writePiece(part, turn, ids))
   const only = blocks[0]
@@ -57,7 +57,7 @@ function writeTurn(turn: PairedTurn, ids: UpstreamIds): JsonValue | null {
   return blocks
 }
 
-/** The format forbids blank text blocks: whitespace is appended to the text before it, or dropped if there is none. */
+/** Removes blank text blocks, which the format forbids: their whitespace is appended to the text before, if any. */
 function mergeBlanks(parts: readonly ContentPart[]): ContentPart[] {
   const merged: ContentPart[] = []
   for (const part of parts) {
@@ -68,7 +68,7 @@ function mergeBlanks(parts: readonly ContentPart[]): ContentPart[] {
   return merged
 }
 
-/** Whether a part makes a turn worth writing: reasoning alone does not, and gaps are never written. */
+/** Whether a part justifies writing the turn. Reasoning alone does not, and gaps are never written. */
 function isWritten(part: ContentPart): boolean {
   return part.kind !== 'reasoning' && part.kind !== 'gap'
 }
@@ -92,7 +92,7 @@ function writePiece(part: ContentPart, turn: PairedTurn, ids: UpstreamIds): Json
   }
 }
 
-/** Drops reasoning without a signature, which every upstream of this format refuses. */
+/** Writes reasoning. Without a signature it is dropped, because every upstream of this format would refuse it. */
 function writeReasoning({ texts, seal }: ReasoningPart): JsonObject[] {
   if (seal?.wire !== 'messages') return []
   if ('redacted' in seal) return [{ type: 'redacted_thinking', data: seal.redacted }]

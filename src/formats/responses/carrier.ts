@@ -5,21 +5,21 @@ import type { ByteText } from '../../lib/byte-text.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { begunReasoning, reasoningItem } from './write-items.ts'
 
-/** A finished item, serialized. */
+/** A finished, serialized item. */
 export interface WrittenItem {
   readonly type: JsonValue | undefined
   readonly json: ByteText
 }
 
-/** Whether clients may refer to the item by id. Function calls are always sent back in full. */
+/** Whether clients may refer to an item by id. Function calls are always sent back in full. */
 function isReferable({ type }: { readonly type?: JsonValue | undefined }): boolean {
   return type !== 'function_call'
 }
 
 /**
- * In a stream, an id is sent before its item is complete, so it cannot carry the item. Instead, one more item at the end,
- * reasoning without text, carries the others in its id. If they do not all fit, it carries no reasoning, because a
- * conversation works without it.
+ * Makes an additional item, reasoning without text, whose id carries the items of a stream. Their own ids cannot carry them,
+ * because a stream sends each id before its item is complete. If the items do not all fit, reasoning is left out, because a
+ * conversation works without it. Null if there is nothing to carry, or it does not fit.
  */
 export function carrierOf(items: readonly WrittenItem[], mark: Mark): { begun: JsonObject; done: JsonObject } | null {
   const referable = items.filter(isReferable)
@@ -35,7 +35,10 @@ export function carrierOf(items: readonly WrittenItem[], mark: Mark): { begun: J
   return id === null ? null : { begun: begunReasoning(id), done: reasoningItem(id, [], null) }
 }
 
-/** The id that carries the item in a whole reply; its original id if that is not needed, or if it would be too long. */
+/**
+ * Returns the id that carries an item of a non-streamed reply; its original id if clients never refer to it, or if the carrying
+ * id would be too long.
+ */
 export function ownIdOf(item: JsonObject, mark: Mark): string {
   const own = typeof item.id === 'string' ? item.id : ''
   const prefix = /^[a-z]+_/.exec(own)?.[0] ?? ''

@@ -4,7 +4,7 @@ import type { ToolNames } from '../../conversation/names.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { BodyEdit } from '../../lib/json-text.ts'
 
-/** Edits for a response at `path`. */
+/** Returns the edits for a response at `path`. */
 export function namesInResponse(response: JsonObject, path: string, names: ToolNames): BodyEdit[] {
   const { output, tools, tool_choice } = response
   return [
@@ -14,7 +14,7 @@ export function namesInResponse(response: JsonObject, path: string, names: ToolN
   ]
 }
 
-/** Edits for an item, a tool or a tool choice at `path`. */
+/** Returns the edits for an item, a tool or a tool choice at `path`. */
 export function namesIn(value: JsonObject, path: string, names: ToolNames): BodyEdit[] {
   const { name, tools } = value
   const clientName = typeof name === 'string' ? names.client(name) : name

@@ -1,9 +1,12 @@
-/** Converts tools with free-form text input to functions with a single string, because other formats lack them. */
+/**
+ * Converts tools with free-form text input to functions with a single string parameter, because other formats lack free-form
+ * tools.
+ */
 
 import type { ToolDefinition } from '../../conversation/request.ts'
 import { type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 
-/** Name of the parameter that holds the whole input. */
+/** Name of the parameter that holds the entire input of a free-form tool. */
 export const FREEFORM_INPUT = 'input'
 
 const SCHEMA: JsonObject = {
@@ -13,7 +16,7 @@ const SCHEMA: JsonObject = {
   additionalProperties: false,
 }
 
-/** Converts a `custom` tool. Its grammar goes into the description, because nothing can enforce it elsewhere. */
+/** Converts a `custom` tool. Its grammar is added to the description, because other formats cannot enforce it. */
 export function freeformDefinition(tool: JsonObject): Omit<ToolDefinition, 'name'> {
   const format = objectOrNull(tool.format)
   const description = textOrNull(tool.description)

@@ -1,4 +1,4 @@
-/** The responses format. */
+/** The responses format, as a record for `formats/index.ts`. */
 
 import type { ConversationFormat } from '../../conversation/format.ts'
 import type { ResponsesEcho } from './echo.ts'

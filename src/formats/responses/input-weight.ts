@@ -1,9 +1,9 @@
-/** The countable input of a responses request: text, images and documents. */
+/** Collects what counts as input tokens in a responses request: text, images and documents. */
 
 import { base64Of, type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
-/** Ignores sealed history, whose length only its provider knows. */
+/** Leaves out sealed history, whose length only its provider knows. */
 export function weighInput(body: JsonObject): InputWeight {
   const weight = noInput()
   weighTurns(body.instructions, weight)

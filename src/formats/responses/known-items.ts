@@ -1,4 +1,4 @@
-/** Tracks the items of an upstream's response, and finds them again by any of their ids or by their index. */
+/** Tracks the items of an upstream's response, and finds them by any of their ids or by their index. */
 
 import { type JsonObject, type JsonValue, textOrNull } from '../../lib/json.ts'
 import type { ItemReader } from './read-items.ts'
@@ -20,17 +20,21 @@ export class KnownItems {
     this.name(known, item)
   }
 
-  /** Adds the ids of a complete item, because it may have got further or different ones. */
+  /** Adds the ids of a complete item, which may have additional or different ones. */
   name(known: KnownItem, item: JsonObject): void {
     for (const id of idsOf(item)) this.#byId.set(id, known)
   }
 
-  /** The item of an event: by id, else by index, because some hosts change ids and others miscount indexes. */
+  /**
+   * Finds the item that an event belongs to: by id, else by index, because some hosts change ids and others miscount indexes.
+   */
   ofEvent({ item_id, output_index }: JsonObject): KnownItem | null {
     return this.#named({ id: item_id ?? null }) ?? this.#byIndex.get(output_index ?? null) ?? null
   }
 
-  /** The known item of an event that contains an item. A finished item at that index only matches by id. */
+  /**
+   * Finds the known item for an item in an event: by id, else by index if the item there has the same type and is not done yet.
+   */
   ofItem(item: JsonObject, outputIndex: JsonValue | undefined): KnownItem | null {
     const named = this.#named(item)
     if (named !== undefined) return named
@@ -39,8 +43,8 @@ export class KnownItems {
   }
 
   /**
-   * Matches items of the final output with known ones: by id, because indexes may have gaps. Some hosts assign new ids
-   * there, so the remaining items are matched by type, in order.
+   * Matches the items of the final output with known items: by id, because indexes may have gaps. Some hosts assign new ids in
+   * the final output, so the remaining items are matched by type, in order.
    */
   pair(output: readonly JsonObject[]): [JsonObject, KnownItem | null][] {
     const named = output.map(item => this.#named(item) ?? null)
@@ -53,7 +57,7 @@ export class KnownItems {
     return output.map((item, index) => [item, named[index] ?? next(item)])
   }
 
-  /** Items that were never reported as done. */
+  /** Returns the items that were never reported as done. */
   unfinished(): KnownItem[] {
     return this.#all.filter(({ isDone }) => !isDone)
   }

@@ -1,6 +1,6 @@
 /**
- * Puts the parts of a reply in sequence, although an upstream may interleave items. Only the first unfinished part
- * streams; text for later ones is held back.
+ * Puts the parts of a reply in order even if an upstream interleaves items. Only the first unfinished part streams; text for
+ * later parts is held back.
  */
 
 import { GatheredText } from '../../conversation/gathered-text.ts'
@@ -9,11 +9,11 @@ import type { Seal } from '../../conversation/seal.ts'
 import { failedStream } from '../../conversation/stream-event.ts'
 import type { ByteText } from '../../lib/byte-text.ts'
 
-/** Most characters and parts held back; far more than any model writes in one reply. */
+/** Limits on the characters and parts held back: far more than any model writes in one reply. */
 const WAITING_CHARACTERS_MAX = 16_000_000
 const WAITING_PARTS_MAX = 100_000
 
-/** Text that waits to be emitted; null: a new piece of reasoning starts. */
+/** Text that waits to be emitted. Null stands for the start of a new piece of reasoning. */
 type Waiting = string | null
 
 export class QueuedPart {
@@ -31,7 +31,7 @@ export class QueuedPart {
     this.#queue = queue
   }
 
-  /** Adds text and returns the part. Ignored once the part is over. */
+  /** Adds text and returns the part. Does nothing once the part is over. */
   say(text: string): this {
     if (this.isOver || text === '') return this
     if (this.#divides) this.waiting.push(null)
@@ -42,12 +42,12 @@ export class QueuedPart {
     return this
   }
 
-  /** Records text that was already emitted, as written in JSON. */
+  /** Records text (escaped JSON string content) that was already emitted. */
   saidWritten(text: ByteText): void {
     this.#said.addWritten(text)
   }
 
-  /** Adds the rest of the full text to what has arrived. A full text that contradicts it is ignored. */
+  /** Adds the part of the full text that has not arrived yet. Ignores a full text that contradicts what has arrived. */
   complete(whole: string): void {
     if (this.isOver || whole === '') return
     const { text } = this.#said
@@ -69,7 +69,7 @@ export class QueuedPart {
     this.#queue.ended()
   }
 
-  /** No text since the last `divide`. */
+  /** Whether no text has arrived since the last `divide`. */
   get saidNothing(): boolean {
     return this.#said.text === ''
   }
@@ -95,19 +95,19 @@ export class PartQueue {
     return part
   }
 
-  /** The part whose text is emitted at once; null if none is open. */
+  /** The part whose text is emitted immediately; null if none is open. */
   get live(): QueuedPart | null {
     return this.#isOpen ? (this.#first ?? null) : null
   }
 
-  /** Called when a part has grown. */
+  /** Parts call this when they have received text. */
   grew(part: QueuedPart, characters: number): void {
     this.#waitingCharacters += characters
     if (part === this.#first) this.#tell(part)
     else if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw failedStream('too much interleaved output')
   }
 
-  /** Called when a part is over. */
+  /** Parts call this when they are over. Closes all finished parts at the front of the queue. */
   ended(): void {
     for (let part = this.#first; part?.isOver === true; part = this.#first) {
       this.#tell(part)
@@ -123,7 +123,10 @@ export class PartQueue {
     return this.#parts[this.#head]
   }
 
-  /** Emits what waits in the first part. A part opens with its first piece of text; reasoning also with just a seal. */
+  /**
+   * Emits the text that waits in the first part. A part opens with its first piece of text; calls, and reasoning with a seal,
+   * open without any.
+   */
   #tell(part: QueuedPart): void {
     if (part.start.kind === 'call' || part.seal !== null) this.#open(part)
     for (const piece of part.waiting) {

@@ -1,4 +1,4 @@
-/** What counts as plain in a responses request. */
+/** Defines which parts of a responses request count as plain (see `conversation/plain.ts`). */
 
 import { ANYTHING, ID, NAME, NOTE, type PlainRequest, ROLE, STRICT, TEXT } from '../../conversation/plain.ts'
 import { Form } from '../../lib/json-form.ts'

@@ -1,4 +1,4 @@
-/** Reads content of messages and tool outputs of a responses request as parts. */
+/** Reads the content of messages and tool outputs in a responses request as parts. */
 
 import { readFile, readImageUrl } from '../../conversation/read-media.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -7,12 +7,15 @@ import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } f
 
 const FILE_IDS = 'file ids belong to one provider and cannot be used here'
 
-/** Reads a string, null, or an array of parts, and drops empty ones. `place`: its path, such as `input[2].content`. */
+/**
+ * Reads content that is a string, null, or an array of parts; drops empty texts. `place`: path of the content, such as
+ * `input[2].content`.
+ */
 export function readContent(content: JsonValue | undefined, place: string): ResultContent[] {
   return readParts(content, place).filter(part => part.kind !== 'text' || part.text !== '')
 }
 
-/** Reads content that may only be text: what the model said, and instructions. */
+/** Reads content that may only be text: a model's message, or instructions. */
 export function readTexts(content: JsonValue | undefined, place: string): TextPart[] {
   const texts = readParts(content, place).map((part, index) =>
     part.kind === 'text' ? part : refuse(`${place}[${index}]`, 'images and files are only allowed in user messages'),
@@ -27,7 +30,7 @@ function readParts(content: JsonValue | undefined, place: string): ResultContent
   return content.map((part, index) => readPart(part, `${place}[${index}]`))
 }
 
-/** Reads a tool's output. Some clients send it as an object; the model gets it as JSON text. */
+/** Reads a tool's output. Some clients send an object, which the model gets as JSON text. */
 export function readOutput(output: JsonValue | undefined, place: string): ResultContent[] {
   return isObject(output) ? [textPart(JSON.stringify(output))] : readContent(output, place)
 }
@@ -79,7 +82,7 @@ function readFilePart(part: JsonObject, place: string): ResultContent {
   return readFile({ content, title, bareType: mediaTypeOf(title), place: `${place}.file_data`, documentPlace: place })
 }
 
-/** Media type of bare base64: by file name, else PDF. */
+/** Guesses the media type of bare base64 from the file name; PDF by default. */
 function mediaTypeOf(filename: string): string {
   if (/\.(txt|md|csv|tsv|log|html?|xml|ya?ml|[cm]?[jt]sx?|py|css)$/i.test(filename)) return 'text/plain'
   return /\.json$/i.test(filename) ? 'application/json' : 'application/pdf'

@@ -19,7 +19,7 @@ import { FREEFORM_INPUT } from './freeform.ts'
 import { readContent, readOutput, readTexts } from './read-content.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
-/** The meaning of one item. `place`: the item's path. */
+/** What an item means for the conversation. `place`: the item's path. */
 export type Piece =
   | { readonly by: 'system' | 'user' | 'assistant'; readonly parts: readonly ContentPart[]; readonly place: string }
   | { readonly by: 'tool'; readonly result: ResultPart }
@@ -36,7 +36,7 @@ export function itemReading(body: JsonObject, registry: ToolRegistry, facts: Rea
   return { registry, carried: new CarriedItems(ids, facts.openMark), facts }
 }
 
-/** Items of tools that the provider ran, and notes between client and provider: of no use to other models. */
+/** Types of items from tools that the provider ran, and of notes between client and provider. Other models cannot use them. */
 const PROVIDERS_OWN = new Set([
   ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call'],
   ...['computer_call', 'computer_call_output', 'program', 'program_output', 'configuration_update'],
@@ -44,8 +44,8 @@ const PROVIDERS_OWN = new Set([
 ])
 
 /**
- * The pieces of one item: none if it means nothing to a model, several for a reference to several items. Throws
- * GatewayError `invalid_request` for what must not be lost.
+ * Reads one item: as no piece if it means nothing to a model, as several if it refers to several items. Throws GatewayError
+ * `invalid_request` for items that must not be lost.
  */
 export function readItem(value: JsonValue, place: string, reading: ItemReading): Piece[] {
   const item = objectOrNull(value) ?? refuse(place, 'expected an item, e.g. {"role": "user", "content": "…"}')
@@ -93,7 +93,7 @@ function readPiece(item: JsonObject, place: string, reading: ItemReading): Piece
   }
 }
 
-/** The item's type, which messages and references may omit. */
+/** Returns the item's type, inferred if a message or reference omits it. */
 function typeOf(item: JsonObject): string | null {
   if (item.type !== undefined && item.type !== null) return textOrNull(item.type)
   if (item.role !== undefined) return 'message'
@@ -119,7 +119,7 @@ function said(by: 'system' | 'user' | 'assistant', parts: readonly ContentPart[]
   return parts.length === 0 ? null : { by, parts, place }
 }
 
-/** A message between the client's agents. If it is sealed, only the service that sealed it can read it. */
+/** Reads a message between the client's agents. Only the service that sealed a message can read it. */
 function readAgentMessage(item: JsonObject, place: string): Piece | null {
   const texts = typeof item.content === 'string' ? [item.content] : arrayOrEmpty(item.content).map(textOf)
   const text = texts.filter(each => each !== null).join('\n\n')
@@ -143,7 +143,7 @@ function readReasoning(item: JsonObject, place: string, { facts }: ItemReading):
   return { by: 'assistant', parts: [part], place }
 }
 
-/** Resolves a reference. Ids issued by this gateway may carry the items themselves. */
+/** Resolves a reference to an item. Ids issued by this gateway may carry the items themselves. */
 function referredItems(item: JsonObject, place: string, { carried }: ItemReading): readonly JsonObject[] {
   const id = textOrNull(item.id) ?? ''
   return carried.resolve(id) ?? unresolvedItems(id, place)
@@ -209,7 +209,7 @@ type ResultType =
 
 function readResult(item: JsonObject, type: ResultType, { place, reading }: Placed): Piece | null {
   if (type === 'tool_search_output' && (item.execution === 'server' || textOrNull(item.call_id) === null)) return null
-  // This type has the call's id in `id` (types of openai 7.57.0, read 2026-11).
+  // In this type of output, `id` holds the call's id (types of openai 7.57.0, read 2026-11).
   const given = type === 'local_shell_call_output' ? { ...item, call_id: item.call_id ?? item.id } : item
   const { id } = readSignedId(callIdOf(given, place))
   const content = outputOf(item, type, { place, reading })
@@ -230,7 +230,7 @@ function outputOf(item: JsonObject, type: ResultType, { place, reading }: Placed
   }
 }
 
-/** All tools are declared from the start, so their names are enough. */
+/** Lists the names of tools that a tool search found. The names are enough, because all tools are declared from the start. */
 function toolsFound(item: JsonObject, { registry }: ItemReading): TextPart {
   const names = arrayOrEmpty(item.tools)
     .filter(isObject)

@@ -1,4 +1,4 @@
-/** Reads the items of an upstream's response piece by piece. Hosts omit, repeat and misplace pieces of every kind. */
+/** Reads the items of an upstream's response piece by piece. Hosts omit, repeat and misplace all kinds of pieces. */
 
 import { argumentsFragment } from '../../conversation/arguments.ts'
 import type { Seal } from '../../conversation/seal.ts'
@@ -8,13 +8,16 @@ import type { PartQueue, QueuedPart } from './part-queue.ts'
 import { FREE_TEXT_KEY } from './write-items.ts'
 
 export interface ItemReader {
-  /** Takes an event of the item. Returns the part that this event and further ones like it extend; null if there is none. */
+  /**
+   * Reads an event that belongs to the item. Returns the part that this event and further events like it extend; null if there is
+   * none.
+   */
   take(type: string, event: JsonObject): QueuedPart | null
-  /** Takes the finished item; an empty object if it was never reported as done. */
+  /** Reads the finished item. Pass an empty object if the item was never reported as done. */
   done(item: JsonObject): void
 }
 
-/** `item`: the item as it was announced. Items that clients do not see get a reader that ignores them. */
+/** Returns a reader for an item that was announced as `item`. Items that clients must not see get a reader that ignores them. */
 export function readerOf(item: JsonObject, queue: PartQueue): ItemReader {
   switch (item.type) {
     case 'message':
@@ -30,7 +33,7 @@ export function readerOf(item: JsonObject, queue: PartQueue): ItemReader {
   }
 }
 
-/** Infers the type of an unannounced item from one of its events; null if it cannot be told. */
+/** Infers the type of an unannounced item from one of its events; null if that is impossible. */
 export function typeOfItem(eventType: string): string | null {
   if (eventType.startsWith('response.output_text.') || eventType.startsWith('response.refusal.')) return 'message'
   if (eventType.startsWith('response.reasoning_')) return 'reasoning'
@@ -40,7 +43,7 @@ export function typeOfItem(eventType: string): string | null {
 
 const HIDDEN: ItemReader = { take: () => null, done: () => {} }
 
-/** Reads a message, whose parts are text or refusals. */
+/** Reads a message. Its parts are text or refusals. */
 class MessageReader implements ItemReader {
   readonly #queue: PartQueue
   readonly #parts = new Map<number, QueuedPart>()
@@ -95,7 +98,7 @@ class MessageReader implements ItemReader {
   }
 }
 
-/** Reads reasoning: pieces of a summary or of raw text. If an item has both, the first kind counts. */
+/** Reads reasoning, in pieces of a summary or of raw text. If an item has both, only the kind that arrives first is used. */
 class ReasoningReader implements ItemReader {
   readonly #part: QueuedPart
   #source: 'summary' | 'content' | null = null
@@ -139,7 +142,7 @@ class ReasoningReader implements ItemReader {
     if (textOrNull(text) !== null && this.#isAt(source, index)) this.#part.complete(textOf(text))
   }
 
-  /** Moves on to a later piece if necessary; false for an earlier piece. */
+  /** Moves on to a later piece if necessary. Returns false for an earlier piece or the other kind of text. */
   #isAt(source: 'summary' | 'content', index: JsonValue | undefined): boolean {
     this.#source ??= source
     const place = indexIn(index)
@@ -150,7 +153,7 @@ class ReasoningReader implements ItemReader {
   }
 }
 
-/** Use it for finished items only: the seal of an item that was just added may be incomplete. */
+/** Returns the seal of a finished item. The seal of an item that was only announced may be incomplete. */
 function sealOf({ id, encrypted_content }: JsonObject): Seal | null {
   const encrypted = textOrNull(encrypted_content)
   return encrypted === null ? null : { wire: 'responses', id: textOrNull(id), encrypted }
@@ -159,9 +162,9 @@ function sealOf({ id, encrypted_content }: JsonObject): Seal | null {
 class FunctionCallReader implements ItemReader {
   readonly #queue: PartQueue
   #part: QueuedPart | null = null
-  /** Arguments that arrived before the name. */
+  /** Arguments that arrived before the tool's name. */
   #early = ''
-  /** The upstream has reported the arguments as complete. */
+  /** Whether the upstream has reported the arguments as complete. */
   #isComplete = false
 
   constructor(item: JsonObject, queue: PartQueue) {
@@ -180,7 +183,7 @@ class FunctionCallReader implements ItemReader {
       case 'response.function_call_arguments.done':
         if (this.#part === null) this.#early = given === '' ? this.#early : given
         else this.#part.complete(given)
-        // Some hosts send this event before the arguments.
+        // Some hosts send this event, with empty arguments, before the real ones.
         this.#isComplete = given !== ''
     }
     return null
@@ -208,7 +211,7 @@ class FunctionCallReader implements ItemReader {
   }
 }
 
-/** Reads a call with free-form input, as a function call with a single string. */
+/** Reads a call with free-form input as a function call with a single string argument. */
 class CustomCallReader implements ItemReader {
   readonly #call: FunctionCallReader
   #input = ''

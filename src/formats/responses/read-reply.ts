@@ -1,4 +1,4 @@
-/** Reads an upstream's responses stream, or a whole response replayed as one. */
+/** Reads an upstream's responses stream, or a non-streamed response that is replayed as a stream. */
 
 import { TemplateLearner } from '../../conversation/event-template.ts'
 import type { ReaderFacts } from '../../conversation/format.ts'
@@ -21,7 +21,7 @@ export class ResponsesReader implements ReplyReader {
   #started = false
   #refused = false
   #hasCalls = false
-  /** Why the response is incomplete; null: it is complete. */
+  /** Why the response is incomplete; null if it is complete. */
   #cut: string | null = null
   finished = false
   readonly #learner = new TemplateLearner()
@@ -89,7 +89,7 @@ export class ResponsesReader implements ReplyReader {
         break
       default:
         if (type.startsWith('response.')) this.#takeOfItem(type, data, event.raw)
-        // All other events: keep-alives, vendor-specific ones, and errors of any shape, which make it throw.
+        // Any other event: a keep-alive, a vendor-specific event, or an error of any shape, for which this throws.
         else readEvent(event)
     }
   }
@@ -122,7 +122,7 @@ export class ResponsesReader implements ReplyReader {
     this.#learner.learn(byteText(raw), '"delta":')
   }
 
-  /** Adds an item that has events but was never announced. */
+  /** Adds an item that was never announced, on its first event. */
   #addUntold(type: string, { output_index, item_id }: JsonObject): KnownItem | null {
     const itemType = typeOfItem(type)
     return itemType === null ? null : this.#add({ type: itemType, id: item_id ?? null }, output_index)

@@ -14,7 +14,7 @@ import { readDefinitions, readTools } from './read-tools.ts'
 import { readTurns, responsesWords } from './read-turns.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
-/** Throws GatewayError `invalid_request` or `previous_response_not_found`. */
+/** Reads the request. Throws GatewayError `invalid_request` or `previous_response_not_found`. */
 export function readRequest(body: JsonObject, facts: ReadFacts): { request: ConversationRequest; echo: ResponsesEcho } {
   refuseWrongTypes(body)
   refuseMemory(body)
@@ -38,7 +38,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
   return { request, echo: echoOf(body, registry, turns) }
 }
 
-/** Refuses references to stored content, without which part of the conversation would be lost. */
+/** Refuses references to content stored at a provider, without which part of the conversation would be lost. */
 function refuseMemory(body: JsonObject): void {
   if (isGiven(body.previous_response_id)) {
     throw new GatewayError('previous_response_not_found', { param: 'previous_response_id' })
@@ -80,7 +80,7 @@ export function readStructure(body: JsonObject): StructureRequest | null {
   }
 }
 
-/** Reads `reasoning`. Requesting a summary alone does not request reasoning. */
+/** Reads `reasoning`. A request for a summary alone does not turn reasoning on. */
 export function readReasoning(body: JsonObject): ReasoningRequest {
   const reasoning = objectOrNull(body.reasoning)
   const summary = textOrNull(reasoning?.summary) ?? textOrNull(reasoning?.generate_summary)

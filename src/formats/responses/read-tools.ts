@@ -1,4 +1,4 @@
-/** Reads tools and tool choice of a responses request. */
+/** Reads the tools and the tool choice of a responses request. */
 
 import { fits } from '../../conversation/patterns.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -7,13 +7,13 @@ import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, 
 import { freeformDefinition } from './freeform.ts'
 import { ToolRegistry } from './tool-registry.ts'
 
-/** Clients send these by default, whatever the model, so they are dropped silently. */
+/** Clients send these tools by default, whatever the model, so they are dropped silently. */
 const LEFT_OUT = ['web_search*', 'image_generation', 'programmatic_tool_calling']
 const RUN_BY_PROVIDER = ['file_search', 'code_interpreter', 'mcp', 'computer*']
-/** Defined by the provider but run by the client. */
+/** Tools defined by the provider but run by the client. */
 const KNOWN_TO_SOME = ['local_shell', 'shell', 'apply_patch']
 
-/** Name given to the client's tool search, which has none of its own. */
+/** Name given to the client's tool search, which has no name of its own. */
 const TOOL_SEARCH = 'tool_search'
 
 /** Reads all tools of a request, including those declared in its items. */
@@ -28,7 +28,7 @@ export function readDefinitions(body: JsonObject, leftOut: readonly string[] | n
   return registry
 }
 
-/** Items that declare tools in the middle of a conversation. */
+/** Whether an item declares tools in the middle of a conversation. */
 function holdsTools(item: JsonObject): boolean {
   return item.type === 'additional_tools' || (item.type === 'tool_search_output' && item.execution !== 'server')
 }
@@ -53,7 +53,7 @@ function readTool(value: JsonValue, place: string, { registry, leftOut }: Readin
       readNamespace(tool, place, registry)
       return
     case TOOL_SEARCH:
-      // Tool search by the provider is not needed, because all tools are declared.
+      // Tool search by the provider is unnecessary, because all tools are declared.
       if (tool.execution !== 'client') return
       registry.define({ kind: TOOL_SEARCH, name: TOOL_SEARCH, namespace: null }, functionDefinition(tool))
       return
@@ -70,7 +70,7 @@ function readNamespace(namespace: JsonObject, place: string, registry: ToolRegis
     if (tool.type !== 'function' && tool.type !== 'custom') {
       refuse(`${inside}.type`, `expected "function" or "custom", not ${JSON.stringify(tool.type ?? null)}`)
     }
-    // The namespace's description is added once, to its first tool.
+    // Only the namespace's first tool gets the namespace's description.
     const descriptions =
       index === 0 ? [textOrNull(namespace.description), textOrNull(tool.description)] : [tool.description]
     const description = descriptions.filter(text => typeof text === 'string').join('\n\n')
@@ -147,7 +147,7 @@ function allowedNames(allowed: JsonObject, registry: ToolRegistry): ReadonlySet<
   return new Set(tools.filter(tool => tool !== null && registry.has(tool)).map(tool => registry.nameOf(tool!)))
 }
 
-/** The tool that a choice names; null for a provider's tool. */
+/** Returns the tool that a choice names; null for a tool that the provider runs. */
 function namedTool(choice: JsonObject): Parameters<ToolRegistry['nameOf']>[0] | null {
   if (choice.type === TOOL_SEARCH) return { kind: TOOL_SEARCH, name: TOOL_SEARCH, namespace: null }
   if (choice.type !== 'function' && choice.type !== 'custom') return null

@@ -1,6 +1,6 @@
 /**
- * Groups items into turns. This format has no turns, and clients may put messages between calls and their outputs, or
- * omit outputs. The other formats require the calls of a turn to be answered in the next one.
+ * Groups items into turns. The responses format has no turns, and its clients may put messages between calls and their outputs,
+ * or omit outputs. The other formats require the calls of a turn to be answered in the next turn.
  */
 
 import { isCall } from '../../conversation/pairing.ts'
@@ -11,7 +11,10 @@ import { type ItemReading, type Piece, readItem } from './read-input.ts'
 
 const NO_OUTPUT = 'The output of this call is not known.'
 
-/** Reads `instructions` and `input`. Throws GatewayError `invalid_request`. */
+/**
+ * Reads `instructions` and `input`. Throws GatewayError `invalid_request` if `input` is empty, or holds content that cannot be
+ * converted.
+ */
 export function readTurns(body: JsonObject, reading: ItemReading): Turn[] {
   return [...readInstructions(body, reading), ...inOrder(readInput(body, reading))]
 }
@@ -38,8 +41,8 @@ function readInput({ input }: JsonObject, reading: ItemReading): Piece[] {
 }
 
 /**
- * Makes one turn of all consecutive output of the model, followed by the outputs of its calls, wherever the client put
- * them. A missing output is replaced by a note; an output without a call becomes text.
+ * Makes one turn of consecutive model output, followed by a turn with the outputs of its calls, wherever the client put them. A
+ * note replaces a missing output; an output without a call becomes text.
  */
 function inOrder(pieces: readonly Piece[]): Turn[] {
   const waiting = new Waiting(pieces)
@@ -56,7 +59,7 @@ function inOrder(pieces: readonly Piece[]): Turn[] {
   for (const piece of pieces) {
     if (piece.by === 'assistant') {
       open ??= { parts: [], place: piece.place }
-      // Keep the texts of two messages apart.
+      // A gap keeps the texts of two messages apart.
       if (open.parts.at(-1)?.kind === 'text' && piece.parts[0]?.kind === 'text') open.parts.push({ kind: 'gap' })
       open.parts.push(...piece.parts)
       continue
@@ -69,7 +72,7 @@ function inOrder(pieces: readonly Piece[]): Turn[] {
   return turns
 }
 
-/** Outputs not yet matched with a call, by call id, in order. */
+/** Holds the outputs that are not matched with a call yet: by call id, in their original order. */
 class Waiting {
   readonly #results = new Map<string, ResultPart[]>()
 
@@ -104,7 +107,10 @@ function text(value: string) {
   return { kind: 'text', text: value } as const
 }
 
-/** Refusals in this format's terms. Its reader leaves no cases for them, but the interface requires them. */
+/**
+ * Errors in the wording that clients of this format know. `readTurns` leaves no unmatched calls or outputs, but the interface
+ * requires these methods.
+ */
 export const responsesWords: ClientWords = {
   stopField: 'stop',
   missing(turn, [id = '']) {

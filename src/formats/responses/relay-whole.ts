@@ -1,4 +1,4 @@
-/** Edits for a whole response that passes through. */
+/** Makes the edits for a non-streamed response that passes through. */
 
 import type { UsageReport } from '../../conversation/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
@@ -9,7 +9,7 @@ import { writeUsage } from './usage.ts'
 
 type WholeFacts = Pick<ResponsesRelayOptions, 'clientModel' | 'names'>
 
-/** The edits for a response; empty if it needs none. */
+/** Returns the edits for a response; empty if it needs none. */
 export function relayEdits(
   response: JsonObject,
   { state, usage }: UsageReport,
@@ -18,7 +18,7 @@ export function relayEdits(
   const isNamed = response.model === undefined || response.model === clientModel
   return [
     ...(isNamed ? [] : [{ op: 'set', path: '/model', value: clientModel } as const]),
-    // Figures from elsewhere in the response are copied to where clients look for them.
+    // Clients only look for figures in `usage`, so those found elsewhere are copied there.
     ...(state === 'missing' || isObject(response.usage)
       ? []
       : [{ op: 'set', path: '/usage', value: writeUsage(usage) } as const]),

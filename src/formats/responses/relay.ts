@@ -1,6 +1,4 @@
-/**
- * Relays a stream of the responses format. Events pass through unchanged, apart from names of the model and of tools.
- */
+/** Relays a stream of the responses format. Events pass through unchanged except for the names of the model and of tools. */
 
 import { editData } from '../../conversation/event-edit.ts'
 import type { ToolNames } from '../../conversation/names.ts'
@@ -18,19 +16,19 @@ import { namesIn, namesInResponse } from './client-names.ts'
 import { failureCodeOf } from './failure.ts'
 import { StreamUsage, writeUsage } from './usage.ts'
 
-/** The start of an event that carries a piece of output. Audio is not counted as text output. */
+/** Matches the beginning of an event that carries output. Audio does not count as text output. */
 const DELTA_HEAD = /event: response\.(?![a-z_.]*audio)[a-z_.]+\.delta\ndata:/y
 const SEQUENCE = /"sequence_number": ?(\d{1,15})/
 const LINE_FEED = 10
 
-/** Occurs in every event with a response, whatever its whitespace. */
+/** Every event with a response contains this text, whatever its whitespace. */
 const RESPONSE_MARKER = '"response"'
 
 export interface ResponsesRelayOptions {
   readonly clientModel: string
   readonly countTokens: CountTokens
   readonly usageFacts: UsageFacts
-  /** Tools that were renamed for the upstream; null: none were. */
+  /** The map of tools that were renamed for the upstream; null if none were. */
   readonly names: ToolNames | null
 }
 
@@ -40,10 +38,10 @@ export class ResponsesRelay implements ReplyStream {
   readonly #usage: StreamUsage
   #terminal = NO_BYTES
   #started = false
-  /** What is known of the response, for a failure event. */
+  /** Facts about the response that a failure event needs. */
   #response: { readonly id: string; readonly createdAt: number } | null = null
   #lastSequence = -1
-  /** The start of the current kind of output events, for a quick comparison. */
+  /** How the latest type of output event begins; comparing it is faster than matching DELTA_HEAD. */
   #head = NO_BYTES
   finished = false
   skimmedTo = 0
@@ -93,7 +91,7 @@ export class ResponsesRelay implements ReplyStream {
     }
   }
 
-  /** Skims events with a piece of output, if they have exactly two lines. */
+  /** Skims events that carry output and have exactly two lines. */
   skim(all: ByteText, at: number): ByteText {
     this.skimmedTo = at
     if (this.finished) return NO_BYTES
@@ -127,7 +125,7 @@ export class ResponsesRelay implements ReplyStream {
     return this.#counter.estimate()
   }
 
-  /** The event that ends a failed stream: the response as far as it is known, or a plain error. */
+  /** Returns the event that ends a failed stream: the response as far as it is known, else a plain error. */
   failureEvent(error: GatewayError): string {
     const code = failureCodeOf(error)
     const sequence_number = this.#lastSequence + 1
@@ -152,7 +150,7 @@ export class ResponsesRelay implements ReplyStream {
     })
   }
 
-  /** Offset of the data in an output event; 0 for other events. */
+  /** Returns the offset of the data in an output event; 0 if the event is of another type. */
   #headAt(all: ByteText, at: number): number {
     const end = at + this.#head.length
     if (this.#head.length > 0 && all.slice(at, end) === this.#head) return end
@@ -177,7 +175,7 @@ export class ResponsesRelay implements ReplyStream {
     return names === null || !isObject(item) ? raw : editData(raw, namesIn(item, '/item', names))
   }
 
-  /** Reads the response in an event; returns the event with the client's names. */
+  /** Reads the response in an event. Returns the event with the client's names for the model and the tools. */
   #read(event: SseEvent, raw: ByteText): ByteText {
     const response = objectOrNull(parseEvent(event).response)
     if (response === null) return raw
@@ -188,7 +186,7 @@ export class ResponsesRelay implements ReplyStream {
     const isNamed = typeof response.model !== 'string' || response.model === clientModel
     const edits: BodyEdit[] = [
       ...(isNamed ? [] : [{ op: 'set', path: '/response/model', value: clientModel } as const]),
-      // Figures from elsewhere in the response are copied to where clients look for them.
+      // Clients only look for figures in `usage`, so those found elsewhere are copied there.
       ...(usage === null || isObject(response.usage)
         ? []
         : [{ op: 'set', path: '/response/usage', value: writeUsage(usage) } as const]),

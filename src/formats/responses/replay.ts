@@ -1,4 +1,4 @@
-/** Turns a whole response into the events of a stream. */
+/** Turns a non-streamed response into the events of a stream. */
 
 import type { UpstreamEvent } from '../../conversation/reply.ts'
 import { replayed } from '../../conversation/stream-event.ts'
@@ -7,8 +7,8 @@ import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, textOrNull } f
 type Told = readonly [type: string, members: JsonObject]
 
 /**
- * Events as an upstream would have streamed them. A failed response, or JSON that is not a response, becomes a single
- * event; a response still in progress gives none.
+ * Returns events like those that an upstream would have streamed. A failed response, or JSON that is not a response, becomes a
+ * single event; a response still in progress gives no events.
  */
 export function replayResponse(response: JsonObject): readonly UpstreamEvent[] {
   const status = response.status ?? 'completed'
@@ -29,27 +29,27 @@ function numbered(events: readonly Told[]): UpstreamEvent[] {
   return events.map(([type, members], sequence_number) => replayed(type, { type, sequence_number, ...members }))
 }
 
-/** How text is streamed: the name of its events, and the member of the part or item that holds it. */
+/** How text is streamed: the prefix of its events' names, and the member of the part or item that holds the text. */
 interface TextEvents {
   readonly events: string
   readonly member: string
-  /** More members that readers of these events expect. */
+  /** Additional members that readers of these events expect. */
   readonly besides?: JsonObject
 }
 
-/** Keyed by the part's type. */
+/** Text events by the type of the part. */
 const PART_TEXTS: ReadonlyMap<JsonValue | undefined, TextEvents> = new Map([
   ['output_text', { events: 'response.output_text', member: 'text', besides: { logprobs: [] } }],
   ['refusal', { events: 'response.refusal', member: 'refusal' }],
   ['summary_text', { events: 'response.reasoning_summary_text', member: 'text' }],
   ['reasoning_text', { events: 'response.reasoning_text', member: 'text' }],
 ])
-/** Keyed by the item's type. */
+/** Text events by the type of the item. */
 const ITEM_TEXTS: ReadonlyMap<JsonValue | undefined, TextEvents> = new Map([
   ['function_call', { events: 'response.function_call_arguments', member: 'arguments' }],
   ['custom_tool_call', { events: 'response.custom_tool_call_input', member: 'input' }],
 ])
-/** Lists of parts that an item can have. */
+/** Lists of parts that an item can have, with the names of their events. */
 const PART_LISTS = [
   { member: 'summary', index: 'summary_index', events: 'response.reasoning_summary_part' },
   { member: 'content', index: 'content_index', events: 'response.content_part' },

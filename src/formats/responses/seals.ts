@@ -1,4 +1,4 @@
-/** Recovers from sealed reasoning that a provider cannot open: detects its error, and removes the reasoning. */
+/** Recovers from sealed reasoning that a provider cannot open: recognises the provider's error, and removes the reasoning. */
 
 import type { ErrorBody } from '../../conversation/error-body.ts'
 import type { RefusedSeal } from '../../generated/types.ts'
@@ -7,8 +7,8 @@ import { arrayOrEmpty, isObject } from '../../lib/json.ts'
 import { elementsOf, membersOf } from '../../lib/json-text.ts'
 
 /**
- * Common codes and texts: OpenAI sends the code, Azure only the text (openai/openai-agents-python#2063), and both
- * refuse reasoning that is not followed by its item (Responses API, read 2026-11).
+ * Errors that several providers use. For seals that cannot be opened, OpenAI sends the code and Azure only the text
+ * (openai/openai-agents-python#2063); both also refuse reasoning that is not followed by its item (Responses API, read 2026-11).
  */
 const CODE = 'invalid_encrypted_content'
 const TEXTS = [
@@ -16,7 +16,7 @@ const TEXTS = [
   /\breasoning\b.{0,200}\bwas provided without its required following item/is,
 ]
 
-/** Whether an error refuses returned reasoning, rather than anything else in the request. */
+/** Whether an error refuses the reasoning that the client sent back, rather than anything else in the request. */
 export function refusesSeals(status: number, error: ErrorBody, fact: RefusedSeal | null): boolean {
   if (fact !== null && isMeant(status, error, fact)) return true
   return status === 400 && (error.code === CODE || TEXTS.some(text => text.test(error.message)))
@@ -25,13 +25,13 @@ export function refusesSeals(status: number, error: ErrorBody, fact: RefusedSeal
 function isMeant(status: number, error: ErrorBody, fact: RefusedSeal): boolean {
   const code = fact.code ?? null
   const message = fact.message ?? null
-  // If the fact names neither code nor message, any error of this status would match.
+  // A fact with neither code nor message would match any error of this status.
   if (fact.status !== status || (code === null && message === null)) return false
   if (code !== null && code.toLowerCase() !== error.code) return false
   return message === null || error.message.toLowerCase().includes(message.toLowerCase())
 }
 
-/** The body without reasoning items; the other items keep their bytes. Null if there are none to remove. */
+/** Returns the body without reasoning items; other items keep their bytes. Null if there are none to remove. */
 export function withoutSeals(body: Buffer): Buffer | null {
   const text = byteText(body)
   const json = parseUndecoded(text)

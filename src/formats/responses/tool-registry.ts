@@ -1,6 +1,6 @@
 /**
- * Gives the client's tools names in a flat list, because other formats have no namespaces. A name means the same tool
- * throughout the request: in definitions, choices and calls of the history.
+ * Gives the client's tools flat names, because other formats have no namespaces. A name means the same tool throughout the
+ * request: in definitions, choices and the history's calls.
  */
 
 import { hash } from '../../conversation/names.ts'
@@ -11,7 +11,7 @@ const HASH_LENGTH = 8
 const SEPARATOR = '__'
 
 type Definition = Omit<ToolDefinition, 'name'>
-/** Functions and custom tools share one set of names. */
+/** A tool's identity. Functions and custom tools share one set of names, so their kind does not matter. */
 type Named = Pick<ClientTool, 'name' | 'namespace'> & { readonly kind?: ClientTool['kind'] }
 
 export class ToolRegistry {
@@ -19,7 +19,7 @@ export class ToolRegistry {
   readonly #names = new Map<string, string>()
   readonly #taken = new Set<string>()
 
-  /** If a tool is defined twice, the last definition counts. */
+  /** Adds a tool. If a tool is defined twice, the last definition counts. */
   define(tool: ClientTool, definition: Definition): void {
     this.#tools.set(keyOf(tool), { tool, definition })
   }
@@ -28,7 +28,7 @@ export class ToolRegistry {
     return this.#tools.has(keyOf(tool))
   }
 
-  /** Call it once all tools are defined. Tools without a namespace are named first, so that they keep their names. */
+  /** Call this once all tools are defined. Tools without a namespace are named first, so that they keep their names. */
   settle(): void {
     for (const [key, { tool }] of this.#tools) {
       if (tool.namespace === null && tool.kind !== 'tool_search') this.#give(key, tool.name)
@@ -36,7 +36,7 @@ export class ToolRegistry {
     for (const { tool } of this.#tools.values()) this.nameOf(tool)
   }
 
-  /** The flat name of a tool, even if it only occurs in the history. */
+  /** Returns the flat name of a tool, even if the tool only occurs in the history. */
   nameOf(tool: Named): string {
     const key = keyOf(tool)
     const known = this.#names.get(key)
@@ -52,7 +52,7 @@ export class ToolRegistry {
     return [...this.#tools.values()].map(({ tool, definition }) => ({ name: this.nameOf(tool), ...definition }))
   }
 
-  /** Keyed by flat name. */
+  /** Returns the client's tools by flat name. */
   clientTools(): ReadonlyMap<string, ClientTool> {
     return new Map([...this.#tools.values()].map(({ tool }) => [this.nameOf(tool), tool]))
   }

@@ -1,4 +1,4 @@
-/** Usage figures of the responses format, whose `input_tokens` include cached tokens. */
+/** Reads and writes usage figures of the responses format, whose `input_tokens` include cached tokens. */
 
 import { onlyProgramCalls, ProgramCalls } from '../../conversation/program-calls.ts'
 import {
@@ -14,12 +14,12 @@ import {
 } from '../../conversation/usage.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 
-/** Reads a `usage` object; null without any counts. */
+/** Reads a `usage` object; null if it has no counts. */
 export function readUsage(usage: JsonValue | undefined): TokenUsage | null {
   return isObject(usage) ? readCounts(usage, NOTHING_NAMED) : null
 }
 
-/** The usage of a response; null without any counts. */
+/** Reads the usage of a response; null if it has no counts. */
 export function readResponseUsage(response: JsonObject, facts: UsageFacts): TokenUsage | null {
   return readCounts(objectOrNull(response.usage) ?? {}, namedCounts(response, facts))
 }
@@ -45,13 +45,13 @@ function readCounts(usage: JsonObject, named: NamedCounts): TokenUsage | null {
   }
 }
 
-/** The usage report of a finished response. */
+/** Returns the usage report of a finished response. */
 export function reportOf(response: JsonObject, facts: UsageFacts): UsageReport {
   const zeroIsTrue = onlyProgramCalls(arrayOrEmpty(response.output))
   return usageReport(readResponseUsage(response, facts), { final: true, zeroIsTrue })
 }
 
-/** The usage report of a stream. */
+/** Builds the usage report of a stream. */
 export class StreamUsage {
   readonly #facts: UsageFacts
   readonly #calls = new ProgramCalls()
@@ -66,7 +66,7 @@ export class StreamUsage {
     this.#calls.add(item)
   }
 
-  /** Takes the response in an event; returns its usage. `final`: the response has ended. */
+  /** Reads the response in an event and returns its usage. `final`: whether the response has ended. */
   response(response: JsonObject, { final }: { final: boolean }): TokenUsage | null {
     // Some hosts omit the items in the last event.
     const output = arrayOrEmpty(response.output)
@@ -78,7 +78,6 @@ export class StreamUsage {
   }
 }
 
-/** Builds the `usage` object of a response. */
 export function writeUsage(usage: TokenUsage): JsonObject {
   return {
     input_tokens: usage.inputTokens,

@@ -1,4 +1,4 @@
-/** Writes text, images and documents as content of a responses request. */
+/** Writes text, images and documents as the content of a responses request. */
 
 import { dataUrl, imageUrl } from '../../conversation/images.ts'
 import type { ContentPart, ResultContent, ResultPart } from '../../conversation/request.ts'
@@ -8,12 +8,15 @@ export function isContent(part: ContentPart): part is ResultContent {
   return part.kind === 'text' || part.kind === 'image' || part.kind === 'document'
 }
 
-/** Empty parts are left out. */
+/** Writes content. Empty texts are left out. */
 export function writeContent(parts: readonly ResultContent[]): JsonObject[] {
   return parts.filter(part => part.kind !== 'text' || part.text !== '').map(writePart)
 }
 
-/** Text-only results become a single string. The format cannot mark a result as failed, so the text says so. */
+/**
+ * Writes a tool's output; one with text only becomes a single string. The format cannot mark an output as failed, so the text
+ * says so.
+ */
 export function writeOutput({ content, isError }: ResultPart): JsonValue {
   if (content.every(part => part.kind === 'text')) {
     const text = content

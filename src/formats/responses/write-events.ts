@@ -13,7 +13,7 @@ export class EventLog {
   #events = NO_BYTES
   readonly #numbers: EventNumbers = { next: 0 }
 
-  /** Adds an event. `texts`: the texts that replace each TEXT in the members, in order. */
+  /** Adds an event. `texts`: JSON strings that replace each TEXT in the members, in order. */
   add(type: string, members: JsonObject, texts: readonly ByteText[] = []): void {
     this.#add(type, jsonWith(members, texts).slice(1))
   }
@@ -29,7 +29,10 @@ export class EventLog {
     this.#add(type, concat(ascii('"response":'), responseJson, ascii('}')))
   }
 
-  /** Events with pieces of text. `place`: item and indexes that they belong to. `rest`: members after the piece. */
+  /**
+   * Returns a frame for events that carry pieces of text. `place`: the item and indexes that they belong to. `rest`: members
+   * after the piece.
+   */
   frame(type: DeltaType, place: JsonObject, rest: JsonObject = {}): DeltaFrame {
     const name = ascii(type)
     const members = asciiJson(place).slice(1, -1)
@@ -52,7 +55,7 @@ export class EventLog {
     return events
   }
 
-  /** `members`: the JSON of the event's other members, without the opening brace. */
+  /** `members`: JSON of the event's other members, without the opening brace. */
   #add(type: string, members: ByteText): void {
     const head = `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#numbers.next++},`
     this.#events = concat(this.#events, ofCharacters(head), members, ascii('\n\n'))

@@ -18,10 +18,10 @@ import { isContent, writeContent, writeOutput } from './write-content.ts'
 import { freeformNames } from './write-tools.ts'
 
 export interface WrittenInput {
-  /** '' for none. */
+  /** '' for no instructions. */
   readonly instructions: string
   readonly input: JsonObject[]
-  /** For each item, the path of its source; see WrittenRequest. */
+  /** For each item, the path of its source in the client's body. */
   readonly places: readonly string[]
 }
 
@@ -38,7 +38,7 @@ export function writeInput(turns: readonly PairedTurn[], { dialect, tools }: Fac
   }
   const first = turns.findIndex(turn => turn.role !== 'system')
   const leading = turns.slice(0, first < 0 ? turns.length : first)
-  // If there are only instructions, they go into `input`, which must not be empty.
+  // A request with nothing but instructions puts them into `input`, which must not be empty.
   const isField = dialect.turns.systemRole === 'instructions' && leading.length < turns.length
   const input: JsonObject[] = []
   const places: string[] = []
@@ -54,7 +54,7 @@ export function writeInput(turns: readonly PairedTurn[], { dialect, tools }: Fac
 interface InputWriting {
   readonly dialect: Dialect
   readonly ids: UpstreamIds
-  /** Names of the tools sent as free-form tools. */
+  /** Names of the tools that are sent as free-form tools. */
   readonly freeform: ReadonlySet<string>
 }
 
@@ -81,7 +81,7 @@ function message(role: string, content: JsonObject[]): JsonObject {
   return { type: 'message', role, content }
 }
 
-/** Each output becomes an item; everything else in the turn follows as a single message. */
+/** Writes each tool output as an item of its own; everything else in the turn follows as a single message. */
 function writeUser({ parts, answers }: PairedTurn, writing: InputWriting): JsonObject[] {
   const outputs = parts.filter(isResult).map(result => writeResult(result, answers.get(result)!, writing))
   const content = writeContent(parts.filter(isContent))
@@ -96,11 +96,11 @@ function writeResult(result: ResultPart, call: CallPart, { ids, freeform }: Inpu
   }
 }
 
-/** Items in the order of the parts. Trailing reasoning is dropped, because providers refuse it. */
+/** Writes items in the order of the parts. Trailing reasoning is dropped, because providers refuse it. */
 function writeAssistant(parts: readonly ContentPart[], writing: InputWriting): JsonObject[] {
   const items: JsonObject[] = []
   let texts: TextPart[] = []
-  // Without a phase, models take text before a call for the end of their work.
+  // Without a phase, models take text before a call as the end of their work.
   const phase = parts.some(isCall) ? 'commentary' : 'final_answer'
   for (const part of parts) {
     if (part.kind === 'text') {
@@ -122,7 +122,7 @@ function writeAssistant(parts: readonly ContentPart[], writing: InputWriting): J
   }
 }
 
-/** Item ids are omitted, because an upstream does not know those of another service. */
+/** Writes a call. Its item id is omitted, because an upstream does not know the ids of another service. */
 function writeCall(call: CallPart, { ids, freeform }: InputWriting): JsonObject {
   const { name, input } = call
   const call_id = ids.of(call)
@@ -132,7 +132,8 @@ function writeCall(call: CallPart, { ids, freeform }: InputWriting): JsonObject 
 }
 
 /**
- * Sealed reasoning is sent as it came. Other reasoning is sent as text; the dialect's pass knows which hosts take it.
+ * Writes reasoning. Sealed reasoning is sent back as it came. Other reasoning is sent as text, which the dialect removes for
+ * hosts that do not accept it.
  */
 function writeReasoning({ texts, seal }: ReasoningPart, { dialect }: InputWriting): JsonObject[] {
   const summary = texts.map((text): JsonObject => ({ type: 'summary_text', text }))

@@ -1,4 +1,4 @@
-/** Builds the items of a response for clients, both for streams and for whole replies. */
+/** Builds the items of a response, streamed or not. */
 
 import { argumentsObject } from '../../conversation/arguments.ts'
 import { CallIds } from '../../conversation/call-ids.ts'
@@ -10,12 +10,12 @@ import type { ClientTool, ResponsesEcho } from './echo.ts'
 
 export type CallStart = PartStart & { readonly kind: 'call' }
 
-/** A call with the names that the client knows. */
+/** A call with the tool's name and namespace as the client knows them. */
 export interface ClientCall extends ClientTool {
   readonly callId: string
 }
 
-/** Assigns call ids that are unique within the conversation. Create one per reply. */
+/** Assigns call ids that are unique within the conversation. Create one instance per reply. */
 export class ReplyCalls {
   readonly #tools: ResponsesEcho['tools']
   readonly #ids: CallIds
@@ -37,7 +37,7 @@ export function itemId(kind: keyof typeof ID_PREFIXES, { newId }: WriterFacts): 
   return ID_PREFIXES[kind] + newId()
 }
 
-/** State of an item without content yet. */
+/** State of an item that has no content yet. */
 const BEGUN = { status: 'in_progress' } as const
 const DONE = { status: 'completed' } as const
 
@@ -62,18 +62,18 @@ export function begunReasoning(id: string): JsonObject {
   return { id, type: 'reasoning', ...BEGUN, summary: [] }
 }
 
-/** `mark`: wraps the provider's seal; null without one. */
+/** Returns a finished reasoning item. `mark`: the wrapped seal of the provider; null if there is none. */
 export function reasoningItem(id: string, texts: readonly string[], mark: string | null): JsonObject {
   const sealed = mark === null ? {} : { encrypted_content: mark }
   return { id, type: 'reasoning', ...DONE, summary: texts.map(summaryPart), ...sealed }
 }
 
 export function markOf(seal: Seal | null | undefined, { markSeal }: WriterFacts): string | null {
-  // The texts stay separate in this format, so the mark need not record their lengths.
+  // In this format, texts stay separate, so the mark need not record their lengths.
   return seal == null ? null : markSeal(seal, [])
 }
 
-/** `json`: the arguments as the model wrote them; null while they are unknown. */
+/** Returns a call item. `json`: the arguments as the model wrote them; null if they have not arrived yet. */
 export function callItem(id: string, call: ClientCall, json: string | null): JsonObject {
   const state = json === null ? BEGUN : DONE
   const { callId: call_id, name } = call
@@ -103,12 +103,12 @@ export function callItem(id: string, call: ClientCall, json: string | null): Jso
   }
 }
 
-/** Name of the single string parameter of a free-form tool sent as a function. */
+/** Name of the string parameter when a free-form tool is sent as a function. */
 export const FREE_TEXT_KEY = 'input'
 
 /**
- * The input for a free-form tool: the single string among its arguments. Some models rename it, and some write the text
- * without any JSON around it.
+ * Returns the input for a free-form tool: the single string among its arguments. Some models rename that parameter, and some
+ * write the text without any JSON around it.
  */
 export function freeText(json: string): string {
   const value = parseJson(json)

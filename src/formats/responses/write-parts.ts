@@ -1,4 +1,4 @@
-/** The open item of a responses stream, with the events that fill it. */
+/** The items of a responses stream. An open item writes its own events. */
 
 import type { DeltaFrame } from '../../conversation/delta-frame.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
@@ -22,7 +22,7 @@ import {
 } from './write-items.ts'
 import { TEXT } from './written-texts.ts'
 
-/** Where an item writes its events. */
+/** Where an item writes its events, and at which position it is. */
 export interface ItemPlace {
   readonly events: EventLog
   readonly outputIndex: number
@@ -31,16 +31,16 @@ export interface ItemPlace {
 
 export interface OpenItem {
   readonly kind: PartKind
-  /** Like `frame` of a ReplyWriter; its texts go to `framed` as well. */
+  /** Like `ReplyWriter.frame`: text written with it must also be passed to `framed`. */
   readonly frame: DeltaFrame | null
   delta(text: string): void
   framed(text: ByteText): void
   divide(): void
-  /** The finished item, whose last event is left to the caller; null if it never started, because it was empty. */
+  /** Returns the finished item; the caller writes its last event. Null if the item never started, because it was empty. */
   close(seal: Seal | null): FinishedItem | null
 }
 
-/** `texts`: the texts that replace each TEXT in the item, in order. */
+/** A finished item. `texts`: JSON strings that replace each TEXT in `item`, in order. */
 export interface FinishedItem {
   readonly item: JsonObject
   readonly texts: readonly ByteText[]
@@ -50,7 +50,7 @@ function addItem({ events, outputIndex }: ItemPlace, item: JsonObject): void {
   events.add('response.output_item.added', { output_index: outputIndex, item })
 }
 
-/** A message with a single part: text or a refusal. Starts with its first piece. */
+/** A message with a single part, either text or a refusal. Starts with the first piece of text. */
 export class MessageItem implements OpenItem {
   readonly kind: 'text' | 'refusal'
   readonly #place: ItemPlace
@@ -110,7 +110,10 @@ export class MessageItem implements OpenItem {
   }
 }
 
-/** Reasoning as summary parts, because clients hide raw reasoning. Starts with its first piece, or with its seal. */
+/**
+ * Reasoning, written as summary parts because clients hide raw reasoning. Starts with the first piece of text, or with the seal
+ * if there is no text.
+ */
 export class ReasoningItem implements OpenItem {
   readonly kind = 'reasoning'
   readonly #place: ItemPlace
@@ -181,8 +184,8 @@ export class ReasoningItem implements OpenItem {
 }
 
 /**
- * A call. A function's arguments are sent as they arrive. Other kinds, whose form differs from what the model writes,
- * are sent at the end.
+ * A call. A function's arguments are sent as they arrive. The input of other tools is sent at the end, because its form differs
+ * from what the model writes.
  */
 export class CallItem implements OpenItem {
   readonly kind = 'call'
@@ -190,7 +193,7 @@ export class CallItem implements OpenItem {
   readonly #call: ClientCall
   readonly #id: string
   readonly #at: JsonObject
-  /** Null: nothing is sent before the end. */
+  /** Null if nothing is sent until the call is complete. */
   readonly frame: DeltaFrame | null
   readonly #arguments = new GatheredText()
 

@@ -1,4 +1,4 @@
-/** Writes a reply as a responses stream or as a whole response. */
+/** Writes a reply in the responses format, streamed or not. */
 
 import type { DeltaFrame } from '../../conversation/delta-frame.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
@@ -26,7 +26,7 @@ import { CallItem, MessageItem, type OpenItem, ReasoningItem } from './write-par
 import { endState, failedState, ResponseObject, type ResponseState } from './write-response.ts'
 import { jsonWith } from './written-texts.ts'
 
-/** `incomplete`: the reply was cut off within the item. */
+/** `incomplete`: the reply was truncated within the item. */
 type EndStatus = 'completed' | 'incomplete'
 
 export class ResponsesWriter implements ReplyWriter {
@@ -38,7 +38,7 @@ export class ResponsesWriter implements ReplyWriter {
   readonly #items: WrittenItem[] = []
   #open: OpenItem | null = null
   /**
-   * The item of a closed part. Its status (completed or incomplete) is known when the next part opens, or at the end.
+   * The item of the part closed last. Only when another part opens, or at the end, is it known whether the item was truncated.
    */
   #over: { readonly item: OpenItem; readonly seal: Seal | null } | null = null
   #started = false
@@ -100,7 +100,7 @@ export class ResponsesWriter implements ReplyWriter {
 
   said(): void {}
 
-  /** The events that end a failed stream. Clients require the start of the response before them. */
+  /** Returns the events that end a failed stream. Clients require the events that start a response before them. */
   fail(error: GatewayError): string {
     this.start()
     this.#finish('completed')
@@ -159,12 +159,12 @@ export function writeReply(reply: FoldedReply, echo: ResponsesEcho, facts: Write
   )
 }
 
-/** A truncated reply is truncated in its last item. */
+/** Returns the last item's status: that is where a truncated reply was cut off. */
 function lastStatus({ status }: ResponseState): EndStatus {
   return status === 'incomplete' ? status : 'completed'
 }
 
-/** The item for a part of a whole reply; null if the part is empty. */
+/** Returns the item for a part of a non-streamed reply; null if the part is empty. */
 function wholeItem(part: FoldedPart, calls: ReplyCalls, facts: WriterFacts): JsonObject | null {
   switch (part.kind) {
     case 'text':

@@ -1,4 +1,4 @@
-/** Builds the response object, for events and for whole replies. */
+/** Builds the response object for a stream's events and for non-streamed replies. */
 
 import type { WriterFacts } from '../../conversation/format.ts'
 import type { StopReason } from '../../conversation/reply.ts'
@@ -9,7 +9,7 @@ import type { WrittenItem } from './carrier.ts'
 import type { ResponsesEcho } from './echo.ts'
 import { writeUsage } from './usage.ts'
 
-/** Members that never depend on the request: nothing is stored, even if the request asks for that. */
+/** Members that do not depend on the request. Nothing is stored, even if the request asks for it. */
 const CONSTANT: JsonObject = {
   background: false,
   max_tool_calls: null,
@@ -20,15 +20,18 @@ const CONSTANT: JsonObject = {
   top_logprobs: 0,
 }
 
-/** Long members of the request, left empty at the start: clients that read them do so in the finished response. */
+/**
+ * Large members that repeat the request. They are empty in the first events, because clients only read them in the finished
+ * response.
+ */
 const LEFT_OUT_AT_THE_START: JsonObject = { instructions: null, tools: [] }
 
-/** The state of a response, without its items. */
+/** The members of a response that change during a stream, except its items. */
 export interface ResponseState {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
   readonly error: JsonObject | null
   readonly incomplete_details: JsonObject | null
-  /** Seconds since 1970; null unless the response is complete. */
+  /** Time of completion in seconds since 1970; null unless the response is complete. */
   readonly completed_at: number | null
   readonly usage: JsonObject | null
 }
@@ -37,7 +40,7 @@ const OPEN = { error: null, incomplete_details: null, completed_at: null, usage:
 export const IN_PROGRESS: ResponseState = { status: 'in_progress', ...OPEN }
 
 export interface EndFacts {
-  /** The reply itself explains the refusal. */
+  /** Whether the reply itself explains the refusal. */
   readonly refused: boolean
   readonly nowSeconds: number
 }
@@ -57,7 +60,7 @@ export function failedState(code: string, message: string): ResponseState {
   return { ...OPEN, status: 'failed', error: { code, message } }
 }
 
-/** Writes the successive states of one response, under a single id. */
+/** Writes the successive states of a response, all with the same id. */
 export class ResponseObject {
   readonly #head: JsonObject
   readonly #fields: JsonObject
@@ -71,12 +74,12 @@ export class ResponseObject {
     return { ...this.#head, ...state, output, ...CONSTANT, ...this.#fields }
   }
 
-  /** The initial state as JSON. */
+  /** Returns the initial state as JSON. */
   begun(): ByteText {
     return encodeText(JSON.stringify({ ...this.whole(IN_PROGRESS, []), ...LEFT_OUT_AT_THE_START }))
   }
 
-  /** The final state as JSON, from serialized items. */
+  /** Returns the final state as JSON, from serialized items. */
   ended(state: ResponseState, items: readonly WrittenItem[]): ByteText {
     const head = encodeText(JSON.stringify({ ...this.#head, ...state })).slice(0, -1)
     const output = joinBytes(

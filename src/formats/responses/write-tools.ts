@@ -1,16 +1,16 @@
-/** Writes tools and tool choice of a responses request. */
+/** Writes the tools and the tool choice of a responses request. */
 
 import type { ToolChoice, ToolDefinition, ToolRequest } from '../../conversation/request.ts'
 import type { Dialect } from '../../generated/types.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
-/** Names of the free-form tools that stay as they are, if the host supports them. */
+/** Returns the names of the tools that are sent as free-form tools, which requires the host's support. */
 export function freeformNames({ definitions }: ToolRequest, { tools }: Dialect): ReadonlySet<string> {
   if (tools.custom !== 'native') return new Set()
   return new Set(definitions.filter(tool => tool.freeform !== undefined).map(({ name }) => name))
 }
 
-/** Without tools, all of these fields must be absent. */
+/** If there are no tools, all of these fields must be absent. */
 export function writeTools(tools: ToolRequest, dialect: Dialect): JsonObject {
   if (tools.definitions.length === 0) return {}
   const freeform = freeformNames(tools, dialect)
@@ -22,7 +22,7 @@ export function writeTools(tools: ToolRequest, dialect: Dialect): JsonObject {
   }
 }
 
-/** Always writes `strict`: its default is true here, which makes models fill in optional parameters. */
+/** Always writes `strict`, whose default in this format is true and makes models fill in optional parameters. */
 function functionTool({ name, description, schema, strict }: ToolDefinition): JsonObject {
   return { type: 'function', name, ...(description !== null && { description }), parameters: schema, strict }
 }

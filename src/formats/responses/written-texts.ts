@@ -1,14 +1,17 @@
-/** JSON of values with long texts. Several events repeat each text, but it is serialized once. */
+/** Serializes values that contain long texts. Several events repeat each text, but it is serialized only once. */
 
 import { type ByteText, encodeText, joinBytes, ofCharacters } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** Placeholder for a text that is already serialized. In a value, it must come before all strings from outside. */
+/**
+ * Placeholder for a text that is already serialized. Within a value, it must precede all strings that come from clients or
+ * models.
+ */
 export const TEXT = '\u0000text'
 
 const WRITTEN = ofCharacters(JSON.stringify(TEXT))
 
-/** The value as JSON, with each TEXT replaced by the next of the texts, which are JSON strings. */
+/** Returns the value as JSON, with each TEXT replaced by the next of `texts`, which are JSON strings. */
 export function jsonWith(value: JsonObject, texts: readonly ByteText[]): ByteText {
   let rest = encodeText(JSON.stringify(value))
   const pieces: ByteText[] = []
