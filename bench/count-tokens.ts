@@ -1,6 +1,6 @@
 /**
- * How long `count_tokens` takes without its HTTP side, by size and kind of text, up to a whole body of 20 MB. Then the
- * tokenizer alone, compared with the gpt-tokenizer package, whose vocabulary it uses. Prints figures; asserts nothing.
+ * Measures how long `count_tokens` takes, without HTTP, by size and kind of text, up to a body of 20 MB; then the tokenizer
+ * alone, compared with the gpt-tokenizer package, whose vocabulary it uses. Prints figures; asserts nothing.
  * Run: npm exec node bench/count-tokens.ts [repetitions]
  */
 
@@ -55,7 +55,7 @@ for (const [name, text] of Object.entries(TEXTS)) {
 const COMPARED_CHARACTERS = 100_000
 const RUN_CHARACTERS = 10_000
 
-/** A text of the same kind for each turn; unbroken runs differ each time, because the package caches them. */
+/** Returns a text of a kind for each turn. The unbroken run differs each time, because the package caches it. */
 const SAMPLES: Readonly<Record<string, (turn: number) => string>> = {
   ...Object.fromEntries(
     ['code', 'json', 'vietnamese'].map(name => {

@@ -1,4 +1,4 @@
-/** A journal of many accounts with everything that operators look up about calls, for the bench of their pages. */
+/** Fills a journal with many accounts and everything that operators look up about calls, for the bench of their pages. */
 
 import { sumDays } from '../src/ledger/day-totals.ts'
 import { rollUpCalls } from '../src/ledger/roll-up.ts'
@@ -6,7 +6,7 @@ import type { Sql } from '../src/lib/database.ts'
 import { insertUsage, SUM_DAYS, type UsageValues } from './usage-rows.ts'
 import { SESSION, withoutIndexes } from './years/indexes.ts'
 
-/** Columns of calls from a query that has `status`, `upstream` and `cost`; every hundredth call failed over. */
+/** SQL values of calls, for a query that has the columns `status`, `upstream` and `cost`; every hundredth call failed over. */
 export const TRIED: UsageValues = {
   requested_name: `case when n % 4 = 0 then 'vendor/model-' || n % 10 end`,
   status: 'status',
@@ -25,8 +25,8 @@ export const TRIED: UsageValues = {
 }
 
 /**
- * Twenty orders of each account, with codes that look as random as real ones; a transfer for each order, of which every
- * hundredth did not match; and a line of the operators' log for each order.
+ * Twenty orders of each account, with codes that look as random as real ones; a transfer for each order, every hundredth of which
+ * did not match; and an entry in the operators' log for each order.
  */
 const MONEY_AND_LOG = [
   `insert into topup_order (order_code, account_id, amount_vnd, created_at, expires_at, paid_vnd, first_paid_at)
@@ -45,9 +45,9 @@ const MONEY_AND_LOG = [
 ]
 
 /**
- * Fills 90 days with calls of this many accounts, with one key each; one account makes a tenth of the calls. There are
- * ten models and three upstreams, and a fourth that served only 50 calls, in the middle. Every 20th call is an error,
- * every 100th failed over, and every 1,000th took longer than a minute. Then rolls the calls up.
+ * Fills 90 days with the calls of this many accounts, which have one key each; one account makes a tenth of the calls. There are
+ * ten models and three upstreams, plus a fourth that served only 50 calls, halfway through. Every 20th call is an error, every
+ * 100th failed over, and every 1,000th took longer than a minute. Then rolls the calls up.
  */
 export async function fillDesk(sql: Sql, { calls, accounts }: { calls: number; accounts: number }): Promise<void> {
   await sql.unsafe(

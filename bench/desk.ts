@@ -1,6 +1,6 @@
 /**
- * The operator's pages over HTTP with the calls of a thousand customers, served by a separate gateway process.
- * Prints what each costs; asserts nothing. Run: npm exec node bench/desk.ts [thousands of calls]
+ * Measures the operator's pages over HTTP, with the calls of a thousand customers, served by a separate gateway process. Prints
+ * what each costs; asserts nothing. Run: npm exec node bench/desk.ts [thousands of calls]
  */
 
 import { createAccount } from '../src/accounts/accounts.ts'

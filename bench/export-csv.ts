@@ -16,7 +16,7 @@ export interface Exported {
   readonly peak: number
 }
 
-/** `pauseMs`: what a slow reader waits after each chunk. */
+/** Downloads an export and measures it. `pauseMs`: how long a slow reader waits after each chunk. */
 export async function exportCsv(signedIn: SignedIn, path: string, pauseMs: number): Promise<Exported> {
   const before = memoryMebibytes(signedIn)
   let peak = before
@@ -40,13 +40,12 @@ export function describeExport({ rows, megabytes, seconds, before, peak }: Expor
   return `${rows} rows, ${megabytes.toFixed(0)} MB, ${seconds.toFixed(1)} s, memory ${before} MB before, ${peak} MB at most`
 }
 
-/** CPU that the gateway has used so far; a tick is 10 ms. */
+/** CPU time that the gateway has used so far, assuming kernel ticks of 10 ms. */
 export function cpuMilliseconds({ gatewayProcessId }: SignedIn): number {
   const fields = readFileSync(`/proc/${gatewayProcessId}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
-/** Resident memory of the gateway. */
 function memoryMebibytes({ gatewayProcessId }: SignedIn): number {
   const status = readFileSync(`/proc/${gatewayProcessId}/status`, 'utf8')
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024)

@@ -1,9 +1,10 @@
 /**
- * What strangers can take from a gateway: the longest block of its event loop, its peak memory, and the p99 of
- * concurrent honest calls, for the worst bodies, plain and compressed, 1, 12 and 100 at once, with and without money;
- * then for the largest body accepted on every endpoint; then the processor time of a refusal. A row disturbed by the
- * machine's other guests is measured again, and the least disturbed one is printed. Prints tables, asserts nothing.
- * Run: npm exec node bench/hostile.ts -- [--at-once 1,12,100] [--body start of name] [--parts worst,accepted,refusals] [--name name in results/]
+ * Measures what strangers can cost a gateway: the longest block of its event loop, its peak memory, and the p99 of concurrent
+ * honest calls, for the worst bodies, plain and compressed, 1, 12 and 100 at once, with and without money; then for the largest
+ * body accepted on every endpoint; then the processor time of a refusal. A row disturbed by other guests of the machine's host is
+ * measured again, and the least disturbed one is printed. Prints tables, asserts nothing.
+ * Run: npm exec node bench/hostile.ts -- [--at-once 1,12,100] [--body start of name] [--parts worst,accepted,refusals] [--name
+ * name in results/]
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -78,7 +79,7 @@ async function figures(): Promise<Figures> {
   }
 }
 
-/** Resets the kernel's high-water mark and the longest turn. */
+/** Resets the kernel's record of peak memory and the record of the event loop's longest turn. */
 function forgetPeaks(): void {
   program.signal('SIGUSR2')
   writeFileSync(`/proc/${program.child.pid}/clear_refs`, '5')

@@ -1,4 +1,4 @@
-/** Callers that hold and settle as fast as a ledger lets them. */
+/** Callers that place and settle holds as fast as a ledger lets them. */
 
 import { join } from 'node:path'
 import { createLedger, type RunningLedger } from '../src/ledger/ledger.ts'
@@ -31,7 +31,7 @@ const SETTLEMENT: Omit<
   estimated: false,
 }
 
-/** The ledger of one process; its spool is below `folder`. */
+/** Opens the ledger of one gateway process, with its spool below `folder`. */
 export function openBenchLedger({
   url,
   folder,
@@ -51,7 +51,7 @@ export function openBenchLedger({
   })
 }
 
-/** Callers take turns through the customers; each makes one call after another. */
+/** Runs `callers` concurrent callers, which take turns through the customers; each makes one call after another. */
 export async function drive(
   ledger: RunningLedger,
   customers: readonly Customer[],

@@ -1,7 +1,7 @@
 /**
- * Hold+settle pairs per second through the ledger on a fresh embedded Postgres, durable as in production. Prints
- * figures and their ratio to the same statements sent one call at a time; asserts nothing. --json only measures batches
- * and prints JSON. --rate only measures how long a hold and a settlement take at that many calls a second.
+ * Hold+settle pairs per second through the ledger on a fresh embedded Postgres, durable as in production. Prints figures and
+ * their ratio to the same statements sent one call at a time; asserts nothing. With --json, measures only batches and prints
+ * JSON. With --rate, measures only how long a hold and a settlement take at that many calls a second.
  * Run: npm exec node bench/ledger.ts [seconds per case] [--json] [--rate calls per second]
  */
 
@@ -70,7 +70,7 @@ async function saturate(customers: readonly Customer[]): Promise<void> {
   }
 }
 
-/** Makes calls at a fixed rate. Unless something is slow, they do not overlap, and each batch has one call. */
+/** Makes calls at a fixed rate. Unless something is slow, calls do not overlap, so each batch contains only one. */
 async function pace(customers: readonly Customer[], perSecond: number): Promise<void> {
   const ledger = await openLedger({})
   for (const phase of ['warm-up', `${perSecond} calls/s, one wallet`]) {

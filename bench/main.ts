@@ -83,7 +83,7 @@ writeFileSync(join(FOLDER, `${values.name}.md`), tableOf([results]))
 console.log(tableOf([results]))
 console.log(`bench/results/${values.name}.json`)
 
-/** In a separate process, because the bench runs the ledger in its own. */
+/** Measures the ledger in a separate process, because bench/ledger.ts runs the ledger inside its own. */
 function ledgerRows(): Row[] {
   const text = execFileSync(process.execPath, ['bench/ledger.ts', '3', '--json'], { cwd: ROOT, encoding: 'utf8' })
   const figures = JSON.parse(text) as Record<string, { pairsPerSecond: number; cpuMicrosecondsPerPair: number }>

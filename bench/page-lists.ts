@@ -1,4 +1,4 @@
-/** The pages that benches measure, with the filters that people set. */
+/** The pages that benches measure, with the filters that people use. */
 
 import { BUSINESS_SPLITS } from '../src/ledger/reports/business.ts'
 import { addDays, dayOf } from '../src/ledger/reports/days.ts'
@@ -6,7 +6,7 @@ import { addDays, dayOf } from '../src/ledger/reports/days.ts'
 /** First of the last 90 days. */
 export const LONG_AGO = addDays(dayOf(new Date()), -89)
 
-/** What customers see of their account; `middleSeq` is the number of a call in the middle of its journal. */
+/** The pages of a customer's account; `middleSeq` is the number of a call in the middle of its journal. */
 export function customerPages(middleSeq: number): string[] {
   return [
     ...['/', '/models', '/overview', '/keys', '/keys/1', '/topup', '/usage', '/usage?by=key&measure=tokens'],
@@ -17,7 +17,10 @@ export function customerPages(middleSeq: number): string[] {
   ]
 }
 
-/** What operators look at besides calls and business: the start and middle of lists, and searches that find little or nothing. */
+/**
+ * The operator's pages other than those about calls and business: the start and middle of lists, and searches with few or no
+ * results.
+ */
 export function deskPages(customer: number): string[] {
   const email = `customer-${customer}@example.com`
   return [
@@ -34,12 +37,12 @@ export function deskPages(customer: number): string[] {
   ]
 }
 
-/** Revenue, cost and margin over 30 and over 90 days, split in every way that the page offers. */
+/** Pages with revenue, cost and margin over 30 and over 90 days, split in every way that they offer. */
 export function businessPages(): string[] {
   return BUSINESS_SPLITS.flatMap(by => [`/operator/business?by=${by}`, `/operator/business?by=${by}&from=${LONG_AGO}`])
 }
 
-/** The log of calls, filtered in the ways that operators do. */
+/** The operator's log of calls, with the filters that operators use. */
 export function logPages(callInTheMiddle: string): string[] {
   const days = `from=${LONG_AGO}`
   const queries = [

@@ -1,4 +1,4 @@
-/** What pages cost: how long they take, and the processor time of the gateway and of Postgres for each load. */
+/** Measures what pages cost: how long they take, and the processor time of the gateway and of Postgres for each load. */
 
 import { readFileSync } from 'node:fs'
 import type { Sql } from '../src/lib/database.ts'

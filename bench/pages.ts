@@ -1,6 +1,6 @@
 /**
- * The pages of one account with many calls over HTTP, served by a separate gateway process, and its memory while it
- * exports all calls as CSV to a fast and to a slow reader. Prints; asserts nothing.
+ * Measures the pages of one account with many calls over HTTP, served by a separate gateway process, and the gateway's memory
+ * while it exports all calls as CSV to a fast and to a slow reader. Prints figures; asserts nothing.
  * Run: npm exec node bench/pages.ts [thousands of calls]
  */
 

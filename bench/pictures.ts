@@ -1,5 +1,5 @@
 /**
- * Takes the README's pictures: pages of an account with a month of calls, in Chromium, light and dark.
+ * Takes the README's screenshots: pages of an account with a month of calls, in Chromium, light and dark.
  * Run: make pictures (CHROMIUM=path if it is not /usr/bin/chromium).
  */
 
@@ -34,7 +34,7 @@ async function fillAccount(sql: Sql): Promise<number> {
   return accountId
 }
 
-/** Calls of 30 days by three keys, more on working days, most of them of two models. */
+/** Inserts 30 days of calls made with three keys: more on working days, and most of them to two models. */
 async function fillMonth(sql: Sql, accountId: number): Promise<void> {
   const account = String(accountId)
   await sql.unsafe(
@@ -62,7 +62,7 @@ async function fillMonth(sql: Sql, accountId: number): Promise<void> {
     `insert into usage_daily select account_id, (closed_at at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*), 0,
        sum(input_tokens), sum(output_tokens), 0, sum(cost_micro_vnd), sum(charged_micro_vnd) from usage group by 1, 2, 3, 4`,
   )
-  // The page's sums are counted from here on.
+  // Roll up the inserted calls, because the page shows only what has been rolled up.
   await sql`update usage_roll_up set closed_before = now() - interval '31 days'`
   await rollUpAccounts(sql, { turnsMax: 1_000 })
 }

@@ -1,5 +1,5 @@
 /**
- * A CPU profile as text: the functions with the most self time, and self time by room of the engine and by package.
+ * Prints a CPU profile as text: the functions with the most self time, and self time by folder below `src` and by package.
  * Run: npm exec node bench/profile-text.ts file.cpuprofile [rows]
  */
 

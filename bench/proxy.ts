@@ -1,9 +1,10 @@
 /**
- * CPU of the gateway per call and per stream event, compared with "bare" (only Fastify and undici), the limit of Node
- * and a raw pipe in the same run. Each is a separate process; the contenders' slices rotate, so that a busy machine
- * slows all of them equally; only ratios count. README.md describes the method and every option.
+ * Measures the CPU of the gateway per call and per stream event, compared with "bare" (only Fastify and undici), the limit of
+ * Node and a raw pipe in the same run. Each is a separate process; the contenders' slices rotate, so that a busy machine slows
+ * all of them equally; only ratios count. README.md describes the method and every option.
  * Run: npm exec node bench/proxy.ts -- [--base ref] [--rounds n] [--slice ms] [--warm-up ms]
- *      [--warm-up-calls n] [--case start of name] [--only part of contender's name] [--events n] [--profile folder] [--with 'NAME=value NAME=value'] [--node-tools]
+ * [--warm-up-calls n] [--case start of name] [--only part of contender's name] [--events n] [--profile folder] [--with
+ * 'NAME=value NAME=value'] [--node-tools]
  */
 
 import { mkdirSync } from 'node:fs'
@@ -16,9 +17,9 @@ import { PROXY_TABLE_HEAD, proxyTableRow } from './results.ts'
 
 export interface ProxyOptions extends Rotation {
   readonly cases: readonly Case[]
-  /** Contenders to run besides the references. */
+  /** Measures only contenders whose name contains this, and the references. */
   readonly only: string
-  /** Folder for profiles of the gateway, one per case; null: none. */
+  /** Folder for CPU profiles of the gateway, one per case; null for none. */
   readonly profile: string | null
 }
 
@@ -46,7 +47,10 @@ function profileFile(folder: string, one: Case): string {
   return join(folder, `${one.name.replaceAll(/\W+/g, '-')}.cpuprofile`)
 }
 
-/** Bare treats non-streamed calls of all formats alike, so their reference is the median over bare's slices of every format. */
+/**
+ * Computes one row. Bare treats non-streamed calls of all formats alike, so their reference is the median over bare's slices of
+ * every format.
+ */
 function rowOf(
   one: Case,
   { name, wire }: Contender,

@@ -1,6 +1,6 @@
 /**
- * Keeps replacing the workers of a gateway under a steady load of streamed and non-streamed calls, changing a price each
- * time; prints what clients noticed and what was billed. Asserts nothing.
+ * Keeps replacing the workers of a gateway under a steady load of streamed and non-streamed calls, changing a price each time;
+ * prints what clients noticed and what was billed. Asserts nothing.
  * Run: npm exec node bench/redeploy.ts [seconds] [calls per second] [workers]
  */
 

@@ -1,5 +1,5 @@
 /**
- * The queries behind the usage pages on one account with many calls, on a fresh embedded Postgres. Prints how long each
+ * Measures the queries behind the usage pages for one account with many calls, on a fresh embedded Postgres. Prints how long each
  * takes and how much memory an export needs; asserts nothing. Run: npm exec node bench/reports.ts [thousands of calls]
  */
 
@@ -48,7 +48,7 @@ try {
   const started = performance.now()
   const { calls: counted } = await rollUpAccounts(sql, { turnsMax: 5_000 })
   console.log(`rolled up ${counted} calls in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
-  // Each run merges some of the hours that are weeks old into days.
+  // Each roll-up merges some of the hours that are weeks old into days.
   for (let run = 0; run < 20; run++) await rollUpAccounts(sql)
   await sql.unsafe('vacuum analyze usage_hourly')
   for (const filter of [{}, { status: 'error' }, { tag: 'team-1' }, { keyId: 3 }] as const) {

@@ -1,5 +1,5 @@
 /**
- * Results as a Markdown table; for several runs, the range of each figure. Results of the former method have fewer
+ * Prints results as a Markdown table; for several runs, prints the range of each figure. Results of the former method have fewer
  * columns.
  * Run: npm exec node bench/results.ts bench/results/a.json bench/results/b.json …
  */
@@ -14,9 +14,9 @@ export interface Results {
   readonly cpu: string
   /** The machine's load average over a minute, before the run. */
   readonly loadBefore: number
-  /** Revision compared with. */
+  /** Revision that the run was compared with. */
   readonly base: string | null
-  /** How it was measured; absent in results of the former method. */
+  /** How the run was measured; absent in results of the former method. */
   readonly setup?: readonly string[]
   readonly proxy: readonly ProxyRow[]
   readonly others: readonly Row[]
@@ -40,7 +40,7 @@ export const PROXY_TABLE_HEAD = [
   `|---|---|${'--:|'.repeat(COLUMNS.length)}`,
 ].join('\n')
 
-/** `rows` are the figures of one case and contender, a row from each run. */
+/** Formats one case and contender as a row of the table. `rows` has its figures from each run. */
 export function proxyTableRow(rows: readonly ProxyRow[]): string {
   const [first] = rows
   const figures = COLUMNS.map(([, figure, digits]) => range(rows.map(figure), digits))

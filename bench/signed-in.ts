@@ -1,4 +1,4 @@
-/** A gateway in its own process on a fresh embedded Postgres, and a person signed in to its pages. */
+/** Runs a gateway in its own process on a fresh embedded Postgres, and signs a person in to its pages. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,14 +19,17 @@ export interface SignedIn {
   readonly baseUrl: string
   /** Value of the session cookie. */
   readonly token: string
-  /** Headers of the person's browser. */
+  /** Headers that the person's browser sends. */
   readonly headers: Readonly<Record<string, string>>
   readonly gatewayProcessId: number
-  /** Gets a page to its last byte. Rejects unless its status is 200. */
+  /** Loads a page to its last byte. Rejects unless its status is 200. */
   load(path: string): Promise<void>
 }
 
-/** Runs `work`, then removes everything. `fill` fills the migrated database and returns the account that signs in. */
+/**
+ * Runs `work` with a new gateway, then removes everything. `fill` fills the migrated database and returns the account that signs
+ * in.
+ */
 export async function whileSignedIn(
   fill: (sql: Sql) => Promise<number>,
   work: (signedIn: SignedIn) => Promise<void>,
@@ -45,7 +48,7 @@ export async function whileSignedIn(
   }
 }
 
-/** Runs `work` with a gateway of its own, on an existing database. The gateway keeps its files below `folder`. */
+/** Runs `work` with a new gateway on an existing database. The gateway keeps its files below `folder`. */
 export async function withGateway(
   given: {
     readonly sql: Sql
@@ -73,7 +76,7 @@ export async function withGateway(
       await response.arrayBuffer()
       if (response.status !== 200) throw new Error(`${path} is ${response.status}`)
     }
-    // A client's first request loads its own HTTP code, which is not the gateway's time.
+    // A client's first request also loads the client's own HTTP code, which must not count as the gateway's time.
     await load('/openapi.json')
     await work({ sql, baseUrl, token, headers, gatewayProcessId: gateway.pid as number, load })
   } finally {

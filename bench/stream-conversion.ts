@@ -1,8 +1,8 @@
 /**
- * CPU per event of a converted stream, a stream in the same format, and a raw pipe of the same bytes. Runs the whole relay,
- * with a hold that grows, but without sockets.
- * One process, one thread; the slices of all directions rotate, so that a busy machine slows all of them equally. Prints
- * a Markdown table.
+ * Measures the CPU per event of a converted stream, a stream in the same format, and a raw pipe of the same bytes. Runs the whole
+ * relay, with a hold that grows, but without sockets.
+ * One process, one thread; the slices of all directions rotate, so that a busy machine slows all of them equally. Prints a
+ * Markdown table.
  * Run: npm exec node bench/stream-conversion.ts [seconds per row]
  */
 
@@ -29,7 +29,7 @@ import { chatStreamText, messagesStreamText, responsesStreamText, type StreamSha
 const SLICE_MS = 10
 const WARM_UP_ROUNDS = 8
 const EVENTS_PER_STREAM = 400
-/** Size of a chunk when a provider sends faster than the gateway reads: what a socket delivers at once. */
+/** Size of a chunk when a provider sends faster than the gateway reads: as much as a socket delivers at once. */
 const BURST_BYTES = 16_384
 const secondsPerRow = Number(process.argv[2] ?? 3)
 
@@ -38,7 +38,7 @@ interface Way {
   readonly relay: (chunks: readonly Buffer[]) => number | Promise<number>
 }
 
-/** Relaying bytes without understanding them: each chunk is written as received. */
+/** Relays bytes without understanding them: each chunk is written as received. */
 const RAW: Way = {
   relay(chunks) {
     let bytes = 0
@@ -47,7 +47,7 @@ const RAW: Way = {
   },
 }
 
-/** The least that reading the events takes: finding them and parsing their JSON. */
+/** Does the least that reading events takes: finds them and parses their JSON. */
 const PARSE: Way = {
   relay(chunks) {
     const reader = new SseReader({ eventBytesMax: 1_000_000 })
@@ -59,7 +59,7 @@ const PARSE: Way = {
   },
 }
 
-/** A client that takes everything. */
+/** A client that accepts every write. */
 class Reader implements ClientChannel {
   readonly gone = new Canceller()
   readonly firstByteMs = null
@@ -98,7 +98,7 @@ const LIMITS = {
 } as PipelineLimits
 const PINGER = new Pinger({ nowMs: () => 0, everyMs: 60_000 })
 const NO_SOURCE = { pause: () => {}, resume: () => {}, abort: () => {} }
-/** Input and output tokens of a hold at the start of a stream. */
+/** Input and output tokens that a hold covers at the start of a stream. */
 const HELD_TOKENS = 10n + 1_024n
 
 function throughStream(open: () => ReplyStream): Way {
@@ -147,7 +147,7 @@ function throughStream(open: () => ReplyStream): Way {
   }
 }
 
-/** A request of the format; with `effort`, one that only the Responses format carries whole. */
+/** A request in this format; with `effort`, one that only the Responses format can carry in full. */
 function requestOf(model: string, format: WireName, { effort = false } = {}): JsonObject {
   const tools = [{ type: 'function', name: 'write_file', parameters: { type: 'object' } }]
   if (format === 'responses') {
@@ -192,14 +192,14 @@ async function openerOf(model: string, format: WireName, wire: WireName): Promis
   return prepared.openStream
 }
 
-/** A way and the stream that it relays. */
+/** A way of relaying, and the stream to relay. */
 interface Lane {
   readonly way: Way
   readonly chunks: readonly Buffer[]
   readonly events: number
 }
 
-/** Microseconds per event of each lane, over rotating slices. */
+/** Measures the microseconds per event of each lane, over rotating slices. */
 async function measure(lanes: ReadonlyMap<string, Lane>, seconds: number): Promise<(name: string) => number> {
   const slices = new Map([...lanes.keys()].map((name): [string, number[]] => [name, []]))
   let until = Number.POSITIVE_INFINITY
@@ -238,8 +238,8 @@ const MESSAGES = { wire: 'messages', text: messagesStreamText, model: 'claude-op
 const RESPONSES = { wire: 'responses', text: responsesStreamText, model: 'gpt-5.5' } as const
 const SHAPES: readonly StreamShape[] = ['text', 'reasoning', 'tool']
 /**
- * Each direction with Responses on one side is compared with one of the first two, whose index is `of`: with the one
- * from the same upstream if the client gets Responses, with the one to the same client if the upstream sends Responses.
+ * A direction with Responses on one side is compared with the direction at index `of`, which comes from the same upstream if the
+ * client gets Responses, and goes to the same client if the upstream sends Responses.
  */
 const DIRECTIONS = [
   { upstream: CHAT, format: 'messages', of: 0 },

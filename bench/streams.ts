@@ -1,4 +1,4 @@
-/** Streams as providers send them, for benches: text, reasoning or the arguments of a tool call, one token an event. */
+/** Streams as providers send them, for benches: text, reasoning or the arguments of a tool call, one token per event. */
 
 export type StreamShape = 'text' | 'reasoning' | 'tool'
 
@@ -61,7 +61,6 @@ export function chatStreamText(shape: StreamShape, deltas: number): string {
   ].join('')
 }
 
-/** A messages stream. */
 export function messagesStreamText(shape: StreamShape, deltas: number): string {
   const event = (data: { readonly type: string; readonly [key: string]: unknown }) =>
     `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
@@ -94,7 +93,7 @@ export function messagesStreamText(shape: StreamShape, deltas: number): string {
   ].join('')
 }
 
-/** How a Responses stream names the pieces of its only item. */
+/** How a Responses stream names the parts of its only item. */
 const RESPONSES_SHAPES = {
   text: {
     events: 'output_text',

@@ -1,8 +1,11 @@
-/** Journals of many calls, for benches. */
+/** Fills journals with many calls, for benches. */
 
 import type { Sql } from '../src/lib/database.ts'
 
-/** Values of a row in SQL. They may use `account_id`, `n` and `age` (a negative interval), which every query selects. */
+/**
+ * Values of a row in SQL, unless others are given. They may use `account_id`, `n` and `age` (a negative interval), which every
+ * query selects.
+ */
 const USUAL = {
   account_id: 'account_id',
   seq: 'n',
@@ -31,13 +34,13 @@ const USUAL = {
 /** Columns whose values differ from the usual ones, in SQL. */
 export type UsageValues = Readonly<Record<string, string>>
 
-/** A statement that writes a call for each row of `from`. */
+/** Returns the statement that inserts a call for each row of `from`. */
 export function insertUsage(from: string, values: UsageValues): string {
   const all = { ...USUAL, ...values }
   return `insert into usage (${Object.keys(all).join(', ')}) select ${Object.values(all).join(', ')} from ${from}`
 }
 
-/** Sums the journal's calls by day. */
+/** Statement that sums the journal's calls by day. */
 export const SUM_DAYS = `
   insert into usage_daily select account_id, (closed_at at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*),
      count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), sum(images), sum(cost_micro_vnd),
@@ -45,8 +48,8 @@ export const SUM_DAYS = `
     from usage group by 1, 2, 3, 4 order by 2`
 
 /**
- * Fills 90 days with calls of ten models, with two keys and a third one used once, and with ten tags and another one used
- * once. The account must be the only one.
+ * Fills 90 days with calls of ten models, with two keys and ten tags, plus a third key and an eleventh tag that are used once.
+ * The account must be the only one.
  */
 export async function fillUsage(sql: Sql, { accountId, calls }: { accountId: number; calls: number }): Promise<void> {
   const account = String(accountId)

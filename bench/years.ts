@@ -1,5 +1,5 @@
 /**
- * A service after a year against an empty one, in one run: calls, starts, pages, exports, housekeeping, audit, backup,
+ * Compares a service after a year with an empty one, in one run: calls, starts, pages, exports, housekeeping, audit, backup,
  * restore, migration, retirement. Prints Markdown; asserts nothing but that the books balance.
  * Run: npm exec node bench/years.ts [accounts] [keys] [calls]
  */
@@ -14,7 +14,10 @@ import { type Database, describe, measure, type Took, WALLETS, type World, withW
 
 const [accounts = 1_000_000, keys = 2 * accounts, calls = 20 * accounts] = process.argv.slice(2).map(Number)
 
-/** Run in this order, or those that `BENCH_YEARS_PARTS` names, separated by commas. The last ones change the rows. */
+/**
+ * The parts of the bench, in the order in which they run. `BENCH_YEARS_PARTS` selects some by name, separated by commas. The last
+ * ones change the rows.
+ */
 const PARTS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   hotPath,
   starts,

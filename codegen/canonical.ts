@@ -1,4 +1,4 @@
-/** Canonical JSON: the same data gives the same text, whatever order, comments and line ends the files have. */
+/** Writes canonical JSON: the same data gives the same text, whatever order, comments and line ends the files have. */
 
 import { createHash } from 'node:crypto'
 

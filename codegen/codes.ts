@@ -1,9 +1,9 @@
-/** All findings. A masking code hides later findings at the same place, which would only repeat the same mistake. */
+/** A kind of finding. If it masks, it hides later findings at the same place, which would only repeat the same mistake. */
 
 interface CodeRow {
   readonly severity: 'error' | 'warning'
   readonly masks: boolean
-  /** What it means, for docs/catalogue.md. */
+  /** What the finding means, for docs/catalogue.md. */
   readonly meaning: string
 }
 

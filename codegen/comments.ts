@@ -1,10 +1,10 @@
-/** Comments of a YAML text. */
+/** Finds the comments in a YAML text. */
 
 import { Lexer } from 'yaml'
 
 export interface Comment {
   readonly offset: number
-  /** As written, including the `#`. */
+  /** The comment as written, including the `#`. */
   readonly text: string
 }
 
@@ -25,7 +25,7 @@ export function commentsOf(text: string): Comment[] {
   return comments
 }
 
-/** The comments that a text lacks, counting repetitions. */
+/** Those of the comments that a text lacks; a comment given twice must appear twice. */
 export function missingFrom(text: string, comments: readonly Comment[]): Comment[] {
   const kept = commentsOf(text).map(comment => comment.text)
   return comments.filter(comment => {

@@ -1,4 +1,4 @@
-/** From source texts to findings and, when there is no error among them, tables. Pure: no file, clock or locale. */
+/** Compiles source texts into findings and, unless one of them is an error, tables. Pure: uses no file, clock or locale. */
 
 import type { Tables } from '../src/generated/types.ts'
 import { checkCatalogue } from './checks/check.ts'
@@ -15,17 +15,17 @@ import { type CatalogueView, type SourceFiles, viewCatalogue } from './view.ts'
 
 export interface Compiled {
   readonly findings: readonly Finding[]
-  /** Null when a finding is an error. */
+  /** The compiled tables; null if any finding is an error. */
   readonly tables: Tables | null
-  /** The tables and where each fact was stated; null when `tables` is. */
+  /** The tables and where each fact was stated; null if `tables` is. */
   readonly resolved: Resolved | null
   readonly view: CatalogueView
 }
 
 export interface CompileOptions {
-  /** Produces tables even if checks across files fail, for reading older catalogues. */
+  /** Whether to produce tables even if checks across files fail, for reading older catalogues. */
   readonly lenient: boolean
-  /** ISO date on which to check retirements; absent: they are not checked. */
+  /** ISO date on which to check retirements; without it, they are not checked. */
   readonly today?: string
 }
 
@@ -45,7 +45,7 @@ export function ownCompiler(): Compiler {
   return own
 }
 
-/** Calls of `compile` are independent of each other. */
+/** Creates a compiler. Calls of its `compile` are independent of each other. */
 export function createCompiler(schemas: Schemas, validate: Validate = createValidate(schemas)): Compiler {
   return {
     schemas,
@@ -86,7 +86,7 @@ function hasItsUpstreams(view: CatalogueView): boolean {
   return view.entries.every(entry => entry.targets.every(target => view.hosts.has(target.via)))
 }
 
-/** Sorts files by their path below the catalogue folder; `isWhole` is false when nothing reads one of them. */
+/** Sorts files by their path below the catalogue folder. `isWhole` is false if there are files that nothing reads. */
 function sortOut(texts: readonly SourceText[], findings: Finding[]): SourceFiles & { readonly isWhole: boolean } {
   const families: SourceFile[] = []
   let catalogue: SourceFile | undefined

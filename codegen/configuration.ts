@@ -1,4 +1,4 @@
-/** docs/configuration.md: every environment variable, from the tables that the gateway itself reads. */
+/** Renders docs/configuration.md: every environment variable, from the tables that the gateway itself reads. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ const SIZES: readonly Unit[] = [
   ['KiB', 1024],
 ]
 
-/** The number in the largest unit that keeps it whole. */
+/** Writes a number in the largest unit in which it is whole. */
 function readable(limit: string, value: number): string {
   const units = limit.endsWith('Ms') ? TIMES : limit.includes('Bytes') ? SIZES : []
   const [name, size] = units.find(([, size]) => value > 0 && value % size === 0) ?? ['', 1]

@@ -10,9 +10,7 @@ export function stepsOf<Step>(history: History<Step>): readonly Step[] {
   return Array.isArray(history) ? (history as readonly Step[]) : [history as Step]
 }
 
-/**
- * The shortest decimal that reads back as the number. It is what was written, because parsing rejects anything else.
- */
+/** The shortest decimal that reads back as the number. It is also what was written, because parsing rejects other forms. */
 export function decimalText(value: number): string {
   return String(value)
 }

@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import type { WireName } from '../src/generated/types.ts'
 
 /**
- * `own`: requests in the client's own format. `converted`: requests converted from another format. `all`: both.
- * `reply`: undone in replies. `elsewhere`: handled before or after the dialect pass. null: no effect on this wire.
+ * Which requests a word acts on. `own`: those in the client's own format. `converted`: those converted from another format.
+ * `all`: both. `reply`: it is undone in replies. `elsewhere`: it is handled before or after the dialect pass. null: it has no
+ * effect on this wire.
  */
 export type Reach = 'all' | 'converted' | 'own' | 'reply' | 'elsewhere' | null
 
@@ -21,7 +22,7 @@ const ELSEWHERE: Row = ['elsewhere', 'elsewhere', 'elsewhere']
 const RESPONSES_ELSEWHERE: Row = [null, null, 'elsewhere']
 const USAGE: Row = [null, 'elsewhere', 'elsewhere']
 
-/** By word, as the catalogue writes it. */
+/** Where each dialect word acts, by its name in the catalogue. */
 export const MATRIX: Readonly<Record<string, Row>> = {
   'output.cap_field': CHAT,
   'output.cap_min': ALL,
@@ -89,7 +90,7 @@ export const MATRIX: Readonly<Record<string, Row>> = {
   'betas.effort': MESSAGES,
 }
 
-/** The columns of a row. */
+/** The wires in the order of a row's columns. */
 export const WIRES: readonly WireName[] = ['messages', 'chat_completions', 'responses']
 
 export function reachOf(word: string, wire: WireName): Reach {
@@ -107,7 +108,7 @@ const READABLE: Readonly<Record<NonNullable<Reach>, string>> = {
   elsewhere: 'handled elsewhere',
 }
 
-/** docs/conversion.md with its table up to date. Throws when the markers around the table are missing. */
+/** Returns docs/conversion.md with its table up to date. Throws if the markers around the table are missing. */
 export function renderConversion(root: string): string {
   const text = readFileSync(join(root, 'docs/conversion.md'), 'utf8')
   const [before, rest] = text.split(`${BEGIN}\n`)

@@ -1,11 +1,13 @@
-/** Dialect facts: partial as authored, complete and in camelCase for the engine. One schema describes both. */
+/**
+ * Turns dialect facts as authored, which are partial, into complete ones in camelCase for the engine. One schema describes both.
+ */
 
 import { applySaid, NOTHING, type Said } from './layers.ts'
 import type { Schema } from './schemas.ts'
 
 export type Facts = Readonly<Record<string, unknown>>
 
-/** Bounded: keys come from schemas. */
+/** A cache; it is bounded, because all keys come from schemas. */
 const camelCased = new Map<string, string>()
 
 export function camelCase(key: string): string {
@@ -17,17 +19,19 @@ export function camelCase(key: string): string {
   return cased
 }
 
-/** Groups merge word by word. Other values, including objects with a default, replace what was there. */
+/**
+ * Whether the schema describes a group, which merges word by word. Other values, including objects with a default, are replaced.
+ */
 function isGroup(schema: Schema): boolean {
   return schema.properties !== undefined && schema.default === undefined
 }
 
-/** A mapping whose keys the operator chooses, each with facts; such mappings merge key by key. */
+/** Whether the schema describes a mapping whose keys the operator chooses, each with facts; such mappings merge key by key. */
 function isMapping({ type, additionalProperties }: Schema): boolean {
   return type === 'object' && typeof additionalProperties === 'object'
 }
 
-/** The stated facts, in camelCase and schema order. */
+/** The facts that are stated, in camelCase and schema order. */
 export function saidFacts(schema: Schema, facts: Facts | undefined): Said {
   if (facts === undefined) return NOTHING
   const said = new Map<string, unknown>()
@@ -42,7 +46,7 @@ export function saidFacts(schema: Schema, facts: Facts | undefined): Said {
   return said
 }
 
-/** The default of every word. Throws when one has none, since tables must be complete. */
+/** The default of every word. Throws if one has none, since tables must be complete. */
 export function saidByDefault(schema: Schema): Said {
   const said = new Map<string, unknown>()
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
@@ -57,8 +61,8 @@ export function saidByDefault(schema: Schema): Said {
 }
 
 /**
- * Merges layers of facts over the schema's defaults; later layers win. Lists are replaced; null is a value like any
- * other. Throws like `saidByDefault`.
+ * Merges layers of facts over the schema's defaults; later layers win. Lists are replaced; null is a value like any other. Throws
+ * if a word has no default.
  */
 export function resolveFacts(schema: Schema, layers: readonly (Facts | undefined)[]): Record<string, unknown> {
   let resolved: Record<string, unknown> = applySaid({}, saidByDefault(schema))

@@ -1,4 +1,4 @@
-/** docs/catalogue.md: every key with unit, default and example from the schemas; every finding from the code table. */
+/** Renders docs/catalogue.md: every key with unit, default and example from the schemas; every finding from the code table. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ interface Located {
   readonly home: SchemaName
 }
 
-/** What each section shows: a schema file, or one of its definitions. */
+/** The page's sections, each of which shows a schema file or one of its definitions. */
 const SECTIONS: readonly [title: string, reference: string][] = [
   ['catalogue.yaml', 'catalogue.schema.json'],
   ['catalogue.yaml: `acknowledged`', 'catalogue.schema.json#/definitions/acknowledgement'],
@@ -56,7 +56,7 @@ const SECTIONS: readonly [title: string, reference: string][] = [
   ['One wire (`wires`)', 'family.schema.json#/definitions/wire'],
 ]
 
-/** Schemas of objects that have a section of their own. */
+/** Schemas of objects that have their own section. */
 const APART = new Set([
   'DialectFacts',
   'Dialect',

@@ -1,4 +1,4 @@
-/** Drops errors that repeat or follow from another one, so that each mistake is one finding. */
+/** Drops errors that repeat or follow from another one, so that each mistake is reported once. */
 
 import type { ErrorObject } from 'ajv'
 import type { Code } from './codes.ts'
@@ -6,17 +6,17 @@ import type { Finding } from './findings.ts'
 import type { Schema } from './schemas.ts'
 import { nearestWord } from './spelling.ts'
 
-/** Up to this many members, an unknown key is matched with the only missing one. */
+/** In an object of up to this many members, an unknown key is taken for the only missing one. */
 const FEW_KEYS = 6
 
-/** What unknown keys were meant to be, by the object's place and the key with `\0` in between. */
+/** The key that each unknown key was meant to be. Looked up by the object's path and the unknown key, with `\0` in between. */
 export type Renamed = ReadonlyMap<string, string>
 
 export function renamedKey({ instancePath }: ErrorObject, key: string): string {
   return `${instancePath}\0${key}`
 }
 
-/** A missing key next to an unknown one is probably a misspelling, reported for the unknown key. */
+/** Pairs missing keys with unknown ones next to them: probably misspellings, which are reported for the unknown key. */
 export function findRenamed(byPlace: ReadonlyMap<string, readonly ErrorObject[]>): Renamed {
   const renamed = new Map<string, string>()
   for (const here of byPlace.values()) {
@@ -42,7 +42,7 @@ function isMeant(key: string, error: ErrorObject, renamed: Renamed): boolean {
   return renamed.get(renamedKey(error, key)) === error.params.missingProperty
 }
 
-/** `here`: all errors at the same place, including this one. */
+/** Whether the error only repeats another one. `here` has all errors at the same place, including this one. */
 export function isEcho(error: ErrorObject, here: readonly ErrorObject[], renamed: Renamed): boolean {
   const unknown = here
     .filter(({ keyword }) => keyword === 'additionalProperties')
@@ -73,7 +73,7 @@ const HIDES_ENTRIES: ReadonlySet<Code> = new Set([
 ])
 const CONSEQUENCES: ReadonlySet<Code> = new Set(['count', 'unused-upstream'])
 
-/** Checks counts and unused upstreams only when all entries could be read. */
+/** Drops findings about counts and unused upstreams unless all entries could be read. */
 export function withoutConsequences(findings: readonly Finding[]): readonly Finding[] {
   const isHidden = findings.some(
     ({ code, file }) => code === 'unknown-upstream' || (HIDES_ENTRIES.has(code) && file.includes('/families/')),

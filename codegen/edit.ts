@@ -11,14 +11,14 @@ export interface Edit {
   readonly text: string
 }
 
-/** Applies edits that do not overlap, in any order. */
+/** Applies edits, which may be in any order but must not overlap. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   return edits
     .toSorted((a, b) => b.from - a.from)
     .reduce((result, edit) => result.slice(0, edit.from) + edit.text + result.slice(edit.to), text)
 }
 
-/** A value on one line, in the style of the family files, quoted where YAML requires it. */
+/** Writes a value on one line, in the style of the family files, quoted where YAML requires it. */
 export function flowText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`
   if (value === null || typeof value !== 'object') return scalarText(value)
@@ -26,12 +26,12 @@ export function flowText(value: unknown): string {
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
 }
 
-/** A scalar as written inside brackets. */
+/** Writes a scalar the way it looks inside brackets. */
 function scalarText(value: unknown): string {
   return stringify([value], { collectionStyle: 'flow', lineWidth: 0 }).trim().slice(1, -1).trim()
 }
 
-/** The line with its keys aligned to those of the line above, where they fit. */
+/** Aligns the keys of a line with those of the line above, where they fit. */
 export function alignTo(above: string, line: string, keys: readonly string[]): string {
   if (above.includes('\n')) return line
   let aligned = line
@@ -59,7 +59,7 @@ export function insertAfterItem(file: SourceFile, path: Path, item: string): Edi
   return { from: at, to: at, text: `\n${itemIndent(file, path)}- ${aligned}` }
 }
 
-/** Inserts lines before the list item at a path and its comments. `lines` come without the item's indent. */
+/** Inserts lines before the list item at a path and before the comments above it. `lines` come without the item's indent. */
 export function insertBeforeItem(file: SourceFile, path: Path, lines: readonly string[]): Edit {
   const indent = itemIndent(file, path)
   const [start] = rangeOf(nodeOf(file, path))
@@ -90,7 +90,7 @@ function nodeOf(file: SourceFile, path: Path): Node {
   return node
 }
 
-/** Where a parsed node starts, and where its value ends. */
+/** The offsets at which a parsed node starts and its value ends. */
 export function rangeOf(node: unknown): readonly [number, number] {
   const { range } = node as Node
   if (range === null || range === undefined) throw new Error('a parsed node has a range')

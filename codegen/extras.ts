@@ -1,10 +1,10 @@
-/** What happens to each extra at a target: the last layer that mentions it decides, or the vocabulary if none does. */
+/** Decides what happens to each extra at a target: the last layer that mentions it wins, else the vocabulary's default. */
 
 import type { ExtrasVocabulary } from '../src/generated/types.ts'
 import type { ExtrasFacts } from './generated/types.ts'
 import { NOTHING, type Said } from './layers.ts'
 
-/** What happens by default to every word of the vocabulary, in its order. */
+/** The default treatment of every word of the vocabulary, in its order. */
 export function extrasByDefault({ fields, tools }: ExtrasVocabulary): Said {
   return new Map([
     ['fields', otherwise(fields)],
@@ -12,7 +12,7 @@ export function extrasByDefault({ fields, tools }: ExtrasVocabulary): Said {
   ])
 }
 
-/** The stated facts for words of the vocabulary, in its order. */
+/** The treatments that `facts` states for words of the vocabulary, in its order. */
 export function saidExtras(vocabulary: ExtrasVocabulary, facts: ExtrasFacts | undefined): Said {
   if (facts === undefined) return NOTHING
   const said = new Map<string, Said>()

@@ -1,12 +1,12 @@
-/** What a check found, where, and how it is printed. Every finding says what is wrong and what to write. */
+/** Says what a check found and where, and prints it. Every finding says what is wrong and what to write. */
 
 import { CODES, type Code } from './codes.ts'
 
 export interface Finding {
   readonly file: string
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number
-  /** From 1. */
+  /** Column number, from 1. */
   readonly column: number
   readonly code: Code
   /** What is wrong. */
@@ -54,13 +54,13 @@ export function isError(finding: Finding): boolean {
   return CODES[finding.code].severity === 'error'
 }
 
-/** One line: `file:line:column: what is wrong; what to write [code]`. */
+/** Formats a finding on one line: `file:line:column: what is wrong; what to write [code]`. */
 export function formatFinding(finding: Finding): string {
   const prefix = isError(finding) ? '' : 'warning: '
   return `${finding.file}:${finding.line}:${finding.column}: ${prefix}${finding.message}; ${finding.fix} [${finding.code}]`
 }
 
-/** All findings as text lines, as GitHub annotations, or as one JSON array. Ends without a newline. */
+/** Formats all findings as text lines, as GitHub annotations, or as one JSON array. Ends without a newline. */
 export function formatFindings(findings: readonly Finding[], format: FindingFormat): string {
   if (format === 'json') {
     return JSON.stringify(

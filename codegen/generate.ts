@@ -6,7 +6,7 @@ import type { Finding } from './findings.ts'
 import { FILE_TYPES_FOLDER, GENERATED_FOLDER } from './project.ts'
 import type { GeneratedFile } from './render.ts'
 
-/** Writes changed files, each atomically, and removes obsolete ones. Returns the paths touched. */
+/** Writes the files that have changed, each atomically, and removes obsolete ones. Returns the paths touched. */
 export function writeFiles(root: string, files: readonly GeneratedFile[]): string[] {
   const touched: string[] = []
   for (const { path, text } of files) {
@@ -29,7 +29,7 @@ export function replaceFile(path: string, text: string): void {
   renameSync(temporary, path)
 }
 
-/** One finding for each file that does not match its sources. */
+/** Returns a finding for each file that does not match its sources. */
 export function compareFiles(root: string, files: readonly GeneratedFile[]): Finding[] {
   const fix = 'run `make generate` and commit the result'
   const findings: Finding[] = []

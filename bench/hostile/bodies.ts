@@ -16,7 +16,7 @@ export const PATHS: Readonly<Record<Road, string>> = {
   images_generations: '/v1/images/generations',
 }
 
-/** What fills a body: the JSON of one value each; '' stands for as many messages as allowed. */
+/** What fills a body, by name: the JSON of one value, or '' for as many messages as the gateway allows. */
 export const FILLINGS: Readonly<Record<string, () => string>> = {
   'empty objects': () => listOf('{}', LARGEST),
   'short strings': () => listOf('"a"', LARGEST),

@@ -1,4 +1,4 @@
-/** The provider and the honest calls, in a separate thread, so that the bench itself does not slow them down. */
+/** Runs the provider and the honest clients in a separate thread, so that the bench itself does not slow them down. */
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

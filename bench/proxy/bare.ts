@@ -1,4 +1,4 @@
-/** The reference: Fastify and the cheapest undici, passing every request and reply on unchanged. */
+/** The reference proxy: Fastify and undici at their cheapest, passing every request and reply on unchanged. */
 
 import Fastify from 'fastify'
 import { Pool } from 'undici-7'

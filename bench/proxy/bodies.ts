@@ -15,16 +15,15 @@ interface Talk {
   readonly system: string
   readonly tools: readonly Tool[]
   readonly steps: readonly Step[]
-  /** The person's last message. */
   readonly last: string
 }
 
-/** How much of a body its parts take up: a share, up to a limit that only matters for large bodies. */
+/** The share of a body that each part takes up, with a limit that only matters for large bodies. */
 const SYSTEM = { share: 0.16, bytesMax: 14_000 }
 const TOOLS = { share: 0.35, max: 24 }
 const OUTPUT_TOKENS_MAX = 8_192
 
-/** Instructions and tools, then as many steps as fit, and a final question that fills the rest. */
+/** Builds a request with instructions and tools, then as many steps as fit, and a final question that fills the rest. */
 export function requestBody(format: Format, options: BodyOptions): Buffer {
   const { bytes } = options
   const size = (talk: Talk) => Buffer.byteLength(JSON.stringify(WRITERS[format](talk, options)))
@@ -107,7 +106,7 @@ const WRITERS: Readonly<Record<Format, (talk: Talk, options: BodyOptions) => obj
   }),
 }
 
-/** Turns must alternate, so a person's message next to a result goes into the same turn. */
+/** Turns must alternate, so a message of the user that follows a tool result goes into the same turn. */
 function messagesTurns(steps: readonly Step[], last: string): object[] {
   const turns: object[] = []
   let content: object[] = []

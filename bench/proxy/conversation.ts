@@ -10,7 +10,7 @@ export interface Tool {
 }
 
 export interface Step {
-  /** What the person says; null: the model continues by itself. */
+  /** The user's message; null if the model continues by itself. */
   readonly user: string | null
   readonly assistant: string
   readonly call: { readonly id: string; readonly name: string; readonly input: object }
@@ -111,7 +111,6 @@ const LARGE_SCHEMA = {
   additionalProperties: false,
 }
 
-/** Arguments of a tool call. */
 export function callArguments(index: number): { readonly path: string; readonly [name: string]: unknown } {
   return {
     path: `src/billing/report-${index}.ts`,
@@ -134,7 +133,7 @@ export function step(index: number): Step {
   }
 }
 
-/** A source file with line numbers, the coloured output of a test run, and a web service's reply. */
+/** Tool results: a source file with line numbers, the coloured output of a test run, and a web service's reply. */
 const RESULTS: readonly ((index: number) => string)[] = [
   index =>
     Array.from({ length: 3 + ((index * 5) % 30) }, (_, line) => {

@@ -12,7 +12,7 @@ export interface Cores {
   readonly all: string
 }
 
-/** Null if processes cannot be pinned (no taskset), or there is only one core. */
+/** Null if processes cannot be pinned (no taskset), or if there is only one core. */
 export function findCores(): Cores | null {
   try {
     const list = /^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? ''
@@ -28,7 +28,7 @@ export function findCores(): Cores | null {
   }
 }
 
-/** A command line that starts a program and its children on these cores; null: on this process's cores. */
+/** The command line that starts a program and its children on these cores or, if `cores` is null, on those of this process. */
 export function pinnedTo(
   cores: string | null,
   program: string,
@@ -37,7 +37,7 @@ export function pinnedTo(
   return cores === null ? [program, ...rest] : ['taskset', '-c', cores, program, ...rest]
 }
 
-/** Moves this process, and the processes it starts from now on. */
+/** Moves this process to these cores, along with the processes that it starts from now on. */
 export function pinSelf(cores: string): void {
   execFileSync('taskset', ['-acp', cores, String(process.pid)], { stdio: 'ignore' })
 }

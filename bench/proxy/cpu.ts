@@ -8,19 +8,19 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 /** CPU used in a period, over all threads, in microseconds. */
 export interface Used {
   readonly run: number
-  /** Ready to run, while another thread had the core. */
+  /** How long threads were ready to run while another thread had the core. */
   readonly wait: number
 }
 
-/** Returns what was used since the meter was created. */
+/** Returns the CPU used since the meter was created. */
 export type Meter = () => Promise<Used>
 
-/** Processes, looked up at each reading, because they come and go. */
+/** Lists process ids. Called at each reading, because processes come and go. */
 type Pids = () => readonly (string | number)[]
 
 export const HAS_SCHEDSTAT = existsSync('/proc/self/schedstat')
 
-/** Threads that end before the reading do not count; those that begin after it count from their start. */
+/** Meters processes. Threads that end before the reading do not count; those that begin after the start count in full. */
 export function meterOf(pids: Pids): Meter {
   const before = threadsOf(pids())
   return async () => {
@@ -59,7 +59,7 @@ export function treeOf(root: string | number): string[] {
   return tree
 }
 
-/** Resident memory of a process in MB, as reported by the system; NaN if it does not say. */
+/** Resident memory of a process in MB, as reported by the system; NaN if the system does not say. */
 export function residentMegabytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? Number.NaN) / 1000
 }

@@ -13,10 +13,10 @@ import { ROOT, serve } from './serve.ts'
 import { figuresOf, measureSlice, type Slice } from './slices.ts'
 import type { World } from './world.ts'
 
-/** A gateway in production drains for more than a minute; this one stops at once. */
+/** Makes the gateway stop at once; in production it drains for more than a minute. */
 const NO_DRAIN = { LIMIT_DRAIN_NOTICE_MS: '0', LIMIT_DRAIN_IDLE_MS: '0' }
 
-/** `GET /v1/models` compared with Fastify sending the same bytes. */
+/** Measures `GET /v1/models`, compared with Fastify sending the same bytes. */
 export async function measureModelList(world: World, rounds: number): Promise<Row[]> {
   const headers = { 'x-api-key': world.gateway.apiKey }
   const list = await (await fetch(`${world.gateway.role.url}/v1/models`, { headers })).text()
@@ -49,8 +49,8 @@ export async function measureModelList(world: World, rounds: number): Promise<Ro
 }
 
 /**
- * Time from the start of the process until it is ready, with an existing database: the first start in a new DATA_DIR,
- * and later ones that find its compile cache. Also the time to generate the catalogue.
+ * Measures the time from the start of the process until it is ready, with an existing database: the first start in a new
+ * DATA_DIR, and later ones, which find its compile cache. Also measures how long the catalogue takes to generate.
  */
 export async function measureStarts(world: World, times: number): Promise<Row[]> {
   const { environment } = await world.prepare('starts')
@@ -84,7 +84,7 @@ function spread(ms: readonly number[]): { leastMs: number; mostMs: number } {
   return { leastMs: Math.min(...ms), mostMs: Math.max(...ms) }
 }
 
-/** 1 kB calls through one and two worker processes; empty if the gateway does not support WORKERS. */
+/** Measures 1 kB calls through one and two worker processes; empty if the gateway does not support WORKERS. */
 export async function measureWorkers(world: World, seconds: number): Promise<Row[]> {
   if (!readFileSync(join(ROOT, 'src', 'app', 'config.ts'), 'utf8').includes("'WORKERS'")) return []
   await world.tools.answer(SMALL_CALL.pace)

@@ -1,5 +1,3 @@
-/** The three chat formats of the bench. */
-
 export type Format = 'messages' | 'chat' | 'responses'
 
 export const FORMATS: readonly Format[] = ['messages', 'chat', 'responses']
@@ -11,7 +9,7 @@ export const PATHS: Readonly<Record<Format, string>> = {
   responses: '/v1/responses',
 }
 
-/** Text by which a stream's last event is recognised. */
+/** Text that marks the last event of a stream. */
 export const MARKS: Readonly<Record<Format, string>> = {
   messages: '"message_stop"',
   chat: '[DONE]',

@@ -1,4 +1,4 @@
-/** The gateway as it runs in production: keys, holds, durable settlements, the log. */
+/** The gateway as it runs in production, with keys, holds, durable settlements and the log. */
 
 import { writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
@@ -29,7 +29,7 @@ const gateway = await startGateway({
 
 const session = new Session()
 
-/** Starts a profile; with a file, ends it and writes it there. */
+/** Starts a CPU profile if `profileFile` is null; otherwise stops it and writes it to that file. */
 async function profile({ profileFile }: { readonly profileFile: string | null }): Promise<void> {
   if (profileFile === null) {
     session.connect()

@@ -1,4 +1,4 @@
-/** Added latency: 1 kB calls at a fixed rate, compared with the same calls sent directly to the upstream. */
+/** Measures added latency: 1 kB calls at a fixed rate, compared with the same calls sent directly to the upstream. */
 
 import type { Row } from './rows.ts'
 import { contendersOf, SMALL_CALL } from './scenarios.ts'
@@ -29,7 +29,7 @@ export async function measureLatency(
   if (bare === undefined) return []
   const direct = {
     name: 'upstream',
-    // No role serves these calls; metering the idle reference means that none of these rounds counts as disturbed.
+    // Direct calls pass through no role. Metering the idle reference keeps their rounds from counting as disturbed.
     role: world.bare,
     load: world.tools.loadTo(world.tools.url),
     call: bare.call,

@@ -9,7 +9,7 @@ import { serveRole } from './serve-role.ts'
 
 const pool = new Pool(process.env.UPSTREAM_URL as string, { connections: 4096 })
 
-/** undici's internal form of handlers; the documented one is built on top of it and costs more. */
+/** Uses undici's internal handler interface; the documented one is built on top of it and costs more. */
 function relayTo(response: ServerResponse): Dispatcher.DispatchHandler {
   return {
     onConnect: abort => void response.once('close', () => response.writableFinished || abort()),

@@ -1,7 +1,7 @@
 /**
- * Clients on plain sockets: a request is a prepared buffer, and a reply is only read as far as needed to find its end.
- * Each client makes one call after another on its own connection. Used if there is no compiler; `native/load.c` does
- * the same at less cost.
+ * Clients on plain sockets: a request is a prepared buffer, and a reply is only read as far as needed to find its end. Each
+ * client makes one call after another on its own connection. Used if there is no compiler; `native/load.c` does the same at lower
+ * cost.
  */
 
 import { connect, type Socket } from 'node:net'
@@ -12,32 +12,31 @@ export interface Target {
   /** Null makes the request a GET. */
   readonly body: Buffer | null
   readonly apiKey: string
-  /** Text in the reply's last event; absent: it is not a stream. */
+  /** Text in the last event of a streamed reply; left out if the reply is not a stream. */
   readonly mark?: string | null
 }
 
-/** A request as its bytes on the wire. */
+/** A request ready to be sent. */
 export interface Call {
   readonly bytes: Buffer
-  /** Null: the reply is not a stream. */
+  /** Text in the last event of a streamed reply; null if the reply is not a stream. */
   readonly mark: string | null
 }
 
 /**
- * Calls to one address. A reply must have status 200, be complete, and end well if it is a stream; anything else
- * rejects.
+ * Makes calls to one address. Rejects if a reply does not have status 200, is incomplete, or is a stream that does not end well.
  */
 export interface Load {
   /**
-   * Keeps `concurrency` calls in flight for a time, and resolves when the last of them have ended. The first ones begin
-   * spread evenly over `spreadMs`.
+   * Keeps `concurrency` calls in flight for `milliseconds`, and resolves when the last of them have ended. Spreads the start of
+   * the first ones evenly over `spreadMs`.
    */
   drive(
     call: Call,
     options: { readonly concurrency: number; readonly milliseconds: number; readonly spreadMs?: number },
   ): Promise<{ readonly calls: number; readonly seconds: number }>
   /**
-   * Makes calls at a fixed rate, whether or not earlier ones have ended. Resolves with how many milliseconds each took,
+   * Makes calls at a fixed rate, whether or not earlier ones have ended. Resolves with how many milliseconds each took, counted
    * from the moment it was due.
    */
   pace(call: Call, options: { readonly perSecond: number; readonly milliseconds: number }): Promise<number[]>
@@ -91,7 +90,7 @@ export class Client {
     })
   }
 
-  /** Sends a call and resolves when the reply has begun. */
+  /** Sends a call; resolves when the reply has begun. */
   open({ bytes }: Call): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#finish = error => error && reject(error)

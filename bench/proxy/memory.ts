@@ -1,4 +1,4 @@
-/** Memory of gateways and of bare: fresh, after load, and per open, silent stream. */
+/** Measures the memory of gateways and of bare: fresh, after load, and per open, silent stream. */
 
 import { join } from 'node:path'
 import { requestBody } from './bodies.ts'
@@ -24,9 +24,9 @@ interface Started {
 }
 
 /**
- * Resident memory, as reported by the system, of processes started as in production: when ready, 3 s later, and after a
- * while of each kind of call. Each is started twice: the first start only fills the compile cache, which Node writes
- * when a process ends.
+ * Measures the resident memory, as reported by the system, of processes started as in production: when ready, 3 s later, and
+ * after each kind of call has run for a while. Each is started twice: the first start only fills the compile cache, which Node
+ * writes when a process exits.
  */
 export async function measureMemory(world: World, { milliseconds }: { readonly milliseconds: number }): Promise<Row[]> {
   const cores = world.cores?.measured ?? null
@@ -36,7 +36,7 @@ export async function measureMemory(world: World, { milliseconds }: { readonly m
       const { url, pid, stop } = await serve({ environment, cores, root })
       return { url, pid, stop: () => stop('SIGKILL') }
     }
-    // In production it would drain for more than a minute before it ends.
+    // Development mode, because in production the process would drain for more than a minute before it exits.
     const compile = () => serve({ environment: { ...environment, NODE_ENV: 'development' }, cores, root })
     return { contender: of === 'base' ? 'base: gateway' : 'gateway', apiKey, compile, start }
   }
@@ -70,7 +70,7 @@ function settle(): Promise<void> {
   return new Promise(resolve => setTimeout(resolve, SETTLE_MS))
 }
 
-/** Runs every case for a while. */
+/** Runs every case for `milliseconds`. */
 async function load(
   world: World,
   { url, apiKey, milliseconds }: { url: string; apiKey: string; milliseconds: number },
@@ -87,8 +87,8 @@ async function load(
 }
 
 /**
- * Opens streams in a fresh process of each contender, then as many again, collecting garbage before each reading. The
- * first half includes one-time costs of the process; the second half shows the cost of a stream.
+ * Opens streams in a fresh process of each contender, then as many again, collecting garbage before each reading. The first half
+ * includes one-time costs of the process; the second half shows the cost of a stream.
  */
 export async function measureOpenStreams(world: World, streams: number): Promise<Row[]> {
   const pace = { streamed: true, events: 10, pauseMs: null, textBytes: 0, calls: 0 }

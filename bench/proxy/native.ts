@@ -1,4 +1,4 @@
-/** The compiled load and upstream (`native/`): built if there is a compiler, and controlled line by line. */
+/** Builds the compiled load and upstream (`native/`), if there is a compiler, and controls them through lines of text. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { globSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ export interface NativeOptions {
   readonly cores: string | null
 }
 
-/** Answers arrive in the order of the commands. */
+/** The running program. It answers commands in order. */
 export class Native {
   readonly pid: number
   readonly #child

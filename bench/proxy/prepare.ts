@@ -1,5 +1,6 @@
 /**
- * Prepares a source tree's database for a bench: tables, and a key with money. Prints the key and the secrets as JSON.
+ * Prepares the database of a source tree for a bench: creates the tables, and a key with money. Prints the key and the secrets as
+ * JSON.
  */
 
 import { createAccount } from '../../src/accounts/accounts.ts'

@@ -4,12 +4,12 @@ import { chatStreamText, messagesStreamText, responsesStreamText } from '../stre
 import { callArguments, prose } from './conversation.ts'
 import { FORMATS, type Format, PATHS } from './formats.ts'
 
-/** How calls are answered. */
+/** How the upstream answers calls. */
 export interface Pace {
   readonly streamed: boolean
-  /** Deltas of a stream, besides its other events. */
+  /** Number of deltas in a stream, not counting its other events. */
   readonly events: number
-  /** Pause between two events; 0: as fast as the socket accepts; null: the stream stays open after its first events. */
+  /** Pause between two events. 0: as fast as the socket accepts; null: the stream stays open after its first events. */
   readonly pauseMs: number | null
   /** Length of the text in a complete reply. */
   readonly textBytes: number
@@ -23,9 +23,9 @@ export interface Reply {
   readonly pauseMs: number
 }
 
-/** Events per write when they come in bursts. */
+/** Events per write in a stream without pauses. */
 const BURST = 64
-/** Events that are sent of a stream that stays open. */
+/** Number of events sent on a stream that then stays open. */
 const OPEN_EVENTS = 4
 
 export function makeReplies(pace: Pace): Reply[] {
@@ -37,8 +37,8 @@ export function makeReplies(pace: Pace): Reply[] {
 }
 
 /**
- * The file format of both upstreams: `reply PATH SEGMENTS PAUSE_MS`, then for each segment a line with its size, and
- * its bytes.
+ * Writes replies in the file format of both upstreams: `reply PATH SEGMENTS PAUSE_MS`, then each segment as a line with its size,
+ * followed by its bytes.
  */
 export function replyFile(replies: readonly Reply[]): Buffer {
   return Buffer.concat(

@@ -1,4 +1,4 @@
-/** A child process with one role, so that its CPU can be measured separately. */
+/** Runs one role of the bench in a child process, so that its CPU can be measured separately. */
 
 import { fork } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
@@ -9,9 +9,7 @@ import type { Answer, Question } from './serve-role.ts'
 export interface Role {
   readonly url: string
   readonly pid: number
-  /**
-   * CPU time by the process's own account, user and system, in microseconds; for systems without scheduler statistics.
-   */
+  /** User and system CPU time in microseconds, as the process itself reports it; for systems without scheduler statistics. */
   cpuMicroseconds(): Promise<number>
   /** Resident memory in bytes, after a garbage collection if the role was started with --expose-gc. */
   memoryBytes(): Promise<number>
@@ -22,15 +20,14 @@ export interface Role {
 
 export interface RoleOptions {
   readonly environment?: Readonly<Record<string, string>>
-  /** Flags of Node. */
+  /** Command-line flags for Node. */
   readonly flags?: readonly string[]
-  /** File for the role's log. */
   readonly logFile?: string
-  /** Source tree; absent: this one. */
+  /** Source tree to run; by default, this one. */
   readonly root?: string
-  /** Cores to run on, in taskset's syntax; absent or null: this process's. */
+  /** Cores to run on, in taskset's syntax; by default, those of this process. */
   readonly cores?: string | null
-  /** Stops it with SIGKILL, because production takes more than a minute to drain. */
+  /** Whether to stop the role with SIGKILL, because a gateway in production takes more than a minute to drain. */
   readonly kill?: boolean
 }
 

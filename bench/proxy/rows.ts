@@ -1,4 +1,4 @@
-/** A row of the second table: measurements other than CPU per call. */
+/** A row of the bench's second table, which has everything but CPU per call. */
 
 export interface Row {
   readonly what: string

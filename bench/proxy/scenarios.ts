@@ -1,4 +1,4 @@
-/** What is measured through the proxies: the cases and their contenders, whose slices rotate in one run. */
+/** The cases that are measured through the proxies, and the contenders, whose slices rotate in one run. */
 
 import { requestBody } from './bodies.ts'
 import { FORMATS, type Format, MARKS, PATHS } from './formats.ts'
@@ -10,7 +10,7 @@ import type { GatewayUnderTest, World } from './world.ts'
 
 export interface Case {
   readonly name: string
-  /** What CPU is divided by: calls, or stream deltas sent by the upstream. */
+  /** What the CPU figures are per: calls, or stream deltas sent by the upstream. */
   readonly per: 'call' | 'event'
   readonly bytes: number
   readonly concurrency: number
@@ -59,7 +59,7 @@ export const CASES: readonly Case[] = [
 
 export interface Contender {
   readonly name: string
-  /** Format of the upstream, and of the reference for its streams. */
+  /** Format that the upstream speaks; the reference for streams speaks the same. */
   readonly wire: Format
   readonly isReference: boolean
   readonly role: Role
@@ -67,7 +67,7 @@ export interface Contender {
   readonly call: (one: Pick<Case, 'bytes' | 'pace'>) => Call
 }
 
-/** A client format, and a model that leads its calls to an upstream of a given format. */
+/** A client format, and a model whose calls go to an upstream of another or the same format. */
 interface Road {
   readonly client: Format
   readonly wire: Format
@@ -78,7 +78,7 @@ interface Road {
 
 const CLAUDE = 'claude-opus-5'
 const GPT = 'gpt-5.5'
-/** A model that only speaks chat. */
+/** A model whose upstream only speaks Chat Completions. */
 const GLM = 'glm-5.1'
 
 const ROADS: readonly Road[] = [

@@ -1,4 +1,4 @@
-/** What a role's process does for the bench. Imports nothing, so that it can be copied into other revisions. */
+/** How a role's process answers the bench. Imports nothing, so that it can be copied into other revisions. */
 
 export interface Answer {
   readonly url?: string
@@ -16,7 +16,7 @@ export interface RoleDuties {
   readonly stop: () => Promise<void>
 }
 
-/** Called by a role once it listens. */
+/** Answers the bench's questions. A role calls it as soon as it listens. */
 export function serveRole({ url, told, stop }: RoleDuties): void {
   const answer = (answer: Answer) => process.send?.(answer)
   process.on('message', async ({ ask, message }: Question) => {
@@ -37,7 +37,7 @@ export function serveRole({ url, told, stop }: RoleDuties): void {
         void stop().then(() => process.exit(0))
     }
   })
-  // The bench has ended, or has been killed.
+  // The bench has exited or was killed.
   process.on('disconnect', () => process.exit())
   answer({ url })
 }

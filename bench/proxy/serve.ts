@@ -1,4 +1,4 @@
-/** A gateway process, started like an operator would. */
+/** Runs a gateway process, started the way an operator would. */
 
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
@@ -11,19 +11,19 @@ export const ROOT = join(import.meta.dirname, '..', '..')
 export interface Served {
   readonly url: string
   readonly pid: number
-  /** Drains the gateway with SIGTERM, or kills it. */
+  /** Stops the gateway with SIGTERM, which drains it, or kills it. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
 export interface ServeOptions {
   readonly environment: Readonly<Record<string, string>>
-  /** Cores to run on, in taskset's syntax; null: this process's. */
+  /** Cores to run on, in taskset's syntax; null means those of this process. */
   readonly cores: string | null
-  /** Source tree; absent: this one. */
+  /** Source tree to run; by default, this one. */
   readonly root?: string
 }
 
-/** Runs `serve` on a free port; resolves when it is ready. */
+/** Runs the command `serve` on a free port; resolves when the gateway is ready. */
 export async function serve({ environment, cores, root = ROOT }: ServeOptions): Promise<Served> {
   const [program, ...rest] = pinnedTo(cores, process.execPath, ...FLAGS, 'src/start.js', 'serve', '--json')
   const child = spawn(program, rest, {

@@ -1,35 +1,35 @@
-/** Time slices, each for one contender of a case, and their evaluation. */
+/** Measures contenders in time slices, each for one contender of a case, and evaluates them. */
 
 import type { Meter } from './cpu.ts'
 import type { Role } from './role.ts'
 import { type Case, type Contender, SMALL_CALL } from './scenarios.ts'
 import type { World } from './world.ts'
 
-/** Microseconds per unit, which is a call or an event. */
+/** Figures of one slice; CPU is in microseconds per call or per event. */
 export interface Slice {
   readonly cpu: number
   readonly postgres: number
-  /** CPU of load and upstream. */
+  /** CPU of the load and the upstream. */
   readonly tools: number
   /** How long the measured process waited for its core, divided by how long it ran. */
   readonly wait: number
   readonly perSecond: number
 }
 
-/** Figures over the slices of one contender. */
+/** Figures over all slices of one contender. */
 export interface Figures {
   readonly cpuMicroseconds: number
   readonly postgresMicroseconds: number
   readonly toolsMicroseconds: number
   readonly unitsPerSecond: number
-  /** Median over all slices, disturbed ones included. */
+  /** Median of `wait` over all slices, disturbed ones included. */
   readonly wait: number
   readonly slices: number
-  /** Disturbed slices. They are left out of the medians, unless all are disturbed. */
+  /** Number of disturbed slices. They are left out of the medians, unless all are disturbed. */
   readonly disturbed: number
 }
 
-/** A row of the first table. */
+/** A row of the bench's first table, which has CPU per call. */
 export interface ProxyRow extends Figures {
   readonly case: string
   readonly contender: string
@@ -70,7 +70,7 @@ function median(values: readonly number[]): number {
   return ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2
 }
 
-/** Runs something through one role and measures it. */
+/** Measures one role, Postgres and the tools while `run` makes calls through the role. */
 export async function measureSlice(
   world: World,
   role: Role,
@@ -92,20 +92,20 @@ export async function measureSlice(
 export interface Rotation {
   readonly rounds: number
   readonly sliceMs: number
-  /** Warm-up of each contender before a case. */
+  /** How long each contender warms up before a case. */
   readonly warmUpMs: number
-  /** Calls of each contender before the first case. */
+  /** How many calls each contender gets before the first case. */
   readonly warmUpCalls: number
 }
 
 /**
- * V8 gives functions that run once per call to its best compiler after some 17,000 calls (Node 26), and compiling them
- * takes seconds. The references, which are faster, have done that long before.
+ * V8 gives functions that run once per call to its best compiler after some 17,000 calls (Node 26), and compiling them takes
+ * seconds. The references are faster, so they get there long before.
  */
 export const WARM_UP_CALLS = 20_000
 const WARM_UP_SLICE_MS = 500
 
-/** Small calls through each contender, until V8 has compiled what runs once per call. */
+/** Sends small calls through each contender until V8 has compiled the functions that run once per call. */
 export async function warmUp(world: World, contenders: readonly Contender[], { warmUpCalls }: Rotation): Promise<void> {
   const { pace, concurrency } = SMALL_CALL
   await world.tools.answer(pace)
@@ -116,7 +116,7 @@ export async function warmUp(world: World, contenders: readonly Contender[], { w
   }
 }
 
-/** Runs a case with all contenders, one slice each in turn. */
+/** Runs a case with all contenders, which take turns for one slice each. */
 export async function runCase(
   world: World,
   one: Case,

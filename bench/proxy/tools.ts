@@ -1,4 +1,4 @@
-/** Load and upstream of a run: compiled if there is a compiler, else in Node. */
+/** Starts the load and the upstream of a run: compiled if there is a compiler, else in Node. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ export interface Tools {
   readonly name: string
   /** Address of the upstream. */
   readonly url: string
-  /** Processes of load and upstream. */
+  /** Ids of the processes that are the load and the upstream. */
   readonly pids: readonly number[]
   /** Sets how the upstream answers from now on. */
   answer(pace: Pace): Promise<void>
@@ -25,7 +25,7 @@ export interface Tools {
 export interface ToolsOptions {
   /** Folder for the program, the replies and the calls. */
   readonly folder: string
-  /** Cores for load and upstream; null: this process's. */
+  /** Cores for load and upstream; null means those of this process. */
   readonly cores: string | null
   /** Use Node even if there is a compiler. */
   readonly node: boolean

@@ -1,5 +1,5 @@
 /**
- * Everything a run needs: Postgres, load and upstream, the references, and gateways of this tree and of another
+ * Everything that a run of the bench needs: Postgres, load and upstream, the references, and gateways of this tree and of another
  * revision.
  */
 
@@ -17,7 +17,7 @@ import { startTools, type Tools } from './tools.ts'
 const ROOT = join(import.meta.dirname, '..', '..')
 const GATEWAY = 'http://gateway.invalid'
 
-/** Node's flags for a gateway of this tree in production. */
+/** Node's flags for this tree's gateway, as in production. */
 export const FLAGS = flagsOf(ROOT)
 
 export interface GatewayUnderTest {
@@ -26,44 +26,46 @@ export interface GatewayUnderTest {
 }
 
 export interface World {
-  /** How it is measured, printed above the table. */
+  /** Lines printed above the table, which say how the run was measured. */
   readonly setup: readonly string[]
   readonly cores: Cores | null
   readonly tools: Tools
-  /** The reference: Fastify and undici. */
+  /** The reference proxy: Fastify and undici. */
   readonly bare: Role
-  /** node:http and undici's dispatch: the limit in Node. */
+  /** The limit of what Node can do: node:http and undici's dispatch. */
   readonly limit: Role
   readonly pipe: Role
   readonly gateway: GatewayUnderTest
-  /** The other revision, if any. */
+  /** The gateway of the other revision; null if there is none. */
   readonly base: GatewayUnderTest | null
   startBare(): Promise<Role>
-  /** Another gateway of this tree or the other revision, on its own database. */
+  /** Starts another gateway, of this tree or of the other revision, with its own database. */
   startGateway(name: string, of?: 'this' | 'base'): Promise<GatewayUnderTest>
-  /** A new database with tables and a key, and the environment for a gateway on it. */
+  /** Creates a database with tables and a key; resolves with the environment for a gateway that uses it. */
   prepare(name: string, of?: 'this' | 'base'): Promise<Prepared>
-  /** CPU of a role from now on. */
+  /** Starts to meter the CPU of a role. */
   meterOf(role: Role): Promise<Meter>
-  /** CPU of Postgres from now on; zero if the system does not report it. */
+  /** Starts to meter the CPU of Postgres; reads zero if the system does not report it. */
   meterOfPostgres(): Meter
-  /** CPU of load and upstream from now on; zero if the system does not report it. */
+  /** Starts to meter the CPU of load and upstream; reads zero if the system does not report it. */
   meterOfTools(): Meter
   stop(): Promise<void>
 }
 
 export interface Prepared {
   readonly apiKey: string
-  /** Includes NODE_ENV=production and everything it requires. */
+  /** Variables for the gateway's process, including NODE_ENV=production and everything it requires. */
   readonly environment: Readonly<Record<string, string>>
   /** Source tree of the gateway. */
   readonly root: string
 }
 
 export interface WorldOptions {
-  /** A revision to compare with. */
+  /** The revision to compare with; null for none. */
   readonly baseRef: string | null
-  /** Alternatively, this tree with additional environment variables, such as METRICS_PORT=0. */
+  /**
+   * Additional environment variables, such as METRICS_PORT=0. Compares with this tree run with them, instead of with a revision.
+   */
   readonly baseEnvironment?: Readonly<Record<string, string>> | null
   /** Run load and upstream in Node even if there is a compiler. */
   readonly nodeTools?: boolean
@@ -136,7 +138,7 @@ export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = f
   }
 }
 
-/** The flags in the package script that starts a gateway. */
+/** Reads the flags from the package script that starts a gateway. */
 function flagsOf(root: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return scripts.gateway?.match(/(?<=\s)--\S+/g) ?? []

@@ -1,4 +1,4 @@
-/** Holds, settlements and starts on both databases, in turns. */
+/** Measures holds, settlements and starts on both databases, in turns. */
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,14 +16,17 @@ const STARTS = 5
 
 export interface HotPath {
   readonly pairsPerSecond: number
-  /** CPU of the process and of Postgres, per pair of hold and settlement. */
+  /** CPU of the process per pair of hold and settlement; `postgresMicroseconds` is that of Postgres. */
   readonly cpuMicroseconds: number
   readonly postgresMicroseconds: number
   readonly holdMs: number
   readonly settleMs: number
 }
 
-/** Holds and settles on one hot wallet or on a thousand: in the year's database, on accounts with many calls, few and none. */
+/**
+ * Measures holds and settlements on one wallet or on a thousand; in the year's database, on accounts with many calls, few and
+ * none.
+ */
 export async function measureHotPath(world: World, wallets: number): Promise<Record<'empty' | 'year', HotPath>> {
   const both = [world.empty, world.year] as const
   const ledgers = await Promise.all(both.map(({ url, folder }) => openBenchLedger({ url, folder })))
@@ -71,7 +74,7 @@ async function measureSlice(
   }
 }
 
-/** Customers spread evenly over the database's accounts. */
+/** Picks customers spread evenly over the database's accounts. */
 function customersOf({ size }: Database, wallets: number): Customer[] {
   const step = Math.floor(size.accounts / WALLETS)
   return Array.from({ length: wallets }, (_, index) => {
@@ -85,7 +88,7 @@ function customersOf({ size }: Database, wallets: number): Customer[] {
   })
 }
 
-/** Seconds from the start of a gateway's process until it takes calls. */
+/** Measures the seconds from the start of a gateway's process until it accepts calls. */
 export async function measureStarts({ empty, year }: World): Promise<Record<'empty' | 'year', number>> {
   const seconds = { empty: [] as number[], year: [] as number[] }
   for (let turn = 0; turn <= STARTS; turn++) {

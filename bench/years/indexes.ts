@@ -1,8 +1,8 @@
-/** Filling a table is several times as fast when its indexes are built afterwards. */
+/** Fills tables without their indexes and builds those afterwards, which is several times as fast. */
 
 import type { Sql } from '../../src/lib/database.ts'
 
-/** Settings of the session for large fills. */
+/** Session settings for large fills. */
 export const SESSION = `set work_mem = '1GB'; set maintenance_work_mem = '1GB'; set synchronous_commit = off`
 
 const INDEXES = `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition,
@@ -10,7 +10,7 @@ const INDEXES = `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.
   from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.contype in ('p', 'u')
  where i.indrelid = $1::text::regclass`
 
-/** Drops a table's indexes, runs `fill` and builds them again, which fails if rows break a unique index. */
+/** Drops a table's indexes, runs `fill` and rebuilds the indexes, which fails if rows break a unique one. */
 export async function withoutIndexes(sql: Sql, table: string, fill: () => Promise<unknown>): Promise<void> {
   const indexes = await sql.unsafe(INDEXES, [table])
   for (const { name, constraint } of indexes) {

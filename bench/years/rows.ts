@@ -1,4 +1,7 @@
-/** A year of a whole service: accounts, keys, orders, transfers and calls, most of them of a few accounts. The books balance. */
+/**
+ * Fills a database with a year of a whole service: accounts, keys, orders, transfers and calls, most of which belong to a few
+ * accounts. The books balance.
+ */
 
 import { openDatabase, type Sql } from '../../src/lib/database.ts'
 import { TRIED } from '../desk-rows.ts'
@@ -8,21 +11,27 @@ import { SESSION, withoutIndexes } from './indexes.ts'
 export interface Size {
   readonly accounts: number
   readonly keys: number
-  /** At most; each account has a whole number of calls. */
+  /** Upper limit, because each account gets a whole number of calls. */
   readonly calls: number
 }
 
-/** An account's share of the calls falls with its number: the first one has a tenth of them, half of a million have none. */
+/**
+ * How fast an account's share of the calls falls with its number. The first account has a tenth of all calls; with a million
+ * accounts, half make none.
+ */
 const SKEW = 1.05
-/** The year is written in this many parts, each in the order of time, as calls come in, by this many connections. */
+/**
+ * Number of parts in which the year is written. The calls of a part are inserted in order of time, as they would come in, over
+ * `WRITERS` connections.
+ */
 const PARTS = 24
 const WRITERS = 2
 const PAID_VND = 100_000_000
 const CALL_MICRO_VND = 1_680_000
-/** How many of an account's first n calls are errors: every twentieth is. */
+/** SQL for the number of errors among an account's first n calls: every twentieth is one. */
 const errorsOf = (n: string): string => `((${n} + 17) / 20)`
 
-/** Number of the account's last key, which makes its calls; the key's secret is its number. */
+/** Number of the account's last key, with which its calls are made; the key's secret is its number. */
 export const keyOf = (accountId: number, { accounts, keys }: Size): number =>
   accountId + accounts * (keys > accounts ? 1 : 0)
 
@@ -53,7 +62,7 @@ const KEYS = `insert into api_key (account_id, key_id, key_hash, pepper_id, last
   select 1 + (n - 1) % $2::text::integer, n, sha256(n::text::bytea), 1, 'abcd', now() - interval '366 days'
     from generate_series(1, $1::text::integer) n`
 
-/** How many calls each account makes, and its `phase`, by which its calls are shifted so that accounts do not call in step. */
+/** How many calls each account makes, and the `phase` by which they are shifted, so that accounts do not call in step. */
 const SHARES = [
   'create unlogged table bench_account (account_id bigint primary key, calls bigint, phase double precision)',
   `insert into bench_account
@@ -87,7 +96,7 @@ const ATTEMPTS = `(select array_agg(
 const CALL_ID = `(lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7'
     || lpad(to_hex(n % 4096), 3, '0') || '8' || lpad(to_hex(account_id), 7, '0') || lpad(to_hex(n), 8, '0'))::uuid`
 
-/** Fills a database, whichever migrations have run on it so far. */
+/** Fills a database with a year of data, whichever migrations have run on it so far. */
 export async function fillYear(sql: Sql, size: Size, url: string): Promise<void> {
   const [accounts, keys] = [String(size.accounts), String(size.keys)]
   await sql.unsafe(SESSION)

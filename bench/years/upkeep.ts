@@ -1,4 +1,4 @@
-/** What runs in the background or by hand: housekeeping, audit, backup, restore, migration, retirement. */
+/** Measures what runs in the background or by hand: housekeeping, audit, backup, restore, migration, retirement. */
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ import { type Database, measure, type Took, type World } from './world.ts'
 
 const AUDIT_TIMEOUT_MS = 3 * 3_600_000
 
-/** Measures each task once after it has caught up, like its usual run every few seconds or every hour. */
+/** Measures each task once after it has caught up, so that it does the work of its usual run every few seconds or every hour. */
 export async function measureUpkeep({ sql }: Database, world: World): Promise<ReadonlyMap<string, Took>> {
   const alerts = createAlerts({ sql, catalogue: { items: [] }, nowMs: Date.now } as unknown as AlertServices)
   const people = { sql, limits: PEOPLE_LIMITS } as unknown as PeopleServices
@@ -49,7 +49,7 @@ export async function measureUpkeep({ sql }: Database, world: World): Promise<Re
   return took
 }
 
-/** Audits the books; throws when they do not balance. */
+/** Audits the books; throws if they do not balance. */
 export async function auditBooks({ sql }: Database, world: World, mode: AuditMode): Promise<Took> {
   return measure(world, async () => {
     const { clean, differences } = await audit(sql, { mode, timeoutMs: AUDIT_TIMEOUT_MS })
@@ -77,11 +77,11 @@ export interface Migrated {
   readonly migrations: number
   readonly calls: number
   readonly took: Took
-  /** Longest that a statement of a call waited meanwhile, in ms. */
+  /** Longest wait of a call's statement while the migrations ran, in ms. */
   readonly waitMs: number
 }
 
-/** Fills the schema as it was before the first reports with a tenth of the rows, then runs every migration since. */
+/** Creates the schema as it was before the first reports, fills it with a tenth of the rows, then runs every migration since. */
 export async function migrateOld(world: World): Promise<Migrated> {
   const tenth = (count: number): number => Math.ceil(count / 10)
   const { accounts, keys, calls: rows } = world.year.size
@@ -111,7 +111,7 @@ export async function migrateOld(world: World): Promise<Migrated> {
 }
 
 const FIRST_SCHEMA = 3
-/** Statements that take the same locks as those of calls. */
+/** Statements that take the same locks as calls do. */
 const CALL_STATEMENTS = [
   'select from api_key where account_id = 1 limit 1',
   'update wallet set seq = seq where account_id = 7',
@@ -137,7 +137,7 @@ export interface Retired {
   readonly vacuum: Took
   readonly logMegabytes: number
   readonly sizeBefore: number
-  /** Size after a vacuum, which can only shrink a table's files at their end. */
+  /** Size of the database after a vacuum, which can only shrink a table's files at their end. */
   readonly sizeAfter: number
 }
 

@@ -1,4 +1,4 @@
-/** One Postgres with a year's database and an almost empty one, and everything that measures both. */
+/** Runs one Postgres with a year's database and an almost empty one, and measures both. */
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ export interface Database {
   readonly name: string
   readonly url: string
   readonly sql: Sql
-  /** Where its gateways keep their secrets and spools. */
+  /** Where the gateways on this database keep their secrets and spools. */
   readonly folder: string
   readonly size: Size
 }
@@ -28,10 +28,10 @@ export interface World {
   add(name: string, size?: Size): Promise<Database>
 }
 
-/** A server as an operator would set it up for this machine; the project's own defaults are for development. */
+/** Postgres settings as an operator would choose them for this machine; the project's own defaults are for development. */
 const SETTINGS = { shared_buffers: '2GB', max_wal_size: '4GB', effective_cache_size: '8GB', max_connections: '200' }
 const STATEMENT_TIMEOUT_MS = 3 * 3_600_000
-/** Wallets of the empty database, which the calls are spread over. */
+/** Number of wallets in the empty database. The bench's calls are spread over them. */
 export const WALLETS = 1_000
 
 /**
@@ -131,11 +131,11 @@ async function fill({ name, url, sql, size }: Database): Promise<void> {
 
 export interface Took {
   readonly seconds: number
-  /** Used by Postgres and the measured process, on all processors. On a busy machine, this is the figure to read. */
+  /** CPU used by Postgres and the measured process, on all processors. On a busy machine, this is the figure to read. */
   readonly cpuSeconds: number
 }
 
-/** Runs `work` and measures it. `processId`: the process that does the work, besides Postgres. */
+/** Runs `work` and measures it. `processId` is the process that does the work, apart from Postgres. */
 export async function measure(
   { postmasterPid }: Pick<World, 'postmasterPid'>,
   work: () => Promise<unknown>,

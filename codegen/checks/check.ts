@@ -1,4 +1,4 @@
-/** All checks across files, in one list. */
+/** Runs all checks across files. */
 
 import type { Finding } from '../findings.ts'
 import { type CatalogueView, type Report, reporter } from '../view.ts'

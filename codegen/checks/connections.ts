@@ -37,7 +37,7 @@ function checkAddress(host: HostView, report: Report): void {
   }
 }
 
-/** The longest suffix of one list that is a prefix of the other, as a path; '' if there is none. */
+/** The longest suffix of `base` that is a prefix of `path`, joined by slashes; '' if there is none. */
 function doubledPart(base: readonly string[], path: readonly string[]): string {
   for (let length = Math.min(base.length, path.length); length > 0; length--) {
     const end = base.slice(-length).join('/')
@@ -46,7 +46,7 @@ function doubledPart(base: readonly string[], path: readonly string[]): string {
   return ''
 }
 
-/** Rejects settings that the scheme ignores: readers would think they apply. */
+/** Rejects settings that the scheme ignores, because readers would think that they apply. */
 function checkAuth(host: HostView, report: Report): void {
   const { scheme, header, region } = asRecord(host.value.auth)
   if (typeof scheme !== 'string') return
@@ -64,7 +64,7 @@ function checkAuth(host: HostView, report: Report): void {
 /** Names of headers and body members that carry credentials; these come from the environment. */
 const CREDENTIAL_NAME =
   /^(proxy-)?authorization$|^cookie$|(^|[-_])(api|access|auth)[-_]?(key|token)$|[-_](secret|password)$/
-/** Set by the HTTP connection or by the gateway itself. */
+/** Headers set by the HTTP connection or by the gateway itself. */
 const RESERVED = new Set([
   'accept',
   'accept-encoding',

@@ -36,7 +36,7 @@ function baseName({ file }: FamilyView): string {
   return file.path.slice(file.path.lastIndexOf('/') + 1)
 }
 
-/** The file that counts for each family name: of several, the one named after the family, else the first. */
+/** Picks the file that counts for each family name: of several, the one named after the family, else the first. */
 function rightfulFamilies(view: CatalogueView): ReadonlyMap<string, FamilyView> {
   const rightful = new Map<string, FamilyView>()
   for (const family of view.families) {
@@ -45,7 +45,7 @@ function rightfulFamilies(view: CatalogueView): ReadonlyMap<string, FamilyView> 
   return rightful
 }
 
-/** Whether two files define the family of these entries: that is reported once, for the family. */
+/** Whether the entries come from two files that define the same family, which is reported once, for the family. */
 export function isOfSpareFile(entry: EntryView, first: EntryView): boolean {
   const [family, other] = [entry.model.family, first.model.family]
   return family !== other && family.name === other.name
@@ -138,7 +138,7 @@ function checkModel(model: ModelView, report: Report): void {
   }
 }
 
-/** No model of the family has the capability or its own reasoning parameter, so the mistake is the family's. */
+/** Whether no model of the family has the capability or its own reasoning parameter: then the mistake is the family's. */
 function isWholeFamilyWithout({ family }: ModelView): boolean {
   return family.models.every(
     ({ value }) =>
@@ -147,10 +147,10 @@ function isWholeFamilyWithout({ family }: ModelView): boolean {
   )
 }
 
-/** Ids with other characters have their own finding. */
+/** Ids with other characters are reported by another check. */
 const ID_CHARACTERS = /^[a-z0-9._/-]+$/
 
-/** `req/x` and `svc/x` belong next to `x`: anywhere else, the line was copied or moved to the wrong model. */
+/** Checks that `req/x` and `svc/x` belong to the model of `x`; otherwise, the line was copied or moved to the wrong one. */
 function checkModelOf(view: CatalogueView, entry: EntryView, report: Report): void {
   if (prefixOf(entry.id) === '') return
   const plain = view.byId.get(entry.id.slice(entry.id.indexOf('/') + 1))
@@ -160,7 +160,7 @@ function checkModelOf(view: CatalogueView, entry: EntryView, report: Report): vo
   report(entry, ['id'], 'other-model', message, `move the line to ${other}, or correct the id`)
 }
 
-/** Rejects facts of other kinds of models: readers would think they apply. */
+/** Rejects facts that only apply to other kinds of models, because readers would think that they apply here. */
 function checkKind(model: ModelView, report: Report): void {
   if (!isStandard(model.family.standard)) return
   const kind = KINDS[model.family.standard]
@@ -204,7 +204,7 @@ function checkPrefix(view: CatalogueView, entry: EntryView, report: Report): voi
 }
 
 function checkLimits(entry: EntryView, report: Report): void {
-  // Do not compare with numbers that YAML reads differently from how they look.
+  // Skip files with findings, because YAML may have read a number differently from how it looks.
   if (entry.file.findings.length > 0) return
   for (const key of ['context_tokens', 'output_tokens_max']) {
     const own = asNumber(entry.value[key])

@@ -5,7 +5,7 @@ import { asList, asNumber, asRecord, asText, type CatalogueView, type Loose, typ
 /** A place in the catalogue that says what happens to extras. */
 interface Layer extends Place {
   readonly value: Loose
-  /** Capabilities of the model it applies to; undefined if it applies to several. */
+  /** Capabilities of the model that the layer applies to; undefined if it applies to several models. */
   readonly capabilities?: readonly unknown[]
 }
 
@@ -60,7 +60,7 @@ function checkTool(view: CatalogueView, { layer, at, word, treatment, fact }: To
   )
 }
 
-/** A match with a pointer needs values to compare with, and vice versa. */
+/** Checks that a match with a pointer has values to compare with, and vice versa. */
 function checkVocabulary(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return
   const main: Place = { file: view.main, path: [] }

@@ -1,9 +1,9 @@
-/** Checks names against each other: they match in any case, and with their vendor's name in front. */
+/** Checks names for conflicts: clients may write them in any case, and with their vendor's name in front. */
 
 import { PER_CALL_PREFIX } from '../standards.ts'
 import { asRecord, asText, type CatalogueView, type EntryView, type Place, type Report } from '../view.ts'
 
-/** One name must mean one entry, whatever its case. */
+/** Checks that each name means one entry, whatever its case. */
 export function checkNames(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return
   const place: Place = { file: view.main, path: ['aliases'] }
@@ -35,7 +35,7 @@ export function checkNames(view: CatalogueView, report: Report): void {
   }
 }
 
-/** A vendor name that clients write must mean one vendor, and must not be a prefix of ids. */
+/** Checks that each name that clients may write for a vendor means one vendor and is not a prefix of ids. */
 export function checkVendors(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return
   const place: Place = { file: view.main, path: ['vendors'] }
@@ -59,7 +59,7 @@ export function checkVendors(view: CatalogueView, report: Report): void {
   }
 }
 
-/** Which vendor each name means that clients can write for one. */
+/** Maps each name that clients may write for a vendor to that vendor. */
 function vendorsOf(view: CatalogueView): ReadonlyMap<string, string> {
   const further = Object.entries(asRecord(view.settings.vendors)).map(([name, vendor]): [string, string] => [
     name,

@@ -1,10 +1,10 @@
-/** Checks prices: above the floor, near their neighbours, and acknowledgements up to date. */
+/** Checks that prices are above the floor and near their neighbours, and that acknowledgements are up to date. */
 
 import { isAlias } from 'yaml'
 import { asList, asNumber, asRecord, type CatalogueView, type EntryView, type Report } from '../view.ts'
 
 const OUTLIER_RATIO = 10
-/** How many prices of one unit it takes before their median counts as the usual price. */
+/** How many prices in one unit are needed before their median counts as the usual price. */
 const NEIGHBOURS_MIN = 3
 /** A change of more than this many percent in what callers pay must be acknowledged. */
 export const LARGE_CHANGE_PERCENT = 50
@@ -42,7 +42,7 @@ export function checkPrices(view: CatalogueView, report: Report): void {
     }
     const family = medians.get(`${per} ${entry.model.family.name}`)
     const group = family !== undefined && family.count >= NEIGHBOURS_MIN ? family : medians.get(per)
-    // With too few prices of a unit to tell what is usual, compare with the floor.
+    // With too few prices in this unit to tell what is usual, compare with the floor.
     const hasNeighbours = group !== undefined && group.count >= NEIGHBOURS_MIN
     const usual = hasNeighbours ? group.median : floor
     if (usual === undefined || (vnd / usual < OUTLIER_RATIO && usual / vnd < OUTLIER_RATIO)) continue
@@ -69,7 +69,7 @@ function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
 }
 
-/** Whether catalogue.yaml acknowledges this price for the name. */
+/** Whether catalogue.yaml acknowledges this price for this name. */
 export function isAcknowledged(view: CatalogueView, name: string, price: { vnd: number; per: string }): boolean {
   return asList(view.settings.acknowledged).some(item => {
     const each = asRecord(item)
@@ -79,8 +79,8 @@ export function isAcknowledged(view: CatalogueView, name: string, price: { vnd: 
 }
 
 /**
- * An acknowledgement names the current price, or the one that applies after the entry's end; the next change needs a
- * new one. A removed name costs what the fallback does.
+ * Checks that each acknowledgement names the current price, or the one that applies after the entry's end; the next change needs
+ * a new one. A removed name costs what the fallback does.
  */
 export function checkAcknowledgements(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return

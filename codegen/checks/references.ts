@@ -64,11 +64,11 @@ function reportRetiring(view: CatalogueView, report: Report, at: string[], what:
   )
 }
 
-/** How many aliases in a row are followed at most. */
+/** Longest chain of aliases that is followed. */
 const ALIASES_MAX = 10
 
 /**
- * What to write instead of a name that is not an entry: the entry that the alias leads to, or one with a similar name.
+ * Suggests what to write instead of a name that is not an entry: the entry that the alias leads to, or one with a similar name.
  */
 export function suggestEntry(view: CatalogueView, name: string): string {
   const aliases = asRecord(view.settings.aliases)

@@ -38,7 +38,7 @@ function checkDates(place: ModelView | EntryView, report: Report): void {
   )
 }
 
-/** Dates further ahead than this are probably typos. */
+/** Dates this many years ahead, or more, are probably typos. */
 const FAR_YEARS = 5
 
 function checkFarDate(view: CatalogueView, place: ModelView | EntryView, at: string[], report: Report): void {
@@ -90,7 +90,7 @@ function checkSuccessor(view: CatalogueView, entry: EntryView, report: Report): 
   } else checkSuccessorPrice(view, entry, goal, report)
 }
 
-/** Callers of a retired id pay its successor's price without having changed anything. */
+/** Checks the price of a successor, which callers of the retired id pay without having changed anything. */
 function checkSuccessorPrice(view: CatalogueView, entry: EntryView, goal: EntryView, report: Report): void {
   const [old, now] = [entry.price, goal.price]
   if (old === undefined || now === undefined || isAcknowledged(view, entry.id, now)) return
@@ -110,7 +110,7 @@ function instead({ price }: EntryView, { price: now }: EntryView): string {
   return isSame ? '' : `, not ${price.vnd} per ${price.per}`
 }
 
-/** Whether another entry of its kind remains. */
+/** Whether another entry of the same kind remains once this one has retired. */
 function hasHeirs(view: CatalogueView, entry: EntryView): boolean {
   return view.entries.some(
     other => other !== entry && other.deprecated.retires === undefined && kindOf(other) === kindOf(entry),

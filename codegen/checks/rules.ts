@@ -17,16 +17,16 @@ import {
 
 /** Fields that billing and metering depend on. */
 export const BILLED = ['/model', '/stream', '/stream_options']
-/** Number of choices or images: rules may only drop or lower it. */
+/** Number of choices or images, which rules may only drop or lower. */
 export const CHOICES = '/n'
-/** Output limits: rules may only lower them. */
+/** Output limits, which rules may only lower. */
 export const OUTPUT_CAPS = ['/max_tokens', '/max_completion_tokens', '/max_output_tokens']
 
 interface RuleView extends Place {
   readonly value: Loose
 }
 
-/** How many chains (one per target) contain a rule, which endpoints' bodies it sees, and which rule undoes it. */
+/** How a rule is used: how many chains (one per target) contain it, which endpoints' bodies it sees, and which rules undo it. */
 interface Use {
   chains: number
   readonly endpoints: Set<Endpoint>
@@ -134,7 +134,7 @@ function noteEndpoints(chain: readonly RuleView[], uses: ReadonlyMap<RuleView, U
   for (const rule of chain) for (const endpoint of endpoints) uses.get(rule)?.endpoints.add(endpoint)
 }
 
-/** Parts of a conversation, prompt or voice may change; the whole may not be removed or set to a constant. */
+/** Checks that rules neither remove a whole conversation, prompt or voice nor set it to a constant. Its parts may change. */
 function checkNeeded(rule: RuleView, { endpoints }: Use, report: Report): void {
   const { op, endpoints: own } = rule.value
   const key = op === 'move' ? 'from' : 'path'
@@ -161,7 +161,7 @@ function isSame(pointer: string, field: string): boolean {
 }
 
 function checkEndpoints(rule: RuleView, { endpoints }: Use, report: Report): void {
-  // When the endpoints are unknown, the cause has its own finding.
+  // When the endpoints are unknown, another finding reports why.
   if (endpoints.size === 0) return
   for (const [index, endpoint] of asList(rule.value.endpoints).entries()) {
     if (endpoints.has(endpoint as Endpoint)) continue
@@ -220,7 +220,7 @@ function touches(a: string, b: string): boolean {
   return true
 }
 
-/** An earlier rule has no effect if a later unconditional one overwrites or removes what it wrote. */
+/** Notes rules that have no effect, because a later unconditional one overwrites or removes what they wrote. */
 function noteShadows(chain: readonly RuleView[], uses: ReadonlyMap<RuleView, Use>): void {
   for (const [index, earlier] of chain.entries()) {
     const use = uses.get(earlier)

@@ -103,12 +103,12 @@ export function checkTargets(view: CatalogueView, report: Report): void {
   }
 }
 
-/** Keys of `paths`; see the schema. */
+/** Keys that the schema allows in `paths`. */
 const PATH_KEYS: ReadonlySet<string> = new Set([...ENDPOINT_ORDER, 'chat_completions_prefilled', 'models'])
 
 const HOST_ID = /^[a-z][a-z0-9-]*$/
 
-/** A malformed id in upstreams.yaml has its own finding there. */
+/** Whether `via` looks like a malformed id in upstreams.yaml, which has its own finding there. */
 function isMisspeltHost({ hosts }: CatalogueView, via: string): boolean {
   const misspelt = [...hosts.keys()].filter(id => !HOST_ID.test(id))
   return nearestWord(via, misspelt) !== undefined
@@ -131,7 +131,7 @@ function checkFormat(entry: EntryView, target: TargetView, host: HostView, repor
   report(target, ['via'], 'format-unreachable', message, fix)
 }
 
-/** Warns about two models here that share one upstream model: probably a copied line that was not changed. */
+/** Warns about two entries that share one upstream model: probably a copied line that was not edited. */
 function checkShared(view: CatalogueView, report: Report): void {
   const users = new Map<string, EntryView>()
   for (const entry of view.entries) {

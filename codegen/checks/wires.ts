@@ -19,7 +19,7 @@ import { wiresOfWord } from '../wire-words.ts'
 interface Holder extends Place {
   readonly value: Readonly<Record<string, unknown>>
   readonly entries: readonly EntryView[]
-  /** Only these targets; absent: all targets of the entries. */
+  /** The targets to check; if left out, all targets of the entries. */
   readonly targets?: EntryView['targets']
 }
 
@@ -77,13 +77,16 @@ function checkList(view: CatalogueView, holder: Holder, report: Report): void {
   }
 }
 
-/** Whether no more specific level has its own list. */
+/** Whether the holder's list applies to the target, because no more specific level has its own list. */
 function isReached(holder: Holder, entry: EntryView, target: TargetView): boolean {
   const layers = [entry.model.family.value, entry.model.value, entry.value, target.value]
   return layers.findLast(value => value.wires !== undefined) === holder.value
 }
 
-/** A dialect outside `wires` (`wire` is undefined) is for the format that the gateway uses, which is never Responses. */
+/**
+ * Checks the words of a dialect. One outside `wires` (`wire` is undefined) applies to the format that the gateway uses, which is
+ * never Responses.
+ */
 function checkWords(
   place: Place,
   at: readonly (string | number)[],

@@ -2,7 +2,7 @@
 
 const RECORD_CHARACTERS_MAX = 1_000_000
 
-/** Records as lists of fields; a byte order mark and empty lines are skipped. Throws on a record that never ends. */
+/** Yields records as lists of fields, skipping a byte order mark and empty lines. Throws if a record is too long. */
 export async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<string[]> {
   let record: string[] = []
   let field = ''

@@ -17,9 +17,9 @@ export interface PriceChange {
   readonly servedBy: string
   readonly old: Price
   readonly new: Price
-  /** In percent of the old price; null when the unit changes. */
+  /** Change in percent of the old price; null if the unit changes. */
   readonly percent: number | null
-  /** Beyond the threshold, or the unit changed. */
+  /** True if the change exceeds the threshold or the unit changed. */
   readonly isLarge: boolean
   readonly isAcknowledged: boolean
 }
@@ -33,20 +33,20 @@ export interface FactChange {
 }
 
 export interface RemovedEntry extends ModelEntry {
-  /** The entry that serves calls for the id from now on; null: they are refused. */
+  /** The entry that serves calls for the removed id from now on; null if they are refused. */
   readonly servedBy: string | null
 }
 
 export interface CatalogueDiff {
   readonly prices: readonly PriceChange[]
-  /** As of the day in the options. */
+  /** Changes of margins, as of the day in the options. */
   readonly margins: readonly MarginChange[]
   readonly added: readonly ModelEntry[]
   readonly removed: readonly RemovedEntry[]
   readonly facts: readonly FactChange[]
-  /** What happens to fields and tools that make a provider charge more than its tokens. */
+  /** Changed treatment of fields and tools that make a provider charge for more than tokens. */
   readonly extras: readonly FactChange[]
-  /** Aliases, the fallback, upstreams and other settings. */
+  /** Changes of aliases, the fallback, upstreams and other settings. */
   readonly settings: readonly FactChange[]
 }
 
@@ -62,14 +62,14 @@ export interface Nets {
 }
 
 export interface DiffOptions {
-  /** Absent: these settings are not compared. */
+  /** Settings that are in neither catalogue's tables; if left out, they are not compared. */
   readonly nets?: { readonly old: Nets; readonly now: Nets }
-  /** ISO date: entries retired by then are served by their successors. */
+  /** ISO date; entries retired by then are served by their successors. */
   readonly today: string
   /** Largest price change, up or down, that needs no acknowledgement. */
   readonly thresholdPercent: number
   readonly acknowledged: readonly Acknowledgement[]
-  /** Defaults of each catalogue's schema. They stand in on the side that lacks a word or a whole upstream. */
+  /** Defaults from each catalogue's schema, for words and whole upstreams that only the other catalogue has. */
   readonly schemaDefaults: { readonly old: Facts; readonly now: Facts }
 }
 
@@ -124,7 +124,7 @@ interface HeirsOfBoth {
   readonly now: Heirs
 }
 
-/** A new retirement, or a new successor, changes what callers will pay. */
+/** Price changes from new retirements and new successors, which change what callers will pay. */
 function retirementPrices(common: readonly ModelEntry[], heirs: HeirsOfBoth, options: DiffOptions): PriceChange[] {
   return common.flatMap(({ id, kind }) => {
     const before = heirs.old.servedAtLast(id, kind)
@@ -134,7 +134,7 @@ function retirementPrices(common: readonly ModelEntry[], heirs: HeirsOfBoth, opt
   })
 }
 
-/** A name that now means another entry changes what its callers pay: an alias, the fallback, a removed id. */
+/** Price changes of names that now mean another entry: aliases, the fallback, removed ids. */
 function mappedPrices(heirs: HeirsOfBoth, options: DiffOptions): PriceChange[] {
   const names = ['fallback', ...[...heirs.old.names].filter(name => name !== 'fallback').toSorted(compareText)]
   return names.flatMap(name => {
@@ -185,7 +185,7 @@ function changesOf(
   })
 }
 
-/** Merges equal changes of several entries into one row: usually, one line of a family file caused them all. */
+/** Merges the same change of several entries into one row; usually, one line of a family file caused them all. */
 function groupChanges(changes: readonly FactChange[]): FactChange[] {
   const groups = Map.groupBy(changes, change => JSON.stringify([change.what, change.old, change.new]))
   return [...groups.values()]

@@ -1,4 +1,4 @@
-/** What a change of extras means for the operator, who pays the providers. */
+/** Describes what a change of extras means for the operator, who pays the providers. */
 
 import type { Extras, FieldTreatment, ToolTreatment } from '../../src/generated/types.ts'
 
@@ -17,7 +17,7 @@ function say(treatment: FieldTreatment | ToolTreatment): string {
   return `${price.vnd} VND per ${price.per}${usesMax === undefined ? '' : `, ${usesMax} held for`}`
 }
 
-/** What providers may bill beyond tokens. 0: nothing. 1: what clients pay for. 2: anything. */
+/** What providers may bill beyond tokens. 0: nothing; 1: only extras that have a price for clients; 2: any extra. */
 function opennessOf(said: string): 0 | 1 | 2 {
   if (said === 'allow' || said === '–') return 2
   return priceOf(said) === null ? 0 : 1
@@ -28,7 +28,7 @@ function priceOf(said: string): number | null {
   return vnd === undefined ? null : Number(vnd)
 }
 
-/** A short description; bold if more gets through than before. */
+/** Describes the effect of a change in a few words; in bold if more extras get through than before. */
 export function effectOf({ old, new: now }: { readonly old: string; readonly new: string }): string {
   const [before, after] = [priceOf(old), priceOf(now)]
   if (before !== null && after !== null) {

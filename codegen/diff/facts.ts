@@ -1,4 +1,4 @@
-/** Entries and upstreams as flat facts, with the keys used in YAML, for comparing and showing. */
+/** Lists entries and upstreams as flat facts, with the keys used in YAML, for comparing and showing. */
 
 import type { ModelEntry, Upstream } from '../../src/generated/types.ts'
 import { canonicalJson } from '../canonical.ts'
@@ -8,10 +8,10 @@ import { upstreamDefaults } from '../resolve-upstream.ts'
 import type { Schemas } from '../schemas.ts'
 import { extrasFacts } from './extras.ts'
 
-/** Keyed as in YAML, with dots between nested keys. */
+/** Facts by the key used in YAML, with dots between nested keys. */
 export type Facts = ReadonlyMap<string, string>
 
-/** Every fact except id and price. */
+/** Every fact of an entry except its id and price. */
 export function entryFacts(entry: ModelEntry): Facts {
   const { deprecated } = entry
   const facts = new Map<string, string>([
@@ -48,25 +48,25 @@ export function entryFacts(entry: ModelEntry): Facts {
   return facts
 }
 
-/** A description generated from name and limits changes with them, so its change is not shown. */
+/** Shown instead of a description generated from name and limits, whose change would only repeat theirs. */
 const MADE = 'made from the facts'
 
 function isMade({ description, name, contextTokens, outputTokensMax }: ModelEntry): boolean {
   return description === describeModel(name, contextTokens, outputTokensMax)
 }
 
-/** Where calls go, under which model name and in which format. */
+/** Describes where a target sends calls, under which model name and in which format. */
 export function describeTarget(target: ModelEntry['upstreams'][number]): string {
   const weight = target.weight === 0 ? '' : ` ×${target.weight}`
   return `${target.via}: ${target.model} (${target.standard})${weight}`
 }
 
-/** Every fact of an upstream; empty if there is none. */
+/** Every fact of an upstream; empty if the upstream is undefined. */
 export function upstreamFacts(upstream: Upstream | undefined): Facts {
   const facts = new Map<string, string>()
   if (upstream === undefined) return facts
   const { id: _, discount, fx, auth, ...rest } = upstream
-  // The other schemes have fixed headers.
+  // Only the scheme `header` has a configurable header; the others' are fixed.
   const { header: __, ...known } = auth
   flatten({ ...rest, auth: auth.scheme === 'header' ? auth : known }, '', '', facts)
   if (discount.length > 0) facts.set('discount', steps(discount))
@@ -83,7 +83,7 @@ export function schemaDefaults(schemas: Schemas): Facts {
   return facts
 }
 
-/** Dated values, written as `from 2026-11-01: input 5, output 25`. */
+/** Lists dated values in the form `from 2026-11-01: input 5, output 25`. */
 export function steps(history: readonly { readonly from: string }[]): string {
   return history.map(({ from, ...values }) => `from ${from}: ${valuesOf(values)}`).join('; ')
 }

@@ -1,4 +1,4 @@
-/** Which entry serves a name under given tables: now, and after all announced retirements. */
+/** Finds the entry that serves a name under given tables: today, and after all announced retirements. */
 
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
 
@@ -6,13 +6,13 @@ export interface Heirs {
   /** Every name that clients can use: ids, aliases, and `fallback`. */
   readonly names: ReadonlySet<string>
   entry(id: string): ModelEntry | undefined
-  /** Who serves calls for a name today; the fallback serves removed chat entries. */
+  /** The entry that serves calls for a name today; the fallback serves removed chat entries. */
   servedBy(name: string, kind?: ModelEntry['kind']): ModelEntry | undefined
-  /** The same, after every `retires` date. */
+  /** The entry that serves calls for a name once every `retires` date has passed. */
   servedAtLast(name: string, kind?: ModelEntry['kind']): ModelEntry | undefined
 }
 
-/** `today` is an ISO date. */
+/** Finds the entries that serve names on `today`, an ISO date. */
 export function heirsOf({ entries, settings }: Tables, today: string): Heirs {
   const byId = new Map(entries.map(entry => [entry.id, entry]))
   const aliases = new Map(Object.entries(settings.aliases))

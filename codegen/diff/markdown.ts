@@ -1,4 +1,4 @@
-/** A catalogue diff as Markdown, for the people who approve it. */
+/** Renders a catalogue diff as Markdown, for the people who approve it. */
 
 import type { Price } from '../../src/generated/types.ts'
 import { percent, vnd } from '../margin/table.ts'
@@ -54,7 +54,6 @@ export function renderMarkdown(
   return `${parts.join('\n\n')}\n`
 }
 
-/** A one-line summary. */
 export function summarise(diff: CatalogueDiff, thresholdPercent: number): string {
   const counts = [
     count(diff.prices.length, 'price'),

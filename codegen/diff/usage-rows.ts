@@ -2,16 +2,16 @@
 
 import { readCsv } from './csv.ts'
 
-/** A call that was charged. */
+/** A call that was charged, as the export records it. */
 export interface ChargedCall {
   readonly model: string
   readonly inputTokens: bigint
-  /** Part of the input; 0 when the file does not say. */
+  /** Part of the input tokens; 0 if the file does not say. */
   readonly cachedInputTokens: bigint
-  /** Part of the input; 0 when the file does not say. */
+  /** Part of the input tokens; 0 if the file does not say. */
   readonly cacheWriteTokens: bigint
   readonly outputTokens: bigint
-  /** Null if the file does not say. */
+  /** Number of images; null if the file does not say. */
   readonly images: bigint | null
   readonly costMicroVnd: bigint
 }
@@ -32,7 +32,7 @@ type Columns = Readonly<Record<keyof typeof COLUMNS, number> & Record<keyof type
 
 const MICRO = 1_000_000n
 
-/** Skips calls that cost nothing. Throws when the file is empty or lacks a required column. */
+/** Yields charged calls, skipping those that cost nothing. Throws if the file is empty or lacks a required column. */
 export async function* readChargedCalls(chunks: AsyncIterable<string>): AsyncGenerator<ChargedCall> {
   let columns: Columns | undefined
   for await (const record of readCsv(chunks)) {
@@ -86,7 +86,7 @@ function wholeNumber(text: string | undefined): bigint {
   return /^[0-9]{1,15}$/.test(text ?? '') ? BigInt(text as string) : 0n
 }
 
-/** Images of a call: from the file, else as many as its cost pays for. */
+/** Number of images of a call: as the file says, or else as many as its cost pays for. */
 export function imagesOf({ images, costMicroVnd }: ChargedCall, priceVnd: number): bigint {
   if (images !== null && images > 0n) return images
   const price = BigInt(priceVnd) * MICRO

@@ -1,4 +1,4 @@
-/** What a month of usage would have cost under other prices. */
+/** Computes what a month of usage would have cost under other prices. */
 
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { compareText } from '../findings.ts'
@@ -7,7 +7,7 @@ import { imagesOf, readChargedCalls } from './usage-rows.ts'
 
 export interface UsageRow {
   readonly name: string
-  /** Calls that were charged. */
+  /** Number of calls that were charged. */
   readonly calls: number
   readonly oldVnd: bigint
   readonly newVnd: bigint
@@ -25,16 +25,16 @@ export interface UsageEffect {
 interface Tally {
   calls: number
   tokens: bigint
-  /** Images, for entries priced per image. */
+  /** Number of images, for entries priced per image. */
   images: bigint
 }
 
 const MICRO = 1_000_000n
 
 /**
- * Counts only calls that cost something. Tokens and calls are repriced under both catalogues, so the recorded cost
- * (perhaps from a third price) does not matter. New retirements are priced as if they had happened. `today` is an ISO
- * date. Throws when a column is missing.
+ * Compares what the usage costs under both catalogues. Counts only calls that cost something. Their tokens and calls are priced
+ * again, so the recorded cost (perhaps from a third price) does not matter. New retirements are priced as if they had happened.
+ * `today` is an ISO date. Throws if a column is missing.
  */
 export async function usageEffect(
   chunks: AsyncIterable<string>,
@@ -43,7 +43,7 @@ export async function usageEffect(
   today: string,
 ): Promise<UsageEffect> {
   const heirs = { old: heirsOf(old, today), now: heirsOf(now, today) }
-  // A former entry may be an alias in the base.
+  // What used to be an entry may be an alias in the base.
   const known = (name: string) =>
     heirs.old.names.has(name) ? (heirs.old.entry(name) ?? heirs.old.servedBy(name)) : undefined
   const tallies = await tally(chunks, known)

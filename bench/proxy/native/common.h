@@ -92,8 +92,8 @@ static inline const char *header_of(const char *head, const char *name) {
 }
 
 /*
- * Appends read bytes to a head until its empty line. Returns how many of the bytes belong to the head, or -1 while it is
- * incomplete.
+ * Appends bytes that were read to a head, up to its empty line. Returns how many of them belong to the head, or -1 while the head
+ * is incomplete.
  */
 static inline ssize_t gather_head(char *head, size_t *head_bytes, const char *bytes, size_t count) {
   size_t before = *head_bytes;

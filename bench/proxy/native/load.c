@@ -17,7 +17,7 @@
 #define CONNECTIONS_MAX 1024
 #define TARGETS_MAX 64
 #define CALLS_TIMED_MAX 1000000
-/* Streams are read at these intervals: waking up for every event would cost more than reading it. */
+/* Interval at which streams are read: waking up for every event would cost more than reading it. */
 #define STREAM_REST_NS NS_PER_MS
 #define SILENCE_NS (30000 * NS_PER_MS)
 
@@ -45,7 +45,7 @@ struct run {
   int busy;
   long calls;
   int64_t until, heard;
-  /* For calls at a fixed rate; NULL: calls run one after another. */
+  /* How long each call of `pace` took; NULL in `drive`, which makes one call after another. */
   int *microseconds;
   struct connection *idle[CONNECTIONS_MAX];
   int idle_count;
@@ -86,7 +86,7 @@ static struct target *target_of(int port) {
   return target;
 }
 
-/* Connects again where the server has closed a connection that was idle during other slices. */
+/* Returns a connection that is open. Reconnects if the server closed it while it was idle during other slices. */
 static struct connection *connection_at(struct target *target, int index) {
   if (index == target->count) {
     struct connection *added = calloc(1, sizeof *added);
@@ -129,7 +129,7 @@ static void end_call(struct run *run, struct connection *connection, int64_t now
   if (now < run->until) begin_call(run, connection, now);
 }
 
-/* `ended`: epoll has just reported, once and for all, that the server closed its side. */
+/* Reads what has arrived. `ended`: epoll has reported, as it does only once, that the server closed its side. */
 static void read_on(struct run *run, struct connection *connection, bool ended) {
   for (;;) {
     ssize_t count = read(connection->fd, buffer, sizeof buffer);
@@ -153,7 +153,7 @@ static void read_on(struct run *run, struct connection *connection, bool ended) 
   }
 }
 
-/* Handles events until `due`; `due` < 0: until there is one, or none for too long. */
+/* Handles events until `due`, or the next ones if `due` < 0. Fails if no reply has come for too long. */
 static void step(struct run *run, int64_t due) {
   struct epoll_event events[EVENTS_MAX];
   int64_t silent = run->heard + SILENCE_NS;
@@ -167,7 +167,7 @@ static void step(struct run *run, int64_t due) {
   if (run->busy > 0 && now_ns() >= silent) fail(run, "no reply for 30 s");
 }
 
-/* After a failure connections can be in any state, so none is used again. */
+/* After a failure, connections can be in any state, so none of them is reused. */
 static void close_all(struct target *target) {
   for (int index = 0; index < target->count; index++) {
     disconnect(target->connections[index]);

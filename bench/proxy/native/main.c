@@ -1,6 +1,6 @@
 /*
- * Load or upstream of a bench, at a fraction of the cost in Node. Reads commands from standard input, one per line, and answers
- * each with a line on standard output; exits at the end of the input.
+ * Runs the load or the upstream of a bench, at a fraction of what it costs in Node. Reads commands from standard input, one per
+ * line, and answers each with a line on standard output; exits at the end of the input.
  */
 
 #include "common.h"

@@ -7,7 +7,7 @@ void reply_start(struct reply_reader *reader) {
   reader->carried = 0;
 }
 
-/* A mark may begin in one piece and end in the next. */
+/* Looks for a mark, which may begin in one piece and end in the next. */
 static void look_for_mark(struct reply_reader *reader, const char *bytes, size_t count, const char *mark) {
   size_t length = strlen(mark);
   if (reader->marked || length == 0 || count == 0) return;

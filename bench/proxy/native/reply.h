@@ -13,13 +13,13 @@ struct reply_reader {
   enum part part;
   char *head;
   size_t head_bytes;
-  /* Bytes left of a body with a length, or of a chunk. */
+  /* Bytes still to come: of the body, if it has a length, or of the current chunk. */
   long long left;
-  /* Whether the mark has been seen, and the last bytes, in which it may have begun. */
+  /* Whether the mark has been seen. `carry` holds the last bytes, because the mark may begin in them. */
   bool marked;
   char carry[2 * MARK_BYTES_MAX];
   size_t carried;
-  /* Bytes read of the current line, with a chunk's size or a trailer. */
+  /* Bytes read so far of the current line, which has a chunk's size or a trailer. */
   size_t line;
 };
 

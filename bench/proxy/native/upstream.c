@@ -27,11 +27,11 @@ struct connection {
   size_t head_bytes;
   /* Bytes of the request's body still to come. */
   long long left;
-  /* NULL: nothing is being written. */
+  /* The reply being written; NULL if there is none. */
   const struct reply *reply;
   int segment;
   size_t offset;
-  /* Links in the list of paused connections. */
+  /* When the pause ends, and the connections next to this one in the list of paused ones. */
   int64_t due;
   struct connection *before, *after;
 };
@@ -41,7 +41,7 @@ static int reply_count;
 static char asked[64];
 static int epoll;
 static char buffer[READ_BYTES];
-/* All pauses of a run have the same length, so they end in the order in which they began. */
+/* All pauses have the same length at any one time, so they end in the order in which they began. */
 static struct connection *first_due, *last_due;
 
 static void pause_until(struct connection *connection, int64_t due) {
@@ -69,7 +69,7 @@ static void drop(struct connection *connection) {
   free(connection);
 }
 
-/* Writes what the socket accepts. False: the connection is gone. */
+/* Writes what the socket accepts. Returns false if the connection is gone. */
 static bool write_on(struct connection *connection) {
   const struct reply *reply = connection->reply;
   while (reply != NULL && connection->due == 0) {
@@ -97,7 +97,7 @@ static void begin_request(struct connection *connection) {
   snprintf(asked, sizeof asked, "%.*s", path == NULL ? 0 : (int)strcspn(path + 1, " ?"), path == NULL ? "" : path + 1);
 }
 
-/* Begins the reply to a complete request. False: the connection is gone. */
+/* Begins the reply to a complete request. Returns false if the connection is gone. */
 static bool answer(struct connection *connection) {
   for (int index = 0; index < reply_count; index++) {
     if (strcmp(replies[index].path, asked) != 0) continue;
@@ -112,7 +112,7 @@ static bool answer(struct connection *connection) {
   return false;
 }
 
-/* `ended`: epoll has just reported, once and for all, that the client closed its side. */
+/* Reads what has arrived. `ended`: epoll has reported, as it does only once, that the client closed its side. */
 static void read_on(struct connection *connection, bool ended) {
   for (;;) {
     ssize_t count = read(connection->fd, buffer, sizeof buffer);
@@ -146,7 +146,7 @@ static void accept_all(int server) {
   }
 }
 
-/* Keeps earlier files, because their replies may still be being sent. */
+/* Keeps the bytes of earlier files in memory, because some of their replies may still be on their way. */
 static void take_replies(const char *name) {
   size_t bytes;
   char *at = read_file(name, &bytes);
@@ -169,7 +169,7 @@ static void take_replies(const char *name) {
   }
 }
 
-/* Runs the next command. False at the end of the input. */
+/* Runs the next command. Returns false at the end of the input. */
 static bool take_command(void) {
   char line[4096];
   if (fgets(line, sizeof line, stdin) == NULL) return false;
