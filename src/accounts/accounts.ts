@@ -9,14 +9,14 @@ export interface Account {
 }
 
 export interface AccountWithWallet extends Account {
-  /** What the account can still spend; money held for calls in flight is no longer part of it. */
+  /** What the account can still spend, not counting money held for calls in flight. */
   readonly balanceMicroVnd: MicroVnd
-  /** Set aside for calls in flight. */
+  /** Money set aside for calls in flight. */
   readonly heldMicroVnd: MicroVnd
 }
 
 const EMAIL_BYTES_MAX = 254
-/** Refuses quotes, lists, display names and comments, with which a mail would go to another address, and invisible characters. */
+/** Rejects quotes, lists, display names and comments, which could send an email to another address, and invisible characters. */
 const EMAIL = /^[^\s@\p{C}"(),:;<>[\]]+@[^\s@\p{C}"(),:;<>[\]]+\.[^\s@\p{C}"(),:;<>[\]]+$/u
 
 const CREATE = `with a as (insert into account (email) values ($1) returning account_id, email),
@@ -30,20 +30,20 @@ const READ = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vn
 const EMAILS = 'select account_id, email from account where account_id = any($1::bigint[])'
 
 /**
- * An address as stored and looked up. Lower-cased for ASCII only: databases differ on other letters, and an address
- * that is throttled must not be reachable under another spelling.
+ * An address as it is stored and looked up. Letters outside ASCII are lower-cased here, because databases disagree on them: a
+ * throttled address must not be reachable under another spelling.
  */
 export function spellEmail(text: string): string {
   return text.trim().replace(/[^\p{ASCII}]+/gu, letters => letters.toLowerCase())
 }
 
-/** The trimmed address, or null when it cannot be one. */
+/** The trimmed address, or null if it is not a valid email address. */
 export function readEmail(text: string): string | null {
   const address = spellEmail(text)
   return EMAIL.test(address) && Buffer.byteLength(address) <= EMAIL_BYTES_MAX ? address : null
 }
 
-/** Creates an account with an empty wallet. Throws an Error for an invalid address and for one that is taken. */
+/** Creates an account with an empty wallet. Throws an Error if the address is invalid or taken. */
 export async function createAccount(sql: Sql, email: string): Promise<Account> {
   const address = readEmail(email)
   if (address === null) {
@@ -58,17 +58,17 @@ export async function createAccount(sql: Sql, email: string): Promise<Account> {
   }
 }
 
-/** Null when there is none. Ignores case. */
+/** Ignores case. Null if no account has this address. */
 export async function findAccountByEmail(sql: Sql, email: string): Promise<AccountWithWallet | null> {
   return readAccount((await sql.unsafe(FIND, [spellEmail(email)]))[0])
 }
 
-/** Null when there is none. */
+/** Null if there is no such account. */
 export async function findAccount(sql: Sql, accountId: number): Promise<AccountWithWallet | null> {
   return readAccount((await sql.unsafe(READ, [String(accountId)]))[0])
 }
 
-/** Email addresses by account number. */
+/** Returns email addresses by account number. */
 export async function findEmails(sql: AnySql, accountIds: readonly number[]): Promise<ReadonlyMap<number, string>> {
   const rows = await sql.unsafe(EMAILS, [plainArray(accountIds)])
   return new Map(rows.map(row => [Number(row.account_id), row.email]))

@@ -1,4 +1,4 @@
-/** Stores authenticator secrets: sealed under KEY_ENCRYPTION_KEYS, each bound to its account. */
+/** Stores authenticator secrets, sealed under KEY_ENCRYPTION_KEYS and each bound to its account. */
 
 import type { AnySql } from '../lib/database.ts'
 import { open, type SealedValue, seal } from '../lib/secrets.ts'
@@ -13,18 +13,19 @@ export function sealAuthenticator({ encryption }: SealingSecrets, accountId: num
 }
 
 /**
- * Throws an Error when the value was tampered with, belongs to another account, or needs a key that is not configured.
+ * Decrypts a stored secret. Throws an Error if it was tampered with, belongs to another account, or needs a key that is not
+ * configured.
  */
 export function openAuthenticator({ encryption }: SealingSecrets, accountId: number, sealed: SealedValue): string {
   return open(encryption, sealed, boundTo(accountId))
 }
 
-/** Writes a sealed secret as the value of a form field. */
+/** Encodes a sealed secret as the value of a form field. */
 export function writeOffer({ keyId, iv, ciphertext }: SealedValue): string {
   return [String(keyId), iv.toString('base64url'), ciphertext.toString('base64url')].join('.')
 }
 
-/** Null when it was tampered with or made for another account. */
+/** Opens the form field that writeOffer encoded. Null if it was tampered with or made for another account. */
 export function openOffer(secrets: SealingSecrets, accountId: number, offer: string): string | null {
   const [keyId = '', iv = '', ciphertext = ''] = offer.split('.')
   const sealed = {
@@ -46,8 +47,8 @@ const RESEAL = `update totp set encryption_id = $3::text::smallint, encryption_i
 const IN_USE = 'select encryption_id, count(*)::integer as factors from totp group by 1'
 
 /**
- * Reseals every authenticator under the current key, as rotateKeys does for API keys. Returns the accounts whose copy
- * does not open.
+ * Reseals every authenticator under the current key, as rotateKeys does for API keys. Returns the accounts whose authenticator
+ * could not be opened.
  */
 export async function rotateAuthenticators(sql: AnySql, secrets: SealingSecrets): Promise<readonly number[]> {
   const unreadable: number[] = []

@@ -1,4 +1,4 @@
-/** Changing an account's address: a link mailed to the new one proves it, and the old one is notified. */
+/** Changes an account's email address: a link sent to the new address confirms it, and the old address is notified. */
 
 import { faultCode } from '../lib/database.ts'
 import { readEmail } from './accounts.ts'
@@ -16,8 +16,8 @@ const CHANGE = `update account set email = $2, email_verified_at = now()
   where account_id = $1::text::bigint and blocked_at is null returning account_id`
 
 /**
- * Mails a link to the new address. If that already has an account, the mail says so instead, and the caller gets the same answer.
- * The caller has checked that it is the owner who asks.
+ * Emails a link to the new address. If that address already has an account, the email says so instead, and the caller gets the
+ * same answer. The caller must have checked that the request comes from the account's owner.
  */
 export async function requestEmailChange(
   services: PeopleServices,
@@ -52,8 +52,9 @@ export async function requestEmailChange(
 }
 
 /**
- * The new address that a link confirms, only for the account that asked for it: whoever reads the mailbox of a mistyped address
- * gets nothing. Null when the link is unknown, used, expired or another account's. Changes nothing.
+ * Returns the new address that a link confirms, without changing anything. Only the account that asked for the link can use it,
+ * so whoever reads the mailbox of a mistyped address gains nothing. Null if the link is unknown, used, expired or another
+ * account's.
  */
 export async function readEmailChange(
   { sql }: PeopleServices,
@@ -65,8 +66,8 @@ export async function readEmailChange(
 }
 
 /**
- * Ends the account's other sessions and makes links sent to the old address useless. API keys and the password stay.
- * `taken`: another account has the address by now.
+ * Changes the address, ends the account's other sessions and invalidates links sent to the old address. API keys and the password
+ * stay. `taken`: another account has the new address by now.
  */
 export async function finishEmailChange(
   services: PeopleServices,

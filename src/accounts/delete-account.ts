@@ -1,7 +1,7 @@
 /**
- * Deleting an account: everything personal is erased, the books stay. They name the account by its number alone: wallet, journal,
- * calls, orders and transfers, with the invoice details as they stood when a top-up was credited, which the law requires us to
- * keep.
+ * Deletes an account: erases everything personal and keeps the books. Wallet, journal, calls, orders and transfers then refer to
+ * the account by number alone. The law requires us to keep one exception: the invoice details of each top-up, as they were when
+ * it was credited.
  */
 
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -14,7 +14,7 @@ import { dropFactor } from './second-factor.ts'
 import { endAllSessions } from './sessions.ts'
 import type { PeopleServices, Session, Visitor } from './types.ts'
 
-/** `.invalid` belongs to nobody (RFC 2606). The old address becomes free for a new account. */
+/** `.invalid` is reserved (RFC 2606), so no email can go there. A new account may use the old address. */
 const ERASE = `update account set email = 'deleted-' || account_id || '@deleted.invalid', password_phc = null,
     email_verified_at = null, blocked_at = coalesce(blocked_at, now()), deleted_at = now()
   where account_id = $1::text::bigint and deleted_at is null and not is_operator returning account_id`
@@ -30,14 +30,15 @@ webhooks as (delete from webhook where account_id = $1::text::bigint)
 delete from alert_settings where account_id = $1::text::bigint`
 const BALANCE = 'select balance_micro_vnd::text as balance from wallet where account_id = $1::text::bigint'
 
-/** The balance left in the wallet, which nobody can spend once the account is deleted. */
+/** The wallet's balance, which nobody can spend once the account is deleted. */
 export async function readBalance({ sql }: PeopleServices, accountId: number): Promise<MicroVnd> {
   return microVnd(BigInt((await sql.unsafe(BALANCE, [String(accountId)]))[0]!.balance))
 }
 
 /**
- * The caller has checked that it is the owner who asks. Calls in flight end and are charged; the next one with any of the
- * account's keys is refused. `operator`: an operator's role has to be removed first.
+ * The caller must have checked that the request comes from the account's owner. Calls in flight finish and are charged; later
+ * calls with any of the account's keys are refused. `operator`: the account has an operator's role, which has to be removed
+ * first.
  */
 export async function deleteAccount(
   services: PeopleServices,

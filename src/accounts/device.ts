@@ -1,6 +1,6 @@
-/** Describes a device in two words for the list of sessions, from a User-Agent header that is not itself stored. */
+/** Describes a device in two words for the list of sessions. The User-Agent header that the words come from is not stored. */
 
-/** The first match wins: most browsers also name those they descend from. */
+/** The first match wins, because most browsers also name the browsers they derive from. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/Edg(e|A|iOS)?\//, 'Edge'],
   [/OPR\/|Opera/, 'Opera'],
@@ -21,7 +21,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 ]
 const CHARACTERS_MAX = 1_000
 
-/** '' for an unknown device. */
+/** Such as `Chrome, Windows`; '' for an unknown device. */
 export function describeDevice(userAgent: string): string {
   const text = userAgent.slice(0, CHARACTERS_MAX)
   const find = (table: typeof BROWSERS) => table.find(([pattern]) => pattern.test(text))?.[1]

@@ -1,4 +1,4 @@
-/** Links sent by mail: single use, time-limited, stored as hashes only. */
+/** Links sent by email: single use, time-limited, stored only as hashes. */
 
 import type { AnySql, TransactionSql } from '../lib/database.ts'
 import { hashToken, makeToken } from './secret-token.ts'
@@ -9,9 +9,9 @@ export type TokenPurpose = keyof typeof PURPOSES
 
 export interface EmailToken {
   readonly email: string
-  /** Set for a reset and for a change of address. */
+  /** Set for a password reset and a change of address; null for a registration. */
   readonly accountId: number | null
-  /** Set for a registration: the hash of the password chosen with it. */
+  /** Hash of the password chosen at registration; null for other purposes. */
   readonly passwordPhc: string | null
 }
 
@@ -23,7 +23,7 @@ const TAKE = `delete from email_token where token_hash = decode($1, 'hex') and p
   and expires_at > now() returning email, account_id, password_phc`
 const DROP = 'delete from email_token where email_key = lower($1) and purpose = $2::text::smallint'
 
-/** Returns the secret for the link. */
+/** Stores a new link and returns its secret. */
 export async function issueToken(
   sql: AnySql,
   purpose: TokenPurpose,
@@ -43,13 +43,13 @@ export async function issueToken(
   return token
 }
 
-/** Reads a link without consuming it; null when it is unknown, used or expired. */
+/** Reads a link without consuming it; null if it is unknown, used or expired. */
 export async function readToken(sql: AnySql, purpose: TokenPurpose, token: string): Promise<EmailToken | null> {
   const hash = hashToken(token)
   return hash === null ? null : toToken((await sql.unsafe(READ, [hash, String(PURPOSES[purpose])]))[0])
 }
 
-/** Consumes the link and every other one of this purpose for the address. Of two concurrent uses one gets null. */
+/** Consumes the link and all others of this purpose for the same address. Of two concurrent uses, one gets null. */
 export async function takeToken(
   transaction: TransactionSql,
   purpose: TokenPurpose,

@@ -1,4 +1,4 @@
-/** Finds the account of a presented key, for requests that place no hold. Always asks the database. */
+/** Finds the account of an API key, for requests that place no hold. Nothing is cached: each look-up asks the database. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
@@ -8,16 +8,16 @@ import { classifyFault, openStatementPool, type PoolLoad, plainArray, type State
 export interface FoundKey {
   readonly accountId: number
   readonly keyId: number
-  /** Hash under which the key is stored; the hold statement takes it. */
+  /** Hash under which the key is stored, as the hold statement expects it. */
   readonly keyHash: Uint8Array
   readonly state: KeyState
   /** Calls per minute; 0: no limit; null: the catalogue's default. */
   readonly rateLimitPerMinute: number | null
   /** Calls in flight; 0: no limit; null: the catalogue's default. */
   readonly concurrencyMax: number | null
-  /** Ids of entries and `family/*` that it may call; null: all. */
+  /** Models that the key may call, as entry ids and `family/*`; null: all. */
   readonly allowedModels: readonly string[] | null
-  /** The account's balance is 0. */
+  /** True if the account's balance is 0. */
   readonly walletEmpty: boolean
 }
 
@@ -28,16 +28,16 @@ export interface KeyFinderOptions {
   readonly url: string
   readonly concurrency?: number
   readonly batchMax?: number
-  /** Most look-ups that may wait. */
+  /** Maximum number of look-ups that may wait; more are refused. */
   readonly waitingMax?: number
-  /** How long a call waits for its look-up while Postgres fails, in ms. */
+  /** How long a call waits for its look-up while Postgres is failing, in ms. */
   readonly retryMs?: number
 }
 
 export interface KeyFinder {
   /**
-   * Null when none of these hashes belongs to a key (see candidateHashes). Rejects with GatewayError `ledger_unavailable` when
-   * the database does not answer, never with an authentication error.
+   * Null if none of these hashes belongs to a key (see candidateHashes). Rejects with GatewayError `ledger_unavailable` when the
+   * database is not responding, never with an authentication error.
    */
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
   readonly load: PoolLoad
@@ -64,7 +64,7 @@ interface Row {
   readonly wallet_empty: boolean
 }
 
-/** Calls resumed in one turn of the event loop. */
+/** Maximum number of calls resumed in one turn of the event loop. */
 const ANSWERS_PER_TURN = 20
 
 interface Question {
@@ -74,7 +74,7 @@ interface Question {
   expired: boolean
 }
 
-/** Concurrent look-ups share one statement. */
+/** Creates a finder whose concurrent look-ups share one statement. */
 export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
   const { concurrency = 2, batchMax = 500, waitingMax = 20_000, retryMs = 5_000 } = options
   const pool = openStatementPool({
@@ -99,7 +99,7 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
       const found = await findKeys(pool, batch)
       failures = 0
       for (const [index, question] of batch.entries()) {
-        // Resumed calls take time, so other connections get their turn in between.
+        // Resuming calls takes CPU time, so let other connections have a turn in between.
         if (index > 0 && index % ANSWERS_PER_TURN === 0) await turn()
         question.resolve(found.get(index) ?? null)
       }

@@ -1,7 +1,7 @@
 /**
- * Detects a command line or gateway whose secrets differ from those that its database was used with: it would create
- * keys that never work. Each secret number leaves a fingerprint in the database when it is first seen: an HMAC of a
- * constant under 32 random bytes, which gives nobody a way to guess the secret.
+ * Detects a gateway or command line whose secrets differ from those its database was used with: keys that it creates would never
+ * work. When a secret's number is first seen, the database keeps a fingerprint: an HMAC of a constant, keyed with the secret's 32
+ * random bytes, from which nobody can guess the secret.
  */
 
 import type { Sql } from '../lib/database.ts'
@@ -23,21 +23,21 @@ const TRUST = `insert into secret_fingerprint as f (purpose, secret_id, fingerpr
    where f.fingerprint <> excluded.fingerprint returning secret_id`
 
 /**
- * Configured numbers whose secret differs from the one this database was used with, such as `KEY_PEPPERS 1`. Records
- * new numbers.
+ * Returns the numbers whose configured secret differs from the one this database was used with, such as `KEY_PEPPERS 1`. Records
+ * fingerprints of new numbers.
  */
 export async function findForeignSecrets(sql: Sql, secrets: KeySecrets): Promise<readonly string[]> {
   const foreign: string[] = []
   for (const [variable, set] of setsOf(secrets)) {
     const known = await readFingerprints(sql, variable)
     const unseen = [...set.secrets.keys()].filter(id => !known.has(id))
-    // Keys may be older than the fingerprints, so the secrets they were stored under count too.
+    // The stored keys may predate fingerprints, so try the new secrets on them before recording any.
     const inUse = unseen.length > 0 ? (await readSecretsInUse(sql, secrets)).wrong : null
     const wrong = variable === 'KEY_PEPPERS' ? inUse?.peppers : inUse?.encryption
     for (const id of unseen) {
       if (wrong?.has(id) !== true) await sql.unsafe(SEE, rowOf(variable, set, id))
     }
-    // Another process may have recorded other secrets first.
+    // Another process may have recorded different secrets in the meantime.
     const now = unseen.length > 0 ? await readFingerprints(sql, variable) : known
     for (const id of set.secrets.keys()) {
       if (now.get(id) !== fingerprintOf(variable, set, id)) foreign.push(`${variable} ${id}`)
@@ -46,7 +46,7 @@ export async function findForeignSecrets(sql: Sql, secrets: KeySecrets): Promise
   return foreign
 }
 
-/** Accepts the configured secrets as the right ones. Returns the numbers that differed. */
+/** Records the configured secrets as the right ones. Returns the numbers whose fingerprint changed. */
 export async function trustSecrets(sql: Sql, secrets: KeySecrets): Promise<readonly string[]> {
   const changed: string[] = []
   for (const [variable, set] of setsOf(secrets)) {

@@ -1,4 +1,4 @@
-/** Links between accounts and the people who may sign in to them through a provider such as Google. */
+/** Links accounts to the identities at Google, GitHub and the like that may sign in to them. */
 
 import { type AnySql, faultCode, type Sql } from '../lib/database.ts'
 import { type Identity, PROVIDER_CODES, PROVIDER_IDS, type ProviderId } from './identity-providers/types.ts'
@@ -15,7 +15,7 @@ const REMOVE = `delete from identity i
       or exists (select from identity o where o.account_id = i.account_id and o.provider <> i.provider))
   returning provider`
 const LOCK = 'select account_id from account where account_id = $1::text::bigint for update'
-/** Removes the links that proof of the mailbox overrides: all but that of a provider which runs this very mailbox. */
+/** Proof of owning the mailbox outranks identity links: removes all but the link of a provider that runs this very mailbox. */
 const REMOVE_OUTRANKED = `delete from identity i using account a
   where i.account_id = $1::text::bigint and a.account_id = i.account_id
     and not (i.is_authoritative and lower(i.email) = a.email_key)`
@@ -23,7 +23,7 @@ const REMOVE_ALL = 'delete from identity where account_id = $1::text::bigint'
 
 export interface LinkedProvider {
   readonly provider: ProviderId
-  /** The provider's address for the person at the time of linking; '': none. */
+  /** The address that the provider gave when the identity was linked; '' if it gave none. */
   readonly email: string
   readonly createdAt: Date
 }
@@ -44,7 +44,9 @@ export async function findIdentity(
   return row === undefined ? null : { accountId: Number(row.account_id), isBlocked: row.blocked }
 }
 
-/** Throws the database's error (see isTaken) when the person already has an account, or the account a person at this provider. */
+/**
+ * Throws the database's error (see isTaken) if the identity has an account already, or the account an identity at this provider.
+ */
 export async function addIdentity(sql: AnySql, accountId: number, identity: Identity): Promise<void> {
   const { provider, subject, email, isAuthoritative } = identity
   const row = [String(PROVIDER_CODES[provider]), subject, String(accountId), email ?? '', String(isAuthoritative)]
@@ -55,7 +57,7 @@ export function isTaken(error: unknown): boolean {
   return faultCode(error) === '23505'
 }
 
-/** False when the provider is not linked or is the last way to sign in. Two removals at the same moment leave one way. */
+/** False if the provider is not linked or is the last way to sign in. Two concurrent removals leave one way to sign in. */
 export function removeIdentity(sql: Sql, accountId: number, provider: ProviderId): Promise<boolean> {
   return sql.begin(async transaction => {
     await transaction.unsafe(LOCK, [String(accountId)])
@@ -63,7 +65,7 @@ export function removeIdentity(sql: Sql, accountId: number, provider: ProviderId
   })
 }
 
-/** Called once somebody has proved to own the mailbox: removes everybody else who got in through its address. */
+/** Called once somebody has proved that they own the mailbox: unlinks identities that others linked through its address. */
 export async function removeOutranked(sql: AnySql, accountId: number): Promise<void> {
   await sql.unsafe(REMOVE_OUTRANKED, [String(accountId)])
 }

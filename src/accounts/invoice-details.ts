@@ -5,14 +5,14 @@ import { readTaxCode } from '../lib/tax-code.ts'
 import { readEmail } from './accounts.ts'
 
 export interface InvoiceDetails {
-  /** Name of the company or the person. */
+  /** Name of the company or person. */
   readonly name: string
-  /** '' for a buyer without one. */
+  /** '' if the buyer has none. */
   readonly taxCode: string
   readonly address: string
   /** Where invoices are sent. */
   readonly email: string
-  /** False: invoices name no buyer, only a consumer. */
+  /** False: the customer wants no invoice in their own name; invoices then show an unnamed consumer. */
   readonly wanted: boolean
 }
 
@@ -34,8 +34,8 @@ export async function readInvoiceDetails(sql: AnySql, accountId: number): Promis
 }
 
 /**
- * The faults field by field or, if there are none, the details as they will be stored. A tax code with a wrong check digit
- * is a fault unless it equals `sureOf`: the customer has confirmed that one.
+ * Returns the faults field by field or, if there are none, the details as they will be stored. A tax code with a wrong check
+ * digit is a fault unless it equals `sureOf`, the code that the customer has confirmed.
  */
 export function checkInvoiceDetails(
   given: InvoiceDetails,

@@ -7,12 +7,12 @@ import type { AnySql } from '../lib/database.ts'
 
 const KEYS_PER_STATEMENT = 2_000
 const STATEMENTS_MAX = 10_000
-/** How often a key without calls is counted: counting costs a write, and saves each report at most this many days of reading. */
+/** Days between two counts of a key without calls. Each count costs a write, and reports read at most this many extra days. */
 const IDLE_DAYS = 31
 
 /**
- * Counts the keys after ($1, $2) in order, so that a pass reads each once. Yesterday's calls may still be settling when today
- * begins, so the last day counted is the one before yesterday.
+ * Counts one page of keys, those after ($1, $2) in order, so that a pass reads each key once. Yesterday's calls may still be
+ * settling when today begins, so the last day counted is the one before yesterday.
  */
 const COUNT = `
 with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day),
@@ -42,7 +42,7 @@ counted as (
 select account_id, key_id, (select count(*)::integer from counted) as counted
   from page order by account_id desc, key_id desc limit 1`
 
-/** May run in several processes at once. Returns how many keys it counted. */
+/** Counts all keys that need it. Safe to run in several processes at once. Returns how many keys it counted. */
 export async function countKeys(sql: AnySql, signal?: AbortSignal): Promise<number> {
   let counted = 0
   let after = ['0', '0']

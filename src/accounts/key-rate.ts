@@ -1,7 +1,7 @@
 /**
- * Limits that an operator sets on a key's calls per minute and in flight. The key's owner sets them (key-settings.ts) until an
- * operator does; from then on only operators can, until one hands control back. The append-only operator log says who decided
- * last.
+ * Limits that an operator sets on a key's calls per minute and calls in flight. The key's owner sets them (key-settings.ts) until
+ * an operator does; from then on, only operators can, until one of them hands control back. The append-only operator log records
+ * who decided last.
  */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
@@ -18,12 +18,13 @@ const CONCURRENCY_SET = 'key.concurrency'
 const CONCURRENCY_GIVEN_BACK = 'key.concurrency.default'
 
 /**
- * SQL, for a row `k` of api_key: true while an operator controls its calls per minute, having set them and not handed them back.
+ * SQL expression for a row `k` of api_key: true while an operator controls the key's calls per minute, that is, has set them and
+ * not handed control back.
  */
 export const RATE_HELD = `coalesce((select o.action = '${SET_BY_OPERATOR}' from operator_action o
     where o.account_id = k.account_id and o.action in ('${SET_BY_OPERATOR}', '${GIVEN_BACK}') and o.subject = k.key_id::text
     order by o.action_id desc limit 1), false)`
-/** The same for calls in flight. */
+/** SQL expression for a row `k` of api_key: true while an operator controls the key's calls in flight. */
 export const CONCURRENCY_HELD = `coalesce((select o.action = '${CONCURRENCY_SET}' from operator_action o
     where o.account_id = k.account_id and o.action in ('${CONCURRENCY_SET}', '${CONCURRENCY_GIVEN_BACK}')
       and o.subject = k.key_id::text
@@ -32,8 +33,8 @@ const SET_RATE = `update api_key set rate_limit_per_minute = $3::text::integer
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
 
 /**
- * Null restores the catalogue's limit and the owner's control; 0: no limit. False when there is no such active key.
- * Processes that cache the key learn of it through `announce(sql, 'keys')`.
+ * Sets a key's calls per minute. 0: no limit; null restores the catalogue's limit and the owner's control. False if there is no
+ * such active key. The caller then tells processes that cache the key with `announce(sql, 'keys')`.
  */
 export function limitKey(sql: Sql, key: LimitedKey, callsPerMinute: number | null): Promise<boolean> {
   return sql.begin(transaction => limitKeyIn(transaction, key, callsPerMinute))
@@ -55,7 +56,7 @@ export async function limitKeyIn(
   return true
 }
 
-/** The limit, followed by the reason. */
+/** The limit and the reason as the operator log shows them. */
 function inWords(limit: string | null, reason: string): string {
   return [limit, reason].filter(Boolean).join(': ')
 }
@@ -63,7 +64,7 @@ function inWords(limit: string | null, reason: string): string {
 const SET_CONCURRENCY = `update api_key set concurrency_max = $3::text::integer
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
 
-/** Calls in flight. Otherwise like limitKey. */
+/** Like limitKey, for calls in flight. */
 export function limitConcurrency(sql: Sql, key: LimitedKey, callsInFlight: number | null): Promise<boolean> {
   return sql.begin(transaction => limitConcurrencyIn(transaction, key, callsInFlight))
 }

@@ -1,4 +1,6 @@
-/** What a key may do, has cost and has left. For its holder, who may be a program. */
+/**
+ * Reports what a key may call, what it has cost and how much it may still spend. Its reader holds the key and may be a program.
+ */
 
 import type { AnySql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -9,13 +11,13 @@ export interface KeyReport {
   readonly label: string
   readonly last4: string
   readonly expiresAt: Date | null
-  /** Ids of entries, and `family/*`; null: all. */
+  /** Models that the key may call, as entry ids and `family/*`; null: all. */
   readonly allowedModels: readonly string[] | null
   /** Calls per minute; 0: no limit; null: the catalogue's default. */
   readonly rateLimitPerMinute: number | null
   /** Calls in flight; 0: no limit; null: the catalogue's default. */
   readonly concurrencyMax: number | null
-  /** Null: no limit of its own. */
+  /** Null: the key has no limit of its own. */
   readonly limitMicroVnd: MicroVnd | null
   /** Null: the limit never resets. */
   readonly limitReset: Period | null
@@ -43,7 +45,7 @@ select k.label, k.last4, k.expires_at, array_to_json(k.allowed_models)::text as 
       and day >= least(limit_began('weekly'), limit_began('monthly'), coalesce(k.counted_before, '-infinity'))) charged
  where k.account_id = $1::text::bigint and k.key_id = $2::text::bigint`
 
-/** Null when there is no such key. */
+/** Null if there is no such key. */
 export async function readKeyReport(sql: AnySql, { accountId, keyId }: KeyRow): Promise<KeyReport | null> {
   const [row] = await sql.unsafe(REPORT, [String(accountId), String(keyId)])
   if (row === undefined) return null

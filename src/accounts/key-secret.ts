@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto'
 import { keyedHash, open, type SealedValue, type SecretSet, seal } from '../lib/secrets.ts'
 
 const SECRET_BYTES = 32
-/** Longer than any key ever issued; longer text is not hashed. */
+/** Longer than any key ever issued; longer text is not even hashed. */
 export const KEY_CHARACTERS_MAX = 200
 
 export interface KeySecrets {
-  /** The service's own name: keys begin with `sk-<service>-`. */
+  /** Name of this service; keys begin with `sk-<service>-`. */
   readonly service: string
   readonly peppers: SecretSet
   readonly encryption: SecretSet
@@ -30,8 +30,8 @@ export function hashKey({ peppers }: Pick<KeySecrets, 'peppers'>, key: string): 
 }
 
 /**
- * Hashes under which a presented key may be stored: one per pepper, the current one first. Takes a few microseconds
- * each. Empty for text that cannot be a key, so that nothing long or odd is hashed or looked up.
+ * The hashes under which a presented key may be stored: one per pepper, the current one first. Each takes a few microseconds.
+ * Empty for text that cannot be a key, so that nothing long or odd is hashed or looked up.
  */
 export function candidateHashes({ peppers }: Pick<KeySecrets, 'peppers'>, key: string): readonly Buffer[] {
   if (key.length === 0 || key.length > KEY_CHARACTERS_MAX) return []
@@ -51,7 +51,7 @@ export function sealKey({ encryption }: Pick<KeySecrets, 'encryption'>, row: Key
   return seal(encryption, key, encryptionId => boundTo(row, encryptionId))
 }
 
-/** Throws an Error when the copy was tampered with, truncated or belongs to another row. */
+/** Decrypts a key's stored copy. Throws an Error if the copy was tampered with, was truncated or belongs to another row. */
 export function openKey({ encryption }: Pick<KeySecrets, 'encryption'>, row: KeyRow, sealed: SealedValue): string {
   return open(encryption, sealed, encryptionId => boundTo(row, encryptionId))
 }

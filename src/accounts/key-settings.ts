@@ -1,6 +1,6 @@
 /**
- * What owners decide about a key: its name, when it works, what it may spend and call. Applies from the next call, in every
- * process.
+ * The settings that owners choose for a key: its name, when it works, what it may spend and call. A change applies from the next
+ * call, in every process.
  */
 
 import type { AnySql } from '../lib/database.ts'
@@ -10,28 +10,27 @@ import { CONCURRENCY_HELD, CONCURRENCY_MAX, isCallsPerMinute, RATE_HELD } from '
 import type { KeyRow } from './key-secret.ts'
 import { cleanLabel } from './keys.ts'
 
-/** Highest limit, in whole dong. */
+/** Highest spending limit, in whole dong. */
 export const KEY_CAP_VND_MAX = 1_000_000_000
 /** Most entries and families that a key may be restricted to. */
 export const ALLOWED_MODELS_MAX = 100
 
 export interface KeySettings {
   readonly label: string
-  /** Whole dong, from 1 to KEY_CAP_VND_MAX; null: no limit of its own. */
+  /** Spending limit in whole dong, from 1 to KEY_CAP_VND_MAX; null: the key has no limit of its own. */
   readonly limitVnd: number | null
-  /** When the limit resets; null: never. */
+  /** How often the spending limit resets; null: never. */
   readonly limitReset: Period | null
   /** Null: never. */
   readonly expiresAt: Date | null
-  /** Ids of entries, and `family/*`; null: all. */
+  /** Models that the key may call, as entry ids and `family/*`; null: all. */
   readonly allowedModels: readonly string[] | null
-  /** From 1; null: the catalogue's limit. Without effect where an operator has set it. */
+  /** At least 1; null: the catalogue's limit. Ignored while an operator controls the key's calls per minute. */
   readonly callsPerMinute: number | null
-  /** The same for calls in flight. */
+  /** At least 1; null: the catalogue's limit. Ignored while an operator controls the key's calls in flight. */
   readonly callsInFlight: number | null
 }
 
-/** Everything but the name. */
 export type KeyLimits = Omit<KeySettings, 'label'>
 
 const CHANGE = `update api_key k set label = $3, monthly_cap_micro_vnd = $4::text::bigint, limit_reset = $5,
@@ -46,8 +45,8 @@ const PAUSE = `update api_key set disabled_at = case when $3 = 'on' then coalesc
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
 
 /**
- * Changes everything at once. False when the account has no such active key. Throws RangeError for a figure out of bounds.
- * Processes that cache a key's calls per minute and in flight learn of them through `announce(sql, 'keys')`.
+ * Changes all settings of a key at once. False if the account has no such active key. Throws RangeError for a number out of
+ * bounds. The caller then tells processes that cache the key's limits with `announce(sql, 'keys')`.
  */
 export async function changeKey(sql: AnySql, { accountId, keyId }: KeyRow, settings: KeySettings): Promise<boolean> {
   const { limitVnd, limitReset, expiresAt, allowedModels, callsPerMinute, callsInFlight } = settings
@@ -76,8 +75,8 @@ export function isCallsInFlight(value: number): boolean {
 }
 
 /**
- * Changes only the spending limit, in whole dong; null removes it. False when the account has no such active key. Throws
- * RangeError unless the limit is a whole number from 1 to KEY_CAP_VND_MAX.
+ * Changes only the spending limit, in whole dong; null removes it. False if the account has no such active key. Throws RangeError
+ * unless the limit is a whole number from 1 to KEY_CAP_VND_MAX.
  */
 export async function setKeyCap(
   sql: AnySql,
@@ -94,7 +93,7 @@ function capText(capVnd: number | null): string | null {
   return String(vndToMicro(capVnd))
 }
 
-/** Refuses the key's calls until it is switched on again. False when the account has no such active key. */
+/** Pauses a key, so that its calls are refused, or resumes it. False if the account has no such active key. */
 export async function pauseKey(sql: AnySql, { accountId, keyId }: KeyRow, paused: boolean): Promise<boolean> {
   return (await sql.unsafe(PAUSE, [String(accountId), String(keyId), paused ? 'on' : 'off'])).length > 0
 }

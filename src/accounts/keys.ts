@@ -1,4 +1,4 @@
-/** API keys: at most 10 active ones per account, hashed for look-up, revealed again only to their owner. */
+/** API keys: at most 10 active per account, hashed for look-up, revealed again only to their owner. */
 
 import type { AnySql, Sql, TransactionSql } from '../lib/database.ts'
 import { hashKey, type KeyRow, type KeySecrets, makeKey, openKey, sealKey } from './key-secret.ts'
@@ -11,13 +11,13 @@ export interface ApiKey extends KeyRow {
   /** The last four characters, for telling keys apart. */
   readonly last4: string
   readonly createdAt: Date
-  /** Null while it is active. */
+  /** Null while the key is active. */
   readonly revokedAt: Date | null
   /** Calls per minute; 0: no limit; null: the catalogue's default. */
   readonly rateLimitPerMinute: number | null
   /** Calls in flight; 0: no limit; null: the catalogue's default. */
   readonly concurrencyMax: number | null
-  /** False for revoked keys, and for keys older than the encrypted copy. */
+  /** Whether the secret can be shown again: false for revoked keys and for keys created before encrypted copies were stored. */
   readonly showable: boolean
 }
 
@@ -33,7 +33,7 @@ const ERASED = `encryption_id = null, encryption_iv = null, ciphertext = null, r
     replaced_until = null`
 const REVOKE = `update api_key set revoked_at = now(), ${ERASED}
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
-/** Erases the names too: they may say whose the keys were. */
+/** Erases the keys' names too, because they may contain personal data. */
 const REVOKE_ALL = `update api_key set revoked_at = coalesce(revoked_at, now()), label = '', ${ERASED}
   where account_id = $1::text::bigint`
 const LIST = `select account_id, key_id, label, last4, created_at, revoked_at, rate_limit_per_minute, concurrency_max,
@@ -49,9 +49,9 @@ const FIND = `select account_id, key_id from api_key
 export class KeyLimitError extends Error {}
 
 /**
- * Creates a key and returns its secret. Throws KeyLimitError when the account has 10 active keys, and an Error when the
- * account does not exist. Counting is a separate statement after the lock: in one statement it would count a stale
- * snapshot.
+ * Creates a key and returns its secret. Throws KeyLimitError if the account has 10 active keys, and an Error if the account does
+ * not exist. The keys are counted in a separate statement after the lock, because within the same statement the count would come
+ * from a stale snapshot.
  */
 export async function createKey(
   sql: Sql,
@@ -73,7 +73,7 @@ export async function lockKeys(transaction: TransactionSql, accountId: number): 
   if (wallet.length === 0) throw new Error(`there is no account ${accountId}`)
 }
 
-/** Creates the key itself, in a transaction that has called lockKeys. Throws KeyLimitError. */
+/** Creates the key within a transaction that has called lockKeys. Throws KeyLimitError if the account has 10 active keys. */
 export async function insertKey(
   transaction: TransactionSql,
   secrets: KeySecrets,
@@ -94,7 +94,7 @@ export async function insertKey(
   return { keyId, key }
 }
 
-/** A key name as stored: well-formed, no control characters, at most 100 characters. */
+/** A key name as it is stored: well-formed, without control characters, at most 100 characters. */
 export function cleanLabel(label: string): string {
   const plain = label
     .toWellFormed()
@@ -103,7 +103,7 @@ export function cleanLabel(label: string): string {
   return plain.slice(0, LABEL_CHARACTERS_MAX).toWellFormed()
 }
 
-/** False when there is no such active key. The next call with it fails in every process. */
+/** Revokes a key: the next call with it fails, in every process. False if there is no such active key. */
 export async function revokeKey(sql: Sql | AnySql, { accountId, keyId }: KeyRow): Promise<boolean> {
   return (await sql.unsafe(REVOKE, [String(accountId), String(keyId)])).length > 0
 }
@@ -129,7 +129,7 @@ export async function findKeyOfAny(
   return { accountId: Number(row.account_id), keyId: Number(row.key_id) }
 }
 
-/** Oldest first, including revoked ones, without the playground's. */
+/** Lists an account's keys, oldest first, including revoked ones but not the playground's. */
 export async function listKeys(sql: Sql | AnySql, accountId: number): Promise<readonly ApiKey[]> {
   const rows = await sql.unsafe(LIST, [String(accountId)])
   return rows.map(row => ({
@@ -146,8 +146,9 @@ export async function listKeys(sql: Sql | AnySql, accountId: number): Promise<re
 }
 
 /**
- * The secret, for its owner. `gone`: the key was revoked, or predates stored copies, so a new one is needed. Null when
- * there is no such key. Throws when the stored copy is damaged or its encryption key is not configured.
+ * Reveals the secret to the key's owner. `gone`: the key was revoked or created before encrypted copies were stored, so the owner
+ * needs a new one. Null if there is no such key. Throws an Error if the stored copy is damaged or its encryption key is not
+ * configured.
  */
 export async function showKey(
   sql: Sql | AnySql,

@@ -1,4 +1,4 @@
-/** All limits on people, with the values that a gateway uses. */
+/** All limits on accounts and signing in, with the values that a gateway uses. */
 
 export interface PeopleLimits {
   readonly passwordCharactersMin: number
@@ -9,15 +9,14 @@ export interface PeopleLimits {
   readonly operatorSessionSeconds: number
   /** Sessions per account; beyond that, a new one ends the oldest. */
   readonly sessionsMax: number
-  /** Age of a password check after which revealing a secret requires a new one. */
+  /** Revealing a secret requires a password check no older than this. */
   readonly passwordFreshSeconds: number
-  /** Age of a second factor after which moving money requires a new one. */
+  /** Moving money requires a second-factor check no older than this. */
   readonly factorFreshSeconds: number
-  /** Wrong codes for one account, from devices that have never given a right one, before the first wait. */
+  /** Wrong codes for one account, from devices that have never entered a right one, before the first wait. */
   readonly factorFailuresMax: number
   /** How long a device has to sign a challenge. */
   readonly passkeyChallengeSeconds: number
-  /** Passkeys per account. */
   readonly passkeysMax: number
   readonly verifySeconds: number
   /** How long people have to sign in at the provider and come back. */
@@ -27,24 +26,24 @@ export interface PeopleLimits {
   readonly providerTimeoutMs: number
   readonly providerReplyBytesMax: number
   readonly resetSeconds: number
-  /** Failures for one address from one network, or from a device that knows it, before the first wait. */
+  /** Failed sign-ins to one address, from one network or from a device that has signed in to it, before the first wait. */
   readonly guessesMax: number
-  /** Failures for one address from everywhere; above this, devices that never signed in there are slowed down. */
+  /** Failed sign-ins to one address from anywhere; beyond that, devices that have never signed in to it are slowed down. */
   readonly accountFailuresMax: number
-  /** Failures from one host, and from one network. Mobile networks put many homes behind one address. */
+  /** Failed sign-ins from one host; generous, because mobile networks put many homes behind one address. */
   readonly hostFailuresMax: number
   readonly networkFailuresMax: number
-  /** How long a device that signed in stays known. */
+  /** How long a device that has signed in is remembered. */
   readonly deviceSeconds: number
   readonly throttleFirstSeconds: number
   readonly throttleSeconds: number
-  /** Quiet time after which failures are forgotten. */
+  /** Failures are forgotten after this long without another. */
   readonly throttleForgetSeconds: number
-  /** Mails to one address per hour. */
+  /** Emails to one address per hour. */
   readonly mailsPerHourMax: number
-  /** How long the log of sent mails is kept. */
+  /** How long the log of sent emails is kept. */
   readonly mailsSeconds: number
-  /** Registrations per hour, from one network and from everywhere. */
+  /** Registrations per hour from one network; `registrationsMax` counts those from everywhere. */
   readonly registrationsPerNetworkMax: number
   readonly registrationsMax: number
 }

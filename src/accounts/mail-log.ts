@@ -1,5 +1,6 @@
 /**
- * A log of sent mails, to tell people who ask why none came: address, subject and time, never the text, which may hold a link.
+ * Logs the emails sent, to answer people who ask why none arrived: address, subject and time, never the text, which may contain a
+ * link.
  */
 
 import type { AnySql, Sql } from '../lib/database.ts'
@@ -16,11 +17,11 @@ const SUBJECT_CHARACTERS_MAX = 200
 export interface SentMail {
   readonly sentAt: Date
   readonly subject: string
-  /** The mail server did not accept it. */
+  /** True if the mail server did not accept the email. */
   readonly failed: boolean
 }
 
-/** Wraps a mailer to write a row for each mail. A row that cannot be written holds up no mail. */
+/** Wraps a mailer so that it logs each email. An email is sent even if it cannot be logged. */
 export function recordMails(mailer: Mailer, sql: Sql, onFault: (error: unknown) => void): Mailer {
   const record = ({ to, subject }: { to: string; subject: string }, failed: boolean) =>
     sql

@@ -1,4 +1,4 @@
-/** Mails about changes to an account, which its owner has to confirm or should know of. Both languages, plain text. */
+/** Emails about account changes that the owner has to confirm or should know of, as plain text in both languages. */
 
 import type { Language } from './types.ts'
 

@@ -1,4 +1,4 @@
-/** What operators write down about a customer: lines of their log, so that nobody can change them afterwards. */
+/** Operators' notes about a customer, kept in the operator log so that nobody can change them afterwards. */
 
 import type { Sql } from '../lib/database.ts'
 import { lockKeys } from './keys.ts'
@@ -7,7 +7,7 @@ import { type Actor, listActions, type OperatorAction, recordAction } from './op
 const ACTION = 'note.add'
 const TWIN = `select action_id from operator_action where account_id = $1::text::bigint and action = '${ACTION}' and subject = $2`
 
-/** `submission` identifies the form: sent twice, even at the same moment, it adds one note. */
+/** `submission` identifies the form: submitted twice, even concurrently, it adds one note. */
 export function addNote(
   sql: Sql,
   given: { readonly accountId: number; readonly by: Actor; readonly note: string; readonly submission: string },

@@ -1,4 +1,4 @@
-/** How operators change the limits of a customer's key or revoke it. Each action writes a line of the operator log. */
+/** Lets operators change the limits of a customer's key or revoke it. Each action is recorded in the operator log. */
 
 import type { Sql } from '../lib/database.ts'
 import { limitConcurrencyIn, limitKeyIn } from './key-rate.ts'
@@ -13,15 +13,15 @@ interface Deed {
   readonly reason: string
 }
 
-/** Null: the catalogue's limit, or no cap. 0 calls: no limit. */
+/** For calls, null means the catalogue's limit and 0 no limit; for the spending cap, null means none. */
 export interface KeyLimits {
   readonly callsPerMinute: number | null
   readonly callsInFlight: number | null
-  /** Whole dong, from 1 to KEY_CAP_VND_MAX; the key's owner chooses the period. */
+  /** Spending cap in whole dong, from 1 to KEY_CAP_VND_MAX; the key's owner chooses its period. */
   readonly capVnd: number | null
 }
 
-/** Changes only the limits that differ. `unchanged`: none did, as when a form is sent twice; `gone`: no such active key. */
+/** Changes only the limits that differ. `unchanged`: none did, as when a form is submitted twice. `gone`: no such active key. */
 export function changeKeyLimits(
   sql: Sql,
   key: KeyRow & Deed,
@@ -51,7 +51,7 @@ export function changeKeyLimits(
   })
 }
 
-/** False when there is no such active key. */
+/** False if there is no such active key. */
 export function revokeCustomerKey(sql: Sql, { accountId, keyId, by, reason }: KeyRow & Deed): Promise<boolean> {
   return sql.begin(async transaction => {
     if (!(await revokeKey(transaction, { accountId, keyId }))) return false

@@ -3,17 +3,20 @@
 import { type AnySql, escapeLike } from '../lib/database.ts'
 import type { Session } from './types.ts'
 
-/** The operator's account and address, or null and `command line`. */
+/** Who acted: an operator's account and email address, or null and `command line`. */
 export interface Actor {
   readonly accountId: number | null
   readonly name: string
 }
 
 export const COMMAND_LINE: Actor = { accountId: null, name: 'command line' }
-/** Stands in the log for customers acting on their own account. */
+/** Name in the log of customers who act on their own account. */
 export const CUSTOMER_NAME = 'customer'
 
-/** Customers appear by number alone: rows of the log cannot be changed when an account is deleted, but its address has to go. */
+/**
+ * The actor for somebody's own account. Customers are logged by number alone, because rows of the log cannot be changed and a
+ * deleted account's address must not stay in them.
+ */
 export function actingSelf({ accountId, email, role }: Pick<Session, 'accountId' | 'email' | 'role'>): Actor {
   return { accountId, name: role === null ? CUSTOMER_NAME : email }
 }
@@ -24,9 +27,9 @@ export interface OperatorAction {
   readonly by: Actor
   /** Such as `account.block`, `balance.adjust`, `payment.assign`. */
   readonly action: string
-  /** The account concerned. */
+  /** The account that was acted on. */
   readonly accountId: number | null
-  /** Address of that account. */
+  /** Email address of the account that was acted on. */
   readonly email: string | null
   /** Details: an amount, a transaction, an order. */
   readonly subject: string
@@ -39,7 +42,7 @@ const INSERT = `insert into operator_action (operator_account_id, operator_name,
   values ($1::text::bigint, $2, $3, $4::text::bigint, $5, $6)`
 const COLUMNS = `o.action_id, o.at, o.operator_account_id, o.operator_name, o.action, o.account_id, o.subject, o.reason,
   (select email from account a where a.account_id = o.account_id) as email`
-/** The text is matched by `like`, with its wildcards escaped. */
+/** The search text is matched by `like`, with its wildcards escaped. */
 const FILTER = `($1::text is null or o.action_id < $1::text::bigint) and ($3::text is null or o.action = $3)
   and ($4::text is null or o.operator_name = $4) and ($5::text is null or o.at >= $5::text::timestamptz)
   and ($6::text is null or o.at < $6::text::timestamptz)

@@ -12,7 +12,7 @@ export interface AccountSummary {
   readonly createdAt: Date
   readonly emailVerifiedAt: Date | null
   readonly blockedAt: Date | null
-  /** Its owner has deleted it. */
+  /** When the owner deleted the account; null if they have not. */
   readonly deletedAt: Date | null
   /** Null: not an operator. */
   readonly role: OperatorRole | null
@@ -27,7 +27,7 @@ export interface AccountSummary {
 const SEARCH_TIMEOUT_MS = 2_000
 const SEARCH_CHARACTERS_MAX = 254
 const LIST_MAX = 100
-/** Above every account's number, so that the first page is bounded like the others and read from the same index. */
+/** Higher than any account number: with it, the first page is bounded like the others and read from the same index. */
 const ABOVE_ALL = '9223372036854775807'
 
 const SET_ROLE = `update account set is_operator = $2::text is not null, operator_role = $2::text::smallint
@@ -58,7 +58,7 @@ select a.account_id, a.email, a.created_at, a.email_verified_at, a.blocked_at, a
     where usage_daily.account_id = a.account_id order by day desc limit 1) l on true
  order by a.account_id desc`
 const ONE = summaryOf('select * from account where account_id = $1::text::bigint')
-/** The text is matched by `like`, with its wildcards escaped; a number also finds the account of that number. */
+/** The search text is matched by `like`, with its wildcards escaped; a number also finds the account with that number. */
 const SEARCH = summaryOf(
   `select * from account
     where account_id < coalesce($2::text::bigint, ${ABOVE_ALL})
@@ -67,8 +67,8 @@ const SEARCH = summaryOf(
 )
 
 /**
- * Null removes the role. False when nothing changed or the account does not exist. The person has to sign in again,
- * under the role's rules.
+ * Sets an account's operator role; null removes it. False if nothing changed or the account does not exist. The person has to
+ * sign in again, under the new role's rules.
  */
 export function setRole(
   sql: Sql,
@@ -113,8 +113,8 @@ interface BlockRequest {
 }
 
 /**
- * Ends the account's sessions; its keys are refused from their next call on. Money and keys stay. False when it was
- * already blocked.
+ * Blocks an account: ends its sessions and refuses further calls with its keys. Money and keys stay. False if it was already
+ * blocked.
  */
 export function blockAccount(sql: Sql, request: BlockRequest): Promise<boolean> {
   return change(sql, request, 'account.block', BLOCK, async transaction => {
@@ -123,7 +123,7 @@ export function blockAccount(sql: Sql, request: BlockRequest): Promise<boolean> 
   })
 }
 
-/** Unblocks its keys. False when it was not blocked, or was deleted. */
+/** Unblocks an account and its keys. False if it was not blocked or has been deleted. */
 export function unblockAccount(sql: Sql, request: BlockRequest): Promise<boolean> {
   return change(sql, request, 'account.unblock', UNBLOCK, async transaction => {
     await transaction.unsafe(RESUME, [String(request.accountId)])
@@ -138,7 +138,7 @@ function change(
   follow: (transaction: TransactionSql) => Promise<void>,
 ): Promise<boolean> {
   return sql.begin(async transaction => {
-    // Keys are created under this lock, so none slips through.
+    // Creating a key takes the same lock, so no new key slips through.
     await transaction.unsafe(LOCK, [String(accountId)])
     if ((await transaction.unsafe(statement, [String(accountId)])).length === 0) return false
     await follow(transaction)
@@ -147,7 +147,7 @@ function change(
   })
 }
 
-/** Accounts whose address contains this text or that have this number, newest first. */
+/** Finds accounts whose address contains the text or whose number equals it, newest first. */
 export function searchAccounts(
   sql: Sql,
   { text, beforeId, limit = 50 }: { text: string; beforeId?: number; limit?: number },
@@ -162,7 +162,7 @@ export function searchAccounts(
   })
 }
 
-/** Null when there is no such account. */
+/** Null if there is no such account. */
 export async function readAccountSummary(sql: AnySql, accountId: number): Promise<AccountSummary | null> {
   const row = (await sql.unsafe(ONE, [String(accountId)]))[0]
   return row === undefined ? null : toSummary(row)

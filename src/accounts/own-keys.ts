@@ -1,4 +1,4 @@
-/** A customer's keys: who may create one, how each stands and what it has cost. */
+/** A customer's keys: who may create one, what state they are in and what they have cost. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { isUuid } from '../lib/ids.ts'
@@ -16,34 +16,34 @@ export interface OwnKey extends ApiKey {
   readonly expiresAt: Date | null
   /** How often the key's secret was replaced. */
   readonly rotations: number
-  /** When the secret before the last rotation stops working; null: it no longer works. */
+  /** When the secret replaced by the last rotation stops working; null if it has. */
   readonly replacedUntil: Date | null
-  /** Ids of entries, and `family/*`; null: all. */
+  /** Models that the key may call, as entry ids and `family/*`; null: all. */
   readonly allowedModels: readonly string[] | null
   readonly costTodayMicroVnd: MicroVnd
-  /** Today and the 29 days before, as Vietnamese calendar days. */
+  /** Cost of today and the 29 days before, by Vietnam's calendar. */
   readonly cost30DaysMicroVnd: MicroVnd
   readonly costTotalMicroVnd: MicroVnd
-  /** Null: no limit of its own. */
+  /** Null: the key has no limit of its own. */
   readonly limitMicroVnd: MicroVnd | null
-  /** When the limit resets; null: never. */
+  /** How often the limit resets; null: never. */
   readonly limitReset: Period | null
   /** What counts against the limit: charges of its current period. */
   readonly spentMicroVnd: MicroVnd
-  /** An operator has set its calls per minute, so the owner cannot. */
+  /** True while an operator controls the calls per minute, so that the owner cannot change them. */
   readonly rateHeld: boolean
-  /** The same for its calls in flight. */
+  /** True while an operator controls the calls in flight, so that the owner cannot change them. */
   readonly concurrencyHeld: boolean
-  /** The key behind the playground. */
+  /** True for the key that the playground uses. */
   readonly isPlayground: boolean
-  /** Day of the last call, `2026-11-21`; null when there was none. */
+  /** Day of the last call, such as `2026-11-21`; null if there was none. */
   readonly lastUsedDay: string | null
 }
 
 const STANDING = `select a.email_verified_at is not null as verified, a.blocked_at is not null as blocked,
     exists (select from credit c where c.account_id = a.account_id and c.amount_micro_vnd > 0) as topped_up
   from account a where a.account_id = $1::text::bigint`
-/** A form sent again within five minutes counts as an accidental repeat. */
+/** A form submitted again within five minutes counts as an accidental repeat. */
 const SUBMITTED = `select key_id, created_at > now() - interval '5 minutes' as fresh from api_key
   where account_id = $1::text::bigint and submission = $2::text::uuid`
 const LIST = `
@@ -66,7 +66,7 @@ export type CreatedKey =
   | { readonly outcome: 'created'; readonly keyId: number; readonly key: string }
   | { readonly outcome: 'unverified' | 'never_topped_up' | 'limit' | 'blocked' }
   /**
-   * The form was submitted before; its key has since been revoked, or is older than five minutes, so that revealing it takes the
+   * The form was submitted before. Its key has since been revoked, or is older than five minutes and revealing it takes the
    * password.
    */
   | { readonly outcome: 'gone' }
@@ -74,15 +74,15 @@ export type CreatedKey =
 interface NewKey {
   readonly accountId: number
   readonly label: string
-  /** Limits in force from the first call on; null: none. */
+  /** Limits that apply from the first call on; null: none. */
   readonly limits?: KeyLimits | null
   readonly submission?: string | null
 }
 
 /**
  * Creates a key for an account that is verified and has topped up at least once. Throws RangeError for a limit out of bounds.
- * `submission` is a UUID in the form: submitted twice, even concurrently, it creates one key and reveals it both times, for five
- * minutes.
+ * `submission` is a UUID in the form: submitted twice, even concurrently, it creates one key and, for five minutes, reveals that
+ * key both times.
  */
 export async function createOwnKey(
   sql: Sql,
@@ -121,12 +121,12 @@ async function findSubmitted(
   return revealed?.outcome === 'revealed' ? { outcome: 'created', keyId, key: revealed.key } : { outcome: 'gone' }
 }
 
-/** Active ones first, newest first; the playground's is not among them. */
+/** Lists active keys first, newest first, without the playground's. */
 export function listOwnKeys(sql: AnySql, accountId: number): Promise<readonly OwnKey[]> {
   return listKeys(sql, { accountId, playground: false })
 }
 
-/** listOwnKeys with the playground's key, to name every key that calls were made with. */
+/** Like listOwnKeys but includes the playground's, so that every key with calls can be named. */
 export function listChargedKeys(sql: AnySql, accountId: number): Promise<readonly OwnKey[]> {
   return listKeys(sql, { accountId, playground: true })
 }

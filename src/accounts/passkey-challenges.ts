@@ -33,8 +33,8 @@ export async function makeChallenge(
 }
 
 /**
- * The challenge as base64url, the way browsers repeat it; null: there is none, or it has expired. Of two concurrent calls one
- * gets it.
+ * Consumes the session's challenge. Returns it as base64url, as browsers send it back; null if there is none or it has expired.
+ * Of two concurrent calls, one gets it.
  */
 export async function takeChallenge(
   sql: AnySql,

@@ -1,4 +1,4 @@
-/** An account's passkeys: added, listed, removed, and given as its second factor. */
+/** Adds, lists and removes an account's passkeys, and accepts them as its second factor. */
 
 import { type AnySql, faultCode } from '../lib/database.ts'
 import { MAILS } from './mail-texts.ts'
@@ -29,7 +29,7 @@ const ADD = `insert into passkey (credential_id, account_id, public_key, sign_co
 const REMOVE = `delete from passkey where account_id = $1::text::bigint and passkey_id = $2::text::bigint returning name`
 const FIND = `select passkey_id, credential_id, public_key, transports, name from passkey
   where account_id = $1::text::bigint and credential_id = decode($2, 'hex')`
-/** A device that counts its signatures must count upwards: a number that is not higher comes from a copy or an old answer. */
+/** If a device counts its signatures, the count must rise each time: otherwise the passkey was copied or the answer replayed. */
 const USE = `update passkey set sign_count = $3::text::bigint, used_at = now()
   where account_id = $1::text::bigint and passkey_id = $2::text::bigint
     and (sign_count < $3::text::bigint or sign_count = 0 and $3::text::bigint = 0)
@@ -54,12 +54,15 @@ export async function listPasskeys(sql: AnySql, accountId: number): Promise<read
   }))
 }
 
-/** Whether browsers allow passkeys at the address of the pages. */
+/** Whether browsers allow passkeys at the address of our pages. */
 export function arePasskeysOffered(services: Pick<PeopleServices, 'publicUrl' | 'serviceName'>): boolean {
   return relyingPartyOf(services) !== null
 }
 
-/** What the browser needs to create or to use a passkey, as JSON; null where neither can work. */
+/**
+ * Returns what the browser needs to create or use a passkey, as JSON; null if there is no passkey to use or the pages cannot
+ * offer any.
+ */
 export async function beginPasskey(
   services: PeopleServices,
   session: Session,
@@ -76,15 +79,19 @@ export async function beginPasskey(
 }
 
 export type Registration =
-  /** Recovery codes come with the first factor of an account. */
+  /** Recovery codes are created with the account's first factor only; otherwise null. */
   | { readonly outcome: 'registered'; readonly recoveryCodes: readonly string[] | null }
   /**
    * `expired`: the challenge has expired or was used. `taken`: the passkey is registered already, with this or another account.
-   * `full`: the account has as many as it may. `exists`: another factor was set up meanwhile, and has to be given first.
+   * `full`: the account has as many passkeys as it may. `exists`: another factor was set up in the meantime, and the session has
+   * to pass it first.
    */
   | { readonly outcome: 'refused' | 'expired' | 'taken' | 'full' | 'exists' }
 
-/** Adds a passkey. The caller has checked that it is the owner who asks. An account's first factor ends its other sessions. */
+/**
+ * Adds a passkey. The caller must have checked that the request comes from the account's owner. If it is the account's first
+ * factor, the account's other sessions end.
+ */
 export async function registerPasskey(
   services: PeopleServices,
   session: Session,
@@ -128,7 +135,7 @@ export async function registerPasskey(
   }
 }
 
-/** `last`: it is the account's only factor, which stays until the second factor is turned off. */
+/** `last`: it is the account's only factor; only turning off the second factor as a whole removes it. */
 export async function removePasskey(
   services: PeopleServices,
   session: Session,
@@ -149,7 +156,7 @@ export async function removePasskey(
   return outcome
 }
 
-/** Takes a device's signature as the second factor. */
+/** Checks a passkey's signature as the session's second factor. */
 export async function givePasskey(
   services: PeopleServices,
   { visitor, session, answer }: { visitor: Visitor; session: Session; answer: string },

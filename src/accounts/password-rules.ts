@@ -1,9 +1,9 @@
-/** Which passwords are accepted: long enough, not endless, not among the first that anyone would guess. */
+/** Which passwords are accepted: neither too short nor too long, and not among the first that anyone would guess. */
 
 import type { PeopleLimits } from './limits.ts'
 import type { PasswordFault } from './types.ts'
 
-/** The most leaked passwords of ten characters and more, and those typical of Vietnamese keyboards. */
+/** The passwords of ten or more characters that leaked most often, and those typical of Vietnamese keyboards. */
 const COMMON: ReadonlySet<string> = new Set([
   '1234567890',
   '0123456789',
@@ -37,7 +37,8 @@ const COMMON: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Null when the password is acceptable. Also refuses the address itself and one repeated character, which are as easy to guess.
+ * Null if the password is acceptable. Also rejects the account's own address and a single repeated character, which are as easy
+ * to guess.
  */
 export function passwordFault(
   password: string,
@@ -52,7 +53,7 @@ export function passwordFault(
   return easy ? 'too_common' : null
 }
 
-/** Longer than any accepted password, so it is not even hashed. */
+/** Whether the password is longer than any accepted one, so that it need not even be hashed. */
 export function isTooLong(password: string, limits: PeopleLimits): boolean {
   return Buffer.byteLength(password.normalize('NFKC')) > limits.passwordBytesMax
 }

@@ -1,4 +1,4 @@
-/** Passwords as argon2id PHC strings, with a cap on concurrent hashes. */
+/** Hashes passwords with argon2id into PHC strings, a limited number at once. */
 
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { QueueLoad } from '../lib/batcher.ts'
@@ -11,24 +11,24 @@ const SALT_BYTES = 16
 const TAG_BYTES = 32
 
 export interface Passwords {
-  /** A PHC string with a new salt. Throws PasswordsBusyError when too many wait. */
+  /** Returns a PHC string with a new salt. Throws PasswordsBusyError when too many hashes are waiting. */
   hash(password: string): Promise<string>
   /**
-   * False for a wrong password and for null. Null takes as long as a real comparison, so that accounts without a
-   * password, and unknown accounts, cannot be told from a wrong password. Throws PasswordsBusyError when too many wait.
+   * False for a wrong password and for null. Null takes as long as a real comparison, so that an account without a password, or
+   * an unknown one, looks like a wrong password. Throws PasswordsBusyError when too many hashes are waiting.
    */
   verify(phc: string | null, password: string): Promise<boolean>
   readonly queue: QueueLoad
 }
 
 export interface PasswordsOptions {
-  /** Concurrent hashes in this process; each takes 19 MiB and a thread. */
+  /** Maximum number of concurrent hashes in this process; each takes 19 MiB and a thread. */
   readonly parallelMax?: number
-  /** Hashes waiting; beyond that, people are asked to try again. */
+  /** Maximum number of waiting hashes; beyond that, people are asked to try again. */
   readonly waitingMax?: number
 }
 
-/** Too many people are signing in. */
+/** Thrown when too many passwords are waiting to be hashed. */
 export class PasswordsBusyError extends Error {}
 
 export function createPasswords({ parallelMax = 3, waitingMax = 200 }: PasswordsOptions = {}): Passwords {
@@ -87,7 +87,7 @@ async function verifyPassword(phc: string | null, password: string): Promise<boo
   return timingSafeEqual(derived, Buffer.from(tag!, 'base64'))
 }
 
-/** The same password typed on another keyboard must give the same bytes. */
+/** NFKC makes the same password give the same bytes on every keyboard. */
 function derive(password: string, nonce: Buffer, cost: Cost): Promise<Buffer> {
   const message = Buffer.from(password.normalize('NFKC'), 'utf8')
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * The key behind the playground: one per account, with a daily limit. Nobody can present it: its stored hash is random, so no
- * known secret hashes to it.
+ * The API key that an account's playground uses, with a daily limit. No client can use it: its stored hash is random, so no known
+ * secret hashes to it.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -10,7 +10,7 @@ import type { FoundKey } from './find-key.ts'
 import type { KeySecrets } from './key-secret.ts'
 import { lockKeys } from './keys.ts'
 
-/** The name that usage pages show for it. */
+/** Name of the key on usage pages. */
 const LABEL = 'playground'
 
 const FIND = `
@@ -30,12 +30,13 @@ const SPENT = `select coalesce(sum(charged_micro_vnd), 0)::text as spent from us
 
 interface Playground {
   readonly accountId: number
-  /** Most that the account spends in the playground per day of Vietnam, in whole dong. */
+  /** Most that an account may spend in the playground per day in Vietnam, in whole dong. */
   readonly dailyVndMax: number
 }
 
 /**
- * The account's key, made at its first use, with this limit in force. Null when the account is blocked or does not exist.
+ * Returns the account's playground key, created on first use, and applies this daily limit to it. Null if the account is blocked
+ * or does not exist.
  */
 export async function playgroundKey(
   sql: Sql,
@@ -59,7 +60,7 @@ export async function playgroundKey(
   }
 }
 
-/** What the account's playground was charged today, in Vietnam. */
+/** What the account's playground has been charged today, by Vietnam's calendar. */
 export async function playgroundSpentToday(sql: AnySql, accountId: number): Promise<MicroVnd> {
   const [row] = await sql.unsafe(SPENT, [String(accountId)])
   return microVnd(BigInt(row?.spent))
@@ -73,7 +74,7 @@ async function makeKey(sql: Sql, { peppers }: Pick<KeySecrets, 'peppers'>, accou
   const account = String(accountId)
   const hash = randomBytes(32).toString('hex')
   return sql.begin(async transaction => {
-    // Waits for a block of the account that is under way: the block would miss a key that does not exist yet.
+    // Waits for a concurrent block of the account, which would miss a key that does not exist yet.
     await lockKeys(transaction, accountId)
     await transaction.unsafe(INSERT, [account, hash, String(peppers.currentId), LABEL])
     return findKey(transaction, account)

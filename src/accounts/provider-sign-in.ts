@@ -1,8 +1,8 @@
 /**
- * Signing in with a provider. The provider's id for the person finds the account; an address alone never does. If the address has
- * an account already, its owner must agree, with the password or a mailed link, in the browser that asks. Only an account that
- * nobody has ever verified goes, unasked, to a person vouched for by the provider that runs the mailbox, and without anything
- * that others may have left in it.
+ * Signing in with a provider. The account is found by the provider's id for the person, never by an address alone. If the address
+ * already has an account, its owner must agree, with the password or an emailed link, in the same browser. Only an account whose
+ * address nobody has ever verified is linked without asking, to a person whom the provider that runs the mailbox vouches for, and
+ * everything that others may have left in it is removed.
  */
 
 import type { AnySql, TransactionSql } from '../lib/database.ts'
@@ -31,7 +31,7 @@ const CLAIM = `update account set email_verified_at = now(), password_phc = null
 
 export type ProviderSignIn =
   | { readonly outcome: 'signed_in'; readonly opened: OpenedSession }
-  /** The address has an account: its owner must agree. `attempt` goes into the cookie. */
+  /** The address already has an account, whose owner must agree first. `attempt` goes into the cookie. */
   | { readonly outcome: 'waiting'; readonly attempt: string }
   | { readonly outcome: 'blocked' | 'no_email' }
   | Throttled
@@ -51,7 +51,7 @@ async function findByEmail(sql: AnySql, email: string): Promise<Found | null> {
 }
 
 /**
- * Signs in the person whom the provider has identified. `next`: where to go afterwards, kept while an attempt waits for the
+ * Signs in the person whom the provider has identified. `next`: the page to show afterwards, kept while an attempt waits for the
  * owner.
  */
 export async function signInWithProvider(
@@ -63,12 +63,12 @@ export async function signInWithProvider(
     return await signInOnce(services, visitor, given)
   } catch (error) {
     if (!isTaken(error)) throw error
-    // At the same moment somebody registered the address, or this very person signed in a second time.
+    // A concurrent request registered the address or signed in the same person, so start again.
     return signInOnce(services, visitor, given)
   }
 }
 
-/** Throws the database's error (see isTaken) when another request was faster. */
+/** Throws the database's error (see isTaken) if a concurrent request was faster. */
 async function signInOnce(
   services: PeopleServices,
   visitor: Visitor,
@@ -76,7 +76,8 @@ async function signInOnce(
 ): Promise<ProviderSignIn> {
   const { sql, limits } = services
   const { email } = identity
-  // Read before the identity: a faster request commits both at once, so whoever sees its account sees its identity too.
+  // Read the account before the identity: a concurrent sign-in commits both at once, so if we see its account, we also see its
+  // identity.
   const account = email === null ? null : await findByEmail(sql, email)
   const known = await findIdentity(sql, identity)
   if (known !== null) {
@@ -122,8 +123,8 @@ async function createAccount(
 }
 
 /**
- * Links the provider after the mailbox has been proved. If nobody had proved it before, this removes everything that others have
- * set up for it: password, sessions, second factor, links, other providers.
+ * Links the provider once the person has proved that they own the mailbox. If nobody had before, this removes everything that
+ * others have set up in the account: password, sessions, second factor, emailed links, other providers.
  */
 async function linkProven(
   transaction: TransactionSql,
@@ -139,7 +140,7 @@ async function linkProven(
   await addIdentity(transaction, accountId, identity)
 }
 
-/** For the page that asks the owner; null when nothing waits for this browser. */
+/** What the page needs to ask the owner whether to link the provider; null if no attempt of this browser is waiting. */
 export async function readLinkQuestion(
   { sql }: PeopleServices,
   attempt: string | null,
@@ -152,7 +153,10 @@ export async function readLinkQuestion(
 
 export type Linked =
   | { readonly outcome: 'linked'; readonly opened: OpenedSession; readonly next: string }
-  /** `taken`: the person or the account has been linked elsewhere by now. `expired`: nothing waits for this browser. */
+  /**
+   * `taken`: by now, the person is linked to another account, or the account to another person. `expired`: no attempt of this
+   * browser is waiting.
+   */
   | { readonly outcome: 'refused' | 'taken' | 'expired' | 'blocked' }
   | Throttled
 
@@ -172,7 +176,7 @@ export async function linkByPassword(
   return link(services, visitor, { attempt, waiting, account, isMailProven: false })
 }
 
-/** Mails the account's owner a link, which works in the browser that asked and in no other. */
+/** Emails the account's owner a link, which works only in the browser that asked for it. */
 export async function mailLink(
   services: PeopleServices,
   visitor: Visitor,
@@ -193,7 +197,7 @@ export async function mailLink(
   return { outcome: 'sent' }
 }
 
-/** Whether the link was mailed for this browser's attempt. Changes nothing. */
+/** Whether the link was emailed for this browser's attempt. Changes nothing. */
 export async function readMailedLink(
   { sql }: PeopleServices,
   { attempt, token }: { attempt: string | null; token: string },
@@ -202,7 +206,7 @@ export async function readMailedLink(
   return waiting?.linkHash != null && waiting.linkHash === hashToken(token) ? waiting : null
 }
 
-/** Links the provider once the owner has agreed with the mailed link. */
+/** Links the provider once the owner has agreed through the emailed link. */
 export async function linkByMail(
   services: PeopleServices,
   visitor: Visitor,
@@ -242,7 +246,7 @@ async function link(
   }
 }
 
-/** Links a provider for somebody who is signed in and has proved to be the account's owner. */
+/** Links a provider for somebody who is signed in and has proved that they own the account. */
 export async function linkToSession(
   services: PeopleServices,
   visitor: Visitor,

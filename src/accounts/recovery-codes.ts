@@ -1,6 +1,6 @@
 /**
- * Recovery codes for people who lost their authenticator: 80 random bits each, stored as hashes, good for one sign-in
- * each.
+ * Recovery codes for people who have lost their authenticator. Each has 80 random bits, is stored as a hash and works for one
+ * sign-in.
  */
 
 import { createHash, randomInt } from 'node:crypto'
@@ -20,9 +20,7 @@ const USE = `update recovery_code set used_at = now()
 const COUNT = `select count(*)::integer as left_over from recovery_code
   where account_id = $1::text::bigint and used_at is null`
 
-/**
- * Creates new ones, such as `7K3M-9QXA-0TVE-R2HD`, and invalidates the old ones. This is the only chance to show them.
- */
+/** Creates new codes, such as `7K3M-9QXA-0TVE-R2HD`, and invalidates the old ones. The new ones cannot be shown again later. */
 export async function replaceRecoveryCodes(transaction: TransactionSql, accountId: number): Promise<readonly string[]> {
   const codes = Array.from({ length: CODES }, makeCode)
   await transaction.unsafe(DROP, [String(accountId)])
@@ -34,7 +32,7 @@ export async function dropRecoveryCodes(sql: AnySql, accountId: number): Promise
   await sql.unsafe(DROP, [String(accountId)])
 }
 
-/** True for an unused code; of two concurrent uses one gets false. */
+/** Uses up a recovery code. True if it was unused; of two concurrent uses, one gets false. */
 export async function useRecoveryCode(sql: AnySql, accountId: number, typed: string): Promise<boolean> {
   return (await sql.unsafe(USE, [String(accountId), hashCode(typed)])).length > 0
 }
@@ -48,7 +46,7 @@ function makeCode(): string {
   return Array.from({ length: GROUPS }, group).join('-')
 }
 
-/** Normalises typed codes: case, dashes and spaces do not matter, nor O or I for the digits they look like. */
+/** Normalises typed codes: case, dashes and spaces do not matter, nor does O or I typed for the digit that it resembles. */
 function hashCode(typed: string): string {
   const plain = typed
     .toUpperCase()

@@ -1,4 +1,4 @@
-/** Registration. Nothing exists until the link in the mail is opened and the password typed again. */
+/** Registration. No account exists until the link in the email is opened and the password typed again. */
 
 import { faultCode } from '../lib/database.ts'
 import { readEmail } from './accounts.ts'
@@ -13,7 +13,7 @@ import { addressSubject, countQuota } from './throttle.ts'
 import type { Invalid, OpenedSession, PeopleServices, Throttled, Visitor } from './types.ts'
 
 const KNOWN = 'select account_id from account where email_key = lower($1) and password_phc is not null'
-/** An account created by an operator has no password yet; whoever reads its mail may choose one. */
+/** Also covers an account that an operator created without a password: whoever receives its email may choose one. */
 const VERIFY = `
 insert into account as a (email, password_phc, email_verified_at) values ($1, $2, now())
 on conflict (email_key) do update set password_phc = excluded.password_phc, email_verified_at = now()
@@ -22,9 +22,9 @@ returning account_id, blocked_at is not null as blocked`
 const WALLET = 'insert into wallet (account_id) values ($1::text::bigint) on conflict (account_id) do nothing'
 
 /**
- * Sends a mail whether or not the address has an account, and answers the same in both cases. The chosen password stays
- * with the link, not the account, so registering somebody else's address achieves nothing. Throws PasswordsBusyError
- * when too many people register at once, and the mail server's error when the mail cannot be sent.
+ * Sends an email and gives the same answer whether or not the address has an account. The chosen password is stored with the
+ * link, not with the account, so registering somebody else's address achieves nothing. Throws PasswordsBusyError when too many
+ * people register at once, and the mail server's error when the email cannot be sent.
  */
 export async function register(
   services: PeopleServices,
@@ -75,14 +75,18 @@ async function countRegistration({ sql, limits }: PeopleServices, visitor: Visit
   return 0
 }
 
-/** The link's owner, for the page behind it; null when it is unknown, used or expired. Changes nothing. */
+/**
+ * The address that the link was sent to, for the page that it opens; null if the link is unknown, used or expired. Changes
+ * nothing.
+ */
 export async function readVerification({ sql }: PeopleServices, token: string): Promise<{ email: string } | null> {
   const found = await readToken(sql, 'registration', token)
   return found === null ? null : { email: found.email }
 }
 
 /**
- * Creates the verified account with an empty wallet and signs in. The password must be the one chosen with the link.
+ * Creates the verified account with an empty wallet and signs the person in. The password must be the one chosen when asking for
+ * the link.
  */
 export async function finishRegistration(
   services: PeopleServices,
@@ -108,14 +112,14 @@ export async function finishRegistration(
       const row = (await transaction.unsafe(VERIFY, [taken.email, taken.passwordPhc]))[0]
       if (row === undefined || row.blocked) return null
       await transaction.unsafe(WALLET, [row.account_id])
-      // Somebody else may so far have used an account that had no password.
+      // Somebody else may have used this account as long as it had no password.
       await endAllSessions(transaction, Number(row.account_id))
       await removeOutranked(transaction, Number(row.account_id))
       await dropTokens(transaction, 'reset', taken.email)
       return openSession(transaction, limits, { accountId: Number(row.account_id), visitor })
     })
     .catch((error: unknown) => {
-      // Two links for one new address were opened concurrently.
+      // Two links for the same new address were opened concurrently.
       if (faultCode(error) === '23505') return null
       throw error
     })

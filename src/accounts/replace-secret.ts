@@ -1,6 +1,6 @@
 /**
- * Gives a key another secret. The row stays, with its name, limits and history, and the old secret may work beside the new one
- * for some hours.
+ * Replaces a key's secret. The key keeps its name, limits and history, and the old secret may work beside the new one for some
+ * hours.
  */
 
 import type { AnySql, Sql } from '../lib/database.ts'
@@ -9,7 +9,7 @@ import { showKey } from './keys.ts'
 
 export const OVERLAP_HOURS_MAX = 24
 
-/** Does nothing if the key was rotated since the caller looked at it. */
+/** Does nothing if the key has been rotated since the caller read it. */
 const REPLACE = `update api_key set
     replaced_hash = case when $4::text::integer > 0 then key_hash end,
     replaced_pepper_id = case when $4::text::integer > 0 then pepper_id end,
@@ -18,7 +18,7 @@ const REPLACE = `update api_key set
     encryption_iv = decode($9, 'hex'), ciphertext = decode($10, 'hex'), rotations = rotations + 1, rotated_at = now()
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null and rotations = $3::text::integer
   returning replaced_until`
-/** For five minutes, the same form sent again gets the secret that it made. */
+/** For five minutes, submitting the same form again returns the secret that it created. */
 const ROTATED = `select rotations, rotated_at > now() - interval '5 minutes' as fresh, replaced_until from api_key
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null`
 const END = `update api_key set replaced_hash = null, replaced_pepper_id = null, replaced_until = null
@@ -27,18 +27,18 @@ const SWEEP = `update api_key set replaced_hash = null, replaced_pepper_id = nul
   where replaced_hash is not null and replaced_until < now()`
 
 export type ReplacedSecret =
-  /** `oldUntil`: when the earlier secret stops working; null: it already has. */
+  /** `oldUntil`: when the old secret stops working; null: it already has. */
   | { readonly outcome: 'replaced'; readonly key: string; readonly oldUntil: Date | null }
-  /** Somebody else rotated it meanwhile. */
+  /** Somebody else has rotated the key in the meantime. */
   | { readonly outcome: 'changed' }
   /** The account has no such active key. */
   | { readonly outcome: 'gone' }
 
 /**
- * `rotations` is how often the key had been rotated when the caller looked. Of the requests that looked at the same state, one
- * replaces the secret, and for five minutes the others get that one's result: otherwise the second would end the overlap that the
- * first had promised. A secret that still overlapped from an earlier rotation stops working. Throws RangeError unless
- * `overlapHours` is a whole number from 0 to OVERLAP_HOURS_MAX.
+ * `rotations` is how often the key had been rotated when the caller read it. Of several requests with the same number, one
+ * replaces the secret, and for five minutes the others get its result: a second replacement would end the overlap that the first
+ * had promised. A secret still valid from an earlier rotation stops working. Throws RangeError unless `overlapHours` is a whole
+ * number from 0 to OVERLAP_HOURS_MAX.
  */
 export async function replaceSecret(
   sql: Sql,
@@ -72,7 +72,7 @@ export async function replaceSecret(
   return { outcome: 'replaced', key: shown.key, oldUntil: now.replaced_until }
 }
 
-/** Ends the overlap: the earlier secret is refused from now on. False when there is none. */
+/** Ends the overlap: the old secret is refused from now on. False if none was still valid. */
 export async function endReplacedSecret(sql: AnySql, { accountId, keyId }: KeyRow): Promise<boolean> {
   return (await sql.unsafe(END, [String(accountId), String(keyId)])).length > 0
 }

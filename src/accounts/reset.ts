@@ -1,4 +1,4 @@
-/** A new password: through a link in the mailbox, or by typing the old one. Both end every session of the account. */
+/** Sets a new password, either through an emailed link or by typing the old one. Both end every session of the account. */
 
 import type { AnySql } from '../lib/database.ts'
 import { readEmail } from './accounts.ts'
@@ -14,11 +14,11 @@ import { addressSubject, countQuota } from './throttle.ts'
 import type { Invalid, OpenedSession, PeopleServices, Session, Throttled, Visitor } from './types.ts'
 
 const FIND = 'select account_id, email from account where email_key = lower($1) and blocked_at is null'
-/** Whoever reads an address's mail has verified it. */
+/** Also marks the address as verified, because whoever opens the link receives the address's email. */
 const CHANGE = `update account set password_phc = $2, email_verified_at = coalesce(email_verified_at, now())
   where account_id = $1::text::bigint and blocked_at is null returning email`
 
-/** Answers the same for every well-formed address; mails only accounts that exist and are not blocked. */
+/** Gives the same answer for every well-formed address, but emails only accounts that exist and are not blocked. */
 export async function requestReset(
   services: PeopleServices,
   visitor: Visitor,
@@ -33,7 +33,8 @@ export async function requestReset(
       subject: networkOf(visitor.ipAddress),
       max: limits.registrationsPerNetworkMax,
     },
-    // A quota apart from other mails: whoever uses it up has put working links into the owner's mailbox.
+    // Separate from the quota for other emails: whoever uses this one up has sent the owner working links, so the owner is not
+    // locked out.
     { kind: 'resets_to_address', subject: addressSubject(address), max: limits.mailsPerHourMax },
   ] as const
   for (const quota of quotas) {
@@ -41,7 +42,7 @@ export async function requestReset(
     if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds }
   }
   const row = (await sql.unsafe(FIND, [address]))[0]
-  // Not awaited: the time that a mail takes would reveal whether there is an account.
+  // Not awaited: the time it takes to send an email would reveal whether there is an account.
   if (row !== undefined)
     sendReset(services, visitor, { accountId: Number(row.account_id), email: row.email }).catch(services.onMailFailed)
   return { outcome: 'accepted' }
@@ -60,13 +61,16 @@ async function sendReset(
   await mailer.send({ to: email, ...MAILS.reset[visitor.language]({ ...facts, minutes }) })
 }
 
-/** The link's owner, for the page behind it; null when it is unknown, used or expired. Changes nothing. */
+/**
+ * The address that the link was sent to, for the page that it opens; null if the link is unknown, used or expired. Changes
+ * nothing.
+ */
 export async function readReset({ sql }: PeopleServices, token: string): Promise<{ email: string } | null> {
   const found = await readToken(sql, 'reset', token)
   return found === null ? null : { email: found.email }
 }
 
-/** Sets the password, ends every session, and signs in with a new one. */
+/** Sets the password, ends every session and opens a new one. */
 export async function resetPassword(
   services: PeopleServices,
   visitor: Visitor,
@@ -93,7 +97,7 @@ export async function resetPassword(
   return { outcome: 'changed', opened: answer }
 }
 
-/** For a signed-in user: requires the current password, ends every session, and signs in with a new one. */
+/** For a signed-in user: requires the current password, ends every session and opens a new one. */
 export async function changePassword(
   services: PeopleServices,
   visitor: Visitor,
@@ -116,7 +120,7 @@ export async function changePassword(
   return { outcome: 'changed', opened }
 }
 
-/** False when the account is blocked. Outstanding links become invalid. */
+/** Sets the password and invalidates outstanding links. False if the account is blocked. */
 async function change(transaction: AnySql, accountId: number, passwordPhc: string): Promise<boolean> {
   const row = (await transaction.unsafe(CHANGE, [String(accountId), passwordPhc]))[0]
   if (row === undefined) return false

@@ -1,4 +1,4 @@
-/** Operators' roles and what each may do. Every operator route names its need; this is the only table. */
+/** Operators' roles and what each may do. Every operator route names what it needs; only this table says which roles have it. */
 
 /** Numbers stored in the column `account.operator_role`; never reuse one. */
 const ROLE_CODES = { owner: 1, finance: 2, support: 3, 'read-only': 4 } as const
@@ -7,8 +7,8 @@ export const OPERATOR_ROLES = Object.keys(ROLE_CODES) as readonly OperatorRole[]
 
 /**
  * `read`: customers, calls, orders and transfers. `business`: revenue, costs and margins. `customers`: customers' keys, sessions,
- * notes and blocks. `money`: everything that changes a balance; asks for the second factor again. `operations`: maintenance,
- * upstreams, what all customers see. `team`: operators' roles; asks for the second factor again, too.
+ * notes and blocks. `money`: everything that changes a balance. `operations`: maintenance, upstreams, what all customers see.
+ * `team`: operators' roles. Both `money` and `team` also require a recent second factor.
  */
 const GRANTS = {
   read: ['owner', 'finance', 'support', 'read-only'],
@@ -29,7 +29,7 @@ export function mayDo(role: OperatorRole | null, need: OperatorNeed): boolean {
   return role !== null && (GRANTS[need] as readonly OperatorRole[]).includes(role)
 }
 
-/** Everything that a role may do, for tabs and buttons. */
+/** Everything that a role may do, to decide which tabs and buttons to show. */
 export function grantsOf(role: OperatorRole | null): Readonly<Record<OperatorNeed, boolean>> {
   const grants = OPERATOR_NEEDS.map(need => [need, mayDo(role, need)])
   return Object.fromEntries(grants) as Record<OperatorNeed, boolean>
@@ -47,7 +47,7 @@ export function isRole(text: string): text is OperatorRole {
   return Object.hasOwn(ROLE_CODES, text)
 }
 
-/** From the columns `is_operator` and `operator_role`. Operators from before roles existed are owners. */
+/** Reads a role from the columns `is_operator` and `operator_role`. Operators appointed before roles existed are owners. */
 export function readRole(isOperator: boolean, code: number | null): OperatorRole | null {
   if (!isOperator) return null
   if (code === null) return 'owner'

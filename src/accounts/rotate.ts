@@ -1,4 +1,4 @@
-/** Moves stored keys to the current secrets, so that older ones can be removed from the environment. */
+/** Moves stored keys to the current secrets, so that older secrets can be removed from the environment. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { keyedHash } from '../lib/secrets.ts'
@@ -11,12 +11,12 @@ const NEXT = `select account_id, key_id, encryption_id, encryption_iv, ciphertex
   where (account_id, key_id) > ($1::text::bigint, $2::text::bigint) and ciphertext is not null
     and (encryption_id <> $3::text::smallint or pepper_id <> $4::text::smallint)
   order by account_id, key_id limit $5::text::integer`
-/** Does nothing if the key was revoked or rotated meanwhile. */
+/** Does nothing if the key was revoked or rotated in the meantime. */
 const REPLACE = `update api_key set key_hash = decode($4, 'hex'), pepper_id = $5::text::smallint,
     encryption_id = $6::text::smallint, encryption_iv = decode($7, 'hex'), ciphertext = decode($8, 'hex')
   where account_id = $1::text::bigint and key_id = $2::text::bigint and encryption_iv = decode($3, 'hex')
   returning key_id`
-/** Leaves out the playground's keys: they have no secret, so they need none of ours. */
+/** Leaves out the playground's keys: nobody holds a secret for them, so they depend on no pepper or encryption key. */
 const IN_USE = `select pepper_id, encryption_id, count(*)::integer as keys,
     count(*) filter (where ciphertext is null)::integer as without_copy
   from api_key where revoked_at is null and not playground group by 1, 2
@@ -29,16 +29,18 @@ const SAMPLES = `select distinct on (pepper_id, encryption_id) account_id, key_i
 export interface Rotation {
   /** Keys moved to the current secrets. */
   readonly rotated: number
-  /** Keys whose copy does not open: damaged, or their encryption key is not configured. Left as they are. */
+  /**
+   * Keys whose stored copy cannot be opened because it is damaged or its encryption key is not configured. They are left as they
+   * are.
+   */
   readonly unreadable: readonly KeyRow[]
-  /** Accounts whose authenticator does not open. Left as they are. */
+  /** Accounts whose authenticator cannot be opened. They are left as they are. */
   readonly unreadableAuthenticators: readonly number[]
 }
 
 /**
- * Reseals every authenticator and every revealable key under the current encryption key, and rehashes keys under the
- * current pepper, 200 rows at a time. May be interrupted and repeated. Every running process must know the current
- * secrets first.
+ * Reseals every authenticator and every revealable key under the current encryption key, and rehashes keys under the current
+ * pepper, 200 rows at a time. May be interrupted and repeated. Configure the current secrets in every running process first.
  */
 export async function rotateKeys(sql: Sql | AnySql, secrets: KeySecrets): Promise<Rotation> {
   const current = [String(secrets.encryption.currentId), String(secrets.peppers.currentId), String(BATCH_ROWS)]
@@ -103,7 +105,7 @@ export async function readSecretsInUse(sql: Sql | AnySql, secrets: KeySecrets): 
   return { peppers, encryption, withoutCopy, wrong: await findWrong(sql, secrets) }
 }
 
-/** Opens and rehashes one key for each pair of numbers. */
+/** Opens and rehashes one stored key for each pair of pepper and encryption key. */
 async function findWrong(sql: Sql | AnySql, secrets: KeySecrets): Promise<SecretsInUse['wrong']> {
   const wrong = { peppers: new Set<number>(), encryption: new Set<number>() }
   for (const row of await sql.unsafe(SAMPLES)) {

@@ -1,4 +1,4 @@
-/** The second factor: an authenticator app, passkeys (`passkeys.ts`), and recovery codes for those who lost both. */
+/** The second factor: an authenticator app, passkeys (`passkeys.ts`), and recovery codes for people who have lost both. */
 
 import type { AnySql, Sql, TransactionSql } from '../lib/database.ts'
 import {
@@ -19,7 +19,9 @@ import { type Authenticator, describeAuthenticator, isCode, makeTotpSecret, step
 import type { Language, PeopleServices, Session, Throttled, Visitor } from './types.ts'
 
 const READ = 'select encryption_id, encryption_iv, ciphertext from totp where account_id = $1::text::bigint'
-/** Of two requests with the same code, even one read over somebody's shoulder, only the first is accepted. */
+/**
+ * Accepts each code once: if two requests carry the same one, even one read over somebody's shoulder, only the first succeeds.
+ */
 const TAKE_STEP = `update totp set last_step = $2::text::bigint
   where account_id = $1::text::bigint and last_step < $2::text::bigint returning account_id`
 const ADD = `insert into totp (account_id, encryption_id, encryption_iv, ciphertext, last_step)
@@ -36,7 +38,9 @@ const COUNT = `select exists (select from totp where account_id = $1::text::bigi
 const PASSED = `update session set second_factor_at = now()
   where session_id = $1::text::bigint and account_id = $2::text::bigint`
 
-/** A new authenticator that is not in use yet: the page carries it, sealed, until one of its codes arrives. */
+/**
+ * Creates an authenticator that is not in use yet: the page carries its sealed secret until the person enters one of its codes.
+ */
 export async function offerAuthenticator(
   { serviceName }: Pick<PeopleServices, 'serviceName'>,
   secrets: SealingSecrets,
@@ -47,7 +51,7 @@ export async function offerAuthenticator(
   return { offer, authenticator: await describeAuthenticator(secret, { service: serviceName, email: session.email }) }
 }
 
-/** The same offer again, for a page whose code was wrong. Null for an offer made to another account. */
+/** Reads an offer again, for a page shown after a wrong code. Null if the offer was made to another account. */
 export async function readOffer(
   { serviceName }: Pick<PeopleServices, 'serviceName'>,
   secrets: SealingSecrets,
@@ -60,10 +64,10 @@ export async function readOffer(
 
 export type Enrolment =
   | { readonly outcome: 'enrolled'; readonly recoveryCodes: readonly string[] }
-  /** `exists`: there is a second factor already, and `replace` was not set. */
+  /** `exists`: the account already has a second factor, and `replace` was not set. */
   | { readonly outcome: 'wrong_code' | 'bad_offer' | 'exists' }
 
-/** Accepts the offered authenticator when the code is right. Ends the account's other sessions. */
+/** Puts the offered authenticator into use if the code is right. Ends the account's other sessions. */
 export async function enrolAuthenticator(
   services: PeopleServices,
   secrets: SealingSecrets,
@@ -97,7 +101,7 @@ export async function enrolAuthenticator(
   return enrolled
 }
 
-/** Turns off a customer's second factor, which operators must keep, and drops the recovery codes. False when there was none. */
+/** Turns off a customer's second factor and deletes the recovery codes. Operators must keep theirs. False if there was none. */
 export async function dropSecondFactor(
   services: PeopleServices,
   session: Session,
@@ -113,18 +117,18 @@ export async function dropSecondFactor(
   return isDropped
 }
 
-/** Which factors an account has. Locks them until the transaction ends, so that nobody else changes them meanwhile. */
+/** Which factors an account has. Locks them until the transaction ends, so that nobody else changes them in the meantime. */
 export async function lockFactors(
   transaction: TransactionSql,
   accountId: number,
 ): Promise<{ readonly hasAuthenticator: boolean; readonly passkeys: number }> {
   await transaction.unsafe(LOCK, [String(accountId)])
-  // A separate statement, so that it sees what the lock's last holder committed.
+  // A separate statement, so that it sees what the previous holder of the lock committed.
   const row = (await transaction.unsafe(COUNT, [String(accountId)]))[0]!
   return { hasAuthenticator: row.has_authenticator, passkeys: row.passkeys }
 }
 
-/** False when there was none. */
+/** Removes all second factors and recovery codes. False if there was no second factor. */
 export async function dropFactor(transaction: TransactionSql, accountId: number): Promise<boolean> {
   if ((await transaction.unsafe(DROP, [String(accountId)])).length === 0) return false
   await dropRecoveryCodes(transaction, accountId)
@@ -133,15 +137,16 @@ export async function dropFactor(transaction: TransactionSql, accountId: number)
 
 export type FactorAnswer =
   | { readonly outcome: 'confirmed' | 'refused' }
-  /** The code is right but was used before: the next one comes within half a minute. */
+  /** The code is right but has been used before; the app shows the next one within 30 seconds. */
   | { readonly outcome: 'used' }
   /**
-   * Outcomes of a passkey. `copied`: the signature is right, but its count is not above the last one, so a copy may have signed.
+   * Outcomes for a passkey. `copied`: the signature is right but its count is not above the last one, so a copied passkey may
+   * have signed.
    */
   | { readonly outcome: 'refused_passkey' | 'expired' | 'copied' }
   | Throttled
 
-/** Records that the session has given its second factor. */
+/** Records that the session has passed its second factor. */
 export async function markPassed(
   sql: AnySql,
   { sessionId, accountId }: Pick<Session, 'sessionId' | 'accountId'>,
@@ -149,7 +154,7 @@ export async function markPassed(
   await sql.unsafe(PASSED, [String(sessionId), String(accountId)])
 }
 
-/** markPassed for a session that was asked; its device counts as known from then on. */
+/** Calls markPassed for a session that was asked for its second factor, and remembers its device as one that has passed. */
 export async function confirmFactor(
   { sql }: Pick<PeopleServices, 'sql'>,
   { visitor, session }: { visitor: Visitor; session: Session },
@@ -161,9 +166,9 @@ export async function confirmFactor(
 }
 
 /**
- * Takes a code of the authenticator, or a recovery code. Guesses at six digits count against the account and wait longer
- * each time. Two ways stay open to the owner while somebody with a stolen password guesses: a device that has given the
- * second factor before has its own count, and a recovery code, which nobody can guess, never waits.
+ * Checks a code of the authenticator or a recovery code. Wrong six-digit codes count against the account, and each makes the next
+ * wait longer. While somebody with a stolen password guesses, the owner still has two ways in: a device that has passed the
+ * second factor before has its own count, and recovery codes, which nobody can guess, never wait.
  */
 export async function giveSecondFactor(
   services: PeopleServices,
@@ -201,7 +206,7 @@ async function checkCode(
   return taken.length > 0 ? 'confirmed' : 'used'
 }
 
-/** Creates recovery codes; the old ones stop working. */
+/** Creates new recovery codes; the old ones stop working. */
 export function renewRecoveryCodes({ sql }: PeopleServices, session: Session): Promise<readonly string[]> {
   const { accountId } = session
   return sql.begin(async transaction => {
@@ -212,7 +217,8 @@ export function renewRecoveryCodes({ sql }: PeopleServices, session: Session): P
 }
 
 /**
- * For people who lost all factors and recovery codes: the next sign-in sets up new ones. False when there was none.
+ * For people who have lost all factors and recovery codes: removes the second factor, so that the next sign-in can set up a new
+ * one. False if there was none.
  */
 export function resetSecondFactor(
   sql: Sql,
@@ -226,12 +232,12 @@ export function resetSecondFactor(
   })
 }
 
-/** Whether the session still has to give its second factor; until then it opens nothing. */
+/** Whether the session still has to pass its second factor; until then it gives access to nothing. */
 export function awaitsFactor(session: Pick<Session, 'hasSecondFactor' | 'secondFactorAt'>): boolean {
   return session.hasSecondFactor && session.secondFactorAt === null
 }
 
-/** Whether the second factor was given in this session recently enough to move money. */
+/** Whether the session passed its second factor recently enough to move money. */
 export function isFactorFresh(
   { limits }: Pick<PeopleServices, 'limits'>,
   session: Pick<Session, 'secondFactorAt'>,
@@ -241,10 +247,7 @@ export function isFactorFresh(
   return at !== null && now.getTime() - at.getTime() <= limits.factorFreshSeconds * 1_000
 }
 
-/**
- * Email addresses contain no spaces, so a device known only to have given the password is not mistaken for one that has given the
- * second factor.
- */
+/** No email address contains spaces, so this subject never equals that of a device which has only entered the password. */
 function deviceOf({ device }: Pick<Visitor, 'device'>, { email }: Pick<Session, 'email'>): string | null {
   return isToken(device) ? deviceSubject(device, `second factor of ${email}`) : null
 }

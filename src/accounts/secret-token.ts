@@ -1,4 +1,4 @@
-/** Secrets of cookies and links: 256 random bits, stored as SHA-256 only. */
+/** Random secrets for cookies and links: 256 bits each, stored only as SHA-256 hashes. */
 
 import { createHash, randomBytes } from 'node:crypto'
 
@@ -13,7 +13,7 @@ export function isToken(text: string | null | undefined): text is string {
   return text != null && TOKEN.test(text)
 }
 
-/** Hexadecimal; null for text that cannot be a token, so that nothing long or odd is looked up. */
+/** Returns the hash as hexadecimal, or null for text that cannot be a token, so that nothing long or odd is looked up. */
 export function hashToken(token: string): string | null {
   return isToken(token) ? createHash('sha256').update(token, 'utf8').digest('hex') : null
 }

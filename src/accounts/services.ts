@@ -10,10 +10,10 @@ import type { PeopleServices } from './types.ts'
 export interface PeopleOptions {
   readonly sql: Sql
   readonly mailer: Mailer
-  /** Without a trailing slash. */
+  /** Base URL of our pages, without a trailing slash. */
   readonly publicUrl: string
   readonly serviceName: string
-  /** Called with the error of each mail that could not be sent. */
+  /** Called with the error of each email that could not be sent. */
   readonly onMailFailed: (error: unknown) => void
   readonly limits?: Partial<PeopleLimits>
   readonly passwords?: Passwords

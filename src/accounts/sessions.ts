@@ -1,4 +1,4 @@
-/** Sessions: opened at sign-in, found by their cookie's hash, ended by time, by their owner or by a new password. */
+/** Sessions: opened at sign-in, found by their cookie's hash, ended by a timeout, by their owner or by a new password. */
 
 import type { AnySql } from '../lib/database.ts'
 import { describeDevice } from './device.ts'
@@ -8,7 +8,7 @@ import { hashToken, isToken, makeToken } from './secret-token.ts'
 import { deviceSubject, rememberDevice } from './throttle.ts'
 import type { OpenedSession, PeopleServices, Session, Visitor } from './types.ts'
 
-/** A row is updated at most this often, so that reading a page costs no write. */
+/** A session's row is updated at most this often, so that viewing a page usually costs no write. */
 const TOUCH_SECONDS = 60
 
 const COLUMNS = `s.session_id, s.account_id, s.created_at, s.seen_at, s.password_checked_at, s.device,
@@ -41,7 +41,10 @@ const END =
 const END_OTHERS = `delete from session
   where account_id = $1::text::bigint and session_id <> $2::text::bigint returning session_id`
 const END_ALL = 'delete from session where account_id = $1::text::bigint'
-/** Noted for alerts: the account's language, and whether the device is news to the owner, which it is not at registration. */
+/**
+ * Stores what alerts need: the account's language and whether the device is new to the owner. At registration no device counts as
+ * new.
+ */
 const NOTE = `
 with spoken as (
   update account set language = $3 where account_id = $1::text::bigint and language is distinct from $3)
@@ -49,8 +52,8 @@ update session set new_device = true from account
  where session_id = $2::text::bigint and $4::text::boolean and account.account_id = $1::text::bigint and account.created_at < now()`
 
 /**
- * Opens a session with a new secret; the account's oldest ones make room. `secondFactorAt` is carried over from the session that
- * this one replaces.
+ * Opens a session with a new secret; if the account has too many, its oldest sessions end. `secondFactorAt` is carried over from
+ * the session that this one replaces.
  */
 export async function openSession(
   sql: AnySql,
@@ -74,7 +77,7 @@ export async function openSession(
   return { token, session, maxAgeSeconds, device, deviceSeconds: limits.deviceSeconds }
 }
 
-/** Null when it is unknown, ended or expired, or its account is blocked. */
+/** Null if the session is unknown, ended or expired, or its account is blocked. */
 export async function readSession({ sql, limits }: PeopleServices, token: string): Promise<Session | null> {
   const hash = hashToken(token)
   if (hash === null) return null
@@ -82,12 +85,12 @@ export async function readSession({ sql, limits }: PeopleServices, token: string
   return row === undefined ? null : toSession(row)
 }
 
-/** Most recently used first. */
+/** Lists the account's sessions, most recently used first. */
 export async function listSessions({ sql, limits }: PeopleServices, accountId: number): Promise<readonly Session[]> {
   return (await sql.unsafe(LIST, [String(accountId), ...lives(limits)])).map(toSession)
 }
 
-/** Signs out; false when the account has no such session. */
+/** Ends one session. False if the account has no such session. */
 export async function endSession(
   { sql }: { sql: AnySql },
   { accountId, sessionId }: Pick<Session, 'accountId' | 'sessionId'>,
@@ -95,7 +98,7 @@ export async function endSession(
   return (await sql.unsafe(END, [String(accountId), String(sessionId)])).length > 0
 }
 
-/** Signs out everywhere else; returns the number of sessions. */
+/** Ends all other sessions of the account. Returns how many they were. */
 export async function endOtherSessions(
   { sql }: { sql: AnySql },
   { accountId, sessionId }: Pick<Session, 'accountId' | 'sessionId'>,

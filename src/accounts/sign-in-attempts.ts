@@ -1,7 +1,7 @@
 /**
  * Attempts to sign in with a provider, from leaving for it until coming back. The browser that leaves holds a secret in its
- * cookie; everything that has to come back is derived from it, and the row, found by its hash, is used once. So nobody can be
- * made to finish an attempt that somebody else began.
+ * cookie. Everything that the provider must send back is derived from that secret, and the row found by its hash is used once, so
+ * nobody can be tricked into finishing an attempt that somebody else began.
  */
 
 import { createHash } from 'node:crypto'
@@ -34,17 +34,17 @@ const SWEEP = 'delete from sign_in_attempt where expires_at < now()'
 /** An attempt whose browser is on its way to the provider. */
 export interface Attempt {
   readonly provider: ProviderId
-  /** Set when the provider is to be linked to this account. */
+  /** The account to link the provider to; null for a plain sign-in. */
   readonly accountId: number | null
   /** The page to show afterwards. */
   readonly next: string
 }
 
-/** The provider has answered; the owner of the account with that address has to agree. */
+/** An attempt that the provider has answered; the owner of the account with that address has yet to agree. */
 export interface WaitingAttempt {
   readonly identity: Identity & { readonly email: string }
   readonly next: string
-  /** Hash of the mailed link's token, hexadecimal; null: none was mailed. */
+  /** Hash of the emailed link's token, hexadecimal; null if no link was emailed. */
   readonly linkHash: string | null
 }
 
@@ -57,7 +57,7 @@ export async function beginAttempt(sql: AnySql, limits: PeopleLimits, attempt: A
   return token
 }
 
-/** An attempt that has not come back yet, for a page that sends the browser on to the provider. */
+/** Reads an attempt that the provider has not answered yet, for the page that sends the browser there. Does not consume it. */
 export async function readAttempt(sql: AnySql, token: string | null): Promise<Attempt | null> {
   const row = await find(sql, token)
   return row === null || row.subject !== null
@@ -65,7 +65,7 @@ export async function readAttempt(sql: AnySql, token: string | null): Promise<At
     : { provider: row.provider, accountId: row.accountId, next: row.next }
 }
 
-/** Consumes it; null when it is unknown, used, expired or another provider's. */
+/** Consumes the attempt; null if it is unknown, used, expired or another provider's. */
 export async function takeAttempt(sql: AnySql, token: string | null, provider: ProviderId): Promise<Attempt | null> {
   const hash = hashToken(token ?? '')
   const row = hash === null ? undefined : (await sql.unsafe(TAKE, [hash, String(PROVIDER_CODES[provider])]))[0]
@@ -73,7 +73,7 @@ export async function takeAttempt(sql: AnySql, token: string | null, provider: P
   return { provider, accountId: row.account_id === null ? null : Number(row.account_id), next: row.next }
 }
 
-/** Stores what the provider has said until the owner agrees, and returns the cookie's new value. */
+/** Stores the provider's answer until the owner agrees, and returns the cookie's new value. */
 export async function waitForOwner(
   sql: AnySql,
   limits: PeopleLimits,
@@ -93,12 +93,12 @@ export async function readWaiting(sql: AnySql, token: string | null): Promise<Wa
   return { identity: { provider, subject, email, isAuthoritative }, next, linkHash }
 }
 
-/** Replaces any earlier link: only the newest counts. */
+/** Stores the emailed link of a waiting attempt. Only the newest link works. */
 export async function setMailedLink(sql: AnySql, token: string, link: string): Promise<void> {
   await sql.unsafe(SET_LINK, [hashToken(token) as string, hashToken(link) as string])
 }
 
-/** Consumes the waiting attempt. Of two concurrent uses one gets false. */
+/** Consumes the waiting attempt. Of two concurrent uses, one gets false. */
 export async function endWaiting(sql: AnySql, token: string): Promise<boolean> {
   return (await sql.unsafe(END, [hashToken(token) as string])).length > 0
 }
@@ -107,7 +107,7 @@ export async function sweepAttempts(sql: AnySql): Promise<void> {
   await sql.unsafe(SWEEP)
 }
 
-/** The secrets that tie the provider's answer to the attempt; only this browser can know them. */
+/** Derives the secrets that tie the provider's answer to the attempt; only the browser that began it can know them. */
 export function secretsOf(token: string): AttemptSecrets {
   const derive = (purpose: string) => createHash('sha256').update(`${purpose}|${token}`).digest('base64url')
   return { state: derive('state'), nonce: derive('nonce'), codeVerifier: derive('code verifier') }

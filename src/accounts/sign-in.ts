@@ -15,8 +15,8 @@ const CONFIRM = `update session set password_checked_at = now()
   where session_id = $1::text::bigint and account_id = $2::text::bigint returning session_id`
 
 /**
- * A wrong password, an unknown address and an unverified one get the same answer after the same time. Only someone who
- * knows the password learns of `blocked`. Throws PasswordsBusyError when too many sign in at once.
+ * A wrong password, an unknown address and an unverified one get the same answer after the same time. Only someone who knows the
+ * password learns that an account is blocked. Throws PasswordsBusyError when too many people sign in at once.
  */
 export async function signIn(
   services: PeopleServices,
@@ -40,7 +40,7 @@ export async function signIn(
   return { outcome: 'signed_in', opened }
 }
 
-/** Renews the session's password check; wrong passwords count as at sign-in. */
+/** Renews the session's password check. Wrong passwords count as they do at sign-in. */
 export async function confirmPassword(
   services: PeopleServices,
   visitor: Visitor,
@@ -82,13 +82,13 @@ export function isPasswordFresh(
 export interface Guard {
   /** Counts the attempt; returns the seconds to wait, or 0. */
   begin(): Promise<number>
-  /** The password was right. */
+  /** Takes the counted attempt back, because the password was right. */
   succeed(): Promise<void>
 }
 
 /**
- * Guesses are counted per address and network, per host, and more widely, whether or not the address has an account. A
- * device that has signed in to the address before has its own count, so that no stranger can lock its owner out.
+ * Counts guesses per host, per network, per address, and per address and network, whether or not the address has an account. A
+ * device that has signed in to the address before has its own count, so that no stranger can lock the owner out.
  */
 export function guardOf({ sql, limits }: PeopleServices, visitor: Visitor, email: string): Guard {
   const address = addressSubject(email)
@@ -117,7 +117,7 @@ export function guardOf({ sql, limits }: PeopleServices, visitor: Visitor, email
   }
 }
 
-/** In a form that Postgres can store. */
+/** Removes what a text column of Postgres cannot store. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '')
 }

@@ -1,4 +1,4 @@
-/** Deletes what has expired. */
+/** Deletes expired rows of the tables behind accounts and signing in. */
 
 import { sweepMails } from './mail-log.ts'
 import { sweepChallenges } from './passkey-challenges.ts'
@@ -10,7 +10,7 @@ import type { PeopleServices } from './types.ts'
 const TOKENS = 'delete from email_token where expires_at < now()'
 const SESSIONS = `delete from session where seen_at < now() - make_interval(secs => $1::text::integer)
   or created_at < now() - make_interval(secs => $2::text::integer)`
-/** Timing does not matter: expired rows have no effect. */
+/** May run at any time: expired rows have no effect even while they exist. */
 export async function sweepPeople({ sql, limits }: PeopleServices): Promise<void> {
   await sql.unsafe(TOKENS)
   await sql.unsafe(SESSIONS, [String(limits.sessionIdleSeconds), String(limits.sessionSeconds)])

@@ -1,6 +1,5 @@
 /**
- * Waits after failures, and hourly quotas, as rows of Postgres, so that they survive restarts and hold across
- * processes.
+ * Waits after failures, and hourly quotas. They are rows in Postgres, so that they survive restarts and hold across processes.
  */
 
 import { createHash } from 'node:crypto'
@@ -38,8 +37,8 @@ export type QuotaKind =
   | 'registrations'
 
 /**
- * Every attempt counts as a failure before the password is checked, so that parallel guesses gain nothing;
- * forgiveAttempt undoes it. Nothing counts during a wait; each further failure doubles the next one.
+ * Every attempt counts as a failure before the password is checked, so that parallel guesses gain nothing; forgiveAttempt takes
+ * it back. Attempts during a wait do not count; each failure after it doubles the next wait.
  */
 const ATTEMPT = `
 insert into throttle as t (kind, subject, attempts) values ($1::text::smallint, $2, 1)
@@ -73,19 +72,19 @@ const SWEEP = `delete from throttle where at < now() - make_interval(secs =>
   case when kind = ${KINDS.known_devices} then $2::text::integer else $1::text::integer end)
   and (blocked_until is null or blocked_until < now())`
 
-/** An e-mail address as a row's subject: hashed, so that what strangers type is not stored. */
+/** An email address as the subject of a row: hashed, so that what strangers type is not stored. */
 export function addressSubject(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('hex')
 }
 
-/** Seconds to wait; 0: the attempt may proceed. */
+/** Counts an attempt. Returns the seconds to wait; 0: the attempt may proceed. */
 export async function countAttempt(
   sql: Sql,
   limits: PeopleLimits,
   { kind, subject }: { kind: FailureKind; subject: string },
 ): Promise<number> {
   const { throttleFirstSeconds: firstSeconds, throttleForgetSeconds: forgetSeconds } = limits
-  // A distributed guesser can slow an address down, but not lock it.
+  // This wait never grows: a distributed attack can slow sign-in to an address down but not lock its owner out.
   const longestSeconds = kind === 'account_failures' ? firstSeconds : limits.throttleSeconds
   const numbers = [failuresMaxOf(limits, kind), firstSeconds, longestSeconds, forgetSeconds]
   const row = (await sql.unsafe(ATTEMPT, [String(KINDS[kind]), subject, ...numbers.map(String)]))[0]!
@@ -109,8 +108,8 @@ function failuresMaxOf(limits: PeopleLimits, kind: FailureKind): number {
 }
 
 /**
- * After a success: clears an account's failures, but undoes only this attempt for a host or network; otherwise someone with one
- * account could guess at others for ever.
+ * Called after a success: clears an account's failures but, for a host or network, takes back only this attempt; otherwise
+ * somebody with one account could guess at others for ever.
  */
 export async function forgiveAttempt(
   sql: Sql,
@@ -123,14 +122,14 @@ export async function forgiveAttempt(
   } else await sql.unsafe(FORGET, row)
 }
 
-/** A device and an address as a row's subject. */
+/** A device and an email address as the subject of a row. */
 export function deviceSubject(device: string, email: string): string {
   return createHash('sha256')
     .update(`${device}|${addressSubject(email)}`)
     .digest('hex')
 }
 
-/** Remembers that somebody signed in to this address from this device; true for the first time. */
+/** Remembers that somebody signed in to this address from this device. True the first time. */
 export async function rememberDevice(sql: AnySql, subject: string): Promise<boolean> {
   return Boolean((await sql.unsafe(KNOW, [subject]))[0]?.is_new)
 }
@@ -145,7 +144,7 @@ export async function sweepThrottle(sql: AnySql, limits: PeopleLimits): Promise<
   await sql.unsafe(SWEEP, seconds.map(String))
 }
 
-/** Counts one use. Returns 0, or, once there are more than `max` within the hour, the seconds until it is over. */
+/** Counts one use. Returns 0 or, after more than `max` uses within the hour, the seconds until that hour ends. */
 export async function countQuota(
   sql: Sql,
   { kind, subject, max }: { kind: QuotaKind; subject: string; max: number },

@@ -6,13 +6,13 @@ const STEP_MS = 30_000
 const SECRET_BYTES = 20
 
 export interface Authenticator {
-  /** Base 32, for typing it in. */
+  /** In base 32, for people to type into their app. */
   readonly secret: string
   /** `otpauth://totp/…`, for the QR code. */
   readonly uri: string
 }
 
-/** Loaded on first use, so that start-up does not wait for it. */
+/** The library is loaded on first use, to keep start-up fast. */
 const library = () => import('otpauth')
 
 export async function makeTotpSecret(): Promise<string> {
@@ -29,14 +29,14 @@ export async function describeAuthenticator(
   return { secret, uri: totp.toString() }
 }
 
-/** Six digits, as an authenticator shows them. */
+/** Whether this is a six-digit code, ignoring spaces. */
 export function isCode(typed: string): boolean {
   return /^\d{6}$/.test(digitsOf(typed))
 }
 
 const digitsOf = (typed: string) => typed.replace(/\s/g, '')
 
-/** The time step that the code belongs to, or null for a wrong code. Ignores spaces. */
+/** The time step that the code belongs to, or null if the code is wrong. Ignores spaces. */
 export async function stepOfCode(secret: string, code: string, nowMs: number): Promise<number | null> {
   if (!isCode(code)) return null
   const token = digitsOf(code)

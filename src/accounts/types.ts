@@ -1,4 +1,4 @@
-/** The accounts' interface to the rooms above: plain data in, plain data out. */
+/** The types that accounts share with their callers: plain data in, plain data out. */
 
 import type { Sql } from '../lib/database.ts'
 import type { Mailer } from '../lib/mail.ts'
@@ -12,28 +12,28 @@ export interface PeopleServices {
   readonly sql: Sql
   readonly passwords: Passwords
   readonly mailer: Mailer
-  /** Address of the pages, without a trailing slash. Links in mails go to `/verify` and `/reset` below it. */
+  /** Base URL of our pages, without a trailing slash. Links in emails go to `/verify` and `/reset` below it. */
   readonly publicUrl: string
-  /** Name that signs mails. */
+  /** Name that emails are signed with. */
   readonly serviceName: string
-  /** Called when a mail that nobody awaits could not be sent; the error contains no token. */
+  /** Called when an email sent in the background has failed; the error contains no token. */
   readonly onMailFailed: (error: unknown) => void
-  /** Other ways to sign in; those that are configured. */
+  /** The configured providers that people can sign in with. */
   readonly providers: IdentityProviders
   readonly limits: PeopleLimits
 }
 
 export type Language = 'vi' | 'en'
 
-/** The requester, as the HTTP side sees it. */
+/** The person behind a request, as HTTP shows them. */
 export interface Visitor {
-  /** The client's address, behind trusted proxies; throttling uses it and its /24 or /48. */
+  /** The client's address, as reported by trusted proxies; throttling uses it and its /24 or /48. */
   readonly ipAddress: string
   /** The `User-Agent` header, or ''; only a short description of it is stored. */
   readonly userAgent: string
-  /** Language of mails. */
+  /** Language of emails to this person. */
   readonly language: Language
-  /** Left in the browser by an earlier session, see `OpenedSession.device`; null or absent: nothing. */
+  /** Cookie left in the browser by an earlier session, see `OpenedSession.device`; null or absent: none. */
   readonly device?: string | null
 }
 
@@ -52,9 +52,9 @@ export interface Session {
   readonly hasPassword: boolean
   readonly hasAuthenticator: boolean
   readonly hasPasskeys: boolean
-  /** The account has an authenticator or a passkey. */
+  /** True if the account has an authenticator or a passkey. */
   readonly hasSecondFactor: boolean
-  /** When the second factor was last given in this session; null: never. */
+  /** When the second factor was last passed in this session; null: never. */
   readonly secondFactorAt: Date | null
   /** Such as `Chrome, Windows`. */
   readonly device: string
@@ -67,7 +67,7 @@ export interface OpenedSession {
   /** For the cookie's Max-Age. */
   readonly maxAgeSeconds: number
   /**
-   * For a cookie that outlives the session. It grants nothing, but exempts the device from strangers' wrong guesses.
+   * Value of a cookie that outlives the session. It grants no access, but strangers' wrong guesses do not slow this device down.
    */
   readonly device: string
   readonly deviceSeconds: number
@@ -81,7 +81,7 @@ export interface Throttled {
 
 export type PasswordFault = 'too_short' | 'too_long' | 'too_common'
 
-/** Unusable input; the pages have the wording. */
+/** Invalid input, which the pages put into words. */
 export interface Invalid {
   readonly outcome: 'invalid'
   readonly email?: 'malformed'

@@ -1,27 +1,27 @@
 /**
- * What browsers and devices are asked for, and whether their answers are right (WebAuthn level 3). `required`: the device
- * has to check who holds it, because a security key left in the machine must not be enough to move money.
+ * Makes the requests for browsers and devices and checks their answers (WebAuthn level 3). `required`: the device has to verify
+ * who is using it, because a security key left in the machine must not be enough to move money.
  */
 
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 
-/** Loaded on first use, so that start-up does not wait for it. */
+/** The library is loaded on first use, to keep start-up fast. */
 const library = () => import('@simplewebauthn/server')
 
 const USER_VERIFICATION = 'required'
-/** EdDSA, ES256 and RS256 (COSE): one of them is on every device. */
+/** EdDSA, ES256 and RS256 (COSE): every device supports one of them. */
 const ALGORITHMS = [-8, -7, -257]
 
 export interface RelyingParty {
   readonly name: string
-  /** The host of the pages: passkeys work there and nowhere else. */
+  /** Host of our pages; passkeys work only there. */
   readonly id: string
   readonly origin: string
 }
 
-/** Null where browsers allow no passkeys: at bare IP addresses, and without TLS anywhere but on this machine. */
+/** Null where browsers allow no passkeys: at bare IP addresses, and without TLS except on localhost. */
 export function relyingPartyOf({
   publicUrl,
   serviceName,
@@ -55,7 +55,7 @@ const listed = ({ credentialId, transports }: KnownPasskey) => ({
   transports: [...transports],
 })
 
-/** For `navigator.credentials.create`. Devices that have one of the known passkeys refuse. */
+/** Options for `navigator.credentials.create`. Devices that already have one of the known passkeys refuse to add another. */
 export async function creationOptions(
   { party, timeoutMs, challenge }: Ceremony,
   { accountId, email }: { readonly accountId: number; readonly email: string },
@@ -67,19 +67,19 @@ export async function creationOptions(
     rpID: party.id,
     userName: email,
     userDisplayName: email,
-    // The same for all passkeys of the account, and a hash, so that no device can show the account's number.
+    // The same for all passkeys of the account, and hashed, so that no device can show the account's number.
     userID: Buffer.from(createHash('sha256').update(`passkeys of account ${accountId}`).digest()),
     challenge,
     timeout: timeoutMs,
     attestationType: 'none',
     excludeCredentials: known.map(listed),
-    // `preferred` lets phones keep it in their backup.
+    // `preferred` lets phones keep the passkey in their backup.
     authenticatorSelection: { residentKey: 'preferred', userVerification: USER_VERIFICATION },
     supportedAlgorithmIDs: ALGORITHMS,
   })
 }
 
-/** For `navigator.credentials.get`. */
+/** Options for `navigator.credentials.get`. */
 export async function requestOptions(
   { party, timeoutMs, challenge }: Ceremony,
   known: readonly KnownPasskey[],
@@ -100,7 +100,7 @@ export interface NewPasskey extends StoredPasskey {
 
 const TRANSPORTS_MAX = 10
 
-/** Null for an answer to another challenge, from another site, or that is no answer at all. */
+/** Null if the answer is malformed, belongs to another challenge or comes from another site. */
 export async function verifyCreation(
   party: RelyingParty,
   challenge: string,
@@ -138,7 +138,7 @@ function isTransport(text: unknown): text is string {
   return typeof text === 'string' && /^[a-z-]{1,15}$/.test(text)
 }
 
-/** The passkey that signed, according to the answer itself; null: unreadable. */
+/** The id of the passkey that the answer claims to be signed with; null if the answer is unreadable. */
 export function credentialIdOf(answer: string): Buffer | null {
   try {
     const { id } = JSON.parse(answer) as { id?: unknown }
@@ -148,7 +148,7 @@ export function credentialIdOf(answer: string): Buffer | null {
   }
 }
 
-/** How often the device says it has signed; null when this passkey did not sign the answer, or the answer is no answer at all. */
+/** The device's count of its signatures; null if this passkey did not sign the answer or the answer is malformed. */
 export async function verifySignature(
   party: RelyingParty,
   { credentialId, publicKey }: StoredPasskey,
@@ -161,7 +161,7 @@ export async function verifySignature(
       expectedChallenge: challenge,
       expectedOrigin: party.origin,
       expectedRPID: party.id,
-      // Counters are compared where they are stored, so that two answers at once cannot both pass.
+      // The database compares counters as it stores them, so that two concurrent answers cannot both pass.
       credential: { id: credentialId.toString('base64url'), publicKey: new Uint8Array(publicKey), counter: 0 },
       requireUserVerification: true,
     })

@@ -1,6 +1,6 @@
 /**
- * Sends the deliveries that are due. Any process may: a delivery belongs to the process that claimed it, and becomes due again if
- * that one dies.
+ * Sends the deliveries that are due. Any process may do so: a delivery belongs to the process that claimed it, and becomes due
+ * again if that process dies.
  */
 
 import type { Language } from '../accounts/types.ts'
@@ -15,7 +15,7 @@ import { disableWebhook, type Webhook } from './webhooks.ts'
 const STATES = { waiting: 0, delivered: 1, given_up: 2, called_off: 3 } as const
 const TEST_KIND = 'webhook.test'
 
-/** A claim counts as a try at once, so that a delivery which crashes its process is not repeated for ever. */
+/** A claim counts as a try at once, so that a delivery which crashes its process is not retried for ever. */
 const CLAIMED = `
 claimed as (
   update alert_delivery d set tries = d.tries + 1, tried_at = now(), next_at = now() + make_interval(secs => $2::text::integer)
@@ -56,15 +56,15 @@ interface Claimed {
   readonly kind: string
   readonly at: Date
   readonly data: AlertData[AlertKind]
-  /** Null: the account is gone or blocked. */
+  /** Null: the account is deleted or blocked. */
   readonly email: string | null
   readonly language: Language | null
-  /** Null: the delivery is a mail, or its webhook is gone. */
+  /** Null: the delivery is an email, or its webhook has been removed. */
   readonly url: string | null
   readonly disabled_at: Date | null
 }
 
-/** Delivers until nothing is due, or `runMax` are done; returns how many were tried. */
+/** Delivers until nothing is due or `runMax` deliveries have been tried. Returns how many were tried. */
 export async function deliverAlerts(services: AlertServices): Promise<number> {
   const { sql, limits } = services
   for (let tried = 0; ; ) {
@@ -75,7 +75,9 @@ export async function deliverAlerts(services: AlertServices): Promise<number> {
   }
 }
 
-/** Sends a test at once and only once, even to a webhook that is switched off; null after too many tests within an hour. */
+/**
+ * Sends a test event at once, without retries, even to a webhook that is switched off. Null after too many tests within an hour.
+ */
 export async function testWebhook(services: AlertServices, { webhookId, accountId }: Webhook): Promise<Tried | null> {
   const { sql, limits } = services
   const ids = [String(webhookId), String(accountId)]
@@ -104,13 +106,13 @@ async function deliver(services: AlertServices, claimed: Claimed): Promise<Tried
   return tried
 }
 
-/** Seconds until the next try; null: there is none. */
+/** Seconds until the next try; null if there is none. */
 function pauseOf({ limits }: AlertServices, claimed: Claimed, { retryAfterSeconds = 0 }: Tried): number | null {
   if (claimed.kind === TEST_KIND) return null
   const pauses = claimed.webhook_id === null ? limits.mailPausesSeconds : limits.webhookPausesSeconds
   const pause = pauses[claimed.tries - 1]
   if (pause === undefined) return null
-  // Spread out, so that deliveries which failed together are not repeated together.
+  // Adds jitter, so that deliveries which failed together are not retried together.
   const wait = pause * (claimed.webhook_id === null ? 1 : 1 + Math.random() / 10)
   return Math.max(wait, Math.min(retryAfterSeconds, limits.webhookPauseSecondsMax))
 }
@@ -142,7 +144,10 @@ with found as (
          jsonb_build_object('webhook_id', webhook_id, 'host', $4::text, 'reason', disabled_for) as data
     from webhook where webhook_id = $3::text::bigint)${SQL_RECORD}`
 
-/** Switches off a webhook whose receiver wants no more, or that has taken nothing since the alert whose tries are used up. */
+/**
+ * Switches off a webhook if its receiver answered that it is gone, or if it has accepted nothing since the alert that has now run
+ * out of tries.
+ */
 async function judgeWebhook(
   services: AlertServices,
   claimed: Claimed,

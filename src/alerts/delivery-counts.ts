@@ -1,11 +1,11 @@
-/** Counts for the metrics: tries of deliveries, webhooks switched off, and how late the oldest delivery is. */
+/** Counts for the metrics: delivery tries, webhooks switched off, and how late the oldest delivery is. */
 
 import type { AnySql } from '../lib/database.ts'
 
 const CHANNELS = ['mail', 'webhook'] as const
-/** `called_off`: nobody is left to tell. `given_up`: it failed, and there is no further try. */
+/** `called_off`: there is nobody to deliver to any more. `given_up`: it failed, and there will be no further try. */
 const OUTCOMES = ['delivered', 'failed', 'given_up', 'called_off'] as const
-/** As in the table `webhook`; what owners switch off themselves is not counted. */
+/** Why webhooks were switched off, as in the table `webhook`. Those that owners switch off themselves are not counted. */
 const REASONS = ['failures', 'gone'] as const
 
 type Channel = (typeof CHANNELS)[number]
@@ -36,11 +36,11 @@ export class DeliveryCounts {
   }
 }
 
-/** A delivery under way is due only once its process must have died. */
+/** A delivery in progress is due only after its claim has run out, when its process must have died. */
 const OVERDUE = `select coalesce(extract(epoch from now() - min(next_at)), 0)::double precision as seconds
   from alert_delivery where state = 0 and next_at <= now()`
 
-/** How long the oldest delivery has been due, in seconds; 0: none is. */
+/** How long the oldest delivery has been due, in seconds; 0 if none is due. */
 export async function overdueSeconds({ sql }: { readonly sql: AnySql }): Promise<number> {
   const [row] = await sql.unsafe(OVERDUE)
   return row!.seconds

@@ -1,11 +1,11 @@
-/** Balances that have become low or empty, and keys close to their cap, of accounts with calls since yesterday. */
+/** Finds balances that have become low or empty, and keys close to their cap, of accounts with calls since yesterday. */
 
 import { SQL_KEY_FACTS, SQL_RECORD, SQL_TODAY, sqlVnd } from './record.ts'
 
 /**
- * $3: the balance that counts as low, in whole dong; $4: days that a balance should last. The first day's use does not predict
- * later days, so only accounts with calls before today have a pace. A level falls only after a top-up, so that a changing pace
- * reports nothing twice. Most balances neither are nor were low, and drop out at the first filter.
+ * $3: the balance that counts as low, in whole dong; $4: how many days a balance should last. The pace of spending needs calls
+ * before today, because the first day's use does not predict later days. The reported level falls only after a top-up, so that a
+ * changing pace reports nothing twice. Most balances neither are nor were low, and drop out at the first filter.
  */
 export const FIND_BALANCES = `
 with ${SQL_TODAY},
@@ -33,7 +33,7 @@ judged as (
   select figures.*, coalesce(before.level, 0) as level_before, figures.credit_seq > coalesce(before.credit_seq, 0) as is_topped_up,
          greatest(threshold, coalesce(daily, 0) * $4::text::integer) as low_below
     from figures left join alert_balance before using (account_id)),
--- The level after the previous search or, if there was a top-up since then, after that.
+-- The level after the previous search or, if there has been a top-up since, after that top-up.
 bases as (
   select judged.*, case when not is_topped_up then level_before when balance_after < low_below then least(level_before, 1) else 0 end as base,
          case when balance = 0 then 2 when balance < low_below then 1 else 0 end as level_now
@@ -55,7 +55,8 @@ found as (
    where changed.level > levels.base)${SQL_RECORD}`
 
 /**
- * Reports each share once per period and limit: whoever raises a limit wants to hear of the new one. $3: the shares, in percent.
+ * Reports each share once per period and limit: after raising a limit, its owner wants to hear about the new one. $3: the shares,
+ * in percent.
  */
 export const FIND_CAPS = `
 with ${SQL_TODAY},

@@ -1,4 +1,4 @@
-/** What has been stored since the previous search: top-ups, keys, sign-ins. $3 is the beginning of the search. */
+/** Finds what was stored since the previous search: top-ups, keys, sign-ins. $3: the time to search from. */
 
 import { SQL_KEY_FACTS, SQL_RECORD, sqlVnd } from './record.ts'
 
@@ -13,7 +13,10 @@ with found as (
     left join bank_txn t on t.bank_txn_id = substring(c.reference from '^bank_txn:([0-9]{1,18})$')::bigint
    where c.kind = 1 and c.at > ${SINCE})${SQL_RECORD}`
 
-/** Alerts the operators who may assign the transfer; roles 1 and 2 are owner and finance, and null is an owner. */
+/**
+ * Alerts the operators who may assign the transfer: roles 1 (owner) and 2 (finance), and null, an owner from before roles
+ * existed.
+ */
 const UNMATCHED = `
 with found as (
   select a.account_id, 'topup.unmatched' as kind, 'bank_txn:' || t.bank_txn_id as reference,

@@ -1,4 +1,4 @@
-/** Alerts that depend on the date alone: models that retire, and last week's summary. */
+/** Finds alerts that depend on the date alone: models about to retire, and last week's summary. */
 
 import type { CatalogueItem } from '../catalogue/catalogue.ts'
 import { SQL_RECORD, SQL_TODAY, sqlVnd } from './record.ts'
@@ -15,7 +15,7 @@ found as (
    cross join lateral (
      select distinct account_id from usage_daily where entry_id = ending.model and day >= today.day - 30) users)${SQL_RECORD}`
 
-/** The summary of last week, Monday to Sunday, from Monday at 8 in the morning on. $3: the kind of the alert. */
+/** The summary of last week, Monday to Sunday, due from Monday at 8:00 in Vietnam. $3: the kind of the alert. */
 export const FIND_SUMMARIES = `
 with week as (
   select date_trunc('week', now() at time zone 'Asia/Ho_Chi_Minh' - interval '8 hours')::date - 7 as first),
@@ -40,11 +40,11 @@ interface Retiring {
   readonly model: string
   readonly retires_on: string
   readonly successor: string | null
-  /** The shortest notice that applies, in days. */
+  /** The shortest notice period that covers the retirement date, in days. */
   readonly days: number
 }
 
-/** The models that retire within the longest notice. `noticeDays` are in ascending order. */
+/** Returns the models that retire within the longest notice period. `noticeDays` are in ascending order. */
 export function retiringModels(
   items: readonly CatalogueItem[],
   nowMs: number,

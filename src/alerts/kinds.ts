@@ -1,13 +1,16 @@
 /** The table of all alerts. */
 
 interface AlertKindFacts {
-  /** `always`: security and receipts, which cannot be switched off. `on`, `off`: the default until the customer decides. */
+  /**
+   * Whether the alert is emailed. `always`: security alerts and receipts, which cannot be switched off. `on`, `off`: the default
+   * until the customer decides.
+   */
   readonly mail: 'always' | 'on' | 'off'
-  /** `operators`: those who may move money. */
+  /** `operators`: only those who may move money. */
   readonly audience: 'customers' | 'operators'
 }
 
-/** Names are public: webhooks carry them as `type`. */
+/** The names are public: webhooks carry them as `type`. */
 export const ALERT_KINDS = {
   'balance.low': { mail: 'on', audience: 'customers' },
   'balance.empty': { mail: 'on', audience: 'customers' },
@@ -30,12 +33,12 @@ export function isAlertKind(text: string): text is AlertKind {
   return Object.hasOwn(ALERT_KINDS, text)
 }
 
-/** Whether mails of this kind can be switched off. */
+/** Whether emails of this kind can be switched off. */
 export function hasSwitch(kind: AlertKind): boolean {
   return ALERT_KINDS[kind].mail !== 'always'
 }
 
-/** The data of each kind, stored and sent unchanged; amounts are decimal dong, as in the headers of calls. */
+/** The data of each kind, stored and sent unchanged; amounts are in decimal dong, as in calls' response headers. */
 export interface AlertData {
   readonly 'balance.low': {
     readonly balance: string
@@ -48,7 +51,7 @@ export interface AlertData {
   readonly 'key.limit_reached': KeyFacts & {
     readonly limit: string
     readonly used: string
-    /** When the limit resets: `daily`, `weekly`, `monthly`; null: never. */
+    /** How often the limit resets: `daily`, `weekly`, `monthly`; null: never. */
     readonly limit_reset: string | null
     readonly percent: 80 | 100
     readonly currency: 'VND'
@@ -67,17 +70,17 @@ export interface AlertData {
   readonly 'model.retiring': {
     readonly model: string
     readonly retires_on: string
-    /** The model that answers its calls from then on; null: they fail. */
+    /** The model that will answer its calls from that day on; null: they will fail. */
     readonly successor: string | null
   }
   readonly 'webhook.disabled': {
     readonly webhook_id: number
-    /** Host of the webhook's address; the rest may be a secret. */
+    /** Host of the webhook's URL; the rest of the URL may be a secret. */
     readonly host: string
     readonly reason: 'failures' | 'gone'
   }
   readonly 'summary.weekly': {
-    /** First and last day. */
+    /** First day of the week; `to` is its last. */
     readonly from: string
     readonly to: string
     readonly calls: number

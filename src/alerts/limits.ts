@@ -3,26 +3,26 @@
 export interface AlertLimits {
   /** Balance that counts as low by default, in whole dong; never more than a fifth of the balance after the last top-up. */
   readonly lowVnd: number
-  /** A balance that lasts fewer days than this is low, too. */
+  /** A balance that will last fewer days than this is low, too. */
   readonly lowDays: number
   /** Shares of a key's cap that are reported, in percent. */
   readonly capPercents: readonly [80, 100]
-  /** Notice before a model retires. */
+  /** Notice given before a model retires, in days. */
   readonly retiringDays: readonly [7, 30]
-  /** How far back before the previous search a search looks, for transactions that had not been committed then. */
+  /** A search also looks this far back before the previous one, for transactions that had not been committed then. */
   readonly overlapSeconds: number
-  /** Alerts of one account that are mailed within a day; later ones are only recorded. */
+  /** Most alerts emailed to one account within a day; later ones are only recorded. */
   readonly mailsPerDayMax: number
   /** How long alerts and their deliveries are kept. */
   readonly keptSeconds: number
-  /** Deliveries under way at once, and in one run. */
+  /** Most deliveries in progress at once; `runMax` is the most that one pass tries. */
   readonly parallelMax: number
   readonly runMax: number
-  /** How long a claimed delivery stays with its process; longer than any delivery takes. */
+  /** How long a claimed delivery belongs to its process; longer than any delivery takes. */
   readonly claimSeconds: number
-  /** Pauses before further tries of a mail. */
+  /** Pauses before each retry of an email. */
   readonly mailPausesSeconds: readonly number[]
-  /** Pauses before further tries of a webhook; after the last one it is switched off. */
+  /** Pauses before each retry of a webhook delivery; after the last retry, the webhook may be switched off. */
   readonly webhookPausesSeconds: readonly number[]
   /** Longest pause that a receiver may ask for. */
   readonly webhookPauseSecondsMax: number

@@ -1,4 +1,4 @@
-/** The OpenID client library: loaded on first use, so that start-up does not wait for it, and with bounded replies. */
+/** Loads the OpenID client library on first use, to keep start-up fast, and bounds the replies that it reads. */
 
 import type { Configuration } from 'openid-client'
 import { type AttemptSecrets, callbackUrl, type ProviderId, type ProviderOptions } from './types.ts'
@@ -44,7 +44,7 @@ export async function authorizationUrl(
   }).href
 }
 
-/** The public address of the callback, whatever address the request came in on, with the request's query. */
+/** The callback URL that the browser came back to, built on our public address whatever host the request arrived on. */
 export function answeredUrl(options: ProviderOptions, provider: ProviderId, query: string): URL {
   return new URL(`${callbackUrl(options, provider)}?${query}`)
 }

@@ -1,7 +1,7 @@
 /**
- * GitHub by OAuth 2 (docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps, read 2026-11-22). The numeric
- * id identifies the person. An address counts only if it is primary and verified, and is never authoritative, because GitHub runs
- * no mailboxes.
+ * Sign-in with GitHub over OAuth 2 (docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps, read
+ * 2026-11-22). The numeric id identifies the person. An address counts only if it is primary and verified, and is never
+ * authoritative, because GitHub runs no mailboxes.
  */
 
 import type { Configuration } from 'openid-client'

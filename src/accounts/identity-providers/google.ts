@@ -1,6 +1,7 @@
 /**
- * Google by OpenID Connect (developers.google.com/identity/openid-connect/openid-connect, read 2026-11-22): `sub` identifies the
- * person; addresses change. Google is an authority only for mailboxes that it runs: `@gmail.com`, or `hd` is set.
+ * Sign-in with Google over OpenID Connect (developers.google.com/identity/openid-connect/openid-connect, read 2026-11-22). `sub`
+ * identifies the person, because addresses change. Google is an authority only for mailboxes that it runs: those at `@gmail.com`,
+ * and all addresses of accounts with `hd` set.
  */
 
 import type { Configuration } from 'openid-client'
@@ -8,7 +9,9 @@ import { readEmail } from '../accounts.ts'
 import { answeredUrl, authorizationUrl, boundedFetch, library, settle } from './client.ts'
 import { type IdentityProvider, ProviderError, type ProviderOptions } from './types.ts'
 
-/** Google's endpoints may change, so they are looked up again after this time; its keys whenever an unknown one turns up. */
+/**
+ * Google's endpoints are looked up again after this time, in case they have changed; its keys, whenever an unknown one turns up.
+ */
 const DISCOVERY_MS = 86_400_000
 /** OpenID Connect Core 1.0, section 2. */
 const SUBJECT_CHARACTERS_MAX = 255
@@ -34,7 +37,7 @@ export function createGoogle({ issuer, ...options }: ProviderOptions & { readonl
       timeout: timeoutMs / 1000,
       [client.customFetch]: boundedFetch(options),
     })
-    // Check the signature of the ID token too, not only that it came from Google's token endpoint.
+    // By default the library trusts an ID token that comes straight from Google's token endpoint; check its signature too.
     client.enableNonRepudiationChecks(found)
     return settle(client, found, options)
   }

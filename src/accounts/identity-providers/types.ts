@@ -9,15 +9,15 @@ export const PROVIDER_LABELS = { google: 'Google', github: 'GitHub' } as const s
 /** A person as the provider knows them. */
 export interface Identity {
   readonly provider: ProviderId
-  /** The provider's own id for the person, which outlives their address. */
+  /** The provider's own id for the person, which stays the same when their address changes. */
   readonly subject: string
-  /** Null: they have no address that the provider has verified. */
+  /** Null if the provider has verified no address of theirs. */
   readonly email: string | null
-  /** The provider runs the mailbox itself, so its word is as good as a mailed link. */
+  /** True if the provider runs the mailbox itself, so that its word is as good as an emailed link. */
   readonly isAuthoritative: boolean
 }
 
-/** Secrets of one attempt, which tie the provider's answer to it. */
+/** Secrets of one sign-in attempt, which prove that the provider's answer belongs to it. */
 export interface AttemptSecrets {
   readonly state: string
   readonly nonce: string
@@ -27,17 +27,20 @@ export interface AttemptSecrets {
 
 export interface IdentityProvider {
   readonly id: ProviderId
-  /** The address to send the browser to. Throws ProviderError. */
+  /** Returns the URL to send the browser to. Throws ProviderError. */
   start(secrets: AttemptSecrets): Promise<string>
-  /** `query` is what the browser came back with. Throws ProviderError, also when the person has declined. */
+  /**
+   * `query` is the query string that the browser came back with. Throws ProviderError if signing in failed or the person
+   * declined.
+   */
   finish(query: string, secrets: AttemptSecrets): Promise<Identity>
 }
 
 export type IdentityProviders = ReadonlyMap<ProviderId, IdentityProvider>
 
-/** The provider could not be reached, refused, or gave an answer that does not belong to this attempt. */
+/** The provider could not be reached, refused the request, or gave an answer that does not belong to this attempt. */
 export class ProviderError extends Error {
-  /** The person declined at the provider. */
+  /** True if the person declined at the provider. */
   readonly isDenied: boolean
 
   constructor(provider: ProviderId, cause: unknown) {
@@ -46,19 +49,18 @@ export class ProviderError extends Error {
   }
 }
 
-/** Options that all providers share. */
 export interface ProviderOptions {
   readonly clientId: string
   readonly clientSecret: string
-  /** Address of our pages; each provider's redirect address lies below it. */
+  /** Base URL of our pages; each provider's redirect URL lies below it. */
   readonly publicUrl: string
-  /** Set outside production, where a test double may answer over plain http. */
+  /** True only outside production, where a test double may answer over plain http. */
   readonly allowHttp: boolean
   readonly timeoutMs: number
   readonly replyBytesMax: number
 }
 
-/** The redirect address registered with the provider. Each has its own, so that no provider's answer is taken for another's. */
+/** The redirect URL registered with the provider. Each provider has its own, so that one's answer cannot pass for another's. */
 export function callbackUrl({ publicUrl }: Pick<ProviderOptions, 'publicUrl'>, provider: ProviderId): string {
   return `${publicUrl}/signin/${provider}/callback`
 }
