@@ -23,20 +23,23 @@ export function textForImage({ dialect, hasVision }: DialectFacts, place: string
 }
 
 export interface GivenDocument {
-  /** The full text of a text document, including its title; null for other documents. */
+  /** The full text of a text document, including its title; null for a document of another type. */
   readonly text: string | null
-  /** The note to write in the document's place. */
+  /** Note that stands in for the document. */
   readonly note: string
 }
 
-/** The text to replace a document with, if the upstream takes none. Throws GatewayError `invalid_request`. */
+/**
+ * Returns the text that replaces a document, for upstreams that take no documents. Throws GatewayError `invalid_request` if it
+ * cannot be replaced.
+ */
 export function textForDocument({ dialect }: DialectFacts, place: string, { text, note }: GivenDocument): string {
   if (text !== null) return text
   if (dialect.content.documents === 'placeholder') return note
   return refuseCapability('document_block', `${place}: this model takes no documents`)
 }
 
-/** A file, from its name and its content as a data URL. */
+/** Describes a file from its name and its content, a data URL. */
 export function givenFile(filename: string | null, content: string | null): GivenDocument {
   const title = filename ?? 'document.pdf'
   const data = content === null ? null : readDataUrl(content)

@@ -1,20 +1,20 @@
-/** Limits the cap on output tokens to what the model supports. */
+/** Limits the output cap to what the model supports. */
 
-/** Cap in tokens if neither the client nor the catalogue has one. */
+/** Cap in tokens if neither the client nor the catalogue sets one. */
 const OUTPUT_TOKENS_FALLBACK = 8_192
-/** Tokens left free in the context when the gateway chooses the cap, because its input count is an estimate. */
+/** Tokens left free in the context when the gateway chooses the cap. Needed because the input count is an estimate. */
 const CONTEXT_MARGIN_TOKENS = 2_000
-/** The gateway never chooses a cap below this, in tokens. */
+/** Lowest cap that the gateway chooses, in tokens. */
 const CHOSEN_TOKENS_MIN = 1_024
 
 export interface CapBounds {
-  /** The model's limit; null: unknown. */
+  /** The model's output limit in tokens; null: unknown. */
   readonly outputTokensMax: number | null
-  /** The lowest cap that the upstream accepts; null: no minimum. */
+  /** The lowest cap that the upstream accepts, in tokens; null: no minimum. */
   readonly capMin: number | null
 }
 
-/** The client's own cap, at least 1 or the upstream's minimum, and at most the model's limit. */
+/** Returns the client's cap, raised to the upstream's minimum (at least 1) or lowered to the model's limit. */
 export function clampOutputTokens(wanted: number, { outputTokensMax, capMin }: CapBounds): number {
   return Math.max(capMin ?? 1, Math.min(Math.floor(wanted), outputTokensMax ?? Number.MAX_SAFE_INTEGER))
 }
@@ -26,8 +26,8 @@ export interface OutputFacts {
 }
 
 /**
- * The cap for calls without one, where the format requires it. Normally the model's limit; less if input and output
- * would exceed the context, because upstreams would refuse a call whose client never asked for that much.
+ * Chooses the cap for a call without one, if the format requires it. Normally it is the model's limit; less if input and output
+ * would exceed the context, because upstreams would refuse the call although the client never asked for that much.
  */
 export function chosenOutputTokens(facts: OutputFacts): number {
   const wanted = facts.outputTokensMax ?? OUTPUT_TOKENS_FALLBACK

@@ -9,9 +9,9 @@ import type { Dialect, DialectReasoning, EffortLevel } from './words.ts'
 export const BUDGET_TOKENS_MIN = 1_024
 
 export interface ReasoningPlan {
-  /** Fields of the upstream body. `output_config` contains the effort only. */
+  /** Reasoning fields of the upstream's body. `output_config` contains only the effort. */
   readonly fields: JsonObject
-  /** The model will reason. */
+  /** Whether the model will reason. */
   readonly reasons: boolean
 }
 
@@ -23,7 +23,7 @@ export interface ChatCircumstances {
   readonly hasTools: boolean
 }
 
-/** Plans the reasoning fields for a chat upstream. */
+/** Plans the reasoning fields of a chat request. */
 export function planChatReasoning(
   request: ReasoningRequest,
   reasoning: DialectReasoning,
@@ -45,7 +45,7 @@ export function planChatReasoning(
       }
       if (request.wanted === null) return { fields: NOTHING, reasons: reasoning.byDefault }
       const level = effort && nearestLevel(effort, reasoning.levels)
-      // A model that always reasons takes an effort but no switch.
+      // A model that always reasons accepts an effort but no switch.
       const thinking = reasoning.disable === 'refused' ? {} : { thinking: { type: 'enabled' } }
       return { fields: { ...thinking, ...(level !== null && { reasoning_effort: level }) }, reasons: true }
     }
@@ -65,13 +65,16 @@ export function planChatReasoning(
 }
 
 export interface MessagesCircumstances {
-  /** `max_tokens` of the request, which a budget must stay below. */
+  /** The request's `max_tokens`. A thinking budget must be below it. */
   readonly maxTokens: number
-  /** The last assistant turn has tool calls without signed thinking: models with budgets refuse to think after it. */
+  /**
+   * Whether the last assistant turn has tool calls without signed thinking. Models with budgets refuse to think after such a
+   * turn.
+   */
   readonly unsignedToolTurn: boolean
 }
 
-/** Plans the reasoning fields for a messages upstream. */
+/** Plans the reasoning fields of a messages request. */
 export function planMessagesReasoning(
   request: ReasoningRequest,
   reasoning: DialectReasoning,
@@ -115,7 +118,7 @@ function withBudget(
   return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, reasons: true }
 }
 
-/** Whether reasoning can be switched off. */
+/** Whether the model's reasoning can be switched off. */
 export function canSwitchOff(reasoning: DialectReasoning): boolean {
   switch (reasoning.parameter) {
     case null:
@@ -128,8 +131,8 @@ export function canSwitchOff(reasoning: DialectReasoning): boolean {
 }
 
 /**
- * Plans a forced tool call. If the model refuses that while reasoning, switches reasoning off if possible, else stops
- * forcing.
+ * Plans a forced tool call. If the model refuses one while it reasons, switches reasoning off if possible; otherwise the call is
+ * not forced.
  */
 export function planForcedTool(
   request: ReasoningRequest,
@@ -138,7 +141,7 @@ export function planForcedTool(
 ): { plan: ReasoningPlan; forced: boolean } {
   const planned = plan(request)
   if (dialect.tools.forced === 'refused') return { plan: planned, forced: false }
-  // By now the choice either names a tool or is not forced: a single tool was named, several cannot be forced.
+  // The choice already names a tool, or forces none because there are several.
   if (dialect.tools.forced === 'named_only') return { plan: planned, forced: true }
   if (dialect.tools.forced === 'accepted' || !planned.reasons) return { plan: planned, forced: true }
   if (!canSwitchOff(dialect.reasoning)) return { plan: planned, forced: false }
@@ -149,7 +152,7 @@ function off(fields: JsonObject): ReasoningPlan {
   return { fields, reasons: false }
 }
 
-/** The lowest effort, for models whose reasoning cannot be switched off. */
+/** Returns the lowest effort, for models whose reasoning cannot be switched off. */
 function leastEffort(reasoning: DialectReasoning): ReasoningPlan {
   const level = nearestLevel('none', reasoning.levels)
   if (level === null) return { fields: NOTHING, reasons: reasoning.byDefault }

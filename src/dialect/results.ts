@@ -1,17 +1,17 @@
-/** Moves images and documents out of tool results, where most upstreams accept text only. */
+/** Moves images and documents out of tool results, where most upstreams accept only text. */
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, textOrNull } from '../lib/json.ts'
 import { withMember } from './copy.ts'
 import type { Dialect } from './words.ts'
 
-/** How a format writes tool results and user messages. */
+/** How a format represents tool results and user messages. */
 export interface ResultForm {
   readonly isResult: (value: JsonValue) => value is JsonObject
   readonly isUser: (value: JsonValue) => value is JsonObject
-  /** Names of a result's members for its content and for the id of its call. */
+  /** Names of a result's members: `content` for its content, `id` for the id of its call. */
   readonly content: string
   readonly id: string
-  /** What notes call the media, by type of the part. */
+  /** What notes call an image or document, by type of the part. */
   readonly media: Readonly<Record<string, string>>
   /** Type of a text part in a user message. */
   readonly text: string
@@ -20,7 +20,7 @@ export interface ResultForm {
 
 type Where = Dialect['tools']['resultImages']
 
-/** Moves media from results to the following user message, or replaces them with notes. */
+/** Moves images and documents from results to the following user message, or replaces them with notes. */
 export function withResults(list: readonly JsonValue[], where: Where, form: ResultForm): JsonValue[] {
   const holdsMedia = (value: JsonValue) => form.isResult(value) && mediaOf(value, form).length > 0
   if (where === 'native' || !list.some(holdsMedia)) return list as JsonValue[]
@@ -64,7 +64,7 @@ function textResult(result: JsonObject, where: Where, form: ResultForm): JsonObj
   return withMember(result, form.content, resultText([...lines, ...notes]))
 }
 
-/** Joins the lines of a result. The marker of a failed result goes on the first line of its text. */
+/** Joins the lines of a result. The marker of a failed result shares a line with the first text. */
 export function resultText(lines: readonly string[]): string {
   const text = lines.filter(line => line !== '').join('\n')
   return lines[0] === 'Error:' ? text.replace('\n', ' ') : text

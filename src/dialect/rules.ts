@@ -1,4 +1,4 @@
-/** Applies the catalogue's rules: six operations on the upstream body. Keys are plain data, even `__proto__`. */
+/** Applies the catalogue's rules: six operations on the upstream's body. Keys are plain data, even `__proto__`. */
 
 import type { Endpoint, Rule, When } from '../generated/types.ts'
 import { copyJson } from '../lib/exact-json.ts'
@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../lib/json.ts'
 
 type Container = JsonObject | JsonValue[]
 
-/** A place in a container; it need not hold a value yet. */
+/** A place in an object or list, which may not hold a value yet. */
 interface Slot {
   readonly container: Container
   readonly key: string | number
@@ -17,18 +17,18 @@ interface Slot {
 interface CompiledRule {
   readonly rule: Rule
   readonly steps: readonly string[]
-  /** Target of a move; empty for other operations. */
+  /** Where a move puts the value; empty for other operations. */
   readonly goal: readonly string[]
   readonly whenSteps: readonly string[]
 }
 
-/** Cached per list of rules, which is a constant of the generated tables. */
+/** Compiled rules by list of rules. Those lists are constants of the generated tables. */
 const compiled = new WeakMap<readonly Rule[], readonly CompiledRule[]>()
 
 /**
- * Applies the rules in order, in place. Rules with `endpoints` only run for these upstream endpoints. Missing paths and
- * values of the wrong kind are ignored; no body makes it throw. The work is bounded by the size of the body times the
- * number of rules.
+ * Applies the rules to the body in order, changing it in place. Rules with `endpoints` only apply to these upstream endpoints.
+ * Missing paths and values of the wrong kind are ignored; no body makes this throw. The work is bounded by the size of the body
+ * times the number of rules.
  */
 export function applyRules(body: JsonObject, rules: readonly Rule[], endpoint: Endpoint): void {
   for (const each of compiledRules(rules)) {
@@ -40,7 +40,7 @@ export function applyRules(body: JsonObject, rules: readonly Rule[], endpoint: E
 }
 
 /**
- * Whether the rules can change a body of which only the top-level members are known. Most rules change or remove a
+ * Whether the rules can change a body of which only the names of its top-level members are known. Most rules change or remove a
  * member, so a body without that member need not be parsed for them.
  */
 export function mayChange(rules: readonly Rule[], endpoint: Endpoint, has: (member: string) => boolean): boolean {
@@ -68,7 +68,7 @@ function compileRule(rule: Rule): CompiledRule {
   }
 }
 
-/** Splits an RFC 6901 pointer into steps. */
+/** Splits an RFC 6901 pointer into its steps. */
 function parsePointer(pointer: string): string[] {
   return pointer
     .split('/')
@@ -111,8 +111,8 @@ function clamp(value: number, min: number | undefined, max: number | undefined):
 }
 
 /**
- * Removes all values first, so that sources and targets may overlap. If several values move to one target, the last one
- * wins.
+ * Moves values. All are removed before any is written, so that sources and targets may overlap. If several values move to the
+ * same target, the last one wins.
  */
 function move(body: JsonObject, steps: readonly string[], goal: readonly string[]): void {
   const slots = findSlots(body, steps, false)
@@ -134,8 +134,8 @@ function holds(body: JsonObject, when: When, steps: readonly string[]): boolean 
 }
 
 /**
- * Finds the members that a pointer names. With `make`, the last step may be missing, and missing parents are created as
- * objects. `*` only matches existing members, so nothing is created above it.
+ * Finds the members that a pointer names. With `make`, the last step may be missing, and missing parents are created as objects.
+ * `*` only matches existing members, so no parent before the last `*` is created.
  */
 function findSlots(body: JsonObject, steps: readonly string[], make: boolean): Slot[] {
   let found: Slot[] = [{ container: { body }, key: 'body', stars: [] }]
@@ -158,7 +158,7 @@ function findSlots(body: JsonObject, steps: readonly string[], make: boolean): S
   return make ? found : found.filter(slot => read(slot) !== undefined)
 }
 
-/** The key of an object; the index in a list (`-`: its end); undefined if the step cannot match. */
+/** Returns the key in an object, or the index in a list (`-` is its end); undefined if the step cannot match. */
 function keyOf(container: Container, step: string): string | number | undefined {
   if (!Array.isArray(container)) return step
   if (step === '-') return container.length
@@ -179,7 +179,7 @@ function readOrMake(slot: Slot): JsonValue | undefined {
   return made
 }
 
-/** Defines the member instead of assigning it, because `__proto__` is a key like any other. */
+/** Defines the member rather than assigning it, because `__proto__` is a key like any other. */
 function write({ container, key }: Slot, value: JsonValue): void {
   if (Array.isArray(container)) container[Number(key)] = value
   else if (key === '__proto__') {

@@ -1,4 +1,4 @@
-/** Limits sampling parameters to those that the upstream accepts. */
+/** Reduces sampling parameters to those that the upstream accepts. */
 
 import { type JsonObject, numberOrNull } from '../lib/json.ts'
 import { withMember, withoutMembers } from './copy.ts'
@@ -7,11 +7,11 @@ import type { Dialect } from './words.ts'
 export interface SamplingPlace {
   /** All sampling fields of the wire. */
   readonly fields: readonly string[]
-  /** The model will reason in this call. */
+  /** Whether the model will reason in this call. */
   readonly reasons: boolean
 }
 
-/** The body without sampling fields that the upstream refuses, and with a `temperature` within its limit. */
+/** Removes the sampling fields that the upstream refuses, and limits `temperature`. */
 export function sampled(
   body: JsonObject,
   sampling: Dialect['sampling'],

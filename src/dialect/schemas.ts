@@ -2,12 +2,12 @@
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
-/** Deepest nesting to examine; deeper schemas do not qualify as strict. */
+/** Deepest nesting examined. Deeper schemas do not count as strict. */
 const DEPTH_MAX = 64
 
 /**
- * A tool's parameters in the form that every upstream accepts: an object schema with `properties`; the given schema itself
- * if it has that form.
+ * Returns a tool's parameters in the form that every upstream accepts: an object schema with `properties`. A schema that already
+ * has this form is returned as is.
  */
 export function toolSchema(schema: JsonValue | undefined, form: 'pass' | 'no_meta_schema'): JsonObject {
   const given = isObject(schema) ? schema : {}
@@ -16,7 +16,7 @@ export function toolSchema(schema: JsonValue | undefined, form: 'pass' | 'no_met
   return isObject(object.properties) ? object : { ...object, properties: {} }
 }
 
-/** Its meta-schema comes first or is left out. */
+/** Puts `$schema` first, or leaves it out. */
 function withMetaSchema({ $schema: metaSchema, ...rest }: JsonObject, form: 'pass' | 'no_meta_schema'): JsonObject {
   return form === 'no_meta_schema' ? rest : { $schema: metaSchema, ...rest }
 }
@@ -25,7 +25,7 @@ function withMetaSchema({ $schema: metaSchema, ...rest }: JsonObject, form: 'pas
 const NOT_STRICT = new Set(['allOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas'])
 const NOT_STRICT_OBJECT = new Set(['patternProperties', 'propertyNames', 'minProperties', 'maxProperties'])
 
-/** Whether chat upstreams accept this schema as strict: all objects closed and all properties required. */
+/** Whether chat upstreams accept this schema as strict: all objects are closed, and all properties required. */
 export function qualifiesForStrictChat(schema: JsonObject): boolean {
   if (schema.type !== 'object' || schema.anyOf !== undefined) return false
   return everySchema(schema, node => {
@@ -39,13 +39,13 @@ export function qualifiesForStrictChat(schema: JsonObject): boolean {
   })
 }
 
-/** Whether messages upstreams accept this schema as strict: all objects closed, no recursion. */
+/** Whether messages upstreams accept this schema as strict: all objects are closed, and nothing is recursive. */
 export function qualifiesForStrictMessages(schema: JsonObject): boolean {
   if (isRecursive(schema)) return false
   return everySchema(schema, node => !isObjectSchema(node) || node.additionalProperties === false)
 }
 
-/** Keywords that messages upstreams accept in a reply schema; others are moved to the description. */
+/** Keywords that messages upstreams accept in a reply schema. All others are moved to the description. */
 const REPLY_KEYWORDS = new Set([
   ...['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'const', 'anyOf', 'allOf'],
   ...['$ref', '$defs', 'definitions', 'title', 'description', 'default', 'format', 'minItems'],
@@ -55,8 +55,8 @@ const REPLY_FORMATS = new Set([
 ])
 
 /**
- * The reply schema for a messages upstream: objects are closed, and unsupported constraints are described in text. Null
- * if it cannot be expressed: recursive schemas, and objects with arbitrary keys.
+ * Returns the reply schema for a messages upstream: objects are closed, and unsupported constraints are described in text. Null
+ * if the schema is recursive or has objects with arbitrary keys, which cannot be expressed.
  */
 export function replySchema(schema: JsonObject): JsonObject | null {
   if (isRecursive(schema) || !everySchema(schema, node => !hasFreeKeys(node))) return null
@@ -83,7 +83,7 @@ function closeSchema(node: JsonObject): JsonObject {
   }
 }
 
-/** Whether the description mentions the keyword, because the provider does not support it. */
+/** Whether a keyword goes into the description, because the provider does not support it. */
 function isDescribed(key: string, value: JsonValue | undefined): boolean {
   if (key === 'format') return typeof value !== 'string' || !REPLY_FORMATS.has(value)
   if (key === 'minItems') return value !== 0 && value !== 1
@@ -113,11 +113,11 @@ function isObjectSchema(node: JsonObject): boolean {
 
 function hasFreeKeys(node: JsonObject): boolean {
   if (isObject(node.additionalProperties) || isObject(node.patternProperties)) return true
-  // An object without any named properties means "any object".
+  // An object without named properties means "any object".
   return isObjectSchema(node) && node.additionalProperties !== false && !isObject(node.properties)
 }
 
-/** Whether `test` holds for the schema and all nested ones; false if they are nested too deeply. */
+/** Whether `test` holds for the schema and all nested schemas. False if they are nested too deeply. */
 function everySchema(schema: JsonObject, test: (node: JsonObject) => boolean, depth = 0): boolean {
   if (depth > DEPTH_MAX || !test(schema)) return false
   return childSchemas(schema).every(child => everySchema(child, test, depth + 1))
@@ -133,7 +133,7 @@ function childSchemas(node: JsonObject): JsonObject[] {
   return [...named, ...listed, node.additionalProperties].filter(isObject)
 }
 
-/** Whether a definition refers back to itself, or a reference cannot be resolved. */
+/** Whether a definition refers to itself, directly or not. True as well if a reference cannot be resolved. */
 function isRecursive(root: JsonObject): boolean {
   const visit = (node: JsonObject, open: readonly string[]): boolean => {
     if (open.length > DEPTH_MAX) return true

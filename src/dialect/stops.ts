@@ -1,15 +1,17 @@
-/** Checks stop sequences. Too many are refused, because without all of them a reply would not end where it should. */
+/**
+ * Checks the number of stop sequences. Too many are refused, because without all of them the reply would not end where it should.
+ */
 
 import { refuse } from '../conversation/refuse.ts'
 
 export interface StopPlace {
-  /** Name of the field in the client's format. */
+  /** Name of the field in the client's format, for the error. */
   readonly field: string
   /** Most stop sequences that the upstream accepts. */
   readonly max: number
 }
 
-/** Returns the sequences. Throws GatewayError `invalid_request` if there are too many. */
+/** Returns the sequences unchanged. Throws GatewayError `invalid_request` if there are too many. */
 export function stopSequences(sequences: readonly string[], { field, max }: StopPlace): string[] {
   if (sequences.length > max) {
     const limit = max === 0 ? 'takes no stop sequences; leave the field out' : `takes at most ${max} stop sequences`

@@ -1,4 +1,4 @@
-/** Requests JSON replies from upstreams, and says what must be undone in the reply. */
+/** Plans how to request a JSON reply from an upstream, and what to undo in the reply. */
 
 import type { StructureRequest } from '../conversation/request.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -6,21 +6,21 @@ import { qualifiesForStrictChat, replySchema } from './schemas.ts'
 import { type DialectFacts, NOTHING_TO_UNDO, type ReplyFacts } from './types.ts'
 import type { Dialect } from './words.ts'
 
-/** Name of the tool whose input is the reply, for dialects that request JSON that way. */
+/** Name of the tool whose input is the reply, for models that are asked for JSON that way. */
 export const REPLY_TOOL = 'json_reply'
 
 export interface StructurePlan {
-  /** Fields of the upstream body. `output_config` contains the format only. */
+  /** Fields for the upstream's body. `output_config` contains only the format. */
   readonly fields: JsonObject
-  /** Text to add to the instructions, or null. */
+  /** Text to add to the instructions; null: none. */
   readonly instruction: string | null
-  /** Schema of a tool to force, or null. */
+  /** Schema of the tool whose input is the reply; null: no such tool. */
   readonly tool: JsonObject | null
-  /** The reply may come in a code fence, which must be removed. */
+  /** Whether the reply may come in a code fence, which must be removed. */
   readonly unwrapsFence: boolean
 }
 
-/** What must be undone in the reply to a call with this plan. */
+/** Returns what must be undone in the reply to a call with this plan. */
 export function undoingOf(
   names: ReplyFacts['names'],
   structure: StructurePlan | null,
@@ -37,11 +37,14 @@ const NONE: StructurePlan = { fields: {}, instruction: null, tool: null, unwraps
 export interface StructureFacts {
   readonly request: StructureRequest | null
   readonly mode: Dialect['structuredOutput']['method']
-  /** A tool can be forced: the client has none, and the model allows it. */
+  /** Whether a tool can be forced: the client has none of its own, and the model allows it. */
   readonly canForceTool: boolean
 }
 
-/** False if the client's own fields pass as they are, because the upstream has the same format and supports them. */
+/**
+ * Whether the gateway plans how to request JSON. Otherwise the client's own fields pass unchanged, because the upstream has the
+ * same format and supports them.
+ */
 export function isStructureOurs({ road, structure, dialect }: DialectFacts): boolean {
   if (structure === null) return false
   if (road === 'converted') return true

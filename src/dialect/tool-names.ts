@@ -4,28 +4,28 @@ import { isIdAccepted, isNameAccepted, type NameRules, ToolNames } from '../conv
 import type { JsonObject } from '../lib/json.ts'
 import type { DialectFacts } from './types.ts'
 
-/** The rules for names. In same-format calls, unusual characters are left for the upstream to judge. */
+/** Returns the rules for names. In same-format calls, the upstream judges unusual characters itself. */
 function rulesOf({ dialect, road }: DialectFacts): NameRules {
   const { nameMax, nameStart } = dialect.tools
   return { nameMax, nameStart, characters: road === 'same' ? 'any' : 'word' }
 }
 
-/** Visits each tool name, and each call id in the history. */
+/** Calls back for each tool name, and for each call id in the history. */
 export type VisitCalls = (body: JsonObject, onName: (name: string) => void, onId: (id: string) => void) => void
 
 export interface CallsFound {
   readonly names: ToolNames | null
-  /** Some ids must be changed. */
+  /** Whether some ids must be changed. */
   readonly mapsIds: boolean
 }
 
-/** Scans the request once. Most requests need no changes, and nothing is allocated for them. */
+/** Finds the names and ids to change in a single scan. Most requests have none, and nothing is allocated for them. */
 export function findCalls(body: JsonObject, facts: DialectFacts, visit: VisitCalls): CallsFound {
   const rules = rulesOf(facts)
   const { callId } = facts.dialect.tools
   let mapsNames = false
   let mapsIds = false
-  // Consecutive calls often use the same tool.
+  // Consecutive calls often use the same tool, whose name need not be checked again.
   let latest = ''
   visit(
     body,

@@ -1,11 +1,11 @@
-/** Tool settings common to the formats: input schemas, and strict adherence to them. */
+/** Adapts tool settings common to all formats: input schemas, and strict adherence to them. */
 
 import { type JsonObject, type JsonValue, objectOrNull } from '../lib/json.ts'
 import { withoutMembers } from './copy.ts'
 import { toolSchema } from './schemas.ts'
 import type { DialectFacts } from './types.ts'
 
-/** The schema in the form that the upstream accepts; null for a same-format tool without one. */
+/** Returns the schema in the form that the upstream accepts; null for a same-format tool that has none. */
 export function schemaFor(given: JsonValue | undefined, { dialect, road }: DialectFacts): JsonObject | null {
   const { schema: form } = dialect.tools
   if (road === 'converted') return toolSchema(given, form)
@@ -14,8 +14,8 @@ export function schemaFor(given: JsonValue | undefined, { dialect, road }: Diale
 }
 
 /**
- * Whether a tool's `strict` is sent upstream. If the tool has none, its schema is not examined. Clients of the same format
- * get the upstream's own error about an unsuitable schema.
+ * Whether a tool's `strict` is sent upstream. Without `strict`, the schema is not examined. Clients of the same format get the
+ * upstream's own error about an unsuitable schema.
  */
 export function goesStrict(
   { strict }: JsonObject,

@@ -1,4 +1,4 @@
-/** Input and output of the dialect's passes. */
+/** The input and the output of adapting a request to a dialect. */
 
 import type { ToolNames } from '../conversation/names.ts'
 import type { ReasoningRequest, StructureRequest } from '../conversation/request.ts'
@@ -11,27 +11,27 @@ export type Road = 'same' | 'converted'
 export interface DialectFacts {
   readonly dialect: Dialect
   readonly road: Road
-  /** The model accepts images. */
+  /** Whether the model accepts images. */
   readonly hasVision: boolean
-  /** The model's limit per reply, in tokens; null: unknown. */
+  /** The model's output limit in tokens; null: unknown. */
   readonly outputTokensMax: number | null
   /** The model's limit for input and output together, in tokens; null: unknown. */
   readonly contextTokens: number | null
-  /** A rough estimate, for working out how much room the output has. */
+  /** Rough estimate of the input tokens, to find out how much of the context is left for output. */
   readonly inputTokensEstimate: number
-  /** Output cap in tokens for a body without one; null: the wallet sets no limit. */
+  /** Output cap in tokens for a body without one, from what the wallet can pay for; null: the wallet sets no limit. */
   readonly outputTokensAfforded: number | null
-  /** The client's reasoning request, as its format's reader understood it. */
+  /** The client's reasoning settings, as read by its format. */
   readonly reasoning: ReasoningRequest
-  /** The JSON reply that the client requests; null: text. */
+  /** The JSON reply that the client requests; null: it requests text. */
   readonly structure: StructureRequest | null
-  /** Beta flags that the client sent (messages format), in order. */
+  /** Beta flags that the client sent (messages format only), in order. */
   readonly betas: readonly string[]
   /** Name of the client format's field for stop sequences. */
   readonly stopField: string
-  /** For an index of a message or item: the path of its source in the client's body, in the client's notation. */
+  /** Returns the path of the message or item at this index, as it was in the client's body and in the client's notation. */
   readonly place: (index: number) => string
-  /** Opens marks issued by this gateway; null for anything else. */
+  /** Opens marks issued by this gateway. Null for any other text. */
   readonly openMark: (text: string) => JsonValue | null
 }
 
@@ -40,17 +40,17 @@ export function dropsMarks({ dialect, road }: DialectFacts): boolean {
   return road === 'converted' && dialect.content.cacheControl === 'drop'
 }
 
-/** What must be undone in the reply. `NOTHING_TO_UNDO` itself if there is nothing. */
+/** Changes to undo in the reply. If there are none, this is the constant `NOTHING_TO_UNDO`. */
 export interface ReplyFacts {
-  /** Tools that were renamed for the upstream; null: none were. */
+  /** The map of tools that were renamed for the upstream; null if none were. */
   readonly names: ToolNames | null
-  /** Upstream name of the tool whose input is the reply; null: none. Converted calls only. */
+  /** Upstream name of the tool whose input is the JSON reply; null if there is none. Only in converted calls. */
   readonly replyTool: string | null
-  /** The text may come in a code fence. */
+  /** Whether the text may come in a code fence, which must be removed. */
   readonly unwrapsFence: boolean
-  /** The text starts with reasoning in this tag; null: it does not. */
+  /** Name of the tag that encloses reasoning at the start of the text; null: none. */
   readonly tag: string | null
-  /** The gateway requested a usage chunk that the client did not. */
+  /** Whether to hide the usage chunk, because the gateway requested it and the client did not. */
   readonly hidesUsageChunk: boolean
 }
 
@@ -63,15 +63,15 @@ export const NOTHING_TO_UNDO: ReplyFacts = {
 }
 
 export interface Adapted {
-  /** Shares unchanged parts with the given body; the given body itself if nothing changes. */
+  /** The adapted body, which shares unchanged parts with the given body. If nothing changes, it is the given body. */
   readonly body: JsonObject
-  /** Beta flags to send, in the upstream's names. */
+  /** Beta flags to send, as the upstream names them. */
   readonly betas: readonly string[]
   readonly reply: ReplyFacts
 }
 
 /**
- * The pass for one wire. Throws GatewayError `invalid_request` for what the model does not accept and nothing can
- * replace.
+ * Adapts a body of one wire. Throws GatewayError `invalid_request` for content that the model does not accept and that nothing
+ * can replace.
  */
 export type Adapt = (body: JsonObject, facts: DialectFacts) => Adapted

@@ -1,4 +1,4 @@
-/** Names for parts of the generated dialect type. */
+/** Shorter names for parts of the generated dialect type. */
 
 import type { Dialect, DialectBetas, DialectReasoning, DialectTools } from '../generated/types.ts'
 

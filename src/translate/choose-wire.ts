@@ -1,7 +1,4 @@
-/**
- * Chooses the wire for a call, among those that a model speaks: one that carries the whole call, preferably the
- * client's own format.
- */
+/** Chooses among the wires that a model speaks: one that carries the whole call, preferably the client's own format. */
 
 import assert from 'node:assert/strict'
 import type { Dialect, UpstreamTarget, Wire, WireLimit, WireName } from '../generated/types.ts'
@@ -15,8 +12,8 @@ export interface ChosenWire {
 }
 
 /**
- * Tries the client's own format first, then the catalogue's order. If none carries the whole call, the client's own
- * format wins where it is available, else the wire that loses least.
+ * Tries the client's own format first, then the wires in the catalogue's order. If none carries the whole call, chooses the
+ * client's own format if the model speaks it, else the wire that loses least.
  */
 export function chooseWire(
   target: Pick<UpstreamTarget, 'wires' | 'standard' | 'dialect'>,
@@ -27,7 +24,7 @@ export function chooseWire(
   for (const wire of inOrder(wiresOf(target), clientFormat)) {
     const loses = lossesOf(wire, asks)
     if (best !== null && weightOf(loses) >= weightOf(best.loses)) continue
-    // Give up the client's own format only for a wire that loses nothing.
+    // Only a wire that loses nothing is better than the client's own format.
     if (best?.wire === clientFormat && loses.length > 0) continue
     best = { wire: wire.wire, dialect: wire.dialect, loses }
     if (loses.length === 0) return best
@@ -37,17 +34,17 @@ export function chooseWire(
 }
 
 /**
- * Features that must be refused on a wire that cannot carry them, because the reply would change without them. Others are
- * left out or approximated.
+ * Features that a wire must refuse if it cannot carry them, because the reply would change without them. Other features are left
+ * out or approximated.
  */
 const REFUSED: ReadonlySet<WireLimit> = new Set(['stop_sequences', 'choices'])
 
-/** A single refusal outweighs everything else. */
+/** Weighs losses: a single feature that must be refused outweighs everything else. */
 function weightOf(loses: readonly WireLimit[]): number {
   return loses.reduce((sum, limit) => sum + (REFUSED.has(limit) ? 100 : 1), 0)
 }
 
-/** A model without a list of wires speaks its standard format only. */
+/** Returns the wires of a target. One without a list of wires speaks only its standard format. */
 export function wiresOf({
   wires,
   standard,
@@ -69,8 +66,8 @@ function lossesOf({ cannot, dialect }: Wire, asks: WireAsks): WireLimit[] {
 }
 
 /**
- * Whether the wire loses an effort that is sent beside tools. A model that reasons by default also reasons when it has
- * tools, unless its wire requires that to be switched off.
+ * Whether the wire loses an effort that must be sent beside tools. Without an effort, models that reason by default lose their
+ * reasoning instead, if the wire does not allow it beside tools.
  */
 function losesEffort(
   cannot: readonly WireLimit[],

@@ -1,4 +1,4 @@
-/** Translates a call: from the client's format to the upstream's, with the dialect of the upstream's model applied. */
+/** Translates a call from the client's format to the upstream's, and applies the dialect of the upstream's model. */
 
 import type { ConversationFormat, WritableRequest } from '../conversation/format.ts'
 import { pairResults } from '../conversation/pairing.ts'
@@ -10,13 +10,13 @@ import type { JsonObject } from '../lib/json.ts'
 import { ConvertedStream, convertReply, type ReplyRoad } from './converted-stream.ts'
 import type { TranslationContext, Translator } from './translator.ts'
 
-/** The translator from one format to another. */
+/** Returns the translator from a client's format to a wire. */
 export function translatorFor(clientFormat: WireName, wire: WireName): Translator {
   const client: ConversationFormat = FORMATS[clientFormat]
   const upstream: ConversationFormat = FORMATS[wire]
   return (clientBody, context) => {
     const { body, betas, reply, echo } = convertRequest({ clientFormat, wire }, clientBody, context)
-    // Whatever reads the reply must not keep the body in memory.
+    // This outlives the request, so it must not keep the body in memory.
     const road: ReplyRoad = { client, upstream, echo, facts: reply, context }
     return {
       upstreamBody: body,
@@ -28,11 +28,11 @@ export function translatorFor(clientFormat: WireName, wire: WireName): Translato
 }
 
 interface ConvertedRequest extends Adapted {
-  /** What the client's format needs to know of the request when it writes the reply. */
+  /** The facts about the request that the client format's reply writer needs. */
   readonly echo: unknown
 }
 
-/** Throws GatewayError(`invalid_request`) when the request cannot be converted without changing its meaning. */
+/** Converts a request. Throws GatewayError `invalid_request` if that would change its meaning. */
 export function convertRequest(
   { clientFormat, wire }: { readonly clientFormat: WireName; readonly wire: WireName },
   clientBody: JsonObject,
@@ -51,7 +51,7 @@ interface WriteCall {
   readonly context: TranslationContext
 }
 
-/** Writes the request in the upstream's format, reduced to what the upstream's model accepts. */
+/** Writes the request in the upstream's format, and adapts it to what the model accepts. */
 function write(upstream: ConversationFormat, request: WritableRequest, call: WriteCall): Adapted {
   const { entry, target, betas, inputTokensEstimate, marks } = call.context
   const { body, places } = upstream.writeRequest(request, { model: target.model, dialect: target.dialect })

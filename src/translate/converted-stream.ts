@@ -1,4 +1,4 @@
-/** Converts replies from one format to another: reader, pipe that undoes changes made to the request, writer. */
+/** Converts replies from one format to another. A pipe between reader and writer undoes changes made to the request. */
 
 import { ReplyFold } from '../conversation/fold.ts'
 import type { ConversationFormat, WriterFacts } from '../conversation/format.ts'
@@ -14,7 +14,7 @@ import { estimatedUsage } from './estimate.ts'
 import { ReplyPipe } from './reply-pipe.ts'
 import type { BillReply, StreamTranslation, TranslatedReply, TranslationContext } from './translator.ts'
 
-/** Everything needed to read and write the replies of one call. Must not refer to a body. */
+/** Everything needed to read and write the replies of one call. It must not refer to a body, which would stay in memory. */
 export interface ReplyRoad {
   readonly client: ConversationFormat
   readonly upstream: ConversationFormat
@@ -99,7 +99,7 @@ export class ConvertedStream implements StreamTranslation {
   }
 }
 
-/** Throws GatewayError when the upstream's 200 is an error or not a reply at all. */
+/** Converts a non-streamed reply. Throws GatewayError if the upstream's 200 holds an error or is not a reply at all. */
 export function convertReply(reply: JsonObject, road: ReplyRoad, bill?: BillReply): TranslatedReply {
   const { client, upstream, echo, facts, context } = road
   const error = readReplyError(reply)

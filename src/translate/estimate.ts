@@ -1,9 +1,9 @@
-/** Rough usage figures for a client whose upstream reported none. What is billed then is counted elsewhere. */
+/** Estimates usage for a client whose upstream reported none. What is billed then is counted elsewhere. */
 
 import type { TokenUsage } from '../conversation/usage.ts'
 import type { TranslationContext } from './translator.ts'
 
-/** Rough number of characters per token. */
+/** Approximate number of characters per token. */
 const CHARACTERS_PER_TOKEN = 4
 
 export function estimatedUsage(context: TranslationContext, outputCharacters: number): TokenUsage {

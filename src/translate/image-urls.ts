@@ -1,4 +1,4 @@
-/** Finds the image URLs in a request that an upstream does not fetch itself, and replaces them with fetched images. */
+/** Finds the image URLs in a request that an upstream does not fetch itself, and replaces them with the fetched images. */
 
 import { dataUrl, isHttpUrl } from '../conversation/images.ts'
 import type { WireName } from '../generated/types.ts'
@@ -6,9 +6,9 @@ import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../lib/
 import type { BodyEdit } from '../lib/json-text.ts'
 
 export interface FetchedImage {
-  /** One of the four image types. */
+  /** One of the four supported image types. */
   readonly mediaType: string
-  /** Base64. */
+  /** Base64, without a data URL's prefix. */
   readonly data: string
 }
 
@@ -18,12 +18,12 @@ interface ImageReference {
   readonly path: string
 }
 
-/** The http(s) image URLs of a request, without duplicates, in order. The caller limits how many it fetches. */
+/** Returns the http(s) image URLs of a request, without duplicates, in order. The caller limits how many it fetches. */
 export function imageUrlsToFetch(format: WireName, body: JsonObject): string[] {
   return [...new Set(imageReferences(format, body).map(reference => reference.url))]
 }
 
-/** Edits that replace URLs with fetched images. URLs that were not fetched stay. */
+/** Returns the edits that replace URLs with fetched images. URLs that were not fetched stay. */
 export function inlineImages(
   format: WireName,
   body: JsonObject,
@@ -46,7 +46,7 @@ function imageReferences(format: WireName, body: JsonObject): ImageReference[] {
   )
 }
 
-/** References in messages and in tool outputs. */
+/** Finds the image references in messages and tool outputs. */
 function itemReferences(items: JsonValue | undefined, path: string): ImageReference[] {
   return arrayOrEmpty(items).flatMap((item, index) => {
     if (!isObject(item)) return []

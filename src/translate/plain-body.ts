@@ -1,7 +1,7 @@
 /**
- * Plans same-format calls without reading the values of plain members, for targets that leave such members as they are.
- * This repeats what dialects may change in them; `test/translate/plain-body.test.ts` compares the plans made with and
- * without those values, for every target of the catalogue.
+ * Plans same-format calls without reading the values of plain members, for targets that leave such members as they are. The rules
+ * here repeat what dialects may change in plain members; `test/translate/plain-body.test.ts` compares plans made with and without
+ * the values, for every target of the catalogue.
  */
 
 import { endsWithRole, hasRole, NOTE } from '../conversation/plain.ts'
@@ -12,12 +12,12 @@ import { type JsonObject, objectOrNull, unescapeKey } from '../lib/json.ts'
 import { mayHold } from '../lib/json-form.ts'
 import { planSameFormat, type SameFormatCall, type SameFormatPlan } from './same-format.ts'
 
-/** A body whose values may not have been read. */
+/** A body, some of whose values may not have been read. */
 export interface ReadableBody {
   readonly json: JsonObject
-  /** The body with stand-ins for members whose values have not been read; the same as `json` if all have been. */
+  /** The body with stand-ins for the members whose values have not been read; the same as `json` if all have been. */
   readonly outline: JsonObject
-  /** Null: all values have been read. */
+  /** Notes about the members whose values have not been read; null if all have been. */
   readonly unread: { readonly notes: readonly number[] } | null
 }
 
@@ -33,7 +33,7 @@ export function planReadable({ body, ...call }: Call): SameFormatPlan {
   return planSameFormat({ ...call, body: body.json })
 }
 
-/** Whether the plan leaves unread members alone. Renaming a tool, for one, also changes the history. */
+/** Whether the plan leaves unread members as they are. It may not: renaming a tool, for example, also changes the history. */
 function keepsStandIns(format: WireName, outline: JsonObject, { body, reply }: SameFormatPlan): boolean {
   return reply.names === null && FORMATS[format].plain.form.names.every(key => body[key] === outline[key])
 }
@@ -43,19 +43,19 @@ interface Unread {
   readonly notes: readonly number[]
 }
 
-/** Whether the dialect leaves plain members as they are, except for what it adds to any body. */
+/** Whether the dialect leaves plain members as they are, apart from additions that it makes to every body. */
 function leavesPlain(format: WireName, dialect: Dialect, unread: Unread): boolean {
   return leavesTools(dialect, unread) && LEAVES[format](dialect, unread)
 }
 
-/** Longest id that every upstream accepts, in characters. */
+/** Longest call id that every upstream accepts, in characters. */
 const ID_LENGTH_MAX = 64
 
 function leavesTools({ tools }: Dialect, { outline, notes }: Unread): boolean {
   const idMax = tools.callId === 'alphanumeric_9' ? 0 : ID_LENGTH_MAX
   if (notes[NOTE.names]! > tools.nameMax || notes[NOTE.ids]! > idMax) return false
   if (outline.tools === undefined) return true
-  // To force the only tool there is, its name is needed.
+  // Forcing the only tool by name requires reading that name.
   const mayName = tools.forced === 'named_only' && outline.tool_choice !== undefined
   return tools.schema === 'pass' && (tools.strict === 'pass' || notes[NOTE.strict] === 0) && !mayName
 }
@@ -65,7 +65,7 @@ const LEAVES: Readonly<Record<WireName, (dialect: Dialect, unread: Unread) => bo
     const { turns, content, betas } = dialect
     if (content.text === 'string' || turns.alternate || endsWithRole(notes, 'assistant')) return false
     if (hasRole(notes, 'system') && turns.midSystem !== 'keep') return false
-    // Planning reasoning reads the end of the history.
+    // Planning new thinking settings requires reading the end of the history.
     const thinking = objectOrNull(outline.thinking)
     if (thinking !== null && !takesThinking(thinking, dialect)) return false
     return Object.values(betas.flags).every(({ fields = [] }) => !fields.some(isInPlainMessages))

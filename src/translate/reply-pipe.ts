@@ -1,4 +1,4 @@
-/** Sits between a reply's reader and its writer, and undoes what was done to the request for the model's sake. */
+/** Sits between a reply's reader and its writer, and undoes changes that were made to the request for the model's sake. */
 
 import type { TaggedText } from '../conversation/reasoning-tag.ts'
 import type { PartKind, PartStart, ReplySink, StopReason } from '../conversation/reply.ts'
@@ -9,7 +9,7 @@ import type { ReplyFacts } from '../dialect/types.ts'
 export interface PipeOptions {
   readonly to: ReplySink
   readonly facts: ReplyFacts
-  /** Receives each piece of output that goes to the client: text, reasoning, call arguments. */
+  /** Receives all output for the client, piece by piece: text, reasoning, call arguments. */
   readonly onOutput: (text: string) => void
 }
 
@@ -17,13 +17,13 @@ export class ReplyPipe implements ReplySink {
   readonly #to: ReplySink
   readonly #facts: ReplyFacts
   readonly #onOutput: (text: string) => void
-  /** Null: text passes through unchanged. */
+  /** Restores text; null if text passes through unchanged. */
   readonly #text: TextUndo | null
-  /** The part that the reader has open. */
+  /** The kind of part that the reader has open. */
   #from: PartKind | null = null
-  /** The part that the writer has open. Text and reasoning are opened by their first piece. */
+  /** The kind of part that the writer has open. Text and reasoning only open with their first piece. */
   #open: PartKind | null = null
-  /** The open call stands in for a JSON reply, so its arguments are text for the client. */
+  /** Whether the open call stands in for a JSON reply, so that its arguments are the client's text. */
   #isReply = false
   #repliedByTool = false
   #hasCalls = false
@@ -76,7 +76,7 @@ export class ReplyPipe implements ReplySink {
   close(seal: Seal | null = null): void {
     const from = this.#from
     this.#from = null
-    // A seal is passed on even when its reasoning has no text.
+    // A seal is passed on even if its reasoning has no text.
     if (from === 'reasoning' && seal !== null && this.#open !== 'reasoning') this.#begin('reasoning')
     if (from === this.#open && !this.#holdsText(from)) this.#end(seal)
   }
@@ -86,7 +86,7 @@ export class ReplyPipe implements ReplySink {
     this.#to.said()
   }
 
-  /** Closes the open part. Returns the stop reason for the client. */
+  /** Closes the open part. Returns the client's stop reason. */
   end(stopReason: StopReason): StopReason {
     this.#flush()
     this.#end()
@@ -103,7 +103,7 @@ export class ReplyPipe implements ReplySink {
     this.#say('text', text)
   }
 
-  /** Releases text that was held back, once no more can come. */
+  /** Releases text that was held back, because no more can come. */
   #flush(): void {
     if (this.#text !== null) this.#show(this.#text.end())
   }

@@ -1,6 +1,6 @@
 /**
- * Applies the dialect when client and upstream speak the same format: as edits at single places, so that every other
- * byte of the body stays as the client sent it.
+ * Applies the dialect when client and upstream speak the same format. The changes are edits, so that every other byte of the body
+ * stays as the client sent it.
  */
 
 import { PASSES } from '../dialect/index.ts'
@@ -12,7 +12,7 @@ import { editsBetween } from '../lib/json-diff.ts'
 import type { BodyEdit } from '../lib/json-text.ts'
 
 export interface SameFormatPlan extends Adapted {
-  /** Edits that turn the client's body into the one to send; the change of `model` is not among them. */
+  /** Edits that turn the client's body into the one to send, except for the change of `model`. */
   readonly edits: readonly BodyEdit[]
 }
 
@@ -21,15 +21,17 @@ export interface SameFormatCall {
   readonly body: JsonObject
   readonly entry: Pick<ModelEntry, 'outputTokensMax' | 'contextTokens' | 'capabilities'>
   readonly target: Pick<UpstreamTarget, 'dialect'>
-  /** Output cap for a body without one; null or absent: none is added. */
+  /** Output cap in tokens for a body without one; null or absent: none is added. */
   readonly outputTokensAfforded?: number | null
-  /** Beta flags that the client sent (messages format), in order. */
+  /** Beta flags that the client sent (messages format only), in order. */
   readonly betas?: readonly string[]
-  /** Opens marks of the caller's account; absent: there are none. */
+  /** Opens marks of the caller's account; absent if there can be none. */
   readonly openMark?: (text: string) => JsonValue | null
 }
 
-/** Throws GatewayError for what the upstream would refuse in terms that clients do not understand. */
+/**
+ * Plans the edits. Throws GatewayError for requests that the upstream would refuse with an error that clients do not understand.
+ */
 export function planSameFormat(call: SameFormatCall): SameFormatPlan {
   const { format, body, entry, target, outputTokensAfforded = null, betas = [], openMark = () => null } = call
   const { dialect } = target
@@ -54,8 +56,8 @@ export function planSameFormat(call: SameFormatCall): SameFormatPlan {
 }
 
 /**
- * Whether a request can be sent to an upstream of the same format byte for byte. A Responses request cannot when it
- * names kinds of tools that the host lacks, or when its reply needs converting; it then goes through a conversation.
+ * Whether a request can pass through to an upstream of the same format. A Responses request cannot if it names types of tools
+ * that the host does not support, or if its reply needs converting; it is then converted instead, by way of the conversation.
  */
 export function passesThrough(format: WireName, body: JsonObject, dialect: DialectFacts['dialect']): boolean {
   if (format !== 'responses') return true
@@ -75,7 +77,7 @@ const OTHER_ITEMS: ReadonlySet<JsonValue | undefined> = new Set([
   'tool_search_call',
 ])
 
-/** Whether the request names client-side tools other than plain functions. */
+/** Whether the request names tools that the client runs, other than plain functions. */
 function namesOtherTools({ tools, input }: JsonObject): boolean {
   const isOther = (tool: JsonValue) =>
     isObject(tool) && (OTHER_TOOLS.has(tool.type) || (tool.type === 'tool_search' && tool.execution === 'client'))
@@ -84,9 +86,7 @@ function namesOtherTools({ tools, input }: JsonObject): boolean {
   )
 }
 
-/**
- * Whether the client's request for a JSON reply passes as is. Methods unknown to us are left for the upstream to judge.
- */
+/** Whether the client's request for a JSON reply passes unchanged, because the upstream knows schemas and judges them itself. */
 function knowsSchemas({ structuredOutput: { method } }: DialectFacts['dialect']): boolean {
   return method === 'native' || method === 'json_schema'
 }

@@ -1,14 +1,14 @@
-/** Finds features of a request that some wire formats cannot carry, in the client's own body. */
+/** Finds features of a client's request that some wire formats cannot carry. */
 
 import type { WireLimit, WireName } from '../generated/types.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../lib/json.ts'
 
 export interface WireAsks {
-  /** All limits but `effort_beside_tools`, which also depends on the model. */
+  /** All limits that the request would hit, except `effort_beside_tools`, which also depends on the model. */
   readonly limits: ReadonlySet<WireLimit>
-  /** The request has functions that the client runs. */
+  /** Whether the request has functions that the client runs. */
   readonly hasFunctions: boolean
-  /** Whether the model should reason; null: not specified. */
+  /** Whether the client wants the model to reason; null: not specified. */
   readonly effort: boolean | null
 }
 
@@ -63,7 +63,7 @@ function responsesAsks({ input, include, tools, reasoning, store, previous_respo
   return {
     limits: limitsOf({
       sealed_reasoning: wantsSeals || items.some(isSealedItem),
-      // The format stores responses by default, and its clients then refer to earlier items by id.
+      // The format stores responses by default, so its clients may later refer to earlier items by id.
       stored_items: store !== false || isGiven(previous_response_id) || items.some(isReference),
     }),
     hasFunctions: arrayOrEmpty(tools).some(tool => isObject(tool) && CLIENT_TOOLS.has(tool.type)),
@@ -101,7 +101,7 @@ function hasSealedDetails({ reasoning_details: details }: JsonObject): boolean {
   return arrayOrEmpty(details).some(detail => isObject(detail) && detail.type === 'reasoning.encrypted')
 }
 
-/** A reference: its id stands for a whole item. */
+/** Whether an item only refers to another item by its id. */
 function isReference(item: JsonValue): boolean {
   return isObject(item) && (item.type === 'item_reference' || (item.type === undefined && item.role === undefined))
 }

@@ -1,31 +1,31 @@
-/** Binds an entry's targets, for one call, to the wire that carries it and to the dialect of that wire. */
+/** Binds an entry's targets, for one call, to the wire that carries the call and to the dialect of that wire. */
 
 import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { type ChosenWire, chooseWire } from './choose-wire.ts'
 import { asksOf, type WireAsks } from './wire-asks.ts'
 
-/** A catalogue target bound to one of its wires. Shared by all calls, so it can serve as a cache key. */
+/** A catalogue target bound to one of its wires. All calls share it, so it can serve as a cache key. */
 interface WiredTarget extends UpstreamTarget {
   readonly wire: WireName
   readonly of: UpstreamTarget
 }
 
-/** Cached per catalogue target and wire: at most three wires for each target. */
+/** Wired targets by catalogue target and wire: at most three for each target. */
 const TARGETS = new WeakMap<UpstreamTarget, Map<WireName, WiredTarget>>()
 
-/** The wire of a chat target. */
+/** Returns the wire of a chat target. */
 export function wireOf(target: UpstreamTarget): WireName {
   if ('wire' in target) return (target as WiredTarget).wire
   return target.standard === 'messages' ? 'messages' : 'chat_completions'
 }
 
-/** The catalogue's own target behind a wired one; prices are looked up by it. */
+/** Returns the catalogue's own target behind a wired one. Prices are looked up by the former. */
 export function listedTarget(target: UpstreamTarget): UpstreamTarget {
   return 'of' in target ? (target as WiredTarget).of : target
 }
 
-/** Returns the entry itself if none of its targets has a choice of wires. */
+/** Binds each target to a wire for this request. Returns the entry itself if no target has a choice of wires. */
 export function onWires(entry: ModelEntry, format: WireName, body: JsonObject): ModelEntry {
   if (entry.upstreams.every(({ wires }) => wires === undefined)) return entry
   const asks = asksOf(format, body)

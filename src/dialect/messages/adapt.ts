@@ -1,4 +1,4 @@
-/** The dialect's pass over a messages request. */
+/** Adapts a messages request to the dialect. */
 
 import { refuseThread } from '../../formats/messages/threads.ts'
 import { isObject, type JsonObject, type JsonValue, memberOf, objectOrNull } from '../../lib/json.ts'

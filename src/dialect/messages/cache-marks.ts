@@ -1,11 +1,11 @@
-/** Removes cache markers that came from a client of another format. */
+/** Removes cache markers that a client of another format has set. */
 
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapList, withEach, withMember, withoutMembers } from '../copy.ts'
 
 const MARK = ['cache_control']
 
-/** Texts that were only separate because of their markers are joined again. */
+/** Removes the markers, and joins texts that were separate only because of them. */
 export function withoutMarks(body: JsonObject): JsonObject {
   let changed = body
   if (Array.isArray(body.system)) changed = withMember(changed, 'system', bareContent(body.system, { joins: true }))

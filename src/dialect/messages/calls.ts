@@ -1,4 +1,4 @@
-/** Visits and rewrites tool names and call ids throughout a messages request. */
+/** Finds and rewrites tool names and call ids throughout a messages request. */
 
 import type { ToolNames } from '../../conversation/names.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf } from '../../lib/json.ts'
@@ -6,7 +6,7 @@ import { type CallRewriter, renamed } from '../call-rewriter.ts'
 import { mapList, withEach, withMember } from '../copy.ts'
 import type { VisitCalls } from '../tool-names.ts'
 
-/** Visits the client's tools and their calls only; the provider's own tools have fixed names. */
+/** Visits only the client's tools and the calls of them. The provider's own tools have fixed names. */
 export const visitCalls: VisitCalls = (body, onName, onId) => {
   const visit = (value: JsonValue | undefined, member: string, on: (text: string) => void): void => {
     const text = memberOf(value, member)
@@ -25,7 +25,7 @@ export const visitCalls: VisitCalls = (body, onName, onId) => {
   }
 }
 
-/** Renames tools outside the history. */
+/** Renames tools everywhere except in the history. */
 export function withToolNames(body: JsonObject, names: ToolNames): JsonObject {
   const changed = withEach(body, 'tools', tool => (isClientTool(tool) ? renamed(tool, names) : tool))
   return isObject(body.tool_choice) ? withMember(changed, 'tool_choice', renamed(body.tool_choice, names)) : changed
@@ -35,7 +35,7 @@ function isClientTool(tool: JsonValue): tool is JsonObject {
   return isObject(tool) && (tool.type === undefined || tool.type === null || tool.type === 'custom')
 }
 
-/** Rewrites names and ids in a message's content. */
+/** Rewrites the names and ids in a message's content. */
 export function contentFor(content: JsonValue | undefined, rewriter: CallRewriter): JsonValue | undefined {
   return Array.isArray(content) ? mapList(content, block => blockFor(block, rewriter)) : content
 }

@@ -5,7 +5,7 @@ import { mapList, withMember } from '../copy.ts'
 import { asksOfMedia, type GivenDocument, textForDocument, textForImage } from '../media.ts'
 import type { DialectFacts } from '../types.ts'
 
-/** Whether the facts restrict content. */
+/** Whether the facts restrict content, so that it must be inspected. */
 export function asksOfContent(facts: DialectFacts): boolean {
   return asksOfMedia(facts) || facts.dialect.content.text === 'string'
 }
@@ -19,8 +19,8 @@ export function withContent(content: JsonValue | undefined, place: string, facts
 }
 
 /**
- * Adds a document's title as a text if there is no text beside the document: some hosts require one in messages and in
- * results.
+ * Adds the document's title as text if content has a document but no text. Some hosts require text beside a document, in messages
+ * and in tool results.
  */
 export function withTitles(content: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(content)) return content
@@ -35,7 +35,7 @@ export function withTitles(content: JsonValue | undefined): JsonValue | undefine
   return blocks.toSpliced(at + 1, 0, { type: 'text', text: textOrNull(document.title) ?? 'document.pdf' })
 }
 
-/** The texts of content that has nothing else in it, not even cache markers; null for other content. */
+/** Returns the texts of content that has nothing else, not even cache markers; null for other content. */
 function plainTexts(blocks: readonly JsonValue[]): string[] | null {
   const texts = blocks.map(block =>
     isObject(block) && block.type === 'text' && block.cache_control === undefined ? block.text : null,

@@ -1,6 +1,4 @@
-/**
- * Adapts fields of a messages request other than messages and tools: output cap, thinking, effort, sampling, end user.
- */
+/** Adapts the fields of a messages request other than messages and tools: output cap, thinking, effort, sampling, end user. */
 
 import { isEffortLevel, nearestLevel } from '../../conversation/reasoning-request.ts'
 import { readStopSequences } from '../../conversation/stop-sequences.ts'
@@ -23,7 +21,7 @@ import type { Dialect } from '../words.ts'
 import { thinkingFor } from './plan.ts'
 
 /**
- * The output cap, within the model's limit. Null if a same-format body lacks a valid one, which the upstream refuses.
+ * Returns the output cap, within the model's limit. Null if a same-format body has no valid cap, which the upstream will refuse.
  */
 export function capFor({ max_tokens: given }: JsonObject, facts: DialectFacts): number | null {
   const { dialect, road, outputTokensMax } = facts
@@ -56,7 +54,7 @@ function withEffort(body: JsonObject, config: JsonObject | null, effort: JsonVal
   return withConfig(body, withoutMembers(config ?? {}, ['effort']))
 }
 
-/** Removes the object if it is empty. */
+/** Sets `output_config`, or removes it if it would be empty. */
 export function withConfig(body: JsonObject, config: JsonObject): JsonObject {
   if (config === body.output_config) return body
   return Object.keys(config).length === 0
@@ -64,7 +62,10 @@ export function withConfig(body: JsonObject, config: JsonObject): JsonObject {
     : withMember(body, 'output_config', config)
 }
 
-/** The effort to send: the client's if the model knows it, or the planned one if the client set none. */
+/**
+ * Returns the effort to send: the client's, lowered or raised to a level that the model accepts, or the planned one if the client
+ * set none.
+ */
 function effortFor(
   effort: JsonValue | undefined,
   planned: string | null,
@@ -82,15 +83,18 @@ function effortFor(
 
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k']
 
-/** Models of this format refuse sampling parameters while they reason. Clients of the same format get that error. */
+/**
+ * Adapts the sampling fields. While a model reasons, this format allows none: they are removed from converted calls, and
+ * same-format clients get the upstream's error.
+ */
 export function withSampling(body: JsonObject, { dialect, road }: DialectFacts, reasons: boolean): JsonObject {
   if (road === 'converted' && reasons) return withoutMembers(body, SAMPLING_FIELDS)
   return sampled(body, dialect.sampling, { fields: SAMPLING_FIELDS, reasons })
 }
 
 /**
- * Throws GatewayError `invalid_request` if there are too many stop sequences: without all of them, the reply would not
- * end where it should.
+ * Adapts the stop sequences. Throws GatewayError `invalid_request` if there are too many: without all of them, the reply would
+ * not end where it should.
  */
 export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts): JsonObject {
   const given = arrayOrEmpty(body.stop_sequences)
@@ -101,7 +105,7 @@ export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts
   return stops.length === 0 ? withoutMembers(body, ['stop_sequences']) : withMember(body, 'stop_sequences', stops)
 }
 
-/** Writes the end user's id in a form that the upstream accepts. */
+/** Writes the end user's id in a form that the upstream accepts, or removes it. */
 export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject {
   const metadata = objectOrNull(body.metadata)
   if (endUser.field === null) return withoutMembers(body, ['metadata'])

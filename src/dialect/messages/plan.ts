@@ -1,4 +1,4 @@
-/** Plans tools and reasoning of a messages request. */
+/** Plans the tool choice, the reasoning and a JSON reply for a messages request. */
 
 import { arrayOrEmpty, type JsonObject, type JsonValue, numberOrNull, objectOrNull } from '../../lib/json.ts'
 import { type CallPlan, planCall } from '../call-plan.ts'
@@ -9,7 +9,10 @@ import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
 import { endsInUnsignedToolTurn } from './thinking.ts'
 
-/** `maxTokens`: the output cap to send. In the result, a `choice` of null means none, or one that is not an object. */
+/**
+ * `maxTokens`: the output cap to send. A null `choice` in the result means that the client sent none, or one that is not an
+ * object.
+ */
 export function planMessages(body: JsonObject, facts: DialectFacts, maxTokens: number): CallPlan<JsonObject | null> {
   const { dialect, road } = facts
   const hasTools = arrayOrEmpty(body.tools).length > 0
@@ -29,7 +32,7 @@ export function planMessages(body: JsonObject, facts: DialectFacts, maxTokens: n
   })
 }
 
-/** The client's own settings in this format, if the model accepts them; null if they must be planned. */
+/** Returns the client's own reasoning settings if the model accepts them; null if they must be planned. */
 function ownReasoning(body: JsonObject, { dialect, road }: DialectFacts, maxTokens: number): ReasoningPlan | null {
   if (road === 'converted') return null
   const thinking = objectOrNull(body.thinking)
@@ -38,7 +41,7 @@ function ownReasoning(body: JsonObject, { dialect, road }: DialectFacts, maxToke
   return { fields: { thinking: withinCap(thinking, body, maxTokens) }, reasons: thinking.type !== 'disabled' }
 }
 
-/** Whether the model accepts the client's own setting as it is. */
+/** Whether the model accepts this `thinking` from a client unchanged. */
 export function takesThinking({ type }: JsonObject, { reasoning }: Dialect): boolean {
   const { parameter } = reasoning
   switch (type) {
@@ -49,12 +52,12 @@ export function takesThinking({ type }: JsonObject, { reasoning }: Dialect): boo
     case 'adaptive':
       return parameter === 'adaptive'
     default:
-      // Unknown, newer kinds are left for the upstream to judge.
+      // Unknown types may be newer than this code, so the upstream decides.
       return parameter !== null
   }
 }
 
-/** If the cap was lowered, lowers a budget that fitted the client's cap. */
+/** Lowers a thinking budget that fitted the client's output cap but does not fit the lowered one. */
 function withinCap(thinking: JsonObject, body: JsonObject, maxTokens: number): JsonObject {
   const budget = numberOrNull(thinking.budget_tokens)
   const wanted = numberOrNull(body.max_tokens)
@@ -62,7 +65,7 @@ function withinCap(thinking: JsonObject, body: JsonObject, maxTokens: number): J
   return { ...thinking, budget_tokens: Math.max(BUDGET_TOKENS_MIN, Math.floor(maxTokens / 2)) }
 }
 
-/** The tool choice. Where an upstream can only force a tool by name, names the tool if there is just one. */
+/** Returns the tool choice. If the upstream can only force a tool by name and there is just one tool, names it. */
 function choiceOf({ tools, tool_choice: given }: JsonObject, dialect: Dialect): JsonObject | null {
   const choice = objectOrNull(given)
   if (choice?.type !== 'any' || dialect.tools.forced !== 'named_only') return choice
@@ -74,7 +77,7 @@ function autoChoice({ disable_parallel_tool_use: flag }: JsonObject): JsonObject
   return { type: 'auto', ...(flag !== undefined && { disable_parallel_tool_use: flag }) }
 }
 
-/** The planned `thinking`, with the client's own setting of how reasoning is displayed. */
+/** Returns the planned `thinking`, with the client's own setting for how reasoning is displayed. */
 export function thinkingFor(given: JsonValue | undefined, { fields }: ReasoningPlan): JsonObject | null {
   const planned = objectOrNull(fields.thinking)
   const own = objectOrNull(given)

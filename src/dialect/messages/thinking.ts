@@ -5,8 +5,8 @@ import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, text
 import { mapList } from '../copy.ts'
 
 /**
- * Removes thinking that no upstream of this format has signed: it has no signature (from other vendors' models), or one of
- * our marks, valid or not. Upstreams would refuse the whole request because of it.
+ * Removes thinking that no upstream of this format has signed. Thinking of other vendors' models has no signature, or a mark of
+ * this gateway, valid or not. Because of such a block, an upstream would refuse the whole request.
  */
 export function withoutForeignThinking(content: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(content)) return content
@@ -26,7 +26,7 @@ function isForeign(block: JsonValue): boolean {
   }
 }
 
-/** The last assistant turn has tool calls without signed thinking, after which thinking cannot be enabled. */
+/** Whether the last assistant turn has tool calls without signed thinking. After such a turn, thinking cannot be enabled. */
 export function endsInUnsignedToolTurn(body: JsonObject): boolean {
   const messages = arrayOrEmpty(body.messages).filter(isObject)
   const blocks = arrayOrEmpty(messages.findLast(message => message.role === 'assistant')?.content).filter(isObject)

@@ -1,4 +1,4 @@
-/** Adapts the tools of a messages request, the tool choice, and the tool that stands in for a JSON reply. */
+/** Adapts the tools and the tool choice of a messages request, and adds the tool whose input is a JSON reply. */
 
 import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 import { withEach, withMember, withoutMembers } from '../copy.ts'
@@ -10,7 +10,7 @@ import type { DialectFacts } from '../types.ts'
 export function withTools(body: JsonObject, choice: JsonObject | null, facts: DialectFacts): JsonObject {
   const { parallelFlag } = facts.dialect.tools
   const flagged = choice === null || parallelFlag ? choice : withoutMembers(choice, ['disable_parallel_tool_use'])
-  // The conversion only wrote an `auto` choice to carry its flag, so it goes when the flag goes.
+  // The conversion wrote an `auto` choice only to carry its flag, so the choice goes when the flag goes.
   const isIdle = facts.road === 'converted' && flagged !== choice && flagged?.type === 'auto'
   const chosen = flagged === null ? body : withMember(body, 'tool_choice', flagged)
   const left = isIdle ? withoutMembers(chosen, ['tool_choice']) : chosen
@@ -25,7 +25,7 @@ function toolFor(tool: JsonValue, facts: DialectFacts): JsonValue {
   return strict ? changed : withoutMembers(changed, ['strict'])
 }
 
-/** Makes a tool whose input is the reply the only one, and forces a call of it. */
+/** Replaces the tools with a single tool whose input is the reply, and forces a call of it. */
 export function withReplyTool(body: JsonObject, schema: JsonObject, { dialect }: DialectFacts): JsonObject {
   const choice = objectOrNull(body.tool_choice)
   const isSingle = choice?.disable_parallel_tool_use === true && dialect.tools.parallelFlag

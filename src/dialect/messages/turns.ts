@@ -1,4 +1,4 @@
-/** Adapts the roles and the order of a messages request's messages. */
+/** Adapts the roles and the order of the messages in a messages request. */
 
 import { refuse } from '../../conversation/refuse.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
@@ -25,7 +25,7 @@ function isFilled(content: JsonValue | undefined): content is JsonValue {
   return content !== undefined && content !== null && content !== ''
 }
 
-/** Adapts instructions between turns, neighbouring turns of the same role, and a trailing assistant turn. */
+/** Adapts instructions between turns, neighbouring turns of the same role, and a final assistant turn. */
 export function placed(body: JsonObject, { dialect: { turns }, road }: DialectFacts): JsonObject {
   if (!Array.isArray(body.messages)) return body
   const { midSystem, alternate, prefill } = turns
@@ -50,7 +50,7 @@ function hoisted(body: JsonObject, messages: readonly JsonValue[]): JsonObject {
   return { ...withSystem(body, system ?? ''), messages: turns }
 }
 
-/** Sets `system`; a new one goes right before `messages`. */
+/** Sets `system`. A new `system` goes right before `messages`. */
 function withSystem(body: JsonObject, system: JsonValue): JsonObject {
   if (Object.hasOwn(body, 'system')) return withMember(body, 'system', system)
   return Object.fromEntries(
@@ -60,7 +60,7 @@ function withSystem(body: JsonObject, system: JsonValue): JsonObject {
   )
 }
 
-/** An instruction as user text; undefined for an empty one, which only carried settings. */
+/** Turns an instruction into user text. Undefined for an empty instruction, which only carried settings. */
 function asUserText(message: JsonValue): JsonValue | undefined {
   if (!isSystem(message)) return message
   const { content } = message
@@ -68,17 +68,19 @@ function asUserText(message: JsonValue): JsonValue | undefined {
   return withMember(withoutMembers(message, ['output_config']), 'role', 'user')
 }
 
-/** The format allows instructions only at the end or before an assistant turn; others become user text. */
+/**
+ * Keeps an instruction where the format allows it: at the end, or before an assistant turn. Anywhere else it becomes user text.
+ */
 function placedMessage(message: JsonValue, index: number, messages: readonly JsonValue[]): JsonValue | undefined {
   const next = messages[index + 1]
   const isPlaced = next === undefined || (isObject(next) && next.role === 'assistant')
   return isPlaced ? message : asUserText(message)
 }
 
-/** User text for models that do not continue a trailing assistant message by themselves. */
+/** User message for models that do not continue a final assistant message by themselves. */
 const GO_ON = 'Continue.'
 
-/** Throws GatewayError `invalid_request` if the model cannot continue an assistant message at all. */
+/** Makes the model continue a final assistant message. Throws GatewayError `invalid_request` if it cannot. */
 function withPrefill(body: JsonObject, prefill: Turns['prefill']): JsonObject {
   const messages = body.messages as JsonValue[]
   const last = messages.at(-1)
@@ -96,7 +98,10 @@ function withPrefill(body: JsonObject, prefill: Turns['prefill']): JsonObject {
   }
 }
 
-/** An assistant turn of text only. After an interrupted provider tool, every model continues by itself. */
+/**
+ * Whether a message is an assistant turn of text or thinking only. Other turns, such as an interrupted provider tool, need no
+ * help: every model continues after them by itself.
+ */
 function isPrefill({ role, content }: JsonObject): boolean {
   if (role !== 'assistant') return false
   if (typeof content === 'string') return content !== ''
@@ -108,7 +113,7 @@ function isPrefill({ role, content }: JsonObject): boolean {
   )
 }
 
-/** Trims trailing whitespace, which the last text of a continued reply must not have. */
+/** Removes trailing whitespace, which the format forbids in the last text of a reply to be continued. */
 function trimmed(content: JsonValue | undefined): JsonValue {
   if (typeof content === 'string') return content.trimEnd()
   if (!Array.isArray(content)) return content ?? ''

@@ -1,4 +1,4 @@
-/** The dialect's pass over a responses request. */
+/** Adapts a responses request to the dialect. */
 
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
 import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
@@ -37,7 +37,7 @@ export const adaptResponses: Adapt = (given, facts) => {
 function withInput(body: JsonObject, facts: DialectFacts, rewriter: CallRewriter | null): JsonObject {
   if (!Array.isArray(body.input)) return body
   const { turns, tools, reasoning } = facts.dialect
-  // Contents first: error messages use item indexes, which are the client's until items are removed.
+  // Adapt contents first: error messages give the client's item indexes, which change once items are removed.
   let items = withContents(body.input, facts)
   items = withoutMarks(items, facts)
   if (body.store === false) items = withoutBareIds(items, facts)
@@ -63,7 +63,7 @@ function withStructure(
   return plan.tool === null ? instructed : withReplyTool(instructed, plan.tool)
 }
 
-/** In this format, a schema's members are next to its type. */
+/** Returns the format to send. In the responses format, a schema's members are next to its type. */
 function formatOf(format: JsonObject | null): JsonObject | null {
   const schema = objectOrNull(format?.json_schema)
   return schema === null ? format : { type: 'json_schema', strict: false, ...schema }

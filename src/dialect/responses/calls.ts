@@ -1,4 +1,4 @@
-/** Visits and rewrites tool names and call ids throughout a responses request. */
+/** Finds and rewrites tool names and call ids throughout a responses request. */
 
 import type { ToolNames } from '../../conversation/names.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
@@ -7,7 +7,7 @@ import { mapList, withMember } from '../copy.ts'
 import type { VisitCalls } from '../tool-names.ts'
 import { itemOf } from './items.ts'
 
-/** Visits the tools, the choice and the history. */
+/** Visits the tools, the tool choice and the history. */
 export const visitCalls: VisitCalls = (body, onName, onId) => {
   const visit = (holder: JsonValue | undefined): void => {
     if (isNamed(holder)) onName(holder.name)
@@ -25,13 +25,13 @@ export const visitCalls: VisitCalls = (body, onName, onId) => {
 
 const NAMED: ReadonlySet<unknown> = new Set(['function', 'custom', 'function_call', 'custom_tool_call'])
 
-/** Whether this has a name to map; the names of namespaces are never changed. */
+/** Whether this has a tool name that may need mapping. The names of namespaces are never changed. */
 function isNamed(holder: JsonValue | undefined): holder is JsonObject & { name: string } {
   const given = itemOf(holder)
   return typeof given?.name === 'string' && NAMED.has(given.type)
 }
 
-/** Renames tools outside the history. */
+/** Renames tools everywhere except in the history. */
 export function withToolNames(body: JsonObject, names: ToolNames): JsonObject {
   let changed = body
   if (Array.isArray(body.tools)) changed = withMember(changed, 'tools', renamed(body.tools, names))
@@ -47,7 +47,7 @@ function renamed(holders: readonly JsonValue[], names: ToolNames): JsonValue[] {
   })
 }
 
-/** Rewrites names and ids in items. */
+/** Rewrites the names and ids in items. */
 export function itemsFor(items: readonly JsonValue[], rewriter: CallRewriter): JsonValue[] {
   const named = rewriter.names === null ? items : renamed(items, rewriter.names)
   return mapList(named, item => (isObject(item) ? rewriter.identified(item, 'call_id') : item))

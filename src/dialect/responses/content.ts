@@ -1,4 +1,4 @@
-/** Adapts images and files in messages and tool outputs of a responses request. */
+/** Adapts images and files in the messages and tool outputs of a responses request. */
 
 import { isHttpUrl } from '../../conversation/images.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
@@ -24,7 +24,7 @@ function partFor(part: JsonValue, place: string, facts: DialectFacts): JsonValue
   return text === null ? part : { type: 'input_text', text }
 }
 
-/** The text to replace an image or a file with; null if it stays. */
+/** Returns the text that replaces an image or file; null if it stays. */
 function textFor(part: JsonObject, place: string, facts: DialectFacts): string | null {
   if (part.type === 'input_image') {
     const url = textOrNull(part.image_url) ?? textOrNull(objectOrNull(part.image_url)?.url)

@@ -1,4 +1,4 @@
-/** Adapts fields of a responses request other than input and tools: output cap, sampling, end user. */
+/** Adapts the fields of a responses request other than input and tools: output cap, sampling, end user. */
 
 import { type JsonObject, numberOrNull, textOrNull } from '../../lib/json.ts'
 import { withMember, withoutMembers } from '../copy.ts'
@@ -23,10 +23,12 @@ export function withSampling(body: JsonObject, { sampling }: Dialect, reasons: b
 }
 
 const USER_FIELDS = ['safety_identifier', 'user']
-/** Longest id that this format allows, in characters. */
+/** Longest end-user id that this format allows, in characters. */
 const USER_LENGTH_MAX = 128
 
-/** The format has its own fields for the end user's id; the dialect says whether it is sent, and in which form. */
+/**
+ * Adapts the end user's id. The format has its own fields for it; the dialect only says whether to send it and in which form.
+ */
 export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject {
   if (endUser.field === null) return withoutMembers(body, USER_FIELDS)
   const lengthMax = Math.min(endUser.lengthMax, USER_LENGTH_MAX)

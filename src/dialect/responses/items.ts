@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
-/** The item as an object; null for other values. On the hot path: called many times per item. */
+/** Returns the item as an object; null for other values. On the hot path: called many times per item. */
 export function itemOf(item: JsonValue | undefined): JsonObject | null {
   return typeof item === 'object' && item !== null ? (item as JsonObject) : null
 }
@@ -21,7 +21,7 @@ export function isReasoning(item: JsonValue | undefined): item is JsonObject {
   return itemOf(item)?.type === 'reasoning'
 }
 
-/** A call of a client-side tool. */
+/** Whether an item is a call of a tool that the client runs. */
 export function isCall(item: JsonValue | undefined): item is JsonObject {
   return CALLS.has(itemOf(item)?.type)
 }

@@ -1,4 +1,4 @@
-/** Removes from the history what this gateway added to earlier, converted replies, before the provider sees it. */
+/** Removes, before the provider sees the history, what this gateway added to earlier, converted replies. */
 
 import { CarriedItems, unresolvedItems } from '../../conversation/carried-items.ts'
 import { isMark } from '../../conversation/seal.ts'
@@ -8,13 +8,13 @@ import type { DialectFacts } from '../types.ts'
 import { isReasoning, itemOf } from './items.ts'
 
 /**
- * Drops reasoning of other providers' models, removes carrying ids from items, and replaces references to carried items
- * with the items. The provider's own references are left to it.
+ * Drops reasoning of other providers' models, removes ids that carry items, and replaces references to carried items with the
+ * items. References that the provider issued stay.
  */
 export function withoutMarks(items: readonly JsonValue[], facts: DialectFacts): JsonValue[] {
   if (facts.road === 'converted') return items as JsonValue[]
   return mapList(resolved(items, facts), item => {
-    // Only ids and reasoning can contain our marks.
+    // Only ids and reasoning can contain this gateway's marks.
     if (itemOf(item)?.id === undefined && !isReasoning(item)) return item
     if (!isObject(item) || isReference(item)) return item
     const isMarked = isMarkedId(item.id)
@@ -24,8 +24,8 @@ export function withoutMarks(items: readonly JsonValue[], facts: DialectFacts): 
 }
 
 /**
- * Drops reasoning without a seal. A provider that seals its reasoning cannot find it by id unless it was stored, so
- * such an item comes from another model and would be refused (404 "Item with id … not found", OpenAI's Responses API,
+ * Drops reasoning without a seal from same-format calls. A provider that seals its reasoning finds it by id only if it was
+ * stored, so such an item comes from another model and would be refused (404 "Item with id … not found", OpenAI's Responses API,
  * read 2026-11).
  */
 export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: DialectFacts): JsonValue[] {
@@ -34,7 +34,7 @@ export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: D
 }
 
 function resolved(items: readonly JsonValue[], { openMark, place }: DialectFacts): readonly JsonValue[] {
-  // Every carried item is carried by one of the references, either by its own or by another.
+  // A referenced item is carried by its own id or by that of another reference, so no other ids need be opened.
   if (!items.some(item => isReference(item) && isMarkedId(item.id))) return items
   const carried = new CarriedItems(
     items.filter(isReference).map(item => item.id),
@@ -52,7 +52,7 @@ function isReference(item: JsonValue): item is JsonObject & { id: string } {
   return given.type === 'item_reference' || (given.type === undefined && given.role === undefined)
 }
 
-/** Whether the part after the id's type prefix is a mark. */
+/** Whether an id is a mark after its type prefix. */
 function isMarkedId(id: JsonValue | undefined): boolean {
   return typeof id === 'string' && isMark(id.slice(id.indexOf('_') + 1))
 }

@@ -1,4 +1,4 @@
-/** Plans tools and reasoning of a responses request. */
+/** Plans the tool choice, the reasoning and a JSON reply for a responses request. */
 
 import { nearestLevel } from '../../conversation/reasoning-request.ts'
 import type { ReasoningRequest } from '../../conversation/request.ts'
@@ -10,7 +10,9 @@ import { planChatStructure } from '../structure.ts'
 import type { DialectFacts } from '../types.ts'
 import type { DialectReasoning } from '../words.ts'
 
-/** In the result, `reasoning.fields` are members of `reasoning`, and a `choice` of undefined means none. */
+/**
+ * In the result, `reasoning.fields` are members of the body's `reasoning`, and an undefined `choice` means that none is sent.
+ */
 export function planResponses(body: JsonObject, facts: DialectFacts): CallPlan<JsonValue | undefined> {
   const { dialect } = facts
   const hasTools = arrayOrEmpty(body.tools).length > 0
@@ -25,7 +27,7 @@ export function planResponses(body: JsonObject, facts: DialectFacts): CallPlan<J
   })
 }
 
-/** In this format, all reasoning is controlled by the effort, and `none` switches it off. */
+/** Plans the effort, which controls all reasoning in this format; `none` switches reasoning off. */
 function planReasoning(request: ReasoningRequest, reasoning: DialectReasoning, hasTools: boolean): ReasoningPlan {
   const { parameter, levels, byDefault } = reasoning
   const unsaid: ReasoningPlan = { fields: {}, reasons: byDefault }
@@ -34,7 +36,7 @@ function planReasoning(request: ReasoningRequest, reasoning: DialectReasoning, h
   if (hasTools && reasoning.besideTools === 'refused') return unsaid
   const effort = request.wanted === false ? 'none' : effortOf(request, reasoning)
   if (effort === null) return { fields: {}, reasons: request.wanted ?? byDefault }
-  // If another format of this model has an on/off switch, `none` works here even though it is not among the levels.
+  // A model that can be switched off in another format accepts `none` here even though it is not among the levels.
   const hasSwitch = parameter !== 'reasoning_effort' && reasoning.disable !== 'refused'
   const level = effort === 'none' && hasSwitch ? effort : nearestLevel(effort, levels)
   return level === null ? unsaid : { fields: { effort: level }, reasons: level !== 'none' }
@@ -53,7 +55,7 @@ function unforced(choice: JsonValue | undefined): JsonValue {
   return isObject(choice) && isRequiredSet(choice) ? { ...choice, mode: 'auto' } : 'auto'
 }
 
-/** The tool choice. Where an upstream can only force a tool by name, names the tool if there is just one. */
+/** Returns the tool choice for an upstream that can only force a tool by name: if there is just one tool, it is named. */
 function namedChoice({ tools, tool_choice: choice }: JsonObject): JsonValue | undefined {
   if (isObject(choice) && isRequiredSet(choice)) return unforced(choice)
   if (choice !== 'required') return choice

@@ -1,4 +1,4 @@
-/** Writes the reasoning settings of a responses request, and adapts the reasoning of earlier turns. */
+/** Writes the reasoning settings of a responses request, and adapts the reasoning in its history. */
 
 import { isEffortLevel } from '../../conversation/reasoning-request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
@@ -8,14 +8,14 @@ import type { DialectFacts, Road } from '../types.ts'
 import type { DialectReasoning } from '../words.ts'
 import { isCall, isMessage, isReasoning } from './items.ts'
 
-/** Sets the planned effort. Clients of this format request a summary themselves; for others it is added here. */
+/** Sets the planned effort. Requests a summary in converted calls; clients of this format request one themselves. */
 export function withReasoning(body: JsonObject, facts: DialectFacts, { fields, reasons }: ReasoningPlan): JsonObject {
   const given = objectOrNull(body.reasoning)
   const own = given ?? {}
   const { effort } = fields
   let asked = own
   if (effort !== undefined) asked = withMember(own, 'effort', effort)
-  // Unknown, newer levels are left for the upstream to judge.
+  // Unknown levels may be newer than this code, so the upstream decides.
   else if (facts.dialect.reasoning.levels === null || isEffortLevel(own.effort)) asked = withoutMembers(own, ['effort'])
   const tells = facts.road === 'converted' && facts.reasoning.shown === true && reasons
   if (tells && facts.dialect.reasoning.parameter !== null) asked = withMember(asked, 'summary', 'auto')
@@ -23,7 +23,7 @@ export function withReasoning(body: JsonObject, facts: DialectFacts, { fields, r
   return Object.keys(asked).length === 0 ? withoutMembers(body, ['reasoning']) : withMember(body, 'reasoning', asked)
 }
 
-/** Reasoning of earlier turns as the host expects it: sealed as it came, as text before each call, or removed. */
+/** Adapts the reasoning in the history to what the host expects: sealed as it came, as text before each call, or none. */
 export function withEcho(items: readonly JsonValue[], facts: DialectReasoning, road: Road): JsonValue[] {
   if (facts.field === 'item_content' && facts.echo !== 'never') return withTexts(items, facts)
   if (road === 'same') return items as JsonValue[]
@@ -33,7 +33,10 @@ export function withEcho(items: readonly JsonValue[], facts: DialectReasoning, r
   })
 }
 
-/** Where every call needs reasoning, the calls of a turn share it; a placeholder stands in for unknown reasoning. */
+/**
+ * Writes reasoning as text. If the host requires it before every call, all calls of a turn get the turn's reasoning, or a
+ * placeholder if there is none.
+ */
 function withTexts(items: readonly JsonValue[], { echo, echoPlaceholder }: DialectReasoning): JsonValue[] {
   const written: JsonValue[] = []
   /** The reasoning of the current turn. */
@@ -58,7 +61,7 @@ function isAnswer(item: JsonValue): boolean {
   return isMessage(item) && item.role === 'assistant'
 }
 
-/** Moves the text into the item's content; null for an empty item. */
+/** Moves an item's summary into its content. Null if the item has no text. */
 function withContent(item: JsonObject): JsonObject | null {
   if (arrayOrEmpty(item.content).some(part => textOf(part) !== '')) return item
   const text = arrayOrEmpty(item.summary).map(textOf).join('\n\n')

@@ -1,4 +1,4 @@
-/** Adapts tool outputs in a responses request. */
+/** Adapts the tool outputs of a responses request. */
 
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import type { ResultForm } from '../results.ts'

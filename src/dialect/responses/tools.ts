@@ -1,4 +1,4 @@
-/** Adapts the tools of a responses request, the tool choice, and the tool that stands in for a JSON reply. */
+/** Adapts the tools and the tool choice of a responses request, and adds the tool whose input is a JSON reply. */
 
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
@@ -25,7 +25,7 @@ function toolsFor(tools: readonly JsonValue[], facts: DialectFacts): JsonValue[]
 }
 
 function functionFor(tool: JsonObject, facts: DialectFacts): JsonObject {
-  // The conversion writes an empty schema for a function without one.
+  // In converted calls, a function without a schema gets an empty one.
   const schema = schemaFor(tool.parameters, facts)
   const changed = schema === null ? tool : withMember(tool, 'parameters', schema)
   if (facts.dialect.tools.strict === 'drop') return withoutMembers(changed, ['strict'])
@@ -33,7 +33,7 @@ function functionFor(tool: JsonObject, facts: DialectFacts): JsonObject {
   return strict ? changed : withMember(changed, 'strict', false)
 }
 
-/** Makes a tool whose input is the reply the only one, and forces a call of it. */
+/** Replaces the tools with a single tool whose input is the reply, and forces a call of it. */
 export function withReplyTool(body: JsonObject, schema: JsonObject): JsonObject {
   const parameters = toolSchema(schema, 'pass')
   return {

@@ -1,4 +1,4 @@
-/** Adapts instructions, roles and order of a responses request's items. */
+/** Adapts the instructions, the roles and the order of a responses request's items. */
 
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { mapList, withMember } from '../copy.ts'
@@ -7,7 +7,9 @@ import { isMessage, isSystem } from './items.ts'
 
 type Turns = Dialect['turns']
 
-/** Hosts that know the role `developer` also accept `system`, so only `developer` is ever replaced. */
+/**
+ * Replaces the role `developer` where the host does not know it. Hosts that know it also accept `system`, which therefore stays.
+ */
 export function withRoles(items: readonly JsonValue[], { systemRole }: Turns): JsonValue[] {
   if (systemRole !== 'system') return items as JsonValue[]
   return mapList(items, item =>
@@ -33,13 +35,16 @@ function message(role: string, text: string): JsonObject {
   return { type: 'message', role, content: [{ type: 'input_text', text }] }
 }
 
-/** Index of the first item after the leading instructions. */
+/** Returns the index of the first item that is not a leading instruction. */
 function firstTurn(items: readonly JsonValue[]): number {
   const first = items.findIndex(item => !isSystem(item))
   return first < 0 ? items.length : first
 }
 
-/** Places later instructions as the host requires, and adds a user turn after a trailing answer if it needs one. */
+/**
+ * Moves later instructions to where the host accepts them. Adds a user turn after a final assistant message if the model would
+ * not continue it by itself.
+ */
 export function placed(items: readonly JsonValue[], { midSystem, prefill }: Turns): JsonValue[] {
   const turns = midSystem === 'keep' ? (items as JsonValue[]) : placeSystem(items, midSystem)
   const last = turns.at(-1)
