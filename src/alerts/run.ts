@@ -22,7 +22,7 @@ export async function findAlerts(services: AlertServices): Promise<number> {
   if (scan === undefined) throw new Error('the table alert_scan has lost its row')
   let found = 0
   for (const finder of FIND_EVENTS) found += await recordAlerts(services, finder, [scan.since])
-  found += await recordAlerts(services, FIND_BALANCES, [String(limits.lowVnd), String(limits.lowDays)])
+  found += await recordAlerts(services, FIND_BALANCES, [String(limits.lowVnd), String(limits.lowDays), scan.since])
   found += await recordAlerts(services, FIND_CAPS, [`{${limits.capPercents.join(',')}}`])
   await sql.unsafe(SCANNED, [scan.now])
   return found

@@ -63,8 +63,8 @@ const SANDBOX_BANK: BankAccount = {
 }
 const SWEEP_MS = 3_600_000
 /**
- * After a roll-up the next one rests this many times as long as it took, but no more than REST_MS_MAX: the more accounts have
- * calls on a day, the longer it takes.
+ * After a roll-up or a search for alerts the next one rests this many times as long as it took, but no more than REST_MS_MAX: the
+ * more accounts have calls on a day, the longer it takes.
  */
 const REST_TIMES = 19
 const REST_MS_MAX = 120_000
@@ -151,9 +151,9 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
     }
     return every(everyMs, attempt, log)
   }
-  const rollUpInTurn = (task: string, run: () => Promise<unknown>) => {
+  const restingInTurn = (task: string, everyMs: number, run: () => Promise<unknown>) => {
     let restsUntilMs = 0
-    return inTurn(task, ROLL_UP_MS, async () => {
+    return inTurn(task, everyMs, async () => {
       const startedMs = performance.now()
       if (startedMs < restsUntilMs) return
       await run()
@@ -165,15 +165,15 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
   const timers = [
     inTurn('expired people data', SWEEP_MS, () => sweepPeople(people)),
     inTurn('counted keys', COUNT_KEYS_MS, () => countKeys(sql, stopping.signal)),
-    inTurn('found alerts', ALERT_MS, () => findAlerts(alerts)),
+    restingInTurn('found alerts', ALERT_MS, () => findAlerts(alerts)),
     inTurn('found daily alerts', SLOW_ALERT_MS, async () => {
       await findSlowAlerts(alerts)
       await sweepAlerts(alerts)
     }),
     inTurn('sent alerts', DELIVER_MS, () => deliverAlerts(alerts)),
-    rollUpInTurn('rolled up calls', () => rollUpCalls(sql, { signal: stopping.signal })),
+    restingInTurn('rolled up calls', ROLL_UP_MS, () => rollUpCalls(sql, { signal: stopping.signal })),
     inTurn('summed days', ROLL_UP_MS, () => sumDays(sql, { signal: stopping.signal })),
-    rollUpInTurn('rolled up accounts', () => rollUpAccounts(sql, { signal: stopping.signal })),
+    restingInTurn('rolled up accounts', ROLL_UP_MS, () => rollUpAccounts(sql, { signal: stopping.signal })),
     inTurn('undecided transfers', JUDGE_MS, () => judgeUndecided(payments)),
     ...sources.map(source =>
       inTurn(`transfers listed by ${source.name}`, payments.limits.pullPauseSeconds * 1000, () =>

@@ -13,6 +13,7 @@ import { readAlertSettings, switchMailOff, writeAlertSettings } from '../../src/
 import { readUnsubscribeToken } from '../../src/alerts/unsubscribe.ts'
 import { createCatalogue } from '../../src/catalogue/catalogue.ts'
 import { TABLES } from '../../src/generated/tables.ts'
+import { sumDays } from '../../src/ledger/day-totals.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { newcomer, testPeople, visitor } from '../accounts/people.ts'
 import { newOrder, receive, testPayments, transfer, warmUp } from '../payments/world.ts'
@@ -114,6 +115,17 @@ test('a balance is low if it lasts less than three days at last week’s pace, o
     kind: 'balance.low',
     data: { balance: '1400000', threshold: '1500000', days_left: null, currency: 'VND' },
   })
+})
+
+test('money that an operator takes back empties a low balance, also of a customer who has not called for days', async () => {
+  const customer = await newCustomer(sql)
+  await topUp(sql, customer, 100_000)
+  await spend(sql, customer, 95_000)
+  expect(await told(customer)).toEqual(['Your SVC balance is low: 5.000\u00a0₫ left'])
+  await sql`update usage_daily set day = day - 10 where account_id = ${customer.accountId}`
+  expect(await told(customer)).toEqual([])
+  await topUp(sql, customer, -5_000)
+  expect(await told(customer)).toEqual(['Your SVC balance is used up'])
 })
 
 test('searches at once record a crossing once, and deliverers at once mail it once', async () => {
@@ -345,4 +357,19 @@ test('one account gets a limited number of mails a day, and alerts are forgotten
   await sql`update alert set at = now() - interval '91 days' where account_id = ${customer.accountId}`
   await sweepAlerts(few)
   expect(await count()).toEqual({ alerts: 0, deliveries: 0 })
+})
+
+test('days that have been summed count once for the pace, together with today', async () => {
+  const [fast, slow] = [await newCustomer(sql), await newCustomer(sql)]
+  for (const customer of [fast, slow]) {
+    await topUp(sql, customer, 2_000_000)
+    await spend(sql, customer, 100_000, { daysAgo: 1 })
+  }
+  expect((await sumDays(sql, { lagSeconds: 0 })).days).toBeGreaterThan(0)
+  await spend(sql, fast, 1_000_000)
+  await spend(sql, slow, 700_000)
+  // 900,000 are left at 550,000 a day, and 1,200,000 at 400,000 a day.
+  expect(await told(fast)).toEqual(['Your SVC balance is low: 900.000\u00a0₫ left'])
+  expect(await told(slow)).toEqual([])
+  expect(await sql`select from alert where account_id = ${slow.accountId} and kind like 'balance%'`).toHaveLength(0)
 })
