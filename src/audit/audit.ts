@@ -1,6 +1,6 @@
 /**
- * Everything that must add up, in one consistent snapshot. A full audit reads every row of the journal; an incremental one
- * continues from the point up to which each wallet has been proven.
+ * Audits the ledger, the payments and the spools in one consistent snapshot. A full audit reads every row of the journal; an
+ * incremental one reads each wallet's rows only from the point that earlier audits have proven.
  */
 
 import { createHash } from 'node:crypto'
@@ -12,8 +12,8 @@ import { auditPayments, type PaymentAudit } from '../payments/audit.ts'
 import { readLastFull, writeResult } from './last.ts'
 
 /**
- * Why every row was read: it was asked for; there was no full audit before; this version audits by other rules; the database was
- * restored, or a standby took over; the last full audit is too old.
+ * Why an audit was full. `asked`: requested; `first`: there was no full audit before; `rules`: this version applies other rules;
+ * `database`: it was restored, or a standby took over; `interval`: the last full audit was too old.
  */
 export type FullReason = 'asked' | 'first' | 'rules' | 'database' | 'interval'
 
@@ -21,7 +21,7 @@ export interface AuditReport {
   /** True when every difference is zero. */
   readonly clean: boolean
   readonly mode: AuditMode
-  /** Null: incremental. */
+  /** Why this audit was full; null if it was incremental. */
   readonly fullBecause: FullReason | null
   /** When the whole journal was read last. */
   readonly fullAt: Date
@@ -29,16 +29,16 @@ export interface AuditReport {
   readonly payments: PaymentAudit
   readonly spool: {
     readonly differences: {
-      /** Damaged or unproven spool lines: settlements charged to nobody. */
+      /** Spool lines set aside as damaged or unproven: settlements that have been charged to nobody. */
       readonly spool_lines: number
-      /** Spool files that belong to another database. */
+      /** Spool files set aside because they belong to another database. */
       readonly spool_files: number
     }
     readonly spools: readonly SetAsideSpool[]
   }
-  /** All differences, by rule. */
+  /** How often each rule is broken, over all three parts. */
   readonly differences: Readonly<Record<string, number>>
-  /** The first accounts with a difference, at most 20 of each kind. */
+  /** The first accounts with a difference: at most 20 from the ledger and 20 from the payments. */
   readonly accounts: readonly number[]
 }
 
@@ -50,25 +50,25 @@ export interface AuditOptions {
   readonly fullEveryMs?: number
 }
 
-/** What proven points depend on besides the rows: under other rules nothing is proven yet. */
+/** Digest of the audit's rules. Points proven under other rules no longer count as proven. */
 const RULES = createHash('sha256')
   .update(auditStatement('full', true))
   .update(auditStatement('incremental', true))
   .digest('hex')
-/** Audits run one at a time. Each takes this lock before its snapshot, so that it continues from what the previous one proved. */
+/** Makes audits run one at a time. Taken before the snapshot, so that each audit sees the points that the previous one proved. */
 const LOCK = 'lock table audit_point in share row exclusive mode'
 
-/** Runs an audit and stores its result (see last.ts). Rejects when it takes longer than `timeoutMs`. */
+/** Runs an audit and stores its result. Rejects when it takes longer than `timeoutMs`. */
 export async function audit(sql: Sql, options: AuditOptions): Promise<AuditReport> {
   return sql.begin('isolation level repeatable read', async transaction => {
-    // `set` takes no snapshot; a `select` would, before the lock.
+    // Use `set`: a `select` would take the snapshot before the lock is held.
     await transaction.unsafe(`set local statement_timeout = ${Math.floor(options.timeoutMs)}`)
     await transaction.unsafe(LOCK)
     const last = await readLastFull(transaction, RULES)
     const fullBecause = reasonOf(options, last)
     const mode = fullBecause === null ? 'incremental' : 'full'
     const found = await compare(transaction, mode)
-    // Only a full audit sees all orphans, so those it found count until the next one.
+    // Only a full audit sees all orphans. An incremental one reports at least as many as the last full audit found.
     const orphan = Math.max(found.ledger.differences.orphan, mode === 'full' ? 0 : last.orphans)
     const differences = {
       ...found.ledger.differences,

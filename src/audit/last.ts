@@ -1,12 +1,12 @@
-/** What the last audit found, for those who did not run it, and what the next one may continue from. */
+/** The stored result of the last audit: for readers who did not run it, and as the starting point of the next one. */
 
 import type { AnySql } from '../lib/database.ts'
 
 export interface LastAudit {
   readonly at: Date
-  /** When the whole journal was last read; null: by a version that did not store it. */
+  /** When the whole journal was last read; null if the version that stored this result did not record it. */
   readonly fullAt: Date | null
-  /** Rules that were broken, with their counts; empty: it was clean. */
+  /** Broken rules with the number of differences; empty if the audit was clean. */
   readonly broken: Readonly<Record<string, number>>
 }
 
@@ -19,20 +19,23 @@ const WRITE = `insert into audit_result as r (differences, full_at, full_differe
          full_basis = coalesce(excluded.full_basis, r.full_basis)
   returning full_at`
 const READ = 'select audited_at, full_at, differences::text as differences from audit_result'
-/** A failover, a recovery and a restore each begin a new history, which a process stores before it frees holds. */
+/**
+ * A failover, a recovery and a restore each begin a new database history. Each gateway stores the new history before it frees
+ * holds.
+ */
 const READ_FULL = `select extract(epoch from now() - full_at)::double precision * 1000 as age_ms,
        coalesce((full_differences ->> 'orphan')::integer, 0) as orphans,
        full_basis ->> 'rules' as rules, full_basis ->> 'database' as database,
        (select database_id from database_identity) || ' ' || coalesce((select history from database_history), 'unseen') as now_database
   from (select) one left join audit_result on true`
 
-/** What proven points depend on. */
+/** What a full audit's proof depends on: it is worthless under other rules or in another database. */
 export interface AuditBasis {
   readonly rules: string
   readonly database: string
 }
 
-/** Stores an audit's result; `full` is null unless it was a full one. Returns when the last full audit was made. */
+/** Stores an audit's result; `full` is null for an incremental audit. Returns the time of the last full audit. */
 export async function writeResult(
   sql: AnySql,
   { differences, full }: { readonly differences: Readonly<Record<string, number>>; readonly full: AuditBasis | null },
@@ -42,12 +45,12 @@ export async function writeResult(
 }
 
 export interface LastFull {
-  /** Age of the last full audit; null: there was none. */
+  /** Age of the last full audit; null if there was none. */
   readonly ageMs: number | null
   readonly sameRules: boolean
   readonly sameDatabase: boolean
   readonly orphans: number
-  /** What the points proven by a full audit made now would depend on. */
+  /** Today's rules and database, to be stored with a full audit. */
   readonly basis: AuditBasis
 }
 
@@ -62,7 +65,7 @@ export async function readLastFull(sql: AnySql, rules: string): Promise<LastFull
   }
 }
 
-/** Null when there was none yet. */
+/** Reads the last audit's result; null if there has been no audit. */
 export async function readLastAudit(sql: AnySql): Promise<LastAudit | null> {
   const [row] = await sql.unsafe(READ)
   if (row === undefined) return null

@@ -1,12 +1,12 @@
 /**
- * The models that a key is restricted to: ids of entries, and `family/*` for a whole family. The hold statement matches them in
- * the same way.
+ * The models that a key may call: a list of entry ids and of `family/*` for whole families. The hold statement applies the same
+ * rules in SQL.
  */
 
 import type { ModelEntry } from '../generated/types.ts'
 import type { Catalogue } from './catalogue.ts'
 
-/** Whether a key with this list may call the entry; null allows all. */
+/** Whether a key with this list may call the entry. Null allows every entry. */
 export function allows(allowed: readonly string[] | null, { id, family }: Pick<ModelEntry, 'id' | 'family'>): boolean {
   return allowed === null || allowed.includes(id) || allowed.includes(`${family}/*`)
 }
@@ -17,8 +17,8 @@ export function familiesOf({ items }: Catalogue): readonly string[] {
 }
 
 /**
- * Turns names as people type them, in any case and by alias, into ids and `family/*`, each once. `unknown`: those that match
- * nothing.
+ * Turns names as people type them (in any case, or by alias) into entry ids and `family/*`, without duplicates. `unknown` lists
+ * the names that match nothing.
  */
 export function readAllowed(
   catalogue: Catalogue,

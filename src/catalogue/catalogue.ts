@@ -1,6 +1,6 @@
 /**
- * The catalogue at run time: resolves names to entries without work per call, over tables that never change while a
- * process lives.
+ * The catalogue at run time: resolves the names that clients send to entries. Its tables never change while the process lives, so
+ * everything is computed once, at the start.
  */
 
 import type { CatalogueSettings, Endpoint, Tables, Upstream, UpstreamTarget } from '../generated/types.ts'
@@ -13,32 +13,32 @@ export type { Resolution } from './names.ts'
 
 export interface Catalogue {
   readonly settings: CatalogueSettings
-  /** All entries, sorted by id, whatever their order in the tables. */
+  /** All entries, sorted by id. */
   readonly items: readonly CatalogueItem[]
   readonly upstreams: ReadonlyMap<string, Upstream>
   /**
-   * Tries the id, then the alias, each in any case and also as `vendor/name`, then gives null; a trailing `[1m]` is
-   * ignored. Allocates nothing for a name spelled as in the catalogue. The endpoint decides what null means: the chat
-   * endpoints use `fallback`.
+   * Resolves a name by id, then by alias, in any case, with or without a leading `vendor/` or a trailing `[1m]`. Null if it is
+   * unknown; the endpoint decides what to do then (the chat endpoints use `fallback`). Allocates nothing for a name spelled as in
+   * the catalogue.
    */
   resolve(name: string): Resolution | null
   /** The fallback entry for a name that `resolve` does not know. */
   fallback(name: string): Resolution
-  /** Entries that are served on an endpoint and not retired, sorted by id. */
+  /** Entries served on the endpoint and not retired, sorted by id. */
   servedOn(endpoint: Endpoint): readonly CatalogueItem[]
-  /** How many entries have retired so far: lists rendered at another count are stale. */
+  /** How many entries have retired so far. A list rendered when the count was lower is stale. */
   retiredCount(): number
   isRetired(item: CatalogueItem): boolean
-  /** The operator's cost at a target now; null: unknown. */
+  /** What a call at this target costs the operator now; null if unknown. */
   costRates(target: UpstreamTarget): CostRates | null
 }
 
 export interface CatalogueOptions {
-  /** Milliseconds since 1970; needed only for entries with a date, and for costs. */
+  /** The current time in milliseconds since 1970. Only used for entries with a deprecation date, and for costs. */
   readonly now: () => number
 }
 
-/** Throws RangeError for contradictory tables; generated tables never are. */
+/** Throws RangeError if the tables contradict each other, which generated tables never do. */
 export function createCatalogue(tables: Tables, options: CatalogueOptions = { now: Date.now }): Catalogue {
   const { now } = options
   const { settings } = tables

@@ -1,14 +1,14 @@
 /**
- * What a call costs the operator: tokens, images and the call itself at the upstream's USD prices, times the discounted
- * share, times the exchange rate. All in whole numbers; it never affects customers' prices.
+ * What a call costs the operator: the upstream's USD prices for tokens, images and the call itself, times the share left after
+ * the discount, times the exchange rate. Integer arithmetic only. Customers' prices do not depend on it.
  */
 
 import type { Tables, Upstream, UpstreamCost, UpstreamTarget } from '../generated/types.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 
-/** What a call used at its upstream; whole numbers. */
+/** What a call used at its upstream, in whole numbers. */
 export interface CostUnits {
-  /** All input: uncached, cache reads and cache writes. */
+  /** All input tokens, including cache reads and cache writes. */
   readonly inputTokens: number
   readonly cachedInputTokens: number
   readonly cacheWriteTokens: number
@@ -18,13 +18,13 @@ export interface CostUnits {
 
 /** Prices of one target at one time, in 10⁻¹² µVND per token, image and call. */
 export interface CostRates {
-  /** Null: tokens are not priced. */
+  /** Null if the upstream does not charge by the token. */
   readonly tokens: TokenRates | null
-  /** Prices of calls with more input than `aboveTokens`, ascending. */
+  /** Prices for calls with more than `aboveTokens` input tokens, in ascending order; the last that applies replaces `tokens`. */
   readonly tiers: readonly (TokenRates & { readonly aboveTokens: number })[]
-  /** Null: images cost nothing beyond their tokens. */
+  /** Price of one image; null if images cost nothing beyond their tokens. */
   readonly image: bigint | null
-  /** Null: calls cost nothing beyond their tokens. */
+  /** Price of one call; null if calls cost nothing beyond their tokens. */
   readonly call: bigint | null
 }
 
@@ -35,16 +35,22 @@ interface TokenRates {
   readonly output: bigint
 }
 
-/** Decimals allowed in each factor; the schema's descriptions say the same. */
+/** Decimals allowed in each factor of a cost. The schema's descriptions repeat these numbers. */
 export const USD_DECIMALS = 6
 export const SHARE_DECIMALS = 4
 export const FX_DECIMALS = 2
-/** One µVND in the unit of the rates. */
+/** 10⁻¹² µVND (the unit of `CostRates`) in one µVND. */
 const SCALE = 10n ** BigInt(USD_DECIMALS + SHARE_DECIMALS + FX_DECIMALS)
-/** A price in USD per 1M tokens counts millionths of a USD per token, just as µVND are millionths of a VND. */
+/**
+ * Prices per image and per call are in USD, token prices in USD per million tokens: without this factor, only the latter give
+ * µVND.
+ */
 const PER_UNIT = 1_000_000n
 
-/** A decimal such as `0.25` as a whole number of its last place. Throws RangeError for anything else. */
+/**
+ * Parses a decimal such as `0.25` into an integer, scaled by ten to the power of `decimals`. Throws RangeError for any other
+ * text.
+ */
 export function parseDecimal(text: string, decimals: number): bigint {
   const match = /^(\d{1,9})(?:\.(\d+))?$/.exec(text)
   const fraction = match?.[2] ?? ''
@@ -53,12 +59,12 @@ export function parseDecimal(text: string, decimals: number): bigint {
   return BigInt((match[1] as string) + fraction.padEnd(decimals, '0'))
 }
 
-/** The token prices for a call with this much input. */
+/** The token prices that apply to a call with this much input. */
 export function tokenRatesFor({ tokens, tiers }: CostRates, inputTokens: number): TokenRates | null {
   return tiers.findLast(tier => inputTokens > tier.aboveTokens) ?? tokens
 }
 
-/** The cost of a call, rounded once, half up. */
+/** The cost of a call; rounded half up, once at the end. */
 export function costAt(rates: CostRates, used: CostUnits): MicroVnd {
   const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, images } = used
   const tokens = tokenRatesFor(rates, inputTokens)
@@ -74,7 +80,7 @@ export function costAt(rates: CostRates, used: CostUnits): MicroVnd {
   return microVnd((sum + SCALE / 2n) / SCALE)
 }
 
-/** The cost of a call, or null when what it is priced by is missing: tokens that were reported, or images. */
+/** The cost of a call; null if the usage that determines it was not reported: the tokens, or the images. */
 export function costIfReported(rates: CostRates, used: CostUnits): MicroVnd | null {
   const isReported =
     rates.tokens === null ? rates.image === null || used.images > 0 : used.inputTokens + used.outputTokens > 0
@@ -83,7 +89,7 @@ export function costIfReported(rates: CostRates, used: CostUnits): MicroVnd | nu
 
 interface CostPeriod {
   readonly fromMs: number
-  /** Null: unknown. */
+  /** Null if the price or the exchange rate of this period is unknown. */
   readonly rates: CostRates | null
 }
 
@@ -108,7 +114,7 @@ export class TargetCost {
       })
   }
 
-  /** Prices at a moment in milliseconds since 1970; null: unknown. */
+  /** Prices at a time given in milliseconds since 1970; null if unknown. */
   ratesAt(atMs: number): CostRates | null {
     return this.#periods.find(period => period.fromMs <= atMs)?.rates ?? null
   }
@@ -116,7 +122,7 @@ export class TargetCost {
 
 const WHOLE_SHARE = { share: '1' }
 
-/** The last step that begins on or before the day. */
+/** The step in force on a day: the last one that begins on or before it. */
 function inForce<Step extends { readonly from: string }>(steps: readonly Step[], day: string): Step | undefined {
   return steps.findLast(step => step.from <= day)
 }
@@ -143,7 +149,7 @@ function ratesOf(price: UpstreamCost, factor: bigint): CostRates {
   }
 }
 
-/** The prices of every target in some tables. */
+/** The price history of every target in the tables that has a cost. */
 export function targetCosts(tables: Tables): ReadonlyMap<UpstreamTarget, TargetCost> {
   const { settings } = tables
   const upstreams = new Map(tables.upstreams.map(upstream => [upstream.id, upstream]))

@@ -1,5 +1,3 @@
-/** The current catalogue, from the generated tables. */
-
 import { TABLES } from '../generated/tables.ts'
 import { type Catalogue, createCatalogue } from './catalogue.ts'
 

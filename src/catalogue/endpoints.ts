@@ -1,14 +1,17 @@
-/** The endpoints that run a model, for every room that names one: their records in `src/endpoints/` extend these. */
+/** Basic facts about the endpoints that run a model, for rooms below `src/endpoints/`. The full records there extend these. */
 
 import type { Endpoint, ModelKind } from '../generated/types.ts'
 
 export interface EndpointFacts {
-  /** Number stored in the tables `hold` and `usage`; never reuse one. */
+  /** The endpoint's number in the tables `hold` and `usage`. Never reuse one. */
   readonly code: number
   readonly path: string
-  /** What the endpoint's models produce. */
+  /** The kind of model that this endpoint serves. */
   readonly makes: ModelKind
-  /** Body fields, as pointers, that the endpoint needs besides the billed ones: no rule of the catalogue may remove them. */
+  /**
+   * JSON pointers of the body fields, besides the billed ones, that the endpoint cannot do without. No catalogue rule may remove
+   * them.
+   */
   readonly needs: readonly string[]
 }
 

@@ -1,9 +1,9 @@
-/** What follows from one entry alone: its price in µVND, its endpoints, and when it retires. */
+/** What the catalogue derives from a single entry: its price in µVND, its endpoints, and its deprecation and retirement dates. */
 
 import type { Endpoint, ModelEntry } from '../generated/types.ts'
 import { type MicroVnd, microVnd, vndToMicro } from '../lib/money.ts'
 
-/** Computed once per entry. */
+/** An entry with the values derived from it, computed once. */
 export interface CatalogueItem {
   readonly entry: ModelEntry
   /** Price of one token, one call or one image (as `entry.price.per` says), in µVND. */
@@ -12,17 +12,19 @@ export interface CatalogueItem {
   readonly priceText: string
   readonly endpoints: ReadonlySet<Endpoint>
   /**
-   * When warnings to clients begin, in milliseconds since 1970: the day of the deprecation, and at the latest 60 days
-   * before the end. Infinity when there is nothing to warn about.
+   * When warnings to clients begin, in milliseconds since 1970: on the deprecation date, or 60 days before retirement if that is
+   * earlier. Infinity without such dates.
    */
   readonly deprecatedFromMs: number
-  /** From when the id maps to its successor, in milliseconds since 1970; Infinity when it never retires or has no successor. */
+  /**
+   * When the id starts to resolve to its successor, in milliseconds since 1970; Infinity if it never retires or has no successor.
+   */
   readonly retiresAtMs: number
-  /** Response headers announcing the deprecation (RFC 9745, RFC 8594, and the successor), or null. */
+  /** Response headers that announce the deprecation (RFC 9745), the retirement (RFC 8594) and the successor, or null. */
   readonly deprecationHeaders: Readonly<Record<string, string>> | null
 }
 
-/** Clients are warned at least this long before the end, whatever the date of the deprecation. */
+/** Clients are warned at least this long before retirement, even if the deprecation date is later. */
 const NOTICE_DAYS = 60
 const DAY_MS = 86_400_000
 

@@ -1,4 +1,4 @@
-/** One entry as `GET /v1/models` shows it, in a shape for both SDK families and price-aware tools. */
+/** One entry as `GET /v1/models` shows it, in a shape that both SDK families and price-aware tools understand. */
 
 import type { ApiStandard, Capability, Dialect, ModelEntry, ToolTreatment } from '../generated/types.ts'
 
@@ -20,7 +20,7 @@ export function modelItem(entry: ModelEntry, lifecycle: Lifecycle): ModelItem {
     owned_by: entry.vendor,
     display_name: entry.name,
     name: entry.name,
-    // Pickers show the description but not the price.
+    // Model pickers show the description but no price field, so the description begins with the price.
     description: `${priceText(entry)}. ${entry.description ?? ''}`.trimEnd(),
     context_length: entry.contextTokens,
     max_input_tokens: entry.contextTokens,
@@ -64,7 +64,7 @@ function inputModalities(entry: ModelEntry): string[] {
   return takesImages ? ['text', 'image'] : ['text']
 }
 
-/** The preferred target represents the entry. */
+/** The dialect of the entry's preferred target, which stands for all of them. */
 function dialectOf(entry: ModelEntry): Dialect | undefined {
   return entry.upstreams[0]?.dialect
 }
@@ -73,7 +73,7 @@ function supported(isSupported: boolean): { supported: boolean } {
   return { supported: isSupported }
 }
 
-/** The price list's labels, then the names that the messages SDK knows, each as `{supported}`. */
+/** The capabilities in the price list, then those that the messages SDK knows, each as `{supported}`. */
 function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
   const has = (capability: Capability) => entry.capabilities.includes(capability)
   const isChat = entry.kind === 'chat'
@@ -103,7 +103,7 @@ function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Tools run by the provider that the catalogue lets pass; client-side tools are not listed. */
+/** Tools run by the provider that the catalogue lets through. Tools run by the client are not listed. */
 function serverToolsOf({ upstreams }: ModelEntry) {
   const passes = (...words: readonly string[]) =>
     supported(words.some(word => upstreams.length > 0 && upstreams.every(({ extras }) => isOpen(extras.tools[word]))))
@@ -128,7 +128,7 @@ function takesSchemas(dialect: Dialect): boolean {
   return dialect.structuredOutput.method === 'native' || dialect.structuredOutput.method === 'json_schema'
 }
 
-/** Levels of `reasoning_effort` that the model tells apart; empty where requests cannot change how much it reasons. */
+/** The `reasoning_effort` levels that the model distinguishes; empty if requests cannot change how much it reasons. */
 export function effortLevels(entry: ModelEntry): readonly string[] {
   const dialect = entry.capabilities.includes('reasoning') ? dialectOf(entry) : undefined
   return dialect?.reasoning.levels ?? []
@@ -146,7 +146,7 @@ function effort(dialect: Dialect | undefined): Readonly<Record<string, unknown>>
   }
 }
 
-/** What a messages request may say under `thinking`; for chat models the gateway converts budgets to levels. */
+/** What a messages request may send under `thinking`. For chat models, the gateway converts token budgets to effort levels. */
 function thinking(
   reasons: boolean,
   dialect: Dialect | undefined,
@@ -167,12 +167,12 @@ function thinking(
   }
 }
 
-/** Requests can change how much the model reasons, or whether it does. */
+/** Whether a request can change how much the model reasons, or turn reasoning off. */
 function steersReasoning({ reasoning }: Dialect): boolean {
   return reasoning.parameter !== null && (reasoning.levels !== null || reasoning.disable !== 'refused')
 }
 
-/** Request fields worth sending, under the names that price-aware tools know. */
+/** Request fields that the entry supports, under the names that price-aware tools use. */
 export function supportedParameters(entry: ModelEntry): string[] {
   if (entry.kind === 'image') return ['n', 'prompt', 'size']
   if (entry.kind === 'speech') return ['input', 'instructions', 'response_format', 'speed', 'voice']

@@ -1,4 +1,4 @@
-/** The bodies of `GET /v1/models` and `GET /v1/models/{id}`: rendered once, cached, each with its ETag. */
+/** The bodies of `GET /v1/models` and `GET /v1/models/{id}`, rendered once and cached with their ETags. */
 
 import { createHash } from 'node:crypto'
 import type { Capability, Channel } from '../generated/types.ts'
@@ -8,12 +8,12 @@ import type { Catalogue, CatalogueItem } from './catalogue.ts'
 import { ENDPOINT_ORDER } from './endpoints.ts'
 import { type ModelItem, modelItem } from './model-item.ts'
 
-/** Query parameters as received; absent ones are undefined. */
+/** Query parameters as received; undefined if absent. */
 export interface ModelListQuery {
   readonly channel?: string | undefined
   readonly endpoint?: string | undefined
   readonly capability?: string | undefined
-  /** Page size; without it everything comes at once. */
+  /** Page size. */
   readonly limit?: string | undefined
   readonly after_id?: string | undefined
   readonly before_id?: string | undefined
@@ -23,7 +23,7 @@ export interface RenderedBody {
   readonly body: string
   /** A strong ETag, with its quotes. */
   readonly etag: string
-  /** The compressed body; each coding is made only once. */
+  /** The body in a content coding; compressed on first use, then cached. */
   coded(coding: Coding): Promise<Buffer>
 }
 
@@ -31,18 +31,18 @@ export type ModelListResult = RenderedBody | { readonly problem: string }
 
 export interface ModelList {
   /**
-   * The list, filtered and paged, of the models that a key may call (null: all). `problem` says which parameter is wrong and
-   * what to write (a 400).
+   * The models that a key may call (null: all of them), filtered and paged. `problem` says which query parameter is wrong and
+   * what to write instead; the route replies 400.
    */
   list(query: ModelListQuery, allowed?: readonly string[] | null): ModelListResult
-  /** One entry by id or alias, or null. */
+  /** One entry by id or alias; null if there is none. */
   one(name: string): RenderedBody | null
 }
 
 const CHANNELS: readonly Channel[] = ['standard', 'aws']
 const CAPABILITIES: readonly Capability[] = ['reasoning', 'vision', 'tools', 'streaming']
 const LIMIT_MAX = 1000
-/** Lists kept: one for each combination of filters and models that a key is restricted to. */
+/** Most lists cached. Each combination of filters and of models allowed to a key is a separate list. */
 const LISTS_MAX = 300
 
 interface Rendered {
@@ -138,7 +138,7 @@ function matches({ entry }: CatalogueItem, query: ModelListQuery): boolean {
 
 type Page = { readonly items: readonly Rendered[]; readonly hasMore: boolean } | { readonly problem: string }
 
-/** The page after `after_id`, or the last one before `before_id`. */
+/** Cuts out the page that follows `after_id` or precedes `before_id`. */
 function cut(matching: readonly Rendered[], query: ModelListQuery): Page {
   const limit = query.limit === undefined ? LIMIT_MAX : Number(query.limit)
   const cursor = query.after_id ?? query.before_id

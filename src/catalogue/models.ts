@@ -1,27 +1,27 @@
-/** Models as people know them: what a vendor makes, with the entries under which it is sold. */
+/** Groups entries into models as people know them: a vendor's model may be sold under several entries. */
 
 import type { Catalogue, CatalogueItem } from './catalogue.ts'
 
 export interface CatalogueModel {
-  /** The entry that stands for the model: priced by the token, on the standard channel, where there is one. */
+  /** The entry that represents the model: if possible, the one priced by the token on the standard channel. */
   readonly main: CatalogueItem
   readonly name: string
-  /** Entries that can be called now: `main` first, then AWS, then those priced per call. */
+  /** Entries that can be called now: `main` first, then AWS entries, then entries priced per call. */
   readonly items: readonly CatalogueItem[]
 }
 
-/** What people call a vendor. */
+/** The vendor's display name. */
 export function vendorName({ settings }: Catalogue, vendor: string): string {
   return settings.vendorNames[vendor] ?? vendor
 }
 
-/** All models with an entry that has not retired, in the order of their ids. */
+/** All models with at least one entry that has not retired, in order of their ids. */
 export function modelsOf(catalogue: Catalogue): readonly CatalogueModel[] {
   const present = catalogue.items.filter(item => !catalogue.isRetired(item))
   return [...Map.groupBy(present, keyOf).values()].map(modelWith)
 }
 
-/** The model of an entry; a retired entry stands alone. */
+/** The model that an entry belongs to. If all its entries have retired, the model has just this one. */
 export function modelOf(catalogue: Catalogue, item: CatalogueItem): CatalogueModel {
   const key = keyOf(item)
   const items = catalogue.items.filter(other => keyOf(other) === key && !catalogue.isRetired(other))
@@ -43,8 +43,8 @@ function rankOf({ entry }: CatalogueItem): number {
 }
 
 /**
- * The number of tokens, input and output together, from which a call at a fixed price costs no more than the same call by the
- * token. Null unless one is priced by the call and the other by the token.
+ * The number of tokens (input plus output) from which the price per call is no higher than the price by the token. Null unless
+ * one entry is priced by the call and the other by the token.
  */
 export function breakEvenTokens(perCall: CatalogueItem, perToken: CatalogueItem): number | null {
   if (perCall.entry.price.per !== 'request' || perToken.entry.price.per !== 'mtok') return null

@@ -1,4 +1,4 @@
-/** What a name means: ids, aliases and `vendor/name`, in any case, with or without the long-context suffix. */
+/** Resolves the names that clients send: ids, aliases and `vendor/name`, in any case, with or without the long-context suffix. */
 
 import type { ModelEntry } from '../generated/types.ts'
 import type { CatalogueItem } from './item.ts'
@@ -6,41 +6,40 @@ import type { CatalogueItem } from './item.ts'
 export interface Resolution {
   readonly item: CatalogueItem
   readonly entry: ModelEntry
-  /** The name that the client sent if it is not the entry's own; else null. */
+  /** The name that the client sent, if it differs from the entry's own; otherwise null. */
   readonly mappedFrom: string | null
   /**
-   * The model's name in replies: the entry's own name as the client spelled it (`GPT-5.5`, `openai/gpt-5.5`), else the
+   * The model name to use in replies: the entry's own name as the client spelled it (`GPT-5.5`, `openai/gpt-5.5`), otherwise the
    * entry's id. Always printable ASCII.
    */
   readonly clientModel: string
 }
 
-/** A name, and its meaning after its entry has retired. */
+/** What a name resolves to, now and after its entry has retired. */
 export interface Named {
   readonly item: CatalogueItem
   readonly resolution: Resolution
-  /** Null: the entry has no successor. */
+  /** What the name resolves to once the entry has retired; null if the entry has no successor. */
   readonly afterRetirement: Resolution | null
 }
 
 export interface NameIndexOptions {
   readonly items: readonly CatalogueItem[]
-  /** Alias → item. */
   readonly aliases: Iterable<readonly [string, CatalogueItem]>
-  /** Names that clients use for vendors, in lower case, besides the vendors' own. */
+  /** Other names that clients use for vendors, in lower case, and the vendors that they mean. */
   readonly vendors: Readonly<Record<string, string>>
   /** The successor of a retired item. */
   readonly heirOf: (item: CatalogueItem) => CatalogueItem | null
 }
 
-/** Suffix by which coding agents request the long context; every entry has its full context anyway. */
+/** Suffix with which coding agents ask for the long context. It changes nothing: every entry always offers its full context. */
 const LONG_CONTEXT_SUFFIX = '[1m]'
 
 const PRINTABLE_ASCII = /^[\x21-\x7e]+$/
 
 /**
- * Returns the look-up, which gives null for an unknown name. Names spelled as in the catalogue allocate nothing; names
- * longer than any known one are rejected unread.
+ * Returns a look-up function, which yields null for an unknown name. It allocates nothing for a name spelled as in the catalogue,
+ * and rejects a name longer than any known one without looking at it.
  */
 export function createNameIndex(options: NameIndexOptions): (name: string) => Named | null {
   const { items, aliases, heirOf } = options

@@ -1,8 +1,8 @@
 /**
- * Permits for request bodies in memory: a number of bytes for the whole process, and a smaller one per key. A body that
- * needs more than is left waits in line for a while. Bodies of unknown length grow while they are read, and could each
- * end up waiting for bytes that the others hold. So room for one whole body is kept in reserve and lent to one growing body
- * at a time, the oldest that needs it, which can then always be read to its end.
+ * Limits the memory for request bodies by permits, with one byte budget for the process and a smaller one per key. A body that
+ * does not fit waits in line for a limited time. Bodies of unknown length grow while they are read, and could deadlock, each
+ * waiting for bytes that others hold. So room for one body of the largest size is kept in reserve and lent to one growing body at
+ * a time, the oldest that needs it; that one can always be read to its end.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -10,17 +10,20 @@ import { GatewayError } from '../errors.ts'
 export interface BodyPermitLimits {
   /** Largest body after decoding, in bytes. */
   readonly bodyBytesMax: number
-  /** Decoded bytes of all bodies in this process. */
+  /** Most decoded bytes of all bodies in this process together. */
   readonly bodiesBytesMax: number
-  /** Decoded bytes of one key's bodies in this process. */
+  /** Most decoded bytes of one key's bodies in this process. */
   readonly keyBodiesBytesMax: number
-  /** Most bodies waiting for a permit. */
+  /** Most bodies that may wait for a permit at once. */
   readonly bodiesWaitingMax: number
   /** Longest wait for a permit, in ms. */
   readonly bodyWaitMs: number
 }
 
-/** Whose budget a body counts against: a key's, a host's if it sends no key, or one that all keys with an empty wallet share. */
+/**
+ * Whose budget a body counts against: the key's; the host's, if the request has no key; or one that all keys with an empty wallet
+ * share.
+ */
 export type Holder = number | string
 
 interface Waiter {
@@ -31,13 +34,13 @@ interface Waiter {
   readonly timer: NodeJS.Timeout
 }
 
-/** Seconds after which a refused client may retry. */
+/** Seconds after which a refused client is told to retry. */
 const RETRY_AFTER_SECONDS = 2
 
-/** A budget of bytes: of the process, or of one holder. */
+/** One byte budget: that of the process, or of one holder. */
 class Room {
   readonly #max: number
-  /** Bytes that growing bodies leave free for the first of them. */
+  /** Bytes that growing bodies must leave free, unless they are `first`. */
   readonly #reserve: number
   bytes = 0
   /** The growing body that may use the reserve. */
@@ -48,7 +51,9 @@ class Room {
     this.#reserve = Math.min(max, bodyBytesMax)
   }
 
-  /** Whether the budget has room for these bytes, no matter who is waiting. A single body always fits an empty budget. */
+  /**
+   * Whether the budget has room for these bytes, regardless of who is waiting. A single body always fits into an empty budget.
+   */
   fits(permit: BodyPermit, bytes: number): boolean {
     if (!permit.growing) return this.bytes === 0 || this.bytes + bytes <= this.#max
     return this.bytes - (this.first?.bytes ?? 0) + bytes <= this.#max - this.#reserve && this.bytes + bytes <= this.#max
@@ -77,7 +82,7 @@ export class BodyPermits {
     this.#all = new Room(limits.bodiesBytesMax, limits.bodyBytesMax)
   }
 
-  /** Decoded bytes that may be in memory now. */
+  /** Decoded bytes that all permits together allow in memory now. */
   get bytes(): number {
     return this.#all.bytes
   }
@@ -94,7 +99,7 @@ export class BodyPermits {
     return this.#limits.bodiesWaitingMax
   }
 
-  /** Bodies refused since the start for lack of a permit. */
+  /** Bodies refused for lack of a permit since the process started. */
   get refused(): number {
     return this.#refused
   }
@@ -104,7 +109,7 @@ export class BodyPermits {
     return new BodyPermit(this, holder, this.#opened++)
   }
 
-  /** @internal True when the permit was extended by this many bytes. */
+  /** @internal Extends the permit by this many bytes if they are free; returns whether they were. */
   tryGrow(permit: BodyPermit, bytes: number): boolean {
     const all = this.#all
     const own = this.#byHolder.get(permit.holder) ?? this.#newRoom()
@@ -112,8 +117,8 @@ export class BodyPermits {
     if (!fitsAll || !own.fits(permit, bytes)) {
       if (!permit.growing || !own.fitsAsFirst(permit, bytes)) return false
       if (!fitsAll && !all.fitsAsFirst(permit, bytes)) return false
-      // A permit becomes first in its key's budget before it can be first in the process's: one that holds the process's
-      // reserve therefore never waits for its key's.
+      // A permit becomes first in its key's budget before it can be first in the process's. So a body that holds the process's
+      // reserve never waits for its key's reserve.
       own.first = permit
       if (!fitsAll) all.first = permit
     }
@@ -125,7 +130,8 @@ export class BodyPermits {
   }
 
   /**
-   * @internal Rejects with GatewayError `rate_limited` when the wait times out, or at once when too many are waiting.
+   * @internal Waits in line until the permit is extended by `bytes`. Rejects with GatewayError `rate_limited` when the wait times
+   * out, or at once when too many are waiting.
    */
   wait(permit: BodyPermit, bytes: number): Promise<void> {
     const { bodiesWaitingMax, bodyWaitMs } = this.#limits
@@ -141,7 +147,7 @@ export class BodyPermits {
     })
   }
 
-  /** @internal Returns bytes; the permit does not grow any more. */
+  /** @internal Takes back bytes of a permit that will not grow any more. */
   giveBack(permit: BodyPermit, bytes: number): void {
     const all = this.#all
     const own = this.#byHolder.get(permit.holder)
@@ -156,7 +162,7 @@ export class BodyPermits {
     this.#admit()
   }
 
-  /** @internal The client left, or its body is not needed any more. */
+  /** @internal Removes a permit from the line, because its client left or its body is no longer needed. */
   forget(permit: BodyPermit): void {
     for (const waiter of this.#waiters.filter(waiting => waiting.permit === permit)) {
       this.#leave(waiter)
@@ -164,7 +170,10 @@ export class BodyPermits {
     }
   }
 
-  /** Admits waiters in order. A key that has used up its bytes lets others pass; a full process admits no new body. */
+  /**
+   * Admits waiters in order, but passes over those whose key has used up its budget. While the process's budget is full, admits
+   * no new body.
+   */
   #admit(): void {
     for (const waiter of [...this.#waiters]) {
       const { permit, bytes } = waiter
@@ -193,12 +202,12 @@ export class BodyPermits {
 
 export class BodyPermit {
   readonly holder: Holder
-  /** Its place in the order in which permits were opened. */
+  /** Counts up in the order in which permits are opened. */
   readonly number: number
   readonly #permits: BodyPermits
-  /** Whether it may ask for more bytes while it holds some. */
+  /** Whether the body may ask for more bytes while it holds some, because its length is unknown. */
   growing = false
-  /** @internal Changed by BodyPermits only. */
+  /** @internal Bytes granted; only BodyPermits changes it. */
   bytes = 0
   #released = false
 
@@ -208,7 +217,10 @@ export class BodyPermit {
     this.number = number
   }
 
-  /** Grows to `bytes`; null when that succeeds at once. Rejects with GatewayError `rate_limited`. */
+  /**
+   * Extends the permit to `bytes` in total. Null if they are free now, otherwise a promise that settles when they are, or rejects
+   * with GatewayError `rate_limited`.
+   */
   growTo(bytes: number): Promise<void> | null {
     if (this.#released) return Promise.reject(crowded())
     const more = bytes - this.bytes
@@ -216,12 +228,12 @@ export class BodyPermit {
     return this.#permits.wait(this, more)
   }
 
-  /** The body is complete with this many bytes; the rest is returned. */
+  /** Call when the body is complete, with its size: returns the unused bytes. */
   settle(bytes: number): void {
     if (this.growing) this.#permits.giveBack(this, Math.max(0, this.bytes - bytes))
   }
 
-  /** Returns all bytes for good. May be called again. */
+  /** Returns all bytes; the permit cannot grow again. Safe to call more than once. */
   release(): void {
     this.#released = true
     this.#permits.forget(this)
@@ -229,7 +241,7 @@ export class BodyPermit {
   }
 }
 
-/** Half-read bodies go before new ones, the oldest first. */
+/** Whether a half-read body goes ahead of another body in line: it passes all new ones, and half-read ones that began later. */
 function isBefore(permit: BodyPermit, other: BodyPermit): boolean {
   return other.bytes === 0 || permit.number < other.number
 }

@@ -1,6 +1,6 @@
 /**
- * The checks before a request's body is read, whatever its route: the gateway takes calls, the caller is known and within
- * its key's limits, its wallet is not empty, and the body is not too long.
+ * Checks on every route before the body is read: the gateway accepts calls, the caller is known and within the key's limits, the
+ * wallet is not empty, and the body is not too long.
  */
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -13,12 +13,15 @@ import { askForBody } from './lingering.ts'
 import { refuseTooLarge } from './read-body.ts'
 import type { ServerOptions } from './request.ts'
 
-/** Guards routes by their config: `endpoint` marks those that run models, `authentication` says how the caller is known. */
+/**
+ * Guards routes as their config says: `endpoint` marks routes that run models, `authentication` says how the caller is
+ * identified.
+ */
 export function addCallGates(server: FastifyInstance, options: ServerOptions): void {
   const { services, readiness, authenticator, limits, playgroundCaller = refuseAll } = options
   server.addHook('onRequest', (request, reply, done) => {
     const { pass, route } = request.state
-    // Listens from the start, because the client may leave while its key is looked up.
+    // Listen from the start: the client may disconnect while its key is being looked up.
     reply.raw.once('close', () => {
       if (!pass.running) pass.release()
     })
@@ -34,7 +37,7 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
     const { authentication, endpoint } = request.state.route.config
     if (authentication === 'playground') return awaitCaller(request, done, playgroundCaller(request))
     if (authentication !== 'key') return done()
-    // Routes with an endpoint place a hold, which verifies the key again; all others look it up afresh.
+    // Routes with an endpoint may use a remembered key, because placing the hold verifies it again. All others look it up afresh.
     const keys = keysIn(request.headers)
     if (endpoint !== undefined) request.state.caller = authenticator.remembered(keys)
     if (request.state.caller !== null) return done()
@@ -71,7 +74,10 @@ function refuseAll(): Promise<Caller> {
   return Promise.reject(new GatewayError('authentication_failed'))
 }
 
-/** Counts a call against its key's limits; null when no wait is needed. Rejects with GatewayError `rate_limited`. */
+/**
+ * Counts a call against its key's limits. Null if it may go on without a wait; otherwise the promise may reject with GatewayError
+ * `rate_limited`.
+ */
 function keyLimits(options: ServerOptions): (request: FastifyRequest) => Promise<void> | null {
   const { services, rateLimiter, flightLimiter } = options
   const { rateLimitPerMinute, concurrencyMax } = services.catalogue.settings

@@ -1,4 +1,7 @@
-/** What a request acquires on its way in and returns once: the permit for its body, and its key's slot. */
+/**
+ * What a request acquires on its way in and returns exactly once: the permit for its body, and a slot in its key's limit of calls
+ * in flight.
+ */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
@@ -10,28 +13,31 @@ export class CallPass {
   #permit: BodyPermit | null = null
   #leave: (() => void) | null = null
   #released = false
-  /** The call is running: the pass is released when it ends, whatever happens to the connection. */
+  /** True while the call runs. The pass is then released when the call ends, whatever happens to the connection. */
   running = false
 
-  /** Reads the body under a permit. Rejects as `readBody`. */
+  /** Reads the body under a permit. Rejects like `readBody`. */
   read(request: IncomingMessage, { permits, holder, bounds }: BodyReading): Promise<Buffer> {
     this.#permit = permits.open(holder)
     if (this.#released) this.#permit.release()
     return readBody(request, bounds, this.#permit)
   }
 
-  /** Counts the call as in flight for its key; `leave` undoes that, at once if the pass was released meanwhile. */
+  /**
+   * Records that the call counts as in flight for its key. `leave` undoes that; it is called at once if the pass has been
+   * released in the meantime.
+   */
   entered(leave: () => void): void {
     if (this.#released) leave()
     else this.#leave = leave
   }
 
-  /** The body has left memory while the call goes on. May be called again. */
+  /** Releases the body's permit: the call continues without its body in memory. Safe to call more than once. */
   bodyDone(): void {
     this.#permit?.release()
   }
 
-  /** Final: whatever is acquired later is returned at once. May be called again. */
+  /** Returns everything acquired so far, and at once whatever is acquired later. Safe to call more than once. */
   release(): void {
     this.#released = true
     this.#permit?.release()
@@ -47,20 +53,22 @@ interface BodyReading {
 }
 
 export interface BodyLimits extends BodyPermitLimits {
-  /** How many times its compressed size a body may have once decoded. */
+  /** How many times larger than its compressed form a decoded body may be. */
   readonly bodyRatioMax: number
-  /** Longest silence of a client whose body is being read, in ms. */
+  /** Longest pause of a client while its body is being read, in ms. */
   readonly bodyIdleMs: number
-  /** Decoded bytes of all notifications and forms in flight. */
+  /** Most decoded bytes in flight of all bodies sent without an API key: bank notifications and forms. */
   readonly strangersBodiesBytesMax: number
 }
 
-/** Keys with an empty wallet, which may still count tokens, share one key's bytes. */
+/**
+ * One budget for all keys with an empty wallet, which may still count tokens: together they get no more bytes than a single key.
+ */
 const WITHOUT_MONEY = 'without money'
-/** One host's share of the bytes for notifications and forms, whose senders are only known later. */
+/** Share of the bytes for notifications and forms that one host may use. Who sent them is only known once they have been read. */
 const SHARE_OF_HOST = 1 / 8
 
-/** Reads the bodies of one server's requests, each under a permit. */
+/** Reads the bodies of a server's requests, each under a permit. */
 export class Bodies {
   readonly permits: BodyPermits
   readonly #strangers: BodyPermits
@@ -77,7 +85,7 @@ export class Bodies {
     this.#bounds = { ratioMax: limits.bodyRatioMax, idleMs: limits.bodyIdleMs }
   }
 
-  /** The budget of requests with a key and that of all others. */
+  /** Separate budgets for requests with a key and for all others. */
   byKind() {
     return [
       { kind: 'keys', permits: this.permits },
@@ -85,7 +93,7 @@ export class Bodies {
     ] as const
   }
 
-  /** Reads a body under the common limits. Rejects as `readBody`. */
+  /** Reads the body of a request, which may have at most `bytesMax` bytes once decoded. Rejects like `readBody`. */
   read({ raw, state, ip }: FastifyRequest, bytesMax: number): Promise<Buffer> {
     const { caller, pass } = state
     const bounds = { ...this.#bounds, bytesMax }

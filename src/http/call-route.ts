@@ -1,4 +1,6 @@
-/** The frame of every route that runs a model: caller, then body, then the pipeline on a hijacked reply. */
+/**
+ * The frame of every route that runs a model: identifies the caller, reads the body, and runs the pipeline on a hijacked reply.
+ */
 
 import type { FastifyInstance } from 'fastify'
 import type { FreeEndpoint, ModelEndpoint } from '../endpoints/endpoint.ts'
@@ -9,7 +11,7 @@ import { runCall } from '../pipeline/run.ts'
 import { ResponseChannel } from './client-channel.ts'
 import { callOf, type ServerOptions } from './request.ts'
 
-/** The playground's calls run below this path. They differ from the API's only in how their caller is known. */
+/** Prefix of the paths for the playground's calls. They differ from API calls only in how the caller is identified. */
 const PLAYGROUND = '/playground'
 
 export function addEndpoints(server: FastifyInstance, options: ServerOptions): void {

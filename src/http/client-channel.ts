@@ -16,22 +16,22 @@ import { type Cancellation, Canceller } from '../lib/cancellation.ts'
 import type { ClientChannel, HeaderMap } from '../pipeline/call.ts'
 import { answerHeaders, errorBody, errorEvent, errorHeaders } from './error-body.ts'
 
-/** Time for a client to take what was written before its connection is closed after a fault, in ms. */
+/** How long a client that has stopped reading may take to receive a final error before its connection is closed, in ms. */
 const STALLED_MS = 30_000
 
-/** Longest body sent in one string with its headers, in bytes. */
+/** Largest body, in bytes, that is sent in one string with its headers. */
 const ONE_WRITE_MAX = 16_000
 
 export interface ChannelOptions {
   readonly response: ServerResponse
   readonly requestId: string
-  /** The service's own name, as in its headers. */
+  /** The service's name as it appears in header names (`x-<service>-…`). */
   readonly service: string
   readonly startedMs: number
   readonly nowMs: () => number
-  /** Error events carry an `event:` line in the messages format. */
+  /** Whether error events have an `event:` line, as the messages format requires. */
   readonly namedEvents: boolean
-  /** The endpoint's own name for an error; absent: ours. */
+  /** Maps an error to the code that this endpoint's clients expect. Without it, our own code is sent. */
   readonly codeOf?: ((error: GatewayError) => string) | undefined
   /** Called for each error sent to the client. */
   readonly errorSent: (code: ErrorCode) => void
@@ -45,7 +45,7 @@ export class ResponseChannel implements ClientChannel {
   #flushing = false
   #ended = false
   #bytes = false
-  /** The body is sent in chunks, which this class frames itself, so that frame and text leave in one write. */
+  /** Whether the body is sent in chunks. This class frames them itself, so that frame and text leave in one write. */
   #isChunked = false
   started = false
   failureEvent: ((error: GatewayError) => string | null) | null = null
@@ -76,7 +76,7 @@ export class ResponseChannel implements ClientChannel {
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
     })
-    // Node would write length, text and line end separately. HTTP/1.0 has no chunks.
+    // Node would write a chunk's length, text and line end separately. HTTP/1.0 has no chunks, so Node's flag is false there.
     this.#isChunked = this.#response.chunkedEncoding
     this.#response.chunkedEncoding = false
   }
@@ -139,7 +139,7 @@ export class ResponseChannel implements ClientChannel {
     const event = this.failureEvent?.(error) ?? errorEvent(error, requestId, { named: namedEvents })
     this.write(encodeText(event))
     this.endStream()
-    // Do not wait for a client that has stopped reading.
+    // Do not wait for ever for a client that has stopped reading.
     if (this.#response.writableNeedDrain) setTimeout(() => this.#response.destroy(), STALLED_MS).unref()
   }
 
@@ -159,13 +159,13 @@ export class ResponseChannel implements ClientChannel {
     if (this.#ended || this.#gone.aborted) return
     this.#begin(status, headers, body.length)
     this.#ended = true
-    // A short text goes out in one string with the headers.
+    // A short text is sent in one string with the headers.
     if (Buffer.isBuffer(body)) this.#response.end(body)
     else if (body.length <= ONE_WRITE_MAX) this.#response.end(characters(body), 'latin1')
     else this.#response.end(toBuffer(body))
   }
 
-  /** @internal Writes the gathered text. */
+  /** @internal Writes the buffered text. */
   flush(): void {
     this.#flushing = false
     const text = this.#pending

@@ -1,12 +1,12 @@
 /**
- * A server's connections, and how to close them without losing a call: stop listening first, say `connection: close` in
- * each reply, and keep idle connections for a moment, in case a call is already on its way.
+ * A server's connections, and how to close them without losing a call: stop listening first, say `connection: close` in each
+ * reply, and keep idle connections open for a moment, in case a call is already on its way.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 
-/** Node's link from a socket to the response it is serving. */
+/** A socket with Node's internal reference to the response being sent on it. */
 interface BusySocket extends Socket {
   readonly _httpMessage?: ServerResponse | null
 }
@@ -24,14 +24,17 @@ export class Connections {
     })
   }
 
-  /** Called per request: once connections are closing, this is the last one on its connection. */
+  /** Call for every request. Once the server is closing, makes this request the last one on its connection. */
   onRequest(request: IncomingMessage, response: ServerResponse): void {
     if (this.#ending === null) return
     response.shouldKeepAlive = false
     request.socket.setTimeout(0)
   }
 
-  /** Resolves when the last connection is gone. Idle connections are closed after `idleMs`, which may be shortened. */
+  /**
+   * Stops listening and resolves when the last connection is gone. Idle connections are closed after `idleMs`; call again to
+   * shorten that.
+   */
   end(idleMs: number): Promise<void> {
     // Node's own `close` of an HTTP server would cut idle connections at once.
     this.#ending ??= new Promise(resolve => void NetServer.prototype.close.call(this.#server, () => resolve()))
@@ -40,7 +43,7 @@ export class Connections {
   }
 
   #letIdle(idleMs: number): void {
-    // Node applies this to connections whose stream has already begun, when it ends and they become idle.
+    // Node applies this timeout to connections that become idle, which includes those whose reply has already begun.
     this.#server.keepAliveTimeout = idleMs
     this.#server.keepAliveTimeoutBuffer = 0
     for (const socket of this.#open) {

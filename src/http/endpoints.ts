@@ -9,7 +9,7 @@ import { RESPONSES } from '../endpoints/responses.ts'
 import { GatewayError } from '../errors.ts'
 import type { RouteFacts } from '../lib/route.ts'
 
-/** Notifications of bank transactions; served only when the provider's secret is set. */
+/** The route for a provider's notifications of bank transactions. Served only if that provider's secret is set. */
 export function webhookRoute(provider: string): RouteFacts {
   return {
     method: 'POST',
@@ -88,7 +88,7 @@ export const API_ROUTES: readonly ApiRoute[] = [
   },
 ]
 
-/** Methods of a path; empty for an unknown path. */
+/** Methods served on a path; empty if the path is unknown. */
 export function methodsOf(path: string, configured: readonly RouteFacts[] = []): readonly string[] {
   const plain = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
   const found = [...API_ROUTES, ...configured].filter(route => {
@@ -97,7 +97,7 @@ export function methodsOf(path: string, configured: readonly RouteFacts[] = []):
   return [...new Set(found.flatMap(route => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])))]
 }
 
-/** The served paths below `/v1`, longest first. */
+/** The served paths without their leading `/v1`, longest first. */
 const TAILS: readonly string[] = [...new Set(API_ROUTES.map(({ path }) => path))]
   .filter(path => path.startsWith('/v1/') && !path.includes('*'))
   .map(path => path.slice('/v1'.length))
@@ -106,7 +106,7 @@ const TAILS: readonly string[] = [...new Set(API_ROUTES.map(({ path }) => path))
 const STORED_RESPONSE = /^\/v1\/responses\/([^/]+)(\/cancel|\/input_items)?$/
 const COMPACT = `${RESPONSES.path}/compact`
 
-/** The answer for an unknown path. `publicUrl` has no trailing slash. */
+/** The error for an unknown path. `publicUrl` has no trailing slash. */
 export function notFound(method: string, path: string, publicUrl: string): GatewayError {
   if (path === COMPACT) {
     const message = `There is no ${method} ${path}: responses are not compacted here. Let the client do it: coding agents do, once their configuration gives the provider a name of its own.`
@@ -120,8 +120,8 @@ export function notFound(method: string, path: string, publicUrl: string): Gatew
 }
 
 /**
- * Advice for a client that called an unknown path: usually its base address has one `/v1` too many or too few.
- * `publicUrl` has no trailing slash.
+ * Advice for a client that called an unknown path: usually its base URL has one `/v1` too many or too few. `publicUrl` has no
+ * trailing slash.
  */
 function notFoundMessage(method: string, path: string, publicUrl: string): string {
   const known = TAILS.find(tail => path.endsWith(tail) || path.includes(`${tail}/`))

@@ -1,4 +1,7 @@
-/** The only renderer of errors: a body that both SDK families read, and the headers of errors and of all answers. */
+/**
+ * The only place that renders errors, as a body that both SDK families can read. Also builds the headers of errors and of all
+ * replies.
+ */
 
 import type { GatewayError, LimitFacts } from '../errors.ts'
 
@@ -8,7 +11,7 @@ export interface RenderedError {
   readonly body: string
 }
 
-/** The body of an error; `code` is the endpoint's own name for it, if it has one. */
+/** The JSON body of an error. `code` is the endpoint's own code for it, if there is one. */
 export function errorBody(error: GatewayError, requestId: string, code: string = error.clientCode): string {
   const { details, limit, param = null } = error.details
   return JSON.stringify({
@@ -29,12 +32,15 @@ function limitBody({ source, limit, used, resetsAt }: LimitFacts): object {
   return { limit_source: source, limit, used, resets_at: resetsAt }
 }
 
-/** Headers of every answer of the API: the ids by which a client can name its request, and `nosniff`. */
+/** Headers of every reply of the API: the ids by which a client can refer to its request, and `nosniff`. */
 export function answerHeaders(requestId: string): Record<string, string> {
   return { 'request-id': requestId, 'x-request-id': requestId, 'x-content-type-options': 'nosniff' }
 }
 
-/** With `service`, a header `x-<service>-error-code` carries our own code, for which an endpoint's body may use another. */
+/**
+ * The headers of an error. With `service`, they include `x-<service>-error-code`: our own code, because the endpoint's body may
+ * use another.
+ */
 export function errorHeaders(error: GatewayError, service?: string): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (service !== undefined) headers[`x-${service}-error-code`] = error.code
@@ -44,7 +50,7 @@ export function errorHeaders(error: GatewayError, service?: string): Record<stri
   return headers
 }
 
-/** An error inside a stream that has begun: the final event, in the client's format. */
+/** The event that ends a stream after an error. `named` adds an `event:` line, as the messages format requires. */
 export function errorEvent(error: GatewayError, requestId: string, { named }: { named: boolean }): string {
   return `${named ? 'event: error\n' : ''}data: ${errorBody(error, requestId)}\n\n`
 }

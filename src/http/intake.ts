@@ -1,22 +1,27 @@
 /**
- * Bounds how much of long bodies is read in one turn of the event loop, over all connections: each read costs time even
- * if it is discarded, and hundreds of sockets can be readable at once. What is not read waits in the kernel.
+ * Limits how much of long bodies is read in one turn of the event loop, over all connections: each read costs time even if its
+ * bytes are discarded, and hundreds of sockets can be readable at once. What is not read waits in the kernel.
  */
 
 import type { Readable } from 'node:stream'
 
-/** A read is at most 64 kB. */
+/** Most reads in one turn, of at most 64 kB each. */
 const READS_PER_TURN = 64
-/** Sources resumed in one turn. Each delivers a read that is already buffered; the turn's other reads are for what follows. */
+/**
+ * Most paused sources that one turn resumes. Each first delivers a read that is already buffered; the turn's other reads are left
+ * for new data.
+ */
 const RESUMED_PER_TURN = 16
 
 export class Intake {
   #reads = 0
   #scheduled = false
-  /** First come, first served. */
+  /** Sources waiting to be resumed, first come, first served. */
   #paused: Readable[] = []
 
-  /** Counts a read that was not its body's last. Once this turn's reads are used up, pauses the source until a later turn. */
+  /**
+   * Counts a read of a body, unless it was its last. Once this turn's reads are used up, pauses the source until a later turn.
+   */
   count(source: Readable): void {
     if (!this.#scheduled) {
       this.#scheduled = true
@@ -37,5 +42,5 @@ export class Intake {
   }
 }
 
-/** The one intake of this process. */
+/** Shared by all connections of this process. */
 export const INTAKE = new Intake()

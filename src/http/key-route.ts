@@ -1,6 +1,6 @@
 /**
- * `GET /v1/key`: what the key of the request may do, has cost and has left. The fields are named as in OpenRouter's route (its
- * API reference, read 2026-11), so that clients made for it find them; amounts are in VND.
+ * `GET /v1/key`: what the request's key may do, has spent and has left. The fields are named as in OpenRouter's route (its API
+ * reference, read 2026-11), so that clients written for it work here; amounts are in VND.
  */
 
 import type { FastifyInstance } from 'fastify'
@@ -21,14 +21,14 @@ export function addKeyRoute(server: FastifyInstance, { services, keyReport }: Se
       if (classifyFault(cause) === 'bug') throw cause
       throw new GatewayError('ledger_unavailable', { cause, retryAfterSeconds: 2 })
     })
-    // The key was erased after it had been looked up.
+    // The key was erased after the look-up.
     if (report === null) throw new GatewayError('authentication_failed')
     reply.header('cache-control', 'no-store').type('application/json; charset=utf-8')
     return reply.send(`{"data":${written(keyData(report, settings, request.state.openedAt))}}`)
   })
 }
 
-/** Amounts in µVND are written as JSON numbers of VND with all their digits. */
+/** A bigint is an amount in µVND, written as a JSON number of VND with all its digits. */
 type Data = Readonly<Record<string, MicroVnd | string | number | boolean | readonly string[] | null>>
 
 function keyData(report: KeyReport, settings: CatalogueSettings, now: Date): Data {

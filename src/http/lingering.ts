@@ -1,6 +1,6 @@
 /**
- * Answers requests whose body has not arrived yet. Closing a connection while its client still sends resets it, and the
- * answer is lost. So the rest of the body is read and discarded, bounded in time and size.
+ * Replies to requests whose body has not arrived yet. Closing a connection while its client is still sending resets it, and the
+ * client loses the reply. So the rest of the body is read and discarded, within limits of time and size.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -8,13 +8,13 @@ import { INTAKE } from './intake.ts'
 import { declaredBytes } from './read-body.ts'
 
 export interface LingerLimits {
-  /** Longest time spent on the rest of one body, in ms. */
+  /** Longest time spent discarding the rest of one body, in ms. */
   readonly lingerMs: number
-  /** Longest silence of the client meanwhile, in ms. */
+  /** Longest pause of the client while its body is being discarded, in ms. */
   readonly lingerIdleMs: number
   /** Most bytes discarded of one body. */
   readonly lingerBytesMax: number
-  /** Most lingering connections; further ones are closed at once. */
+  /** Most connections that may linger at once; any further one is closed immediately. */
   readonly lingeringMax: number
 }
 
@@ -24,26 +24,26 @@ export interface WholeAnswer {
   readonly body: string
 }
 
-/** Node discards a remainder up to this size by itself, so that the connection can be reused. */
+/** Node itself discards a remaining body up to this size, so that the connection can be reused. */
 const SMALL_REST_BYTES = 1024 * 1024
-/** Time left for lingering connections at a stop, in ms. */
+/** How long a stopping server waits for lingering connections, in ms. */
 const STOPPING_MS = 500
 
-/** The client waits for `100 Continue` before it sends its body. */
+/** Whether the client waits for `100 Continue` before it sends its body. */
 function expectsContinue(request: IncomingMessage): boolean {
   return request.httpVersionMinor > 0 && /(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect ?? '')
 }
 
 const continued = new WeakSet<IncomingMessage>()
 
-/** The body is wanted: sends `100 Continue` to a client that waits for it. */
+/** Call before reading a body: sends `100 Continue` to a client that is waiting for it. */
 export function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (!expectsContinue(request)) return
   continued.add(request)
   response.writeContinue()
 }
 
-/** Whether what is still to come of the body may be long. */
+/** Whether the part of the body that has not arrived yet may be long. */
 export function hasLongRest(request: IncomingMessage): boolean {
   if (request.complete) return false
   const isChunked = request.headers['transfer-encoding'] !== undefined
@@ -63,18 +63,18 @@ export class Lingering {
     return this.#open.size
   }
 
-  /** Sends the answer at once, and closes the connection when the body ends or a bound is reached. */
+  /** Sends the reply at once, then closes the connection when the body ends or a limit is reached. */
   answer(request: IncomingMessage, response: ServerResponse, { status, headers, body }: WholeAnswer): void {
     const length = Buffer.byteLength(body)
     response.writeHead(status, { ...headers, connection: 'close', 'content-length': String(length) })
     const sendsNothing = expectsContinue(request) && !continued.has(request)
     if (sendsNothing || request.complete || this.#open.size >= this.#limits.lingeringMax) return void response.end(body)
-    // The length in the headers tells the client where the answer ends: `end`, which closes the connection, may come later.
+    // `content-length` tells the client where the reply ends, so `end`, which closes the connection, can come later.
     response.write(body)
     this.#linger(request, () => response.end())
   }
 
-  /** A stop waits only briefly for lingering connections. */
+  /** Call when the server stops: lingering connections are then closed after a short wait. */
   stop(): void {
     this.#stopping = true
     setTimeout(() => {

@@ -1,4 +1,4 @@
-/** `GET /v1/models` and `GET /v1/models/{id}`: rendered once, answered from memory, with an ETag. */
+/** The routes `GET /v1/models` and `GET /v1/models/{id}`, answered from memory with an ETag. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { allows } from '../catalogue/allowed.ts'
@@ -40,7 +40,7 @@ async function sendRendered(
   rendered: RenderedBody,
 ): Promise<FastifyReply> {
   const coding = chosenCoding(request.headers['accept-encoding'])
-  // Each content coding is a representation with an ETag of its own.
+  // Each content coding is a separate representation and needs its own ETag.
   const etag = coding === null ? rendered.etag : rendered.etag.replace(/"$/, `-${coding}"`)
   reply.headers({ etag, 'cache-control': 'private, no-cache', vary: 'accept-encoding' })
   const known = request.headers['if-none-match']?.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)

@@ -1,4 +1,4 @@
-/** Reads a request's body into memory, decoding as it arrives, within the limits and its permit. */
+/** Reads a request's body into memory, decoding it as it arrives, within the limits and under a permit. */
 
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
@@ -18,22 +18,22 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 export interface BodyBounds {
   /** Largest body after decoding, in bytes. */
   readonly bytesMax: number
-  /** How many times its compressed size a body may have once decoded. */
+  /** How many times larger than its compressed form a decoded body may be. */
   readonly ratioMax: number
-  /** Longest silence of the client, in ms: a permit must not wait for a client that sends nothing. */
+  /** Longest pause of the client, in ms: a client that sends nothing must not keep its permit. */
   readonly idleMs: number
 }
 
-/** A body of unknown length extends its permit in steps, each twice as large as the one before. */
+/** First step by which a body of unknown length extends its permit. Each further step is twice as large. */
 const FIRST_STEP_BYTES = 256 * 1024
-/** Decompressed output up to this size never counts as a bomb: so early, the ratio says nothing. */
+/** Decompressed output up to this size never counts as a bomb: this early, the ratio is meaningless. */
 const RATIO_FREE_BYTES = 1024 * 1024
 const CLOSED = 'the connection was closed'
 
 /**
- * Rejects with GatewayError `unsupported_encoding` for unknown or chained codings, `request_too_large`, `rate_limited`
- * when there is no permit in time, `request_timeout` when the client stops sending, `malformed_json` for a damaged or
- * truncated body. The rest of the body is then left unread.
+ * Returns the whole body, decoded. Rejects with GatewayError `unsupported_encoding` for unknown or chained codings,
+ * `request_too_large`, `rate_limited` if there is no permit in time, `request_timeout` if the client stops sending,
+ * `malformed_json` for a damaged or truncated body. The rest of the body is then left unread.
  */
 export async function readBody(request: IncomingMessage, bounds: BodyBounds, permit: BodyPermit): Promise<Buffer> {
   // A destroyed request emits no more events.
@@ -49,12 +49,12 @@ export async function readBody(request: IncomingMessage, bounds: BodyBounds, per
   return waiting === null ? read() : waitPresent(request, permit, waiting).then(read)
 }
 
-/** Throws GatewayError `request_too_large` for a body whose declared length is too large. */
+/** Throws GatewayError `request_too_large` if the declared length exceeds `bytesMax`. */
 export function refuseTooLarge(request: IncomingMessage, bytesMax: number): void {
   if ((declaredBytes(request) ?? 0) > bytesMax) throw tooLarge(bytesMax)
 }
 
-/** Null for a body of unknown length. */
+/** The length declared in the headers, in bytes; null if there is none. */
 export function declaredBytes({ headers }: IncomingMessage): number | null {
   const length = headers['content-length']
   return length === undefined ? null : Number(length)
@@ -70,10 +70,10 @@ function decoderOf(request: IncomingMessage): Transform | null {
   })
 }
 
-/** A client that leaves gives up its place in line. */
+/** Waits for the permit. A client that disconnects gives up its place in line. */
 function waitPresent(request: IncomingMessage, permit: BodyPermit, waiting: Promise<void>): Promise<void> {
   const leave = () => {
-    // A request that arrived whole is closed too, while its decoder is still working.
+    // `close` also comes for a body that has fully arrived but is still being decoded.
     if (!request.readableEnded) permit.release()
   }
   request.once('close', leave)
@@ -81,7 +81,7 @@ function waitPresent(request: IncomingMessage, permit: BodyPermit, waiting: Prom
 }
 
 interface Reading {
-  /** The declared length in bytes; null without one. */
+  /** The declared length in bytes; null if there is none. */
   readonly declared: number | null
   readonly bounds: BodyBounds
   readonly permit: BodyPermit
@@ -92,7 +92,7 @@ class BodyReader {
   readonly #decoder: Transform | null
   readonly #bounds: BodyBounds
   readonly #permit: BodyPermit
-  /** A body of known length is assembled here as it arrives; null: the length is unknown. */
+  /** Where a body of known length is assembled as it arrives; null if the length is unknown. */
   readonly #whole: Buffer | null
   readonly #chunks: Buffer[] = []
   readonly #done = Promise.withResolvers<Buffer>()
@@ -135,7 +135,7 @@ class BodyReader {
   }
 
   readonly #onIdle = (): void => {
-    // The client is not to blame while the body waits for its permit, or has arrived whole and is being decoded.
+    // Not the client's fault while the body waits for its permit, or has fully arrived and is being decoded.
     if (this.#waiting || this.#request.complete) this.#idle.refresh()
     else this.#fail(new GatewayError('request_timeout'))
   }
@@ -171,7 +171,7 @@ class BodyReader {
     )
   }
 
-  /** Extends the permit when the body has outgrown it; null when no wait is needed. */
+  /** Extends the permit if the body has outgrown it. Null if no wait is needed. */
   #grown(): Promise<void> | null {
     const { bytes } = this.#permit
     if (this.#bytes <= bytes) return null
@@ -194,7 +194,7 @@ class BodyReader {
   #fail(error: unknown): void {
     if (this.#ended) return
     this.#leave()
-    // The rest is discarded.
+    // Discard what still arrives.
     this.#request.resume()
     this.#chunks.length = 0
     this.#done.reject(error)
@@ -208,7 +208,7 @@ class BodyReader {
     source.off('end', this.#onEnd)
     this.#request.off('close', this.#onClose)
     this.#request.off('data', this.#onEncoded)
-    // The request lives as long as its reply and must not keep the body alive; later errors are ignored.
+    // The request lives as long as its reply and must not keep the body in memory. Later errors are ignored.
     this.#request.off('error', this.#onDamage)
     this.#request.on('error', () => {})
     if (this.#decoder === null) return

@@ -1,24 +1,24 @@
-/** Whether calls are taken, and which calls in flight a stop waits for. */
+/** Whether the gateway accepts calls, and which calls in flight it waits for when it stops. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
 
 export interface ReadinessOptions {
-  /** Resolves true when the database answers. */
+  /** Resolves to true if the database responds. */
   readonly databaseAnswers: () => Promise<boolean>
-  /** While maintenance is on, new calls are refused. */
+  /** New calls are refused while `enabled` is true. */
   readonly maintenance: () => { readonly enabled: boolean; readonly retryAfterSeconds: number }
 }
 
 export interface RetireOptions {
   /**
-   * Time from "not ready" to the end of listening, in ms; null: another process takes over this very port, so readiness
-   * does not change.
+   * How long the gateway reports "not ready" before it stops listening, in ms. Null if another process takes over the same port:
+   * it then never reports "not ready".
    */
   readonly noticeMs: number | null
-  /** Time for which an idle connection may bring one more call, in ms. */
+  /** How long an idle connection stays open for one more call, in ms. */
   readonly idleMs: number
-  /** Longest time in total, in ms. */
+  /** Limit for the whole shutdown, in ms. */
   readonly graceMs: number
 }
 
@@ -27,7 +27,7 @@ export class Readiness {
   readonly #running = new Set<Promise<unknown>>()
   readonly #hurried = Promise.withResolvers<void>()
   #grace: Promise<void> | null = null
-  /** Not ready, as load balancers see it; calls are still taken. */
+  /** Load balancers are told "not ready", but calls are still accepted. */
   #leaving = false
   #draining = false
   /** Stops listening and resolves when the last connection is gone; set by the server. */
@@ -41,7 +41,7 @@ export class Readiness {
     return this.#draining
   }
 
-  /** Throws GatewayError `draining` or `maintenance` when calls are not taken. */
+  /** Throws GatewayError `draining` or `maintenance` while calls are not accepted. */
   refuseWhenClosed(): void {
     if (this.#draining) throw new GatewayError('draining', { retryAfterSeconds: 1 })
     const { enabled, retryAfterSeconds } = this.#options.maintenance()
@@ -52,7 +52,7 @@ export class Readiness {
     return this.#running.size
   }
 
-  /** A gateway under maintenance is ready: it answers with the maintenance message. */
+  /** A gateway under maintenance counts as ready: it answers calls with the maintenance message. */
   async state(): Promise<{ ready: boolean; database: boolean; draining: boolean; maintenance: boolean }> {
     const database = await this.#options.databaseAnswers()
     const maintenance = this.#options.maintenance().enabled
@@ -69,9 +69,9 @@ export class Readiness {
   }
 
   /**
-   * Leaves without losing a call: not ready, then no new connections, then the last call on each connection. Calls that
-   * arrive until then are served. Resolves when the last connection is gone, after `graceMs`, or when `hurry` is
-   * called.
+   * Shuts down without losing a call: reports "not ready", then accepts no new connections, then serves the last call on each
+   * open one. Calls that arrive until then are served. Resolves when the last connection is gone, after `graceMs`, or when
+   * `hurry` is called.
    */
   async retire({ noticeMs, idleMs, graceMs }: RetireOptions): Promise<void> {
     const stop = this.#patience(graceMs)
@@ -82,13 +82,13 @@ export class Readiness {
     await Promise.race([this.onRetire(idleMs), stop])
   }
 
-  /** Takes no more calls. Resolves when those in flight have ended, after `graceMs`, or when `hurry` is called. */
+  /** Accepts no more calls. Resolves when those in flight have ended, after `graceMs`, or when `hurry` is called. */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true
     await Promise.race([this.#patience(graceMs), this.idle()])
   }
 
-  /** One deadline for both: a `drain` after a `retire` gets what is left of it. */
+  /** The deadline that `retire` and `drain` share: a `drain` after a `retire` only gets the time that is left. */
   #patience(graceMs: number): Promise<void> {
     this.#grace ??= sleep(graceMs, undefined, { ref: false })
     return Promise.race([this.#grace, this.#hurried.promise])

@@ -1,4 +1,4 @@
-/** Shared by hooks and routes: the server's options, the state of a request, and sending errors. */
+/** What hooks and routes share: the server's options, the state of a request, and how errors are sent. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { KeyReport } from '../accounts/key-report.ts'
@@ -32,33 +32,31 @@ export interface ServerLimits extends BodyLimits, LingerLimits {
 export interface ServerOptions {
   readonly services: Services
   readonly authenticator: Authenticator
-  /**
-   * The caller behind a request of the playground. Rejects with GatewayError; absent: there is no playground.
-   */
+  /** Identifies the caller of a playground request. Rejects with GatewayError. Without it, there is no playground. */
   readonly playgroundCaller?: (request: FastifyRequest) => Promise<Caller>
   readonly pinger: Pinger
   readonly readiness: Readiness
   readonly rateLimiter: RateLimiter
   readonly flightLimiter: FlightLimiter
   readonly banking: Banking
-  /** Null when the key has been erased. */
+  /** Resolves to null if the key has been erased. */
   readonly keyReport: (key: KeyRow) => Promise<KeyReport | null>
   readonly limits: ServerLimits
   /** Whether to refuse routes that are for development only. */
   readonly production: boolean
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: readonly string[]
-  /** The address that clients use, without a trailing slash. */
+  /** The URL under which clients reach the gateway, without a trailing slash. */
   readonly publicUrl: string
 }
 
-/** What the hooks know of a request, kept until its handler runs. */
+/** What the hooks learn about a request, kept until its handler runs. */
 export interface RequestState {
   readonly callId: string
   readonly requestId: string
   readonly openedAt: Date
   readonly startedMs: number
-  /** Kept, because Fastify builds `routeOptions` anew at each access. */
+  /** Kept because Fastify builds `routeOptions` anew on every access. */
   readonly route: FastifyRequest['routeOptions']
   caller: Caller | null
   readonly pass: CallPass
@@ -68,7 +66,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Counts an error sent to a client. */
     errorSent(code: ErrorCode): void
-    /** The service's own name, as in its headers. */
+    /** The service's name as it appears in header names (`x-<service>-…`). */
     readonly service: string
     readonly bodies: Bodies
     readonly lingering: Lingering
@@ -82,10 +80,10 @@ declare module 'fastify' {
   }
 }
 
-/** Request ids that a client may choose: safe in a header and in a log line. */
+/** Request ids accepted from clients: safe in a header and in a log line. */
 const CLIENT_REQUEST_ID = /^[A-Za-z0-9._~:/+=@-]{1,128}$/
 
-/** An unusable `x-request-id` of the client is replaced. */
+/** The state of a new request. If the client's `x-request-id` is not acceptable, a new id replaces it. */
 export function newState({ headers, routeOptions }: FastifyRequest, startedMs: number): RequestState {
   const callId = uuidv7()
   const offered = headers['x-request-id']
@@ -94,7 +92,7 @@ export function newState({ headers, routeOptions }: FastifyRequest, startedMs: n
   return { callId, requestId, openedAt, startedMs, route: routeOptions, caller: null, pass: new CallPass() }
 }
 
-/** A request's call, as the pipeline sees it. */
+/** A request as the pipeline sees it. */
 export function callOf(request: FastifyRequest, endpoint: Endpoint, caller: Caller): Call {
   const { state } = request
   return {
@@ -127,7 +125,8 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: G
     answerEarly(request, reply, error)
     return
   }
-  // Fastify closes the connection after an unreadable body; Node discards the rest of a short one.
+  // After an unreadable body, Fastify wants to close the connection; but Node discards the rest of a short one, so it can stay
+  // open.
   if (reply.getHeader('connection') === 'close') reply.removeHeader('connection')
   reply.code(error.status).headers(errorHeaders(error, server.service)).send(bodyOf(request, error))
 }
@@ -137,7 +136,7 @@ function bodyOf({ state }: FastifyRequest, error: GatewayError): string {
   return errorBody(error, state.requestId, endpoint && endpointOf(endpoint).codeOf?.(error))
 }
 
-/** Answers before the body has arrived, in such a way that the client can still read the answer. */
+/** Replies before the body has arrived, in a way that lets the client still read the reply. */
 function answerEarly(request: FastifyRequest, reply: FastifyReply, error: GatewayError): void {
   const { requestId } = request.state
   const set = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)])

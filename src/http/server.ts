@@ -1,4 +1,4 @@
-/** The HTTP server: Fastify, with our own error bodies, and keys checked before bodies are read. */
+/** The HTTP server: Fastify, with our own error bodies, and with keys checked before bodies are read. */
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -22,7 +22,7 @@ import { addServiceRoutes } from './service-routes.ts'
 import { addUpgradeRoute } from './upgrade-route.ts'
 import { addWebhookRoutes } from './webhook-routes.ts'
 
-/** Fastify's own errors in our words. */
+/** Converts Fastify's own errors to ours. */
 function fromFastify(error: FastifyError, bodyBytesMax: number): GatewayError {
   if (error instanceof GatewayError) return error
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(bodyBytesMax)
@@ -41,12 +41,12 @@ const CLIENT_ERRORS: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** Node's link from a socket to the response it is serving. */
+/** A socket with Node's internal reference to the response being sent on it. */
 interface BusySocket extends Socket {
   readonly _httpMessage?: { readonly headersSent: boolean } | null
 }
 
-/** Time for a client to read the answer to a malformed request before its connection is closed, in ms. */
+/** How long a client may take to read the reply to a malformed request before its connection is closed, in ms. */
 const LINGER_MS = 1_000
 
 function headerLines(headers: Readonly<Record<string, string>>): string {
@@ -55,7 +55,7 @@ function headerLines(headers: Readonly<Record<string, string>>): string {
     .join('')
 }
 
-/** Answers input that never became a request: headers too large or too slow, or no HTTP at all. */
+/** Replies to input that never became a request: headers that are too large or too slow, or bytes that are not HTTP. */
 function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observer: CallObserver): void {
   const answering = socket._httpMessage?.headersSent === true
   if (error.code === 'ECONNRESET' || !socket.writable || answering) return void socket.destroy()
@@ -65,7 +65,7 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observ
     : new GatewayError('invalid_request', { message: 'This is not a valid HTTP request.' })
   const requestId = requestIdOf(uuidv7())
   const body = errorBody(fault, requestId)
-  // Stop reading: a client that does not close would keep the connection half open for ever.
+  // A client that never closes its side would keep the connection half-open for ever.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.on('close', () => clearTimeout(timer))
   observer.errorSent(fault.code)
@@ -79,7 +79,7 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observ
   )
 }
 
-/** HTTP/1.1 requires exactly one `Host`. */
+/** The error if there is not exactly one `Host` header, as HTTP/1.1 requires. */
 function hostFault({ rawHeaders, httpVersion }: IncomingMessage): GatewayError | undefined {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) if (isHost(rawHeaders[index] as string)) hosts++
@@ -132,7 +132,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
     frameworkErrors: (_error, request, reply) => {
       request.state ??= newState(request, services.nowMs())
-      // No hook runs for such a path.
+      // Fastify runs no hook for a malformed path.
       nameRequest(request, reply)
       const message = 'The path is not valid: a percent sign in it does not begin an escape.'
       sendError(request, reply, new GatewayError('invalid_request', { message }))
@@ -158,7 +158,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     connections.onRequest(request.raw, reply.raw)
     done(hostFault(request.raw))
   })
-  // A client that waits for `100 Continue` gets it when the body is wanted, not before.
+  // Handled like any request: `100 Continue` is sent once the body is wanted, not before.
   server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
   const bodies = new Bodies(limits)
   server.decorate('errorSent', (code: ErrorCode) => services.observer.errorSent(code))
@@ -171,7 +171,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   addCallGates(server, options)
   server.removeAllContentTypeParsers()
-  // The body of a request to an unknown path is never needed.
+  // The body of a request to an unknown path is not read.
   server.addContentTypeParser('*', async (request: FastifyRequest) => {
     return request.is404 ? null : bodies.read(request, request.state.route.bodyLimit ?? limits.bodyBytesMax)
   })
@@ -182,7 +182,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     }
     const { endpoint } = request.state.route.config
     if (endpoint && request.state.caller) {
-      // Recorded before it is answered, so that a process killed now does not leave a call without its row.
+      // Record the call before replying: if the process is killed now, the call must still have its row.
       await readiness.track(recordUnread(services, callOf(request, endpoint, request.state.caller), fault))
     }
     return sendError(request, reply, fault)

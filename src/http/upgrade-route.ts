@@ -1,4 +1,4 @@
-/** Refuses a WebSocket upgrade on the responses endpoint; clients then send the same request by POST at once. */
+/** Refuses WebSocket upgrades on the responses endpoint; clients then send the same request by POST at once. */
 
 import type { FastifyInstance } from 'fastify'
 import { GatewayError } from '../errors.ts'

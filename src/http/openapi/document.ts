@@ -28,7 +28,7 @@ export interface OpenApi {
   readonly operations: readonly DescribedOperation[]
 }
 
-/** What every error of a status has in common. */
+/** For each status, what all its errors have in common. */
 const ERROR_MEANINGS: readonly (readonly [status: number, meaning: string])[] = [
   [400, 'The request is not valid; the message says what to correct.'],
   [401, 'The API key is missing, wrong, revoked, paused or expired.'],
@@ -174,7 +174,7 @@ function reference(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** Status and meaning of every possible answer of an operation. Free operations cannot run out of balance. */
+/** Status and meaning of every possible reply to an operation. One that is not billed never replies 402 or 502. */
 function answersOf({ billed }: Operation): readonly (readonly [string, string])[] {
   const rows = Object.values(ERRORS)
   const errors = ERROR_MEANINGS.filter(([status]) => billed || (status !== 402 && status !== 502)).map(
@@ -197,7 +197,9 @@ function fieldsOf({ request }: Operation): DescribedOperation['fields'] {
   }))
 }
 
-/** The fallback entry if the endpoint serves it, else the first entry that it serves. */
+/**
+ * The model in an operation's example: the fallback entry if the endpoint serves it, otherwise the first entry that it serves.
+ */
 function exampleModel({ catalogue }: OpenApiOptions, { endpoint }: Operation): string {
   const { fallback } = catalogue.settings
   const served = catalogue.servedOn(endpoint ?? 'messages').map(item => item.entry.id)

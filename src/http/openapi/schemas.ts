@@ -1,4 +1,4 @@
-/** JSON Schema of the API's bodies: the fields that the gateway reads; others are allowed. */
+/** JSON Schemas of the API's bodies. They list the fields that the gateway reads; other fields are allowed. */
 
 import { PERIODS } from '../../lib/period.ts'
 
@@ -9,7 +9,7 @@ interface Field {
   readonly description: string
 }
 
-/** An open object; fields whose name ends in `*` are required. */
+/** Schema of an object that may have other fields too. An asterisk after a name makes the field required. */
 export function object(fields: Readonly<Record<string, Field>>): Schema {
   const entries = Object.entries(fields).map(([name, field]) => [name.replace('*', ''), field] as const)
   const required = Object.keys(fields)
