@@ -1,6 +1,6 @@
 /**
- * Decides who may start a call. A call is admitted while the requested holds fit; it waits while other calls hold the
- * money; it is refused at once when the balance is 0. First come, first served per wallet.
+ * Decides which calls may start. A call is admitted if its hold fits into the wallet's free money, waits while other calls hold
+ * that money, and is refused at once if the balance is 0. First come, first served per wallet.
  */
 
 import assert from 'node:assert/strict'
@@ -21,7 +21,7 @@ interface Waiter {
   readonly row: HoldRow
   readonly settled: (answer: HoldAnswer) => void
   readonly failed: (error: unknown) => void
-  /** Ends the wait. Set when it timed out or the client left while a hold is being placed, whose answer still counts. */
+  /** Ends the wait, once the answer to a hold being placed is known. Set if the wait timed out or the client left before that. */
   given: (() => void) | null
   placed: boolean
 }
@@ -30,7 +30,7 @@ interface WalletQueue {
   readonly accountId: number
   readonly waiters: Waiter[]
   busy: boolean
-  /** Waiters to try after the current attempt, because money was freed meanwhile. */
+  /** How many waiters to try after the current attempt, because money was freed in the meantime. */
   woken: number
   timer: NodeJS.Timeout | undefined
 }
@@ -39,7 +39,7 @@ export class Admission {
   readonly #placing: Placing
   readonly #limits: LedgerLimits
   readonly #queues = new Map<number, WalletQueue>()
-  /** A key's account never changes. This only picks queues; it never decides about money. */
+  /** Account of each key, which never changes. Only used to find the right queue, never to decide about money. */
   readonly #accountOfKey = new Map<string, number>()
   #waiting = 0
   #closed = false
@@ -49,7 +49,7 @@ export class Admission {
     this.#limits = limits
   }
 
-  /** Implements Ledger.admit. Once it has returned or thrown, nothing is in progress for the call, unless Postgres is down. */
+  /** Implements Ledger.admit. When it returns or throws, nothing is left in progress for the call, unless Postgres is down. */
   async admit(request: HoldRequest, { signal }: AdmissionOptions): Promise<HoldAnswer> {
     checkHold(request)
     signal.throwIfAborted()
@@ -67,12 +67,12 @@ export class Admission {
     return this.#wait(accountId, row, signal)
   }
 
-  /** True while calls of this account are waiting for money. */
+  /** Whether calls of this account are waiting for money. */
   isQueued(accountId: number): boolean {
     return this.#queues.has(accountId)
   }
 
-  /** Reports what a settlement or credit in this process left in a wallet, to the calls waiting for it. */
+  /** Tells the calls waiting for a wallet what a settlement or credit in this process has left in it. */
   wake(accountId: number, state: WalletState | null): void {
     const queue = this.#queues.get(accountId)
     if (queue === undefined) return
@@ -147,7 +147,7 @@ export class Admission {
     queue.timer = setTimeout(() => this.#try(queue, 1), delay)
   }
 
-  /** Tries the first `count` waiters in order; as long as all succeed, goes on with twice as many. */
+  /** Tries the first `count` waiters in order. If all succeed, continues with twice as many. */
   #try(queue: WalletQueue, count: number): void {
     if (queue.busy) {
       queue.woken = Math.max(queue.woken, count)
@@ -189,7 +189,7 @@ export class Admission {
 
   #answerAll(queue: WalletQueue, answer: HoldAnswer): void {
     for (const waiter of [...queue.waiters]) {
-      // A waiter whose hold is being placed gets Postgres' answer.
+      // A waiter whose hold is being placed gets Postgres' answer instead.
       if (!waiter.placed) waiter.settled(answer)
     }
   }
@@ -222,7 +222,9 @@ function answerOf(result: HoldResult): HoldAnswer | null {
   return balanceMicroVnd === ZERO_MICRO_VND ? { outcome: 'empty' } : null
 }
 
-/** How many waiters the money covers; at least one, because holds may be cut and the figure may be stale. */
+/**
+ * How many waiters the money is enough for; at least one, because a hold may be cut to what is left, and the figure may be stale.
+ */
 function fitting(queue: WalletQueue, availableMicroVnd: bigint): number {
   let left = availableMicroVnd
   let count = 0

@@ -1,6 +1,6 @@
 /**
- * Takes over spools of dead processes on this disk. The kernel releases a spool's lock when its process ends, so whoever
- * gets the lock knows that the process is gone. This process settles what the dead one had finished, and only then declares
+ * Takes over the spools of dead processes on this disk. The kernel releases a spool's lock when its process ends, so whoever gets
+ * the lock knows that the process is gone. This process settles the calls that the dead one had finished, and only then declares
  * it dead, because that frees its holds.
  */
 
@@ -25,12 +25,15 @@ export interface Adopter {
   readonly pools: { readonly life: StatementPool }
   readonly settling: Settling
   readonly databaseId: string
-  /** The database's history; null: not known yet. */
+  /** The history that the database is in; null if it is not known yet. */
   readonly history: string | null
   readonly setAside: SetAsideReport
 }
 
-/** True when a process turned out to be dead, so that its holds may need freeing. */
+/**
+ * Takes over every spool that it can lock. Resolves to true if a process turned out to be dead, so that it may have left holds to
+ * free.
+ */
 export async function adoptSpools(adopter: Adopter): Promise<boolean> {
   const { options } = adopter
   const own = spoolFolder(options, options.instanceName)
@@ -71,7 +74,7 @@ async function adopt(adopter: Adopter, folder: string, name: string): Promise<bo
   spool.tidy()
   spool.close()
   const isDead = await fenceNamed(pools.life, { name, history })
-  // Finished settlements are retained, in case the database fails over to a standby without them.
+  // Finished settlements are kept for a while, in case the database fails over to a standby that lacks them.
   const isOld = Date.now() - statSync(folder).mtimeMs >= limits.spoolRetentionMs
   const isClear = spool.setAside.lines + spool.setAside.files === 0
   if (spool.isEmpty && isClear && isOld) rmSync(folder, { recursive: true, force: true })

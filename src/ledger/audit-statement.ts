@@ -1,12 +1,12 @@
-/** The audit's SQL: the same rules for the whole journal and for what came after the last proven point. */
+/** The audit's SQL. Full and incremental audits apply the same rules. */
 
 /**
- * `full` reads every row of the journal. `incremental` reads what came after the point up to which each wallet was last proven;
- * wallets without such a point are read whole.
+ * `full` reads every row of the journal. `incremental` reads each wallet's rows after the point up to which it was last proven,
+ * and all rows of a wallet without such a point.
  */
 export type AuditMode = 'full' | 'incremental'
 
-/** Sums of calls by their rows and by days, compared with each other. */
+/** Sums that must be the same over the usage rows and over the daily sums. */
 const SUMS = [
   'calls',
   'errors',
@@ -20,17 +20,20 @@ const SUMS = [
 ] as const
 const list = (text: (name: (typeof SUMS)[number]) => string): string => SUMS.map(text).join(', ')
 
-/** From this day on, sums may still change: until an hour after its end, settlements may be added to a day. */
+/** The first day whose sums may still change: settlements may be added to a day until an hour after it ends. */
 const OPEN_SINCE = `((now() - interval '1 hour') at time zone 'Asia/Ho_Chi_Minh')::date`
 
-/** Rows of a journal table that the audit reads, past `after`: looked up by account, unless it reads all of them. */
+/**
+ * The rows of a journal table that an audit reads. A full audit reads them all; an incremental one looks up those of each account
+ * past `after`.
+ */
 function rowsOf(table: string, mode: AuditMode, after: string): string {
   if (mode === 'full') return `select * from ${table}`
   return `select rows.* from due cross join lateral (
     select * from ${table} where ${table}.account_id = due.account_id and ${table}.seq > ${after} offset 0) rows`
 }
 
-/** Where the audit of each wallet begins: at its proven point, else after its retired rows, else at the beginning. */
+/** Where the audit of each wallet begins: at its proven point, otherwise after its retired rows, otherwise at its first row. */
 const startOf = (mode: AuditMode): string => `
 with start as materialized (
   select wallet.account_id, coalesce(point.seq, retired.upto_seq, 0) as seq,
@@ -133,7 +136,7 @@ verdict as (
          left join retired_check using (account_id)
          left join refund_check using (account_id)),`
 
-/** Rows whose accounts have no wallet. */
+/** Counts rows whose account has no wallet. */
 const orphansOf = (mode: AuditMode): string => {
   const all = ['credit', 'usage_retired', 'hold', 'api_key', 'audit_point']
   const tables = mode === 'full' ? ['usage', 'usage_daily', ...all] : all
@@ -148,7 +151,10 @@ const POINT = ['seq', 'balance_micro_vnd', 'retired_seq', 'calls', 'uncollected_
 const POINT_DAYS = `days_from, ${list(name => `day_${name}`)}`
 const assigned = (names: string): string => names.replace(/\w+/g, name => `${name} = excluded.${name}`)
 
-/** Records how far each wallet is proven now. Wallets with a difference are read whole by the next audits. */
+/**
+ * Records up to which point each wallet is now proven. After a full audit, a wallet with a difference has no such point, so later
+ * audits read all of its rows.
+ */
 const moveOf = (mode: AuditMode): string => `,
 moved as (
   insert into audit_point as p (account_id, ${POINT.join(', ')}, ${POINT_DAYS})

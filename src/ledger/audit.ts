@@ -1,4 +1,4 @@
-/** AUDIT: recomputes every wallet from its journal and compares. Every difference must be zero. */
+/** The audit of the ledger: recomputes every wallet from its journal and compares. Every difference must be zero. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -7,23 +7,23 @@ import { type AuditMode, auditStatement } from './audit-statement.ts'
 export interface AuditReport {
   /** True when every difference is zero. */
   readonly clean: boolean
-  /** How many wallets (for the last three: rows) break each rule. */
+  /** How many wallets break each rule; for `charge`, `refund` and `orphan`, how many rows do. */
   readonly differences: {
     /** The balance is not the sum of the journal. */
     readonly balance: number
-    /** The journal's seq has a gap, or does not end at the wallet's. */
+    /** The journal's `seq` has a gap, or its last one is not the wallet's. */
     readonly seq: number
-    /** A balance_after is not the running sum. */
+    /** A row's `balance_after` is not the running sum. */
     readonly chain: number
     /** The held amount is not the sum of the open holds. */
     readonly held: number
-    /** The daily sums are not those of the usage rows, retired ones included. */
+    /** The daily sums differ from the sums over the usage rows, retired ones included. */
     readonly daily: number
-    /** The credits and the retired sums do not add up to the retired balance. */
+    /** The credits less what the retired calls were charged do not make the balance recorded at retirement. */
     readonly retired: number
-    /** Usage rows whose charge is not least(cost, balance before). */
+    /** Usage rows not charged least(cost, balance before the call). */
     readonly charge: number
-    /** Refunds whose call is not the account's, or was charged another amount. */
+    /** Refunds of another account's call, or of another amount than the call was charged. */
     readonly refund: number
     /** Journal rows, daily rows, holds and keys of accounts without a wallet. */
     readonly orphan: number
@@ -33,7 +33,7 @@ export interface AuditReport {
   readonly wallets: number
   readonly openHolds: number
   readonly calls: number
-  /** Cost that the balance could not cover. */
+  /** Total cost that balances could not cover. */
   readonly uncollectedMicroVnd: MicroVnd
 }
 
@@ -41,8 +41,8 @@ export interface AuditOptions {
   /** Default: `full`. */
   readonly mode?: AuditMode
   /**
-   * Moves the proven points of wallets without a difference. A full audit also deletes the points of wallets with one, so that
-   * the next audits read those whole. Needs a transaction that isolates by snapshot. Default: false.
+   * Whether to move the proven points of wallets without a difference. A full audit also deletes the points of wallets with one,
+   * so that the next audits read all of their rows. Needs a transaction with snapshot isolation. Default: false.
    */
   readonly movesPoints?: boolean
 }

@@ -1,8 +1,8 @@
-/** The number by which usage rows name the catalogue that admitted their calls. */
+/** Finds or assigns the number by which usage rows refer to the catalogue that admitted their calls. */
 
 import type { StatementPool } from '../lib/database.ts'
 
-// Looks the number up first: an insert that hits a conflict would consume a number at every start.
+// Look the number up first: an insert that hits a conflict would use up a number at every start.
 const FIND = 'select catalogue_id from catalogue where digest = $1'
 const ADD = `insert into catalogue (digest) values ($1) on conflict (digest) do update set digest = excluded.digest
   returning catalogue_id`

@@ -1,4 +1,4 @@
-/** Preconditions on callers of the ledger. Breaking one is a programmer's error and fails that call only. */
+/** Preconditions for callers of the ledger. Violating one is a programming error and fails only that call. */
 
 import assert from 'node:assert/strict'
 import { isUuid } from '../lib/ids.ts'
@@ -7,21 +7,21 @@ import type { HoldRequest, Settlement } from './types.ts'
 
 const COUNT_MAX = 1_000_000_000
 const PRICE_VND_MAX = 1_000_000_000
-/** 1,000,000,000 VND per call: far above any price, far below what a bigint sum can hold. */
+/** Largest amount per call, 1,000,000,000 VND: far above any price, far below what a bigint sum can hold. */
 export const AMOUNT_MICRO_VND_MAX = 10n ** 15n
 const IDS = ['accountId', 'keyId'] as const
 const COUNTS = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens', 'images'] as const
 /** Longest name on a usage row, in characters. */
 export const NAME_CHARACTERS_MAX = 256
 
-/** Most attempts of one call that the limits allow. */
+/** Most attempts recorded for one call; the configured limits allow no more. */
 export const ATTEMPTS_MAX = 20
 const MS_MAX = 2 ** 31 - 1
-/** What clients may give as a tag: bounded, and safe in a header, a URL and a spreadsheet's cell. */
+/** What clients may send as a tag: at most 64 characters, and safe in a header, a URL and a spreadsheet's cell. */
 export const TAG = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,63}$/
 const LABEL = /^[\x21-\x7e]{1,100}$/
 
-/** Throws AssertionError for a hold that the statement could not accept. */
+/** Throws AssertionError for a hold that would make the statement fail. */
 export function checkHold(request: HoldRequest): void {
   assert(isUuid(request.callId), 'callId is not a lower-case UUID')
   assert(request.keyHash.length === 32, 'keyHash is not 32 bytes')
@@ -34,7 +34,7 @@ export function checkHold(request: HoldRequest): void {
   assert(isCount(request.priceVnd, PRICE_VND_MAX), 'priceVnd is not a whole number of dong')
 }
 
-/** Throws AssertionError for a settlement that the journal would refuse: one bad row would fail the whole batch. */
+/** Throws AssertionError for a settlement that the journal would reject: one bad row would fail its whole batch. */
 export function checkSettlement(call: Settlement): void {
   assert(isUuid(call.callId), 'callId is not a lower-case UUID')
   for (const name of IDS) if (!isCount(call[name], Number.MAX_SAFE_INTEGER)) assert.fail(`${name} is out of bounds`)
@@ -99,7 +99,7 @@ function isCount(value: number, max: number): boolean {
   return Number.isSafeInteger(value) && value >= 0 && value <= max
 }
 
-/** Makes a client's text well-formed and at most 256 characters long; the statement strips NULs. */
+/** Makes a name from a client well-formed and cuts it to 256 characters. The SQL statement removes NULs. */
 export function cleanName(name: string | null): string | null {
   return name === null ? null : name.slice(0, NAME_CHARACTERS_MAX).toWellFormed()
 }

@@ -1,25 +1,25 @@
-/** CREDIT: every movement of money except calls. */
+/** CREDIT: books every movement of money that is not a call. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { faultCode } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 
-/** Numbers in the table `credit`; never reused. */
+/** Numbers stored in the table `credit`. Never reuse one. */
 export const CREDIT_KINDS = { bank_topup: 1, adjustment: 2, refund: 3 } as const
 export type CreditKind = keyof typeof CREDIT_KINDS
 
 export interface CreditRequest {
   readonly accountId: number
-  /** Not 0. Negative amounts take money back, at most the balance. */
+  /** Not 0. A negative amount takes money back, at most the balance. */
   readonly amountMicroVnd: MicroVnd
   readonly kind: CreditKind
-  /** Identifies the cause: the same kind and reference are booked only once per account. */
+  /** Identifies the cause: within an account, a kind and reference are booked only once. */
   readonly reference: string
   readonly note?: string | null
 }
 
 export interface CreditAnswer {
-  /** `already`: this reference was booked before; the figures are from that time. */
+  /** `already`: this reference was booked before; the figures are those of that booking. */
   readonly outcome: 'credited' | 'already'
   readonly amountMicroVnd: MicroVnd
   readonly seq: number
@@ -40,9 +40,8 @@ select account_id, seq, $2::text::bigint, $3::text::smallint, $4, balance_micro_
 returning amount_micro_vnd, seq, balance_after_micro_vnd`
 
 /**
- * Books a credit once per account, kind and reference, inside the caller's transaction if `sql` is one. Throws an Error
- * that says what is wrong: no such account, a reference already used for another amount, or a debit larger than the
- * balance.
+ * Books a credit once per account, kind and reference; within the caller's transaction if `sql` is one. Throws an Error that says
+ * what is wrong: there is no such account, the reference has been used for another amount, or the debit exceeds the balance.
  */
 export async function credit(sql: Sql | AnySql, request: CreditRequest): Promise<CreditAnswer> {
   if (request.amountMicroVnd === 0n) throw new RangeError('a credit cannot be 0')
@@ -59,7 +58,7 @@ export async function credit(sql: Sql | AnySql, request: CreditRequest): Promise
   }
 }
 
-/** Locks the wallet first, so that the second statement sees a duplicate that has just committed. */
+/** Locks the wallet first, so that the second statement sees a duplicate that was committed only just before. */
 async function book(sql: AnySql, request: CreditRequest): Promise<CreditAnswer> {
   const account = String(request.accountId)
   const kind = String(CREDIT_KINDS[request.kind])

@@ -1,16 +1,19 @@
 /**
- * Sums days that are over, of all accounts: by entry, by account and by upstream. A settlement counts for the day on which
- * it is written, so a day does not change once its last transaction has committed. Sums by upstream are made from the
- * roll-up, so their days wait until the roll-up has passed them.
+ * Sums each day, once it is over, for all accounts: by entry, by account and by upstream. A settlement counts for the day on
+ * which it is written, so a day no longer changes once its last transaction has committed. Sums by upstream are computed from the
+ * roll-up, so a day has to wait until the roll-up has covered it.
  */
 
 import type { Sql } from '../lib/database.ts'
 import { patiently } from './roll-up.ts'
 
 export interface DayTotalsOptions {
-  /** How long a day must be over, in seconds; longer than any settlement takes to commit. Not used for sums by upstream. */
+  /**
+   * How many seconds ago a day must have ended; must exceed the time that any settlement takes to commit. Not used for sums by
+   * upstream.
+   */
   readonly lagSeconds?: number
-  /** Most days summed of each kind; each is a transaction of its own. */
+  /** Most days summed per call and kind of sum. Each day is a separate transaction. */
   readonly daysMax?: number
   readonly signal?: AbortSignal
 }
@@ -18,7 +21,7 @@ export interface DayTotalsOptions {
 const ZONE = `at time zone 'Asia/Ho_Chi_Minh'`
 const startOf = (day: string) => `(${day}::date::timestamp ${ZONE})`
 
-/** The next day to sum; null: every day that is over has been summed. */
+/** The next day to sum; null if every past day has been summed. */
 const NEXT = `select to_char(min(day), 'YYYY-MM-DD') as day from usage_daily
   where day >= (select days_summed_before from call_roll_up)
     and day < ((now() - make_interval(secs => $1::text::integer)) ${ZONE})::date`
@@ -46,12 +49,12 @@ const MARK = 'update call_roll_up set days_summed_before = $1::text::date + 1'
 const MARK_UPSTREAMS = 'update call_roll_up set upstreams_summed_before = $1::text::date + 1'
 
 export interface SummedDays {
-  /** Days summed by entry and by account. */
+  /** Days summed by entry and by account; `upstreamDays` counts those summed by upstream. */
   readonly days: number
   readonly upstreamDays: number
 }
 
-/** Returns how many days were summed. Several processes may run it: they wait for each other. */
+/** Sums past days and returns how many. Several processes may run it: they take turns. */
 export async function sumDays(sql: Sql, options: DayTotalsOptions = {}): Promise<SummedDays> {
   const { lagSeconds = 60 } = options
   const days = await sumEach(sql, options, { next: [NEXT, [String(lagSeconds)]], sum: [...SUM, MARK] })
@@ -80,23 +83,23 @@ async function sumEach(
   return daysMax
 }
 
-/** One bound on each side: given two, the planner believes the loose one, and reads a month of days instead of one. */
+/** Each side has a single bound: given two, the planner believes the loose one, and reads a month of days instead of one. */
 const SUMMED = `day >= $1::text::date and day < (select least($2::text::date, days_summed_before) from call_roll_up)`
 const NOT_SUMMED = `day >= (select greatest($1::text::date, days_summed_before) from call_roll_up) and day < $2::text::date`
 /**
- * Sums by day and entry, from day $1 to before $2, for statements that sum them further: from `entry_daily` as far as it
- * goes, from `usage_daily` after that.
+ * SQL for the sums of each day and entry, from day $1 to before day $2: from `entry_daily` for the days that it covers, otherwise
+ * from `usage_daily`, which has several rows per day and entry.
  */
 export const ENTRY_DAYS = `(
   select day, entry_id, ${COLUMNS} from entry_daily where ${SUMMED}
   union all
   select day, entry_id, ${COLUMNS} from usage_daily where ${NOT_SUMMED}) days`
-/** The same sums by day and account. */
+/** Like ENTRY_DAYS, by day and account. */
 export const ACCOUNT_DAYS = `(
   select day, account_id, ${COLUMNS} from account_daily where ${SUMMED}
   union all
   select day, account_id, ${COLUMNS} from usage_daily where ${NOT_SUMMED}) days`
-/** The same by day and upstream, of calls that are rolled up; a day that is not summed yet has several rows. */
+/** Like ENTRY_DAYS, by day and upstream, for calls that have been rolled up. A day not yet summed has several rows. */
 export const UPSTREAM_DAYS = `(
   select day, upstream_id, calls, errors, input_tokens, output_tokens, charged_micro_vnd, upstream_cost_micro_vnd,
          upstream_cost_calls

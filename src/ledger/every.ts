@@ -1,11 +1,11 @@
-/** Background work of the ledger. */
+/** Repeats the ledger's background tasks. */
 
 import { classifyFault } from '../lib/database.ts'
 import type { LedgerOptions } from './options.ts'
 
 interface Watched {
   readonly options: Pick<LedgerOptions, 'report'>
-  /** False from a run that cannot reach Postgres until one that succeeds. */
+  /** Turns false when a task cannot reach Postgres, and true again when one succeeds. */
   available: boolean
 }
 

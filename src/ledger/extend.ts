@@ -1,4 +1,4 @@
-/** EXTEND: grows the holds of n running calls of any wallets in one statement. */
+/** EXTEND: grows the holds of a batch of running calls, of any wallets, in one statement. */
 
 import { elementsOf, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -6,9 +6,9 @@ import { packedRows } from '../lib/packed-rows.ts'
 import type { ExtendRequest } from './types.ts'
 
 export interface ExtendResult {
-  /** Amount set aside for this call now. Null when it has no hold: it was settled, or a crash of Postgres lost its hold. */
+  /** What is held for this call now. Null if it has no hold: the call was settled, or a crash of Postgres lost the hold. */
   readonly heldMicroVnd: MicroVnd | null
-  /** The wallet's balance less holds after the statement; may be negative. Null without a wallet. */
+  /** The wallet's balance less all holds after the statement; may be negative. Null if there is no wallet. */
   readonly freeMicroVnd: MicroVnd | null
 }
 
@@ -19,11 +19,11 @@ const REQUESTS = packedRows<ExtendRequest>()({
 })
 
 /**
- * Grows each hold to the requested total, in order, while free money lasts; the call that takes the last of it gets
- * part of its request. Requests name totals, so that a statement whose answer was lost can be repeated.
+ * Grows each hold to the requested total, in order, while free money lasts; the call that takes the last of it gets less than it
+ * requested. Requests name totals, not increments, so that a statement can be repeated when its answer was lost.
  *
- * Locks as HOLD and SETTLE do: wallets in account order, then their holds. Locked rows are fresh, and both updates only
- * add to what they find. As in those, a window function brings wallets and calls together.
+ * Locks in the same order as HOLD and SETTLE: wallets in account order, then their holds. Locking reads the newest version of
+ * each row, and both updates only add to it. As in those statements, a window function brings wallets and calls together.
  */
 export const EXTEND = `
 with requests as materialized (${REQUESTS.select('$1', ['account_id', 'call_id', 'want'])}),
@@ -31,19 +31,19 @@ locked_wallets as materialized (
   select account_id, balance_micro_vnd - held_micro_vnd as free
     from wallet where account_id in (select account_id from requests)
    order by account_id for no key update),
--- Calls whose holds are gone by now are left out.
+-- Leaves out calls whose holds no longer exist.
 locked_holds as materialized (
   select requests.n, hold.account_id, hold.call_id, greatest(0, requests.want - hold.amount_micro_vnd) as more,
          hold.amount_micro_vnd as amount
     from requests join hold on hold.account_id = requests.account_id and hold.call_id = requests.call_id
    where (select count(*) from locked_wallets) > 0
    order by requests.n for no key update of hold),
--- One row for each wallet, and after it one for each of its calls.
+-- One row for each wallet, followed by one row for each of its calls.
 wallets_and_calls as (
   select account_id, 0 as n, null::uuid as call_id, 0::bigint as more, null::bigint as amount, free from locked_wallets
   union all
   select account_id, n, call_id, more, amount, null from locked_holds),
--- Each row with the free money of its wallet, and what the calls before it request.
+-- Adds to each row the free money of its wallet and what earlier calls of the wallet request.
 calls as (
   select account_id, n, call_id, more, amount, first_value(free) over its_wallet as free,
          (sum(more) over its_wallet - more)::bigint as before
@@ -63,10 +63,10 @@ select array_agg(n)::text as n, array_agg(account_id)::text as account_id, array
        array_agg(left_over)::text as free
   from (select *, free - sum(granted) over (partition by account_id) as left_over from grants) answers`
 
-/** One row for the whole batch, with an array per column. */
+/** The batch's answers in a single row: one array per column. */
 type Row = Readonly<Record<'n' | 'account_id' | 'amount' | 'free', string | null>>
 
-/** One answer per request, in order. Rejects with the driver's error. A call may occur only once. */
+/** Returns one answer per request, in order. Rejects with the driver's error. A call must not occur twice. */
 export async function extendHolds(
   pool: StatementPool,
   requests: readonly ExtendRequest[],
@@ -81,7 +81,7 @@ export async function extendHolds(
   for (let index = 0; index < numbers.length; index++) {
     freeOf.set(Number(accountIds[index]), microVnd(BigInt(free[index]!)))
     const place = Number(numbers[index])
-    // A row with n = 0 is a wallet's.
+    // Rows with n = 0 stand for wallets.
     if (place > 0) held[place - 1] = microVnd(BigInt(amounts[index]!))
   }
   return requests.map(({ accountId }, index) => ({

@@ -49,7 +49,7 @@ export class Extending {
     })
   }
 
-  /** Implements Ledger.extend. The queue is bounded, because a running call has at most one request. */
+  /** Implements Ledger.extend. The queue is bounded: a running call has at most one request in it. */
   extend(request: ExtendRequest, { signal }: { readonly signal: Cancellation }): Promise<ExtendAnswer | null> {
     const wantMicroVnd =
       request.wantMicroVnd > AMOUNT_MICRO_VND_MAX ? microVnd(AMOUNT_MICRO_VND_MAX) : request.wantMicroVnd
@@ -62,7 +62,7 @@ export class Extending {
     return queueLoad('extensions', this.#batcher, null)
   }
 
-  /** Requests without an answer are dropped. */
+  /** Answers all waiting requests with null. */
   stop(): void {
     this.#stopped = true
   }
@@ -85,7 +85,7 @@ export class Extending {
     }
   }
 
-  /** A hold lost in a crash is not placed again: its call continues for as much as the wallet would have granted. */
+  /** A hold lost in a crash is not placed again. The call may continue for the amount that the wallet would have granted. */
   #answer({ wantMicroVnd }: ExtendRequest, { heldMicroVnd, freeMicroVnd }: ExtendResult): ExtendAnswer {
     const { extensions } = this.#options.metrics
     if (heldMicroVnd === null) {

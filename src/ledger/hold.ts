@@ -1,4 +1,4 @@
-/** HOLD: sets money aside for n calls of any wallets in one statement, and verifies their keys. */
+/** HOLD: verifies the keys of a batch of calls, of any wallets, and sets money aside for them, all in one statement. */
 
 import type { EndpointCode } from '../catalogue/endpoints.ts'
 import { elementsOf, type StatementPool } from '../lib/database.ts'
@@ -10,16 +10,16 @@ import { type KeyLimit, PRICE_PER_CODES, type PricePer, REFUSED_KEY_STATES, type
 export interface HoldRow {
   readonly keyHashHex: string
   readonly callId: string
-  /** The smallest hold that admits the call, unless nothing else is held. */
+  /** The smallest hold that admits the call. If nothing else is held, less is enough. */
   readonly wantMicroVnd: MicroVnd
-  /** The largest hold for it, up to a sixteenth of the balance. */
+  /** The largest hold for the call; also limited to a sixteenth of the balance. */
   readonly wantMaxMicroVnd: MicroVnd
   readonly entryId: string
   readonly requestedName: string | null
   readonly endpoint: EndpointCode
   readonly priceVnd: number
   readonly pricePer: PricePer
-  /** Family of the entry. */
+  /** The entry's family. */
   readonly family: string
 }
 
@@ -29,15 +29,15 @@ export type HoldResult =
       readonly active: true
       readonly accountId: number
       readonly keyId: number
-      /** Amount set aside for this call; null when nothing was. */
+      /** Amount set aside for this call; null if nothing was. */
       readonly heldMicroVnd: MicroVnd | null
-      /** The wallet's balance when the statement ran; null when this call already had its hold. */
+      /** The wallet's balance when the statement ran; null if this call already had its hold. */
       readonly balanceMicroVnd: MicroVnd | null
-      /** Balance less the holds of all earlier calls, at least 0; null as above. */
+      /** The balance less the holds of all earlier calls, at least 0; null if this call already had its hold. */
       readonly freeMicroVnd: MicroVnd | null
       /**
-       * Why nothing was set aside if the wallet is not the reason: the key's limit, or a model that the key may not call.
-       * `limited`: the key has a limit, so the call has to be placed within limits.
+       * Why nothing was set aside, unless it was for lack of money in the wallet: the key's limit, or a model that the key may
+       * not call. `limited`: the key has a limit, so the call needs HOLD_WITHIN_LIMITS.
        */
       readonly refusal: KeyLimit | 'model' | 'limited' | null
     }
@@ -57,7 +57,7 @@ const REQUESTS = packedRows<HoldRow>()({
 
 const KNOWN = `
 with requests as materialized (${REQUESTS.select('$1', ['key_hash', 'call_id', 'want', 'want_max'])}),
--- The requests with the account and key of each, and the hold that it may have already.
+-- Each request with its account, its key, and the hold that it may already have.
 known as materialized (
   select n, v, requests.call_id, want, want_max, opened.account_id, opened.key_id, held.amount_micro_vnd as had,
          case when opened.key_id is null then 'unknown'
@@ -77,7 +77,7 @@ locked_wallets as materialized (
   select account_id from wallet where account_id in (select account_id from known where refusal is null)
    order by account_id for no key update),
 `
-/** Calls of keys with a limit, each with what is left for it. */
+/** The calls of keys with a limit, each with what the limit still allows. */
 const LIMITED_CALLS = `standings as materialized (
   select of_key.account_id, of_key.key_id, of_key.standing
     from (select array_agg(account_id) as accounts, array_agg(key_id) as keys
@@ -113,11 +113,11 @@ const ASKED_WITHIN_LIMITS = `
    union all
   select n, v, call_id, least(want, most), most, account_id, key_id, rest from limited_calls where most > 0`
 const GRANTED = `),
--- What the calls of each wallet want, in order.
+-- What the calls of each wallet request, in order.
 wants as materialized (
   select account_id, array_agg(want order by n) as wants, array_agg(want_max order by n) as wants_max
     from asked group by account_id),
--- The wallets grow their held sums by as much as the grants below add up to.
+-- Adds to each wallet's held sum what its calls are granted further below.
 updated_wallets as (
   update wallet set held_micro_vnd = wallet.held_micro_vnd + (
       select coalesce(max(case
@@ -132,13 +132,13 @@ updated_wallets as (
     from wants where wallet.account_id = wants.account_id and (select count(*) from locked_wallets) > 0
   returning wallet.account_id, old.balance_micro_vnd as balance,
             old.balance_micro_vnd - old.held_micro_vnd as free, old.held_micro_vnd as held),
--- One row for each wallet as it was, and after it one for each of its calls.
+-- One row for each wallet, with its figures before the update, followed by one row for each of its calls.
 wallets_and_calls as (
   select account_id, 0 as n, null::text[] as v, null::uuid as call_id, null::bigint as key_id, 0::bigint as want,
          0::bigint as want_max, null::bigint as rest, balance, free, held from updated_wallets
   union all
   select account_id, n, v, call_id, key_id, want, want_max, rest, null, null, null from asked),
--- Each row with its wallet's figures.
+-- Adds its wallet's figures to each row.
 calls as (
   select account_id, n, v, call_id, key_id, want, want_max, rest,
          first_value(balance) over its_wallet as balance, first_value(free) over its_wallet as free,
@@ -175,37 +175,36 @@ select array_agg(n)::text as n, array_agg(refusal)::text as refusal, array_agg(a
     union all`
 
 /**
- * Admits calls in order. A call's target is its maximum, but at most a sixteenth of the balance, so that sixteen such
- * calls can run side by side, and at least its minimum. It gets the target while free money (balance less holds) lasts.
- * If the target does not fit, it gets the rest, provided that this covers its minimum; the first call of a wallet
- * without holds gets the rest in any case. Calls behind it get nothing. A call that already has a hold gets the same
- * answer again.
+ * Admits calls in order. Each call aims at its maximum, but at most a sixteenth of the balance, so that sixteen such calls can
+ * run side by side, and at least at its minimum. It gets that target while free money (balance less holds) lasts. If the target
+ * does not fit, the call gets what is left, provided that this covers its minimum; the first call of a wallet without holds gets
+ * what is left in any case. Calls after it get nothing. A call that already has a hold gets the same answer again.
  *
- * A key's own limit is divided in the same way, before its wallet is. What its settled calls of the period cost and what its
- * calls in flight hold count against it. `key_standings` reads these figures for all such keys, after the wallets are locked,
- * and its rows reach the calls by a window function, as those of the wallets do. Most keys have no limit, and the steps for
- * one take time even if they find nothing to do. So HOLD goes without them, and answers `limited` for calls that need
+ * A key's own limit is divided in the same way, before the wallet is. Both the cost of the key's settled calls in the period and
+ * the holds of its calls in flight count against it. `key_standings` reads these figures for all such keys after the wallets are
+ * locked; like those of the wallets, its rows reach the calls by a window function. Most keys have no limit, and the steps for
+ * limits take time even if they find nothing to do. So HOLD omits them, and answers `limited` for calls that need
  * HOLD_WITHIN_LIMITS.
  *
- * Wallets are locked in account order before anything changes (`count(*) from locked_wallets`). A wallet's new figure
- * is computed from its own columns, because a CHECK must never see a figure based on a stale row. The update's rows are
- * put in front of the wallet's requests and passed down by a window function: joining two intermediate results would be
- * quadratic in a plan that serves every batch size.
+ * Wallets are locked in account order before anything changes (`count(*) from locked_wallets`). A wallet's new held sum is
+ * computed from the wallet's own columns, because a CHECK must never see a figure based on a stale row. The updated rows are put
+ * in front of the wallet's requests and passed down by a window function: joining two intermediate results would be quadratic in
+ * a plan that serves every batch size.
  */
 export const HOLD = `${KNOWN}${ASKED}${GRANTED}
     select n, 'limited', account_id, key_id, null, null, null
       from known where limited is not null and refusal is null) answers`
 
-/** Does the same for calls of any keys, also those with a limit. */
+/** Like HOLD, but also admits calls of keys with a limit. */
 export const HOLD_WITHIN_LIMITS = `${KNOWN}${LIMITED_CALLS}${ASKED}${ASKED_WITHIN_LIMITS}${GRANTED}
     select n, array_to_string(standing, ':') || ':' || limited, account_id, key_id, null, null, null
       from limited_calls where most <= 0) answers`
 
-/** One row for the whole batch, with an array per column. */
+/** The batch's answers in a single row: one array per column. */
 type Row = Readonly<Record<Column, string | null>>
 type Column = 'n' | 'refusal' | 'account_id' | 'key_id' | 'balance' | 'held' | 'free'
 
-/** One answer per row, in order. Rejects with the driver's error. */
+/** Returns one answer per request, in order. Rejects with the driver's error. */
 export async function placeHolds(
   pool: StatementPool,
   rows: readonly HoldRow[],
@@ -240,14 +239,14 @@ export async function placeHolds(
   return results
 }
 
-/** A null element in Postgres' array syntax. */
+/** How Postgres writes a null element of an array. */
 const NULL = 'NULL'
 
 function money(element: string): MicroVnd | null {
   return element === NULL ? null : microVnd(BigInt(element))
 }
 
-/** Reads a refusal: a word, or `limit:spent:held:period`. */
+/** Parses a refusal: a single word, or `limit:spent:held:period`. */
 function refusalOf(refusal: string): KeyLimit | 'model' | 'limited' | null {
   if (refusal === NULL) return null
   if (refusal === 'model' || refusal === 'limited') return refusal

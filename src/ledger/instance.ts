@@ -5,11 +5,11 @@ import { plainArray, type StatementPool } from '../lib/database.ts'
 import { ZERO_MICRO_VND } from '../lib/money.ts'
 import type { Settlement } from './types.ts'
 
-/** Status of a call whose process died before settling; it is not charged. */
+/** Status of a call whose process died before settling it. The call is not charged. */
 export const INTERRUPTED_STATUS = 599
 
 const REGISTER = 'insert into gateway_instance (name) values ($1) returning instance_id'
-/** Takes the process's lock, which lives as long as this connection: a free lock means that the process is gone. */
+/** Also takes the process's lock, which lasts as long as this connection: a free lock means that the process is gone. */
 const BEAT = `update gateway_instance set last_seen = now()
    where instance_id = $1::text::bigint and name = $2 and ended_at is null
   returning pg_try_advisory_lock(7, instance_id::integer) as locked,
@@ -20,7 +20,7 @@ const BEGIN_HISTORY = `insert into database_timeline (timeline)
 const HISTORY = 'select history from database_history'
 const END = 'update gateway_instance set ended_at = now() where instance_id = $1::text::bigint and ended_at is null'
 /**
- * Silence counts at the earliest from the beginning of the database's history: after a restore, `last_seen` is old, and the
+ * Silence is counted from the beginning of the database's history at the earliest: after a restore, `last_seen` is old, and the
  * processes need time to report again.
  */
 const FENCE = `
@@ -46,8 +46,9 @@ const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested
   to_char(greatest(h.opened_at, now() - interval '89 days'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened_at,
   least(2147483647, greatest(0, extract(epoch from now() - h.opened_at) * 1000))::integer as age_ms`
 /**
- * Holds of ended processes. If a process ended in an earlier history, its own spool may know more about them, so they wait. If
- * it has placed holds since its end, it was declared dead by mistake: it lives, and takes its holds along within seconds.
+ * Holds of ended processes, with two exceptions. If the process ended in an earlier history, its own spool may know more about
+ * them, so they have to wait. If the hold was placed after its process ended, the process was declared dead by mistake: it lives,
+ * and moves its holds to a new number within seconds.
  */
 const ABANDONED = `select ${HOLD_COLUMNS} from hold h join gateway_instance g using (instance_id)
   where h.call_id <> all ($1::uuid[])
@@ -82,7 +83,10 @@ export async function registerInstance(pool: StatementPool, name: string): Promi
   return rows[0]!.instance_id
 }
 
-/** Reports that this process lives. Null when another one declared it dead, or a restore lost its row: it must register again. */
+/**
+ * Reports that this process is alive. Null if another process declared it dead, or a restore lost its row: it must register
+ * again.
+ */
 export async function beat(
   pool: StatementPool,
   { instanceId, name }: { readonly instanceId: string; readonly name: string },
@@ -97,8 +101,8 @@ export async function beat(
 }
 
 /**
- * The history that the database is in; null when no process has seen it yet. If it has changed, settlements of the last
- * minutes may be missing, and their holds may be back.
+ * The database's current history; null if no process has recorded it yet. If it has changed, settlements of the last minutes may
+ * be missing, and their holds may have come back.
  */
 export async function readHistory(pool: StatementPool): Promise<string | null> {
   return (await pool.query<{ history: string }>(HISTORY, []))[0]?.history ?? null
@@ -109,8 +113,8 @@ export async function endInstance(pool: StatementPool, instanceId: string): Prom
 }
 
 /**
- * Marks dead processes as ended: an earlier one of this name, or one that has long been silent. Here and below, `history` is
- * the history to which this process has replayed its spool; if the database is in another, nothing happens.
+ * Marks dead processes as ended: earlier ones of this name, and any that have been silent for long. Here and below, `history` is
+ * the history to which this process has replayed its spool; in any other history, nothing happens.
  */
 export async function fenceDead(
   pool: StatementPool,
@@ -120,7 +124,7 @@ export async function fenceDead(
   await pool.query(FENCE, [self.instanceId, self.name, ...times, self.history])
 }
 
-/** Marks the dead processes of a name as ended; true when there was one. */
+/** Marks the dead processes of this name as ended; resolves to true if there was one. */
 export async function fenceNamed(
   pool: StatementPool,
   { name, history }: { name: string; history: string | null },
@@ -128,7 +132,7 @@ export async function fenceNamed(
   return (await pool.query(FENCE_NAMED, [name, history])).length > 0
 }
 
-/** Moves the holds of running calls to this process's new number. */
+/** Moves the holds of running calls from this process's former number to its new one. */
 export async function takeHoldsAlong(
   pool: StatementPool,
   move: { from: string; to: string; open: Iterable<string> },
@@ -151,7 +155,7 @@ export async function findAbandoned(
   return (await pool.query<HoldRow>(ABANDONED, parameters)).map(interrupted)
 }
 
-/** Finds holds of this process that none of its calls owns, and returns settlements that free them uncharged. */
+/** Finds holds of this process that belong to none of its running calls, and returns settlements that free them uncharged. */
 export async function findOrphans(
   pool: StatementPool,
   self: { instanceId: string; olderThanMs: number; open: Iterable<string>; limit: number; history: string | null },

@@ -1,4 +1,4 @@
-/** The ledger of one process: connections, instance, spool, admission and settling combined. */
+/** The ledger of one process: combines connections, registration, spool, admission and settling. */
 
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,16 +32,16 @@ import { Spool } from './spool.ts'
 import type { Ledger, Settlement } from './types.ts'
 
 export interface RunningLedger extends Ledger {
-  /** Lets calls waiting for this wallet continue, after a credit in this process. */
+  /** Lets calls that wait for this wallet continue, after a credit in this process. */
   wake(accountId: number): void
-  /** False while Postgres does not answer. */
+  /** False while Postgres is not responding. */
   readonly available: boolean
   metrics(): LedgerState
 }
 
 /**
- * Makes Postgres use one plan for every batch size, with index look-ups only: a table that was small or without statistics
- * at planning time may be large a minute later.
+ * Makes Postgres use one plan for every batch size, with index look-ups only: a table that was small or had no statistics when
+ * the statement was planned may be large a minute later.
  */
 const SESSION = {
   plan_cache_mode: 'force_generic_plan',
@@ -53,7 +53,7 @@ const SESSION = {
 
 const SPOOL_LOCK_POLL_MS = 20
 
-/** Most batches of holds freed by one sweep; the next one continues. */
+/** Most batches of holds that one sweep frees; the next sweep continues. */
 const SWEEP_ROUNDS_MAX = 100
 
 interface Parts {
@@ -62,24 +62,24 @@ interface Parts {
   readonly pools: { readonly holds: StatementPool; readonly settles: StatementPool; readonly life: StatementPool }
   readonly spool: Spool
   readonly settling: Settling
-  /** Calls of this process between admission and durable settlement. */
+  /** Ids of this process's calls, from admission until they are durably settled. */
   readonly open: Set<string>
   readonly metrics: LedgerMetrics
   readonly setAside: SetAsideReport
-  /** The database that this process started with. */
+  /** Identity of the database that this process started with. */
   readonly databaseId: string
   instanceId: string
-  /** This process's number until another one declared it dead; holds may still arrive under it for a while. Null: none. */
+  /** This process's number before another one declared it dead, or null. Holds may still be placed under it for a while. */
   former: { readonly instanceId: string; readonly untilMs: number } | null
-  /** The database's history to which this process's spool has been replayed. */
+  /** The database history to which this process's spool has been replayed. */
   history: string | null
   available: boolean
 }
 
 /**
- * Registers this process, settles what an earlier one of the same name left in the spool, frees the holds of dead
- * processes, then takes calls. The database must be migrated. Rejects when Postgres cannot be reached, and when a
- * running process uses the same name and spool.
+ * Starts the ledger: registers this process, settles what an earlier process of the same name left in the spool, and frees the
+ * holds of dead processes. The database must be migrated. Rejects if Postgres cannot be reached, or if a running process uses the
+ * same name and spool.
  */
 export async function createLedger(options: LedgerOptions): Promise<RunningLedger> {
   const limits = { ...LEDGER_LIMITS, ...options.limits }
@@ -100,14 +100,14 @@ export async function createLedger(options: LedgerOptions): Promise<RunningLedge
   }
 }
 
-/** Waits a while for the lock: a sibling that settles for a dead process of this name holds it briefly. */
+/** Waits a while for the lock, because a sibling may hold it briefly to settle for a dead process of this name. */
 async function lockSpool(options: LedgerOptions, folder: string, limits: LedgerLimits): Promise<FileLock> {
   const path = join(folder, 'lock')
   const lock = new FileLock(path)
   const deadline = performance.now() + limits.spoolLockMs
   while (performance.now() < deadline) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // The sibling may remove the folder when it is done, and a lock on a deleted file is no lock.
+    // The sibling may remove the folder when it is done. A lock on a deleted file protects nothing.
     if (lockExisting(lock, path)) return lock
     await sleep(SPOOL_LOCK_POLL_MS)
   }
@@ -203,7 +203,7 @@ async function start(given: {
       try {
         return await settling.settle({ ...settlement, catalogueId: catalogue })
       } catch (error) {
-        // An invalid settlement leaves an orphaned hold, which the sweep frees.
+        // An invalid settlement leaves a hold without a call, which the sweep frees.
         open.delete(settlement.callId)
         throw error
       }
@@ -254,14 +254,14 @@ function openPools(options: LedgerOptions, limits: LedgerLimits): Parts['pools']
   const pool = (purpose: string, connectionsMax: number, synchronousCommit: 'on' | 'off'): StatementPool =>
     openStatementPool({ ...shared, name: `gateway ${purpose}`, connectionsMax, synchronousCommit })
   return {
-    // Losing a hold in a crash of Postgres loses no money: only settlements charge.
+    // Holds need no synchronous commit: losing one in a crash of Postgres loses no money, because only settlements charge.
     holds: pool('holds', limits.concurrency, 'off'),
     settles: pool('settles', limits.concurrency, 'on'),
     life: pool('life', 1, 'on'),
   }
 }
 
-/** Keeps this process's row and lock alive, and detects failovers, after which recent settlements are sent again. */
+/** Keeps this process's row and lock alive, and detects failovers, after which it sends recent settlements again. */
 async function heartbeat(parts: Parts): Promise<void> {
   const { options, pools, spool, settling } = parts
   const self = () => ({ instanceId: parts.instanceId, name: options.instanceName })
@@ -289,11 +289,11 @@ async function heartbeat(parts: Parts): Promise<void> {
         `Postgres failed over or was restored; ${count} recent settlements were sent again`,
       )
     }
-    // Only now may holds of this history be freed.
+    // Holds of this history may be freed from now on, not before.
     parts.history = answer.history
     spool.history = answer.history
   }
-  // Files are deleted only now: while Postgres is away, the settlements that it may lack afterwards are kept.
+  // Delete old files only now: while Postgres is away, keep the settlements that it may lack when it returns.
   spool.tidy()
 }
 
@@ -304,7 +304,7 @@ async function takeAlong(parts: Parts): Promise<void> {
   if (performance.now() > former.untilMs) parts.former = null
 }
 
-/** Each process cleans up its own disk and holds; shared work is done by one of them. */
+/** Cleans up. Every process sees to its own disk and holds; a task shared by all is done by one of them. */
 async function sweep(parts: Parts): Promise<void> {
   const { options, limits, pools, open } = parts
   if ((await readHistory(pools.life)) !== parts.history) return
@@ -343,7 +343,7 @@ function report(parts: Parts, code: 'fenced' | 'spool_replayed' | 'holds_swept',
   parts.options.report({ level: code === 'fenced' ? 'warn' : 'info', code, message })
 }
 
-/** The database's identity: a failover, a standby and a restored backup keep it, another database has its own. */
+/** The database's identity. A failover, a standby and a restored backup keep it; another database has a different one. */
 async function readDatabaseId(pool: StatementPool): Promise<string> {
   const rows = await pool.query<{ database_id: string }>('select database_id from database_identity', [])
   return rows[0]!.database_id

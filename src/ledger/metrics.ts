@@ -1,4 +1,4 @@
-/** Counters of one process's ledger, for metrics. */
+/** Counters of one process's ledger, exported as metrics. */
 
 import type { QueueLoad } from '../lib/batcher.ts'
 import type { PoolLoad } from '../lib/database.ts'
@@ -10,31 +10,31 @@ import type { HoldAnswer } from './types.ts'
 const BATCH_CALLS = [1, 2, 5, 10, 25, 50, 100, 250, 500]
 const BATCH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 /**
- * Most entries whose money is counted separately: more than a catalogue has, but bounded, because a spool may name entries
- * of older catalogues.
+ * Most entries whose money is counted separately. More than a catalogue has; needed because a spool may name entries of older
+ * catalogues.
  */
 const ENTRIES_MAX = 20_000
 
-/** Statements that serve several calls at once. */
+/** Figures of one kind of statement that serves several calls at once. */
 export class BatchMetrics {
   readonly calls = new Histogram(BATCH_CALLS)
   readonly seconds = new Histogram(BATCH_SECONDS)
 
-  /** A batch was answered; `startedMs` is from `performance.now()`. */
+  /** Call when a batch has been answered; `startedMs` is from `performance.now()`. */
   answered(calls: number, startedMs: number): void {
     this.calls.observe(calls)
     this.seconds.observe((performance.now() - startedMs) / 1000)
   }
 }
 
-/** Amounts in µVND; as numbers they are exact up to 9·10⁹ VND. */
+/** Amounts in µVND. As numbers, they are exact up to 9·10⁹ VND. */
 interface Money {
   charged: number
   uncollected: number
 }
 
 export class LedgerMetrics {
-  /** Answers to calls that requested a hold; `failed` where there was none. */
+  /** Calls that requested a hold, by the answer that they got; `failed` if they got none. */
   readonly admissions: Record<HoldAnswer['outcome'] | 'failed', number> = {
     admitted: 0,
     refused_key: 0,
@@ -44,16 +44,16 @@ export class LedgerMetrics {
     waited: 0,
     failed: 0,
   }
-  /** Answers to streams that requested a larger hold: granted, cut because the wallet had less, or no hold found. */
+  /** Requests of streams for a larger hold: granted, cut because the wallet had less, or lost because the hold was not found. */
   readonly extensions = { granted: 0, cut: 0, lost: 0 }
   readonly holdBatches = new BatchMetrics()
   readonly extendBatches = new BatchMetrics()
   readonly settleBatches = new BatchMetrics()
-  /** Money by entry, counted when its settlements are durable. */
+  /** Money by entry, counted once settlements are durable. */
   readonly money = new Map<string, Money>()
   /** Holds freed because their call never ended. */
   holdsSwept = 0
-  /** Settlements resent from a spool. */
+  /** Settlements sent again from a spool. */
   settlementsReplayed = 0
 
   charged(entryId: string, { cost, charged }: { readonly cost: MicroVnd; readonly charged: MicroVnd }): void {
@@ -71,23 +71,23 @@ export class LedgerMetrics {
 
 /** A snapshot of this process's ledger, for metrics. */
 export interface LedgerState {
-  /** Calls that wait for money. */
+  /** Calls waiting for money. */
   readonly waiting: number
   readonly queues: readonly QueueLoad[]
-  /** Calls between asking for a hold and settling it durably. */
+  /** Calls between their request for a hold and their durable settlement. */
   readonly open: number
-  /** When the oldest of them began, in milliseconds since 1970; null: there is none. */
+  /** When the oldest of the `open` calls began, in milliseconds since 1970; null if there is none. */
   readonly oldestOpenedMs: number | null
-  /** Settlements not yet durable. */
+  /** Settlements that are not yet durable. */
   readonly owed: number
   readonly spool: { readonly owed: number; readonly bytes: number }
-  /** What the spools on this disk have set aside: untrusted lines, and files of another database. */
+  /** What has been set aside from the spools on this disk: untrusted lines, and files of other databases. */
   readonly setAside: { readonly lines: number; readonly files: number }
   readonly pools: readonly PoolLoad[]
   readonly counts: LedgerMetrics
 }
 
-/** When the oldest of these calls began: the set is in order of arrival, and call ids begin with the time. */
+/** When the oldest of these calls began. The set is in order of arrival, and a call id begins with the time. */
 export function oldestOf(open: ReadonlySet<string>): number | null {
   const [oldest] = open
   return oldest === undefined ? null : timeOf(oldest)

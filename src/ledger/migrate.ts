@@ -1,6 +1,6 @@
 /**
- * Migrates a database with the numbered files in migrations/, which are never edited once merged. A number may be
- * skipped and filled in later, because branches pick theirs before they merge.
+ * Applies the numbered files in migrations/, which are never edited once merged. A number may be skipped and filled in later,
+ * because branches pick their numbers before they merge.
  */
 
 import { createHash } from 'node:crypto'
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { faultCode, type Sql } from '../lib/database.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
-/** Advisory lock (7, 0); the numbers from 1 belong to the gateway instances. */
+/** Advisory lock (7, 0); the locks (7, 1) and up belong to gateway processes. */
 const LOCK = 'select pg_advisory_xact_lock(7, 0)'
 const PATIENCE = `select set_config('lock_timeout', $1, true)`
 const TABLE = `create table if not exists migration (
@@ -18,7 +18,7 @@ const APPLIED = 'select number, digest from migration'
 const ADD = 'insert into migration (number, name, digest) values ($1::text::integer, $2, $3)'
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** Another transaction was in the way for too long; the migrations before this one are applied. */
+/** Thrown if another transaction held a needed lock for too long. The migrations before this one have been applied. */
 export class MigrationBusyError extends Error {}
 
 interface Migration {
@@ -29,19 +29,22 @@ interface Migration {
 }
 
 export interface MigrateOptions {
-  /** Stops after the migration of this number. */
+  /** Number of the last migration to apply. */
   readonly upTo?: number
-  /** A change that waits for a lock blocks every call behind it, so it lets them pass after this time, in ms. */
+  /**
+   * Longest wait for a lock, in ms. While a migration waits, every call behind it is blocked; after this time it gives way to
+   * them.
+   */
   readonly lockTimeoutMs?: number
-  /** Pause before it tries again, in ms. */
+  /** Pause before the next attempt, in ms. */
   readonly pauseMs?: number
   readonly triesMax?: number
 }
 
 /**
- * Applies missing migrations in order and returns the names of those that this process applied. Each is a transaction of
- * its own, so that its locks are released before the next one begins. Several processes may call it at once; it returns when
- * none is missing. Rejects with MigrationBusyError, and with an Error when an applied file has been edited.
+ * Applies missing migrations in order and returns the names of those that this process applied. Each runs in its own transaction,
+ * so that its locks are released before the next one begins. Several processes may call it at once; each returns when none is
+ * missing. Rejects with MigrationBusyError, or with an Error if an applied file has been edited.
  */
 export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<readonly string[]> {
   const { upTo = Number.POSITIVE_INFINITY } = options
@@ -75,10 +78,10 @@ async function applyPatiently(
   }
 }
 
-/** A migration could not get a lock in time; the message is its name. */
+/** Thrown if a migration could not get a lock in time; the message is the migration's name. */
 class BlockedError extends Error {}
 
-/** Applies the next missing migration and returns its name; null: none is missing. */
+/** Applies the next missing migration and returns its name; null if none is missing. */
 async function applyNext(sql: Sql, files: readonly Migration[], lockTimeoutMs: number): Promise<string | null> {
   return sql.begin(async transaction => {
     await transaction.unsafe(LOCK)

@@ -1,14 +1,14 @@
-/** Every limit of the ledger in one place, with the values that a gateway runs with. */
+/** Every limit of the ledger, with the values used in production. */
 
 export interface LedgerOptions {
   readonly url: string
-  /** Stable, and unique among running processes: host and worker number. */
+  /** Stable, and unique among running processes: made of the host and the worker's number. */
   readonly instanceName: string
-  /** The spool's folder, on a disk that survives a restart of the process. */
+  /** Folder for the spool, on a disk that survives a restart of the process. */
   readonly spoolDir: string
-  /** Digest of the catalogue by which this process admits calls; absent: not recorded. */
+  /** Digest of the catalogue by which this process admits calls. Without it, calls are stored without a catalogue. */
   readonly catalogueDigest?: string
-  /** Events for the operator; never contain secrets, prompts or replies. */
+  /** Receives events for the operator. They never contain secrets, prompts or replies. */
   readonly report: (event: LedgerEvent) => void
   readonly limits?: Partial<LedgerLimits>
 }
@@ -36,49 +36,52 @@ export interface LedgerEvent {
 export interface LedgerLimits {
   /** Longest wait for money that other calls hold, in ms. */
   readonly admissionWaitMs: number
-  /** Most calls of this process waiting for money. */
+  /** Most calls of this process that may wait for money at once. */
   readonly waitersMax: number
   /** Pause between attempts for a wallet's waiting calls when no settlement in this process wakes them, in ms; jittered. */
   readonly admissionRetryMs: number
-  /** Total time for placing a hold while Postgres fails, in ms. */
+  /** How long placing a hold may take in all while Postgres fails, in ms. */
   readonly holdRetryMs: number
-  /** Most holds waiting for Postgres. */
+  /** Most holds that may wait for Postgres at once. */
   readonly holdsMax: number
-  /** Time after which a caller is told that its settlement is spooled, in ms. */
+  /** How long a caller waits for its settlement before it is told that this is spooled, in ms. */
   readonly settleWaitMs: number
   /** Longest pause between attempts to settle while Postgres fails, in ms. */
   readonly settleRetryMs: number
   /** Most settlements in memory; the rest stay in the spool until there is room. */
   readonly settlementsMax: number
-  /** Most concurrent statements, for holds and for settlements each. */
+  /** Most concurrent statements for holds, and as many for settlements. */
   readonly concurrency: number
   readonly batchMax: number
-  /** The server's statement timeout, in ms; the process waits 1 s longer. */
+  /** Statement timeout set in Postgres, in ms; this process waits 1 s longer. */
   readonly statementTimeoutMs: number
-  /** Longest wait for a new connection to Postgres, in ms; whole seconds. */
+  /** Longest wait for a new connection to Postgres, in ms; must be whole seconds. */
   readonly connectTimeoutMs: number
   readonly heartbeatMs: number
   readonly sweepMs: number
   /**
-   * Age, in ms, at which an unowned hold of this process is freed: one that was placed although its call had already failed,
-   * because Postgres had been away. Well above a statement's time, so that a hold just being placed is never freed.
+   * Age, in ms, at which a hold of this process is freed if none of its calls owns it: one that was placed after its call had
+   * failed because Postgres was away. Well above the time of a statement, so that a hold being placed is never freed.
    */
   readonly orphanMs: number
-  /** Silence, in ms, after which another process counts as dead if its lock is free. */
+  /** Time without a sign of life, in ms, after which another process counts as dead if its lock is free. */
   readonly lostAfterMs: number
-  /** After Postgres starts, every process gets this long to take its lock again before silence counts, in ms. */
+  /** Time after a start of Postgres during which no process counts as dead, so that each can take its lock again, in ms. */
   readonly restartGraceMs: number
-  /** Longest wait for settlements when closing, in ms; the spool keeps the rest. */
+  /** Longest wait for settlements when closing, in ms; the rest stay in the spool. */
   readonly closeWaitMs: number
   /** Longest wait at start-up for a sibling that is settling for a dead process of this name, in ms. */
   readonly spoolLockMs: number
   readonly spoolSegmentBytes: number
   readonly spoolSegmentMs: number
-  /** How long finished settlements stay in the spool, in ms, to be replayed after a failover that lost them. */
+  /** How long finished settlements stay in the spool, in ms, so that they can be sent again after a failover that lost them. */
   readonly spoolRetentionMs: number
-  /** Above this size, finished segments are deleted early, in bytes. */
+  /** Size of the spool, in bytes, above which finished segments are deleted early. */
   readonly spoolBytesMax: number
-  /** Largest file of damaged lines, in bytes; beyond it, the files that contain them are kept instead. */
+  /**
+   * Largest file of lines set aside as damaged, in bytes. Once it is full, the spool files that contain such lines are kept
+   * instead.
+   */
   readonly spoolSetAsideBytesMax: number
 }
 

@@ -1,4 +1,4 @@
-/** Places holds: batched, and retried with the same call id while Postgres fails. */
+/** Places holds in batches, and retries with the same call id while Postgres fails. */
 
 import { GatewayError } from '../errors.ts'
 import {
@@ -18,14 +18,14 @@ import type { LedgerEvent, LedgerLimits } from './options.ts'
 
 const LIMITED_KEYS_MAX = 10_000
 
-/** `first` may still have to queue; `queued` is at the head of its queue. */
+/** `first`: a new call, which may have to queue. `queued`: a call at the head of its queue. */
 export type Origin = 'first' | 'queued'
 
 interface GivenPlacement {
   readonly row: HoldRow
-  /** Whether its key had a limit of its own when this process last saw it. */
+  /** Whether the key had its own limit when this process last saw it. */
   readonly limited: boolean
-  /** Null if this process has not seen the key yet. */
+  /** The key's account; null if this process has not seen the key yet. */
   readonly accountId: number | null
   readonly origin: Origin
   readonly resolve: (result: HoldResult | null) => void
@@ -38,7 +38,7 @@ class Placement {
   readonly #deadline: Deadline
   /** Timed out. The caller has its error; the statement may still be running. */
   expired = false
-  /** Whether its key has a limit of its own. */
+  /** Whether the key has its own limit. */
   limited: boolean
 
   constructor(given: GivenPlacement, retryMs: number, lastFault: () => unknown) {
@@ -81,7 +81,7 @@ export interface PlacingOptions {
   readonly limits: LedgerLimits
   readonly report: (event: LedgerEvent) => void
   readonly instanceId: () => string
-  /** True while other calls of this account wait for money: a newcomer must not overtake them. */
+  /** Whether other calls of this account are waiting for money: a newcomer must not overtake them. */
   readonly isQueued: (accountId: number) => boolean
   readonly metrics: LedgerMetrics
 }
@@ -89,7 +89,7 @@ export interface PlacingOptions {
 export class Placing {
   readonly #options: PlacingOptions
   readonly #batcher: Batcher<Placement>
-  /** Hashes of keys that had a limit of their own. Being wrong only costs another statement. */
+  /** Hashes of keys that had their own limit when last seen. A wrong guess only costs a second statement. */
   readonly #limited = new Set<string>()
   #failures = 0
   #lastFault: unknown = 'Postgres did not answer in time'
@@ -110,9 +110,9 @@ export class Placing {
   }
 
   /**
-   * One attempt to get the money; null when the call has to queue first. Calls of one account share a queue, so that
-   * this process never blocks itself. Rejects with GatewayError ledger_unavailable when Postgres does not answer in
-   * time; a hold may exist then.
+   * Tries once to place the hold; null if the call has to queue first. Calls of one account share a queue, so that this process
+   * never blocks itself. Rejects with GatewayError `ledger_unavailable` if Postgres does not respond in time; the hold may exist
+   * nevertheless.
    */
   place(row: HoldRow, accountId: number | null, origin: Origin): Promise<HoldResult | null> {
     if (this.#batcher.size >= this.#options.limits.holdsMax)
@@ -164,7 +164,7 @@ export class Placing {
   }
 
   #recover(batch: Placement[], error: unknown): Again<Placement> {
-    // The same statement may have succeeded on a connection that then broke; the next attempt finds its hold.
+    // The statement may have succeeded on a connection that then broke. In that case, the next attempt finds the hold.
     if (classifyFault(error) === 'bug') {
       this.#options.report({
         level: 'error',

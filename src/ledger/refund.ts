@@ -1,4 +1,4 @@
-/** REFUND: gives back what one call was charged, once, by a credit that names the call. */
+/** REFUND: gives back what a call was charged, once, by a credit that refers to the call. */
 
 import type { AnySql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -7,24 +7,27 @@ import { credit } from './credit.ts'
 export interface RefundRequest {
   readonly callId: string
   readonly accountId: number
-  /** What the customer reads beside the refund. */
+  /** Shown to the customer with the refund. */
   readonly note: string
 }
 
 export type RefundAnswer =
-  /** `already`: the charge was given back before. */
+  /** `already`: the charge had been given back before. */
   | { readonly outcome: 'refunded' | 'already'; readonly amountMicroVnd: MicroVnd }
-  /** The call cost nothing, is not of this account, or its row has been retired. */
+  /** The call cost nothing, is not this account's, or its row has been retired. */
   | { readonly outcome: 'nothing' }
 
 const CHARGED = `select charged_micro_vnd from usage where call_id = $1::text::uuid and account_id = $2::text::bigint`
 
-/** The reference of a credit that refunds the call. */
+/** The reference of the credit that refunds a call. */
 export function refundReference(callId: string): string {
   return `call:${callId}`
 }
 
-/** Refunds within the caller's transaction. References are unique in an account: of two concurrent refunds, one is `already`. */
+/**
+ * Refunds a call within the caller's transaction. References are unique within an account: of two concurrent refunds, one gets
+ * `already`.
+ */
 export async function refundCall(sql: AnySql, { callId, accountId, note }: RefundRequest): Promise<RefundAnswer> {
   const [row] = await sql.unsafe(CHARGED, [callId, String(accountId)])
   const amountMicroVnd = microVnd(BigInt(row?.charged_micro_vnd ?? 0))

@@ -1,5 +1,5 @@
 /**
- * Replays a spool's settlements to the ledger. A valid checksum is proof enough. A line from a version without
+ * Sends a spool's settlements to the ledger again. A valid checksum is proof enough. A line written by a version without
  * checksums may be damaged and still parse, so it needs a matching hold or usage row.
  */
 
@@ -31,7 +31,7 @@ export interface Replay {
   readonly settling: Settling
 }
 
-/** Resolves with the number of settlements sent, once all are durable. */
+/** Resolves with the number of settlements sent, once all of them are durable. */
 export async function replay(
   spooled: readonly SpooledSettlement[],
   { spool, pool, settling }: Replay,

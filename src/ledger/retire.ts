@@ -2,16 +2,16 @@
 
 import type { Sql } from '../lib/database.ts'
 
-/** The database refuses settlements of calls older than 90 days, so a call retired later cannot be charged again. */
+/** The database rejects settlements of calls older than 90 days, so a call retired after that cannot be charged a second time. */
 export const RETIRE_DAYS_MIN = 92
 const ACCOUNTS_PER_PAGE = 500
 
 export interface RetireOptions {
-  /** Rows of calls that ended more days ago than this are retired; at least RETIRE_DAYS_MIN. */
+  /** Retires the rows of calls that ended more days ago than this; at least RETIRE_DAYS_MIN. */
   readonly olderThanDays: number
   /** Most rows per transaction; at least 1. */
   readonly batchRows?: number
-  /** Stops between two batches. */
+  /** Stops the run between two batches. */
   readonly signal?: AbortSignal
 }
 
@@ -20,7 +20,7 @@ export interface Retirement {
   readonly accounts: number
 }
 
-/** Accounts after $1 whose oldest row is old enough, and whether there may be more. */
+/** Accounts after $1 whose oldest row is old enough to retire, and whether there may be further accounts. */
 const PAGE = `with page as (select account_id from wallet where account_id > $1::text::bigint order by account_id limit $3::text::integer)
 select coalesce(max(page.account_id), 0)::text as last, count(*)::integer as seen,
        array_to_string(array_agg(page.account_id order by page.account_id) filter (where oldest.closed_at < now() - make_interval(days => $2::text::integer)), ',') as due
@@ -28,8 +28,8 @@ select coalesce(max(page.account_id), 0)::text as last, count(*)::integer as see
     select closed_at from usage u where u.account_id = page.account_id order by seq limit 1) oldest on true`
 
 /**
- * The next $3 rows of each account in $1, up to its first row that is too recent: a journal is cut at one place, even if
- * its times are out of order.
+ * The next $3 rows of each account in $1, but none from the first row on that is too recent: a journal is cut in one place, even
+ * if the times of its rows are out of order.
  */
 const SUM = `with due as (select unnest(string_to_array($1::text, ',')::bigint[]) as account_id),
   page as (
@@ -65,12 +65,12 @@ const DELETE = `with cut as (
   forgotten as (delete from client_request c using gone where c.call_id = gone.call_id and c.account_id = gone.account_id)
 select account_id::text as account, count(*)::integer as rows from gone group by account_id`
 
-/** Advisory lock (9, 0), for one transaction: concurrent runs take turns. */
+/** Advisory lock (9, 0), held for one transaction: concurrent runs take turns. */
 const LOCK = 'select pg_advisory_xact_lock(9, 0)'
 
 /**
- * Each batch, of one large account or of many small ones, sums and deletes in one transaction; a run may be interrupted and
- * repeated. Throws RangeError for too few days.
+ * Retires old usage rows. Each batch, of one large account or of many small ones, is summed and deleted in one transaction, so a
+ * run may be interrupted and repeated. Throws RangeError for too few days.
  */
 export async function retireUsage(sql: Sql, options: RetireOptions): Promise<Retirement> {
   const { olderThanDays, batchRows = 5000, signal } = options
@@ -98,7 +98,7 @@ export async function retireUsage(sql: Sql, options: RetireOptions): Promise<Ret
   return { rows, accounts }
 }
 
-/** Retires at most `rowsEach` rows of each account in one transaction; how many they were, by account. */
+/** Retires at most `rowsEach` rows of each account in one transaction. Returns the number of retired rows by account. */
 function retireBatch(
   sql: Sql,
   { due, days, rowsEach }: { due: readonly string[]; days: string; rowsEach: number },

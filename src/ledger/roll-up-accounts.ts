@@ -1,11 +1,13 @@
-/** ROLL UP for customers: each account's calls by hour, key, entry, status and tag, so that every filter has its sums at once. */
+/**
+ * Rolls up calls for customers' pages: by account, hour, key, entry, status and tag, so that the sums for every filter are ready.
+ */
 
 import type { Sql } from '../lib/database.ts'
 import { ENDED, markOf, type RolledUp, type RollUp, type RollUpOptions, rollUp } from './roll-up.ts'
 
-/** Days for which sums by hour are kept; older hours are merged into one row per day. */
+/** Days for which hourly sums are kept; older ones are merged into one row per day. */
 export const HOURS_DAYS = 35
-/** Days for which sums by day are kept: longer than any period that a page shows. */
+/** Days for which daily sums are kept: longer than any period that a page shows. */
 const DAYS = 400
 
 const SUMS = ['calls', 'input_tokens', 'cached_input_tokens', 'output_tokens', 'reasoning_tokens', 'images']
@@ -26,7 +28,7 @@ counted as (
 marked as (update usage_roll_up set closed_before = $2::text::timestamptz)
 select count(*)::integer as calls from ended`
 
-/** Merges a bounded number of hourly rows into days; each run takes the oldest. */
+/** Merges the oldest hourly rows, a limited number per run, into daily rows. */
 const MERGE = `
 with merged as (
   delete from usage_hourly where ctid = any(array(
@@ -43,7 +45,7 @@ const FORGET = `delete from usage_hourly where hour < now() - interval '${DAYS} 
 
 const ACCOUNTS: RollUp = { mark: markOf('usage_roll_up'), count: COUNT, tidy: [MERGE, FORGET] }
 
-/** Counts the calls that have ended since the last run, in turns. Several processes may run it: they wait for each other. */
+/** Counts the calls that have ended since the last run. Several processes may call it: they take turns. */
 export function rollUpAccounts(sql: Sql, options?: RollUpOptions): Promise<RolledUp> {
   return rollUp(sql, ACCOUNTS, options)
 }

@@ -1,52 +1,55 @@
 /**
- * ROLL UP: sums calls by the hour, some time after they ended, so that figures by upstream cost the calls themselves no time.
- * Each call is counted once: the mark, up to which all calls are counted, moves in the transaction that counts them.
+ * Rolls up calls into hourly sums some time after they ended, so that reports by upstream add no work to the calls themselves.
+ * All calls up to a mark have been counted; the mark moves in the transaction that counts, so each call is counted once.
  */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
 
 export interface RollUpOptions {
-  /** Most turns of one run; each turn is a transaction of its own. */
+  /** Most transactions of one run; each counts the calls of one period. */
   readonly turnsMax?: number
-  /** Length of the period whose calls one turn counts, in seconds. */
+  /** Bounds for the length of the period that one transaction counts, in seconds. */
   readonly secondsMin?: number
   readonly secondsMax?: number
-  /** How long ago a call must have ended; longer than any settlement takes from its time to its commit. */
+  /** How many seconds ago a call must have ended. Must exceed the time from a settlement's timestamp to its commit. */
   readonly lagSeconds?: number
   readonly signal?: AbortSignal
 }
 
 export interface RolledUp {
   readonly calls: number
-  /** Whether every call is counted that ended longer than the lag ago. */
+  /** Whether all calls have been counted that ended longer ago than the lag. */
   readonly done: boolean
 }
 
-/** With more than MANY_CALLS in a turn, the next turn's period is shorter; with fewer than FEW_CALLS, it is longer. */
+/** If a transaction counted more than MANY_CALLS, the next period is shorter; if fewer than FEW_CALLS, longer. */
 const MANY_CALLS = 20_000
 const FEW_CALLS = 2_000
-/** Days after which figures of attempts and first bytes, and of calls, are forgotten. */
+/** Days for which sums of attempts and of first bytes are kept. Sums of calls are kept for CALL_DAYS. */
 const ATTEMPT_DAYS = 35
 const CALL_DAYS = 400
 
-/** The statements that make one kind of sums. */
+/** The statements that compute one kind of sums. */
 export interface RollUp {
-  /** Locks and reads the mark; $1: seconds in a turn, $2: the lag. Made by `markOf`. */
+  /** Locks and reads the mark; $1: length of the period in seconds, $2: the lag in seconds. Made by `markOf`. */
   readonly mark: string
-  /** Counts what ended from $1 to before $2 and moves the mark; one row with the number of `calls`. */
+  /** Counts the calls that ended from $1 to before $2 and moves the mark. Returns one row with the number of `calls`. */
   readonly count: string
-  /** Run when all is counted. */
+  /** Run once all calls have been counted. */
   readonly tidy: readonly string[]
 }
 
-/** Reads the mark in a table of one row, and where the next turn ends. */
+/** Reads the mark from a table with one row, and where the next period ends. */
 export const markOf = (table: string): string => `select closed_before::text as since,
     least(closed_before + make_interval(secs => $1::text::integer), now() - make_interval(secs => $2::text::integer))::text as until,
     closed_before + make_interval(secs => $1::text::integer) >= now() - make_interval(secs => $2::text::integer) as is_last,
     closed_before >= now() - make_interval(secs => $2::text::integer) as is_done
   from ${table} for no key update`
 
-/** A turn looks up each account with calls on its days: with a million, that takes longer than a page's statements may. */
+/**
+ * Counting looks up every account that had calls on those days. With a million accounts, that exceeds the usual statement
+ * timeout.
+ */
 const PATIENCE = `set local statement_timeout = '60s'`
 
 /** Runs a transaction whose statements may take a minute each. */
@@ -62,12 +65,12 @@ export async function patiently<Result>(
 
 const dayOf = (time: string): string => `(${time}::text::timestamptz at time zone 'Asia/Ho_Chi_Minh')::date`
 
-/** The step of a time in milliseconds; eight steps double it. */
+/** SQL for the logarithmic step of a time in milliseconds: eight steps for each doubling. */
 const stepOf = (ms: string): string => `floor(8 * log(2, greatest(1, ${ms})::numeric))::smallint`
 
 /**
- * Calls can only be found by time within an account. The daily sums tell which accounts have calls in the period. `offset 0`
- * keeps the planner from turning the search around: its statistics know nothing of the last minutes.
+ * Within an account, calls can be found by time; over all accounts, they cannot. So the daily sums say which accounts had calls.
+ * `offset 0` keeps the planner from turning the search around: its statistics know nothing of the last minutes.
  */
 export const ENDED = `accounts as (
   select distinct account_id from usage_daily where day between ${dayOf('$1')} and ${dayOf('$2')}),
@@ -102,7 +105,7 @@ counted_calls as (
          latency_ms_max = greatest(h.latency_ms_max, excluded.latency_ms_max),
          first_call_id = least(h.first_call_id, excluded.first_call_id),
          last_call_id = greatest(h.last_call_id, excluded.last_call_id)),
--- The time to a stream's first byte counts from the beginning of the attempt that served it.
+-- The time to a stream's first byte is counted from the beginning of the attempt that served it.
 tries as (
   select hour, split_part(attempt ->> 'credential', '#', 1) as upstream_id, attempt ->> 'outcome' as outcome,
          coalesce((attempt ->> 'status')::smallint, 0) as status,
@@ -114,7 +117,7 @@ counted_tries as (
   insert into attempt_hourly as h (hour, upstream_id, outcome, status, first_byte_step, attempts)
   select hour, upstream_id, outcome, status, first_byte_step, count(*) from tries group by 1, 2, 3, 4, 5
   on conflict (hour, upstream_id, outcome, status, first_byte_step) do update set attempts = h.attempts + excluded.attempts),
--- How long customers waited for the first byte: from the beginning of the call, over all attempts.
+-- How long customers waited for the first byte: counted from the beginning of the call, over all attempts.
 counted_first_bytes as (
   insert into first_byte_hourly as h (hour, entry_id, first_byte_step, calls)
   select hour, entry_id, ${stepOf('first_byte_ms')}, count(*) from ended
@@ -136,7 +139,9 @@ export function rollUpCalls(sql: Sql, options?: RollUpOptions): Promise<RolledUp
   return rollUp(sql, CALLS, options)
 }
 
-/** Counts the calls that have ended since the last run, in turns. Several processes may run it: they wait for each other. */
+/**
+ * Counts the calls that have ended since the last run, one period after another. Several processes may call it: they take turns.
+ */
 export async function rollUp(
   sql: Sql,
   { mark: markStatement, count: countStatement, tidy }: RollUp,
@@ -163,7 +168,7 @@ export async function rollUp(
   return { calls, done: false }
 }
 
-/** The time up to which every call is counted. */
+/** The time up to which all calls have been counted. */
 export async function readRolledUpTo(sql: Pick<Sql, 'unsafe'>): Promise<Date> {
   const [row] = await sql.unsafe('select closed_before from call_roll_up')
   return row?.closed_before

@@ -1,4 +1,4 @@
-/** Records in the database what spools have set aside, so that any audit sees it. */
+/** Records in the database what has been set aside from spools, so that an audit by any process sees it. */
 
 import type { AnySql, StatementPool } from '../lib/database.ts'
 import type { SpoolSetAside } from './spool-reader.ts'
@@ -9,17 +9,17 @@ const PUT = `insert into spool_set_aside (name, folder, lines, files)
 const CLEAR = 'delete from spool_set_aside where name = $1'
 
 export interface SetAsideSpool extends SpoolSetAside {
-  /** The process that owns the spool. */
+  /** Name of the process that owns the spool. */
   readonly name: string
 }
 
-/** The spools, of every process of this database, with something that an operator must look at. */
+/** The spools, of all processes of this database, that an operator must look at. */
 export async function readSetAside(sql: AnySql): Promise<readonly SetAsideSpool[]> {
   const rows = await sql.unsafe('select name, folder, lines, files from spool_set_aside order by name')
   return rows.map(({ name, folder, lines, files }) => ({ name, folder, lines, files }))
 }
 
-/** Reports on the spools that this process looks after. */
+/** Reports to the database what is set aside in the spools that this process looks after. */
 export class SetAsideReport {
   readonly #pool: StatementPool
   readonly #reported = new Map<string, SpoolSetAside>()
@@ -28,7 +28,7 @@ export class SetAsideReport {
     this.#pool = pool
   }
 
-  /** `name` is the process that owns the spool. Skips the database unless something changed. */
+  /** `name` is the process that owns the spool. Writes to the database only if something has changed. */
   async tell(name: string, state: SpoolSetAside): Promise<void> {
     const { folder, lines, files } = state
     const reported = this.#reported.get(name)

@@ -1,4 +1,4 @@
-/** The file beside a spool with its untrusted lines. It is for an operator: nothing ever charges from it. */
+/** The file beside a spool that holds its untrusted lines. It is for an operator: nothing is ever charged from it. */
 
 import { isUtf8 } from 'node:buffer'
 import { appendFileSync, readFileSync, statSync } from 'node:fs'
@@ -8,7 +8,7 @@ import type { RawLine } from './spool-file.ts'
 
 const NAME = 'set-aside.jsonl'
 
-/** `unproven`: a line from a version without checksums, whose call has no matching hold. */
+/** `unproven`: the line is from a version without checksums, and nothing in the database confirms it. */
 export type SetAsideReason = 'length' | 'checksum' | 'shape' | 'unproven'
 
 export interface DamagedLine {
@@ -27,7 +27,7 @@ export class SetAside {
     this.#bytesMax = bytesMax
   }
 
-  /** Lines in the file now; an operator removes it after dealing with it. Throws when it cannot be read. */
+  /** Number of lines in the file, which an operator removes after dealing with it. Throws if it cannot be read. */
   get lines(): number {
     const stat = statSync(this.path, { throwIfNoEntry: false })
     if (stat === undefined) return 0
@@ -38,7 +38,9 @@ export class SetAside {
     return this.#counted.lines
   }
 
-  /** Adds the lines that are not in the file yet and returns how many. Throws when it cannot be written or is full. */
+  /**
+   * Adds the lines that are not in the file yet and returns how many those were. Throws if the file cannot be written or is full.
+   */
   add(path: string, found: readonly DamagedLine[]): number {
     const file = basename(path)
     const places = this.#places()

@@ -1,4 +1,7 @@
-/** SETTLE, LOOKUP and RELEASE: charge n holds once, find what was recorded, free holds whose usage row exists. */
+/**
+ * SETTLE, LOOKUP and RELEASE: charge the holds of a batch of calls, once; find what was charged before; free holds whose call has
+ * been settled.
+ */
 
 import { elementsOf, plainArray, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -7,12 +10,12 @@ import { PRICE_PER_CODES, type Settlement } from './types.ts'
 
 export interface SettledCall {
   readonly chargedMicroVnd: MicroVnd
-  /** The wallet's balance after this call. */
+  /** The wallet's balance after this call was charged. */
   readonly balanceAfterMicroVnd: MicroVnd
 }
 
 export interface SettledBatch {
-  /** In the order of the settlements; null for one that is refused. */
+  /** One element per settlement, in order; null for a settlement that was refused. */
   readonly calls: readonly (SettledCall | null)[]
   /** The state of each wallet after the whole batch. */
   readonly wallets: ReadonlyMap<number, WalletState>
@@ -20,7 +23,7 @@ export interface SettledBatch {
 
 export interface WalletState {
   readonly balanceMicroVnd: MicroVnd
-  /** Balance less open holds; may be negative. */
+  /** Balance less all holds; may be negative. */
   readonly availableMicroVnd: MicroVnd
 }
 
@@ -55,7 +58,7 @@ const SETTLEMENTS = packedRows<Settlement>()({
   tag: ['text', call => call.tag ?? null],
 })
 
-/** The columns of a usage row that are taken from the settlement as they are. */
+/** Columns of a usage row whose values are taken from the settlement unchanged. */
 const USAGE_COLUMNS = [
   'call_id',
   'key_id',
@@ -84,21 +87,20 @@ const USAGE_COLUMNS = [
 ] as const
 
 /**
- * Charge = least(cost, balance): money stays uncollected only when the balance is exactly zero. Each row gets its
- * wallet's next seq. A call that already has a row fails the whole statement with 23505: an anti-join here would be
- * planned badly while a table is young. As in HOLD, wallets are locked in order first, and a window function brings the
- * update's rows to the wallet's calls. What a wallet holds is taken from its locked row: the update first computes its
- * figures from the row as the statement's snapshot has it, and a CHECK would see less held than an extension has just
- * added to the hold.
+ * Charges least(cost, balance): money stays uncollected only if the balance reaches exactly zero. Each usage row gets its
+ * wallet's next seq. A call that already has a row fails the whole statement with 23505: an anti-join here would be planned badly
+ * while a table is young. As in HOLD, wallets are locked in order first, and a window function brings the updated rows to the
+ * wallet's calls. A wallet's held sum is taken from the locked row, because the update would first compute it from the row as in
+ * the statement's snapshot, and a CHECK would see less held than an extension has just added to the hold.
  *
- * Account, key and price come from the call's hold, whichever process placed it: a settlement that names others is left
- * out, and so is one without a wallet. An uncharged one needs no price. Times are the database's: the row's call began when
- * its hold was placed or, without a hold, as long ago as the call took. A charge without a hold is also left out when it is
- * as old as rows that may have been retired, and when another account has that call's row.
+ * Account, key and price are checked against the call's hold, whichever process placed it: a settlement that names others is left
+ * out, and so is one without a wallet. A settlement at cost 0 needs no price. Times are the database's: the call began when its
+ * hold was placed or, without a hold, as long ago as the call took. A charge without a hold is also left out if it is as old as
+ * rows that may have been retired, or if another account has the call's row.
  */
 export const SETTLE = `
 with requests as materialized (${SETTLEMENTS.select('$1', ['account_id', 'call_id', 'key_id', 'cost', 'price_vnd', 'price_per', 'latency_ms', 'told_opened_at'])}),
--- The requests that agree with their call's hold, and when the call began.
+-- The settlements that agree with their call's hold, each with the time when the call began.
 settlements as materialized (
   select n, v, requests.account_id, call_id, cost, case when held.opened_at is null then now() - requests.latency_ms * interval '1 millisecond'
            else greatest(held.opened_at, now() - interval '89 days') end as opened_at
@@ -120,7 +122,7 @@ deleted_holds as (
    where hold.account_id = settlements.account_id and hold.call_id = settlements.call_id
      and (select count(*) from locked_wallets) > 0
   returning hold.account_id, hold.amount_micro_vnd),
--- What the batch takes from each wallet, and what is held there afterwards.
+-- What the batch takes from each wallet, and what remains held in it afterwards.
 wallet_sums as materialized (
   select account_id, sum(held)::bigint as held, sum(cost)::bigint as cost, sum(calls)::bigint as calls
     from (select account_id, held, 0::bigint as cost, 0 as calls from locked_wallets
@@ -138,13 +140,13 @@ updated_wallets as (
    where wallet.account_id = wallet_sums.account_id and (select count(*) from locked_wallets) > 0
   returning wallet.account_id, old.balance_micro_vnd as balance, old.seq as seq,
             wallet.balance_micro_vnd as balance_now, wallet.balance_micro_vnd - wallet.held_micro_vnd as available_now),
--- One row for each wallet as it was, and after it one for each of its calls.
+-- One row for each wallet, with its figures before the update, followed by one row for each of its calls.
 wallets_and_calls as (
   select account_id, 0 as n, null::text[] as v, 0::bigint as cost, null::timestamptz as opened_at, balance, seq,
          balance_now, available_now from updated_wallets
   union all
   select account_id, n, v, cost, opened_at, null, null, null, null from settlements),
--- Each row with its wallet's figures, and what the calls before it cost.
+-- Adds to each row its wallet's figures and the cost of earlier calls of the wallet.
 calls as (
   select account_id, n, v, cost, opened_at, row_number() over its_wallet - 1 as place,
          (sum(cost) over its_wallet - cost)::bigint as cost_before, first_value(balance) over its_wallet as balance,
@@ -161,13 +163,13 @@ inserted_usage as (
   insert into usage (account_id, seq, opened_at, cost_micro_vnd, charged_micro_vnd, balance_after_micro_vnd,
                      ${USAGE_COLUMNS.join(', ')})
   select account_id, seq, opened_at, cost, charged, balance_after, ${SETTLEMENTS.columns(USAGE_COLUMNS)} from charges),
--- The ids that clients gave their requests, by which calls can be found.
+-- The ids that clients chose for their requests, by which calls can be found.
 inserted_requests as (
   insert into client_request (call_id, account_id, request_id)
   select call_id, account_id, request_id
     from (select account_id, ${SETTLEMENTS.columns(['call_id', 'request_id'])} from charges) named_calls
    where request_id is not null),
--- The daily sums for the reports, by days of Vietnam.
+-- Daily sums for reports; a day is a Vietnamese calendar day.
 updated_daily as (
   insert into usage_daily as daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
                                     cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
@@ -212,7 +214,10 @@ update wallet set held_micro_vnd = sums.held
          group by 1) sums
  where wallet.account_id = sums.account_id`
 
-/** One row for the whole batch, with an array per column: for the driver, a row per call would cost more than the call. */
+/**
+ * The batch's answers in a single row, one array per column: with one row per call, the driver would need more time than the call
+ * itself.
+ */
 interface SettleRow {
   readonly n: string | null
   readonly charged: string | null
@@ -227,7 +232,9 @@ interface LookupRow {
   readonly balance_after: string
 }
 
-/** Rejects with the driver's error; 23505 when a call was settled before. A call may occur only once. */
+/**
+ * Settles a batch in which no call occurs twice. Rejects with the driver's error; its code is 23505 if a call was settled before.
+ */
 export async function settleCalls(pool: StatementPool, batch: readonly Settlement[]): Promise<SettledBatch> {
   const [row] = await pool.query<SettleRow>(SETTLE, [SETTLEMENTS.pack(batch)])
   const wallets = new Map<number, WalletState>()
@@ -251,7 +258,7 @@ export async function settleCalls(pool: StatementPool, batch: readonly Settlemen
   return { calls, wallets }
 }
 
-/** What was recorded for the calls that have been settled before, by call id. */
+/** What was charged for those calls that have been settled before, by call id. */
 export async function lookUpCalls(
   pool: StatementPool,
   calls: readonly Pick<Settlement, 'accountId' | 'callId'>[],
@@ -265,7 +272,7 @@ export async function lookUpCalls(
   )
 }
 
-/** Frees holds of calls whose usage row exists already, so that no second row is written. */
+/** Frees the holds of calls that have been settled before, without writing a second usage row. */
 export async function releaseHolds(
   pool: StatementPool,
   calls: readonly Pick<Settlement, 'accountId' | 'callId'>[],

@@ -1,4 +1,4 @@
-/** Settles calls: spooled, batched, retried until durable, answered once. */
+/** Settles calls: spools each settlement, sends them in batches, retries until they are durable, and answers each caller once. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -21,12 +21,12 @@ import type { SettleAnswer, Settlement } from './types.ts'
 
 const SPOOLED: SettleAnswer = { outcome: 'spooled', chargedMicroVnd: null, balanceAfterMicroVnd: null }
 
-/** Why Postgres left out a settlement. */
+/** Why Postgres leaves out a settlement. */
 const DISAGREES = "the wallet does not exist, or the call's record names another account, key, price or time"
 
 type Answered = (answer: SettleAnswer) => void
 
-/** A pending settlement, with the callers who wait for its answer. */
+/** A settlement that is not durable yet, with the callers that wait for it. */
 class Pending {
   readonly settlement: Settlement
   readonly #waiting: Answered[] = []
@@ -48,7 +48,7 @@ class Pending {
   }
 }
 
-/** Bounds how long a caller waits for its settlement. */
+/** Limits how long a caller waits for its settlement. */
 class Patience {
   readonly #resolve: Answered
   readonly #deadline: Deadline
@@ -73,7 +73,7 @@ export interface SettlingOptions {
   readonly spool: Spool
   readonly limits: LedgerLimits
   readonly report: (event: LedgerEvent) => void
-  /** Called after each batch, so that calls waiting for money can continue. */
+  /** Called after each batch, so that calls waiting for money in these wallets can continue. */
   readonly onWallets: (wallets: ReadonlyMap<number, WalletState>) => void
   readonly onSettled: (callId: string) => void
   readonly metrics: LedgerMetrics
@@ -97,10 +97,7 @@ export class Settling {
     })
   }
 
-  /**
-   * Resolves when the settlement is durable, or after the longest wait. Throws AssertionError for an invalid
-   * settlement.
-   */
+  /** Resolves when the settlement is durable, or after `settleWaitMs`. Throws AssertionError for an invalid settlement. */
   async settle(given: Settlement): Promise<SettleAnswer> {
     checkSettlement(given)
     const pending = this.#take({ ...given, requestedName: cleanName(given.requestedName) })
@@ -110,7 +107,7 @@ export class Settling {
     })
   }
 
-  /** Settles what an earlier process left. Resolves when all of it is durable, however long that takes. */
+  /** Settles calls left over by an earlier process, however long that takes. Resolves when all are durable. */
   async replay(settlements: Iterable<Settlement>): Promise<void> {
     const answers: Promise<SettleAnswer>[] = []
     for (const settlement of settlements) {
@@ -135,14 +132,14 @@ export class Settling {
     return queueLoad('settlements', this.#batcher, this.#options.limits.settlementsMax)
   }
 
-  /** Waits for pending settlements, at most `timeoutMs`; the spool keeps the rest. */
+  /** Waits for pending settlements, at most `timeoutMs`; the rest stay in the spool. */
   async stop(timeoutMs: number): Promise<void> {
     await Promise.race([this.#batcher.drained(), sleep(timeoutMs, undefined, { ref: false })])
     this.#stopped = true
     for (const pending of this.#pending.values()) pending.resolve(SPOOLED)
   }
 
-  /** Takes a settlement into memory. Null when memory is full: until there is room, only the spool has it. */
+  /** Takes a settlement into memory. Null if memory is full: until there is room, only the spool has it. */
   #take(settlement: Settlement): Pending | null {
     const twin = this.#pending.get(settlement.callId)
     if (twin !== undefined) return twin
@@ -159,7 +156,7 @@ export class Settling {
 
   async #run(batch: Pending[]): Promise<Again<Pending>> {
     if (this.#stopped) {
-      // A sweep must not wait, during a close, for settlements that nobody sends any more.
+      // Nobody sends these settlements any more, and a sweep must not wait for them while the ledger closes.
       for (const pending of batch) pending.resolve(SPOOLED)
       return NOTHING_AGAIN
     }
@@ -186,7 +183,7 @@ export class Settling {
     }
   }
 
-  /** Deals with a batch that failed. Must not reject: settlements that cannot be judged now are retried. */
+  /** Handles a failed batch. Must not reject: settlements that cannot be judged now are retried. */
   async #recover(batch: Pending[], error: unknown): Promise<Again<Pending>> {
     const kind = classifyFault(error)
     try {
@@ -211,7 +208,7 @@ export class Settling {
     return { items: batch, pauseMs: backoffMs(this.#failures, this.#options.limits.settleRetryMs) }
   }
 
-  /** Some calls of the batch were settled before: answers them from their usage rows and returns the rest. */
+  /** Called when some calls of the batch were settled before: answers those from their usage rows and returns the rest. */
   async #withoutRecorded(batch: Pending[], error: unknown): Promise<Pending[]> {
     const settlements = batch.map(pending => pending.settlement)
     const recorded = await lookUpCalls(this.#options.pool, settlements)
@@ -225,7 +222,7 @@ export class Settling {
     return batch.filter(pending => !recorded.has(pending.settlement.callId))
   }
 
-  /** A row that Postgres refuses fails its whole batch, so each is tried alone; the bad one is set aside and logged. */
+  /** A row that Postgres rejects fails its whole batch, so each row is tried alone; the bad one is set aside and logged. */
   async #alone(batch: Pending[], error: unknown): Promise<Pending[]> {
     if (batch.length === 1) {
       this.#finish(batch[0]!, null, error)
@@ -241,7 +238,7 @@ export class Settling {
     return again
   }
 
-  /** A refused settlement stays in the spool. Nobody owns its hold any more, so the sweep frees it. */
+  /** A rejected settlement stays in the spool. Its hold no longer belongs to a call, so the sweep frees it. */
   #finish(pending: Pending, call: SettledCall | null, cause?: unknown): void {
     const { callId, accountId } = pending.settlement
     this.#pending.delete(callId)
@@ -256,7 +253,7 @@ export class Settling {
     pending.resolve({ outcome: 'settled', ...call })
   }
 
-  /** Loads settlements from the spool when there is room again. */
+  /** Loads settlements from the spool once there is room in memory again. */
   async #takeBack(): Promise<void> {
     while (this.#spooledOnly > 0) {
       this.#spooledOnly = 0

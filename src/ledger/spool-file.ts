@@ -1,4 +1,4 @@
-/** Reads a spool file line by line, in bounded memory whatever it contains. */
+/** Reads a spool file line by line, in bounded memory whatever the file contains. */
 
 import { closeSync, openSync, readSync } from 'node:fs'
 import { LINE_BYTES_MAX, readHeader } from './spool-line.ts'
@@ -7,16 +7,16 @@ const CHUNK_BYTES = 256 * 1024
 const NEWLINE = 10
 
 export interface RawLine {
-  /** The line's number in the file, from 1. */
+  /** The line's number in the file, counted from 1. */
   readonly number: number
   readonly offset: number
-  /** Length of the whole line, without its line end. */
+  /** Length of the complete line in bytes, without its line end. */
   readonly length: number
-  /** The line, or its beginning if it is longer than any valid line. */
+  /** The line; only its beginning if it is longer than any valid line. */
   readonly bytes: Buffer
 }
 
-/** Non-empty lines without their ends. Throws file system errors. */
+/** Yields all non-empty lines without their line ends. Throws file system errors. */
 export function* readLines(path: string): Generator<RawLine> {
   const file = openSync(path, 'r')
   try {
@@ -27,7 +27,7 @@ export function* readLines(path: string): Generator<RawLine> {
     let number = 1
     const take = (part: Buffer): void => {
       length += part.length
-      // One byte more than a valid line, so that longer ones are recognised by length.
+      // Keep one byte more than a valid line may have, so that `readLine` can tell from the length that a line is too long.
       kept = Buffer.concat([kept, part.subarray(0, LINE_BYTES_MAX + 1 - kept.length)])
     }
     for (;;) {
@@ -45,14 +45,14 @@ export function* readLines(path: string): Generator<RawLine> {
       if (read.length === 0) break
       take(read.subarray(begin))
     }
-    // The last line has no end if a crash cut it off.
+    // A crash may have cut off the last line's end.
     if (length > 0) yield { number, offset, length, bytes: kept }
   } finally {
     closeSync(file)
   }
 }
 
-/** The database that a file belongs to; null when it does not say. */
+/** The database that a file belongs to; null if its first line does not say. */
 export function databaseOf(path: string): string | null {
   for (const { bytes } of readLines(path)) return readHeader(bytes)
   return null

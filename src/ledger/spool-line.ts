@@ -1,7 +1,7 @@
 /**
- * One line of the spool: a settlement as JSON, the id of a durable call, or the database that the file belongs to. Each
- * ends with a checksum over the line and the database's id, which exposes damaged lines and lines of another database.
- * Lines written before checksums existed have none.
+ * One line of the spool: a settlement as JSON, the id of a durable call, or the database that the file belongs to. Each ends with
+ * a checksum over the line and the database's id, which exposes damaged lines and lines of another database. Lines written by
+ * versions without checksums have none.
  */
 
 import { crc32 } from 'node:zlib'
@@ -13,12 +13,12 @@ import { PRICE_PER_CODES, type Settlement } from './types.ts'
 
 const ENDPOINTS: ReadonlySet<unknown> = new Set(Object.values(ENDPOINT_FACTS).map(({ code }) => code))
 
-/** Longest line that is read; a settlement with the longest names takes a third of it. */
+/** Longest line that is read, in bytes. A settlement with the longest names takes a third of it. */
 export const LINE_BYTES_MAX = 8_192
 
 export type SpoolLine =
   | { readonly kind: 'done'; readonly callId: string }
-  /** `checked` is false for lines from a version without checksums. */
+  /** `checked` is false for lines written by a version without checksums. */
   | { readonly kind: 'settlement'; readonly settlement: Settlement; readonly checked: boolean }
   | { readonly kind: 'header' }
   | { readonly kind: 'damaged'; readonly reason: 'length' | 'checksum' | 'shape' }
@@ -41,18 +41,18 @@ export function writeDone(callId: string, databaseId: string): string {
   return seal(`{"done":"${callId}"}`, databaseId)
 }
 
-/** The first line of a file. */
+/** The first line of a file: the database that it belongs to. */
 export function writeHeader(databaseId: string): string {
   return seal(`{"database":"${databaseId}"}`, databaseId)
 }
 
-/** The database that a file with this first line belongs to; null when it does not say. */
+/** The database named by this first line of a file; null if it names none. */
 export function readHeader(line: Buffer): string | null {
   const found = /^\{"database":"([^"]{36})",/.exec(line.toString('latin1'))?.[1]
   return found !== undefined && isUuid(found) && readLine(line, found).kind === 'header' ? found : null
 }
 
-/** `line` excludes its line end. */
+/** Parses a line given without its line end. */
 export function readLine(line: Buffer, databaseId: string): SpoolLine {
   if (line.length > LINE_BYTES_MAX) return { kind: 'damaged', reason: 'length' }
   const found = CHECKSUM.exec(line.toString('latin1', Math.max(0, line.length - CHECKSUM_BYTES)))
@@ -63,7 +63,7 @@ export function readLine(line: Buffer, databaseId: string): SpoolLine {
   const value = parse(line)
   if (value === null) return { kind: 'damaged', reason: 'shape' }
   if (checked && value.database === databaseId) return { kind: 'header' }
-  // A line whose checksum was damaged must not pass for one that never had any.
+  // Otherwise, a line with a damaged checksum would pass for one that never had a checksum.
   if (!checked && !Object.keys(value).every(name => NAMES.has(name))) return { kind: 'damaged', reason: 'shape' }
   if (typeof value.done === 'string' && isUuid(value.done)) return { kind: 'done', callId: value.done }
   const settlement = readSettlement(value)
@@ -76,7 +76,10 @@ function seal(json: string, databaseId: string): string {
   return `${body},"crc":"${checksum(body, databaseId)}"}\n`
 }
 
-/** Checksums of database ids. Bounded: a process knows few databases, and ids from damaged headers must not accumulate. */
+/**
+ * Checksums of database ids. Bounded, because a process only knows a few databases, and ids from damaged headers must not
+ * accumulate.
+ */
 const seeds = new Map<string, number>()
 const SEEDS_MAX = 16
 

@@ -1,6 +1,6 @@
 /**
- * Reads a spool as far as it can be trusted: damaged lines are set aside, files of another database are left alone.
- * File contents never make it throw.
+ * Reads a spool as far as it can be trusted: sets damaged lines aside, and leaves files of other databases alone. The contents of
+ * a file never make it throw.
  */
 
 import { existsSync, renameSync } from 'node:fs'
@@ -11,25 +11,25 @@ import { readLine, type SpoolLine } from './spool-line.ts'
 import type { Settlement } from './types.ts'
 
 export interface SpoolOptions {
-  /** Folder used by this process alone. */
+  /** A folder that only this process uses. */
   readonly folder: string
   readonly limits: Pick<
     LedgerLimits,
     'spoolSegmentBytes' | 'spoolSegmentMs' | 'spoolRetentionMs' | 'spoolBytesMax' | 'spoolSetAsideBytesMax'
   >
-  /** The database to which the spool owes settlements; those for another one are not replayed. */
+  /** The database to which the spool's settlements belong; those for other databases are not sent. */
   readonly databaseId: string
   readonly report: (event: LedgerEvent) => void
 }
 
-/** A settlement as found in a file. */
+/** A settlement found in a spool file. */
 export interface SpooledSettlement {
   readonly settlement: Settlement
-  /** The raw line when it has no checksum to prove it; else null. */
+  /** The raw line if it has no checksum to prove it; otherwise null. */
   readonly unproven: { readonly path: string; readonly line: RawLine } | null
 }
 
-/** What a spool contains that an operator must look at. */
+/** What an operator must look at in a spool. */
 export interface SpoolSetAside {
   readonly folder: string
   /** Lines that are damaged or unproven. */
@@ -38,9 +38,9 @@ export interface SpoolSetAside {
   readonly files: number
 }
 
-/** A file of another database; read again when a gateway returns to that database. */
+/** Suffix of a file for another database. The file is read again if a gateway returns to that database. */
 const FOREIGN = '.foreign.jsonl'
-/** Most damaged lines written at a time. */
+/** Most damaged lines written to the file at a time. */
 const DAMAGED_MAX = 256
 const NAMED_MAX = 3
 
@@ -59,13 +59,13 @@ export class SpoolReader {
     try {
       return { folder, lines: this.#aside.lines, files: this.#foreign }
     } catch {
-      // The file of set-aside lines cannot be read; it counts as one line, so that an operator looks at it.
+      // The file of set-aside lines cannot be read. Count it as one line, so that an operator looks at it.
       return { folder, lines: 1, files: this.#foreign }
     }
   }
 
   /**
-   * Gives a file the name that fits its database and returns it; null: the file belongs to another database. Throws like
+   * Gives a file the name that fits its database and returns it, or null if the file belongs to another database. Throws like
    * `rename`.
    */
   sortOut(path: string): string | null {
@@ -88,7 +88,7 @@ export class SpoolReader {
     return this.#databaseOf(path) !== this.#options.databaseId
   }
 
-  /** The trusted lines. Others are set aside; if that fails, the file is marked to be kept. */
+  /** Yields the trusted lines. Others are set aside; if that fails, marks the file to be kept. */
   *lines(file: {
     readonly path: string
     kept: boolean
@@ -116,7 +116,7 @@ export class SpoolReader {
     setAside()
   }
 
-  /** Writes lines to the file beside the spool. False when that failed: then their own file must be kept. */
+  /** Copies lines to the file beside the spool. False if that failed: then the files that they come from must be kept. */
   setAside(path: string, damaged: readonly DamagedLine[]): boolean {
     if (damaged.length === 0) return true
     try {
@@ -133,12 +133,12 @@ export class SpoolReader {
     }
   }
 
-  /** The database that the file names or, if it names none, this one. */
+  /** The database that the file names; if it names none, this one. */
   #databaseOf(path: string): string {
     try {
       return databaseOf(path) ?? this.#options.databaseId
     } catch {
-      // An unreadable file is reported when its lines are needed.
+      // An unreadable file is reported once its lines are needed.
       return this.#options.databaseId
     }
   }

@@ -1,6 +1,6 @@
 /**
- * An append-only file of what this process owes the ledger: a line before each settlement, another when it is durable.
- * A killed process loses nothing that it wrote. Contains metadata only.
+ * An append-only file of what this process owes the ledger: one line before a settlement is sent, another when it is durable. If
+ * the process is killed, nothing is lost. Contains metadata only.
  */
 
 import {
@@ -23,7 +23,7 @@ import type { Settlement } from './types.ts'
 
 const FLUSH_CHARACTERS = 65_536
 
-/** A finished file whose settlements are all durable. */
+/** Suffix of a finished file whose settlements are all durable. */
 const DONE = '.done.jsonl'
 
 interface Segment {
@@ -31,10 +31,10 @@ interface Segment {
   readonly number: number
   readonly madeAt: number
   bytes: number
-  /** How many of its settlements are not durable yet. */
+  /** How many settlements of this file are not durable yet. */
   owed: number
   lastDoneAt: number
-  /** Whether it must be kept, because it has damaged lines that could not be set aside. */
+  /** Whether the file must be kept, because it has damaged lines that could not be set aside. */
   kept: boolean
 }
 
@@ -56,7 +56,7 @@ export class Spool {
     this.#reader = new SpoolReader(options)
   }
 
-  /** Settlements that an earlier process of this name left unfinished. Call once, before the first append. */
+  /** Reads the settlements that an earlier process of this name left unfinished. Call once, before the first append. */
   load(): readonly SpooledSettlement[] {
     const owed = new Map<string, { spooled: SpooledSettlement; segment: Segment }>()
     const done = new Set<string>()
@@ -75,14 +75,14 @@ export class Spool {
     return [...owed.values()].map(({ spooled }) => spooled)
   }
 
-  /** All retained settlements, finished or not, file by file; files are read lazily. */
+  /** All retained settlements, finished or not, one file after another; each file is only read when its turn comes. */
   *retained(): Generator<readonly SpooledSettlement[]> {
     this.flush()
     for (const segment of [...this.#segments])
       if (!this.#reader.isForeign(segment.path)) yield this.#settlementsIn(segment)
   }
 
-  /** Unfinished settlements, read back from the files. */
+  /** Settlements that are not durable yet, read back from the files. */
   owed(): readonly Settlement[] {
     this.flush()
     const segments = this.#segments.filter(segment => segment.owed > 0)
@@ -90,19 +90,19 @@ export class Spool {
     return settlements.filter(settlement => this.#owedIn.has(settlement.callId))
   }
 
-  /** Sets aside a settlement without a checksum that nothing in the database confirms. */
+  /** Sets aside a settlement without a checksum if nothing in the database confirms it. */
   giveUp({ settlement, unproven }: SpooledSettlement): void {
     if (unproven === null) throw new Error('a settlement with a checksum needs no other proof')
     if (this.#reader.setAside(unproven.path, [{ line: unproven.line, reason: 'unproven' }]))
       this.done(settlement.callId)
   }
 
-  /** What an operator must look at. */
+  /** What an operator must look at in this spool. */
   get setAside(): SpoolSetAside {
     return this.#reader.state
   }
 
-  /** Settlements not yet durable, and the size of all files in bytes. */
+  /** Number of settlements not yet durable, and size of all files in bytes. */
   get size(): { readonly owed: number; readonly bytes: number } {
     const bytes = this.#segments.reduce((sum, segment) => sum + segment.bytes, this.#buffer.length)
     return { owed: this.#owedIn.size, bytes }
@@ -112,7 +112,7 @@ export class Spool {
     return this.#segments.length === 0
   }
 
-  /** The database's history to which this spool's finished settlements went; null for a new spool. */
+  /** The database history that received this spool's finished settlements; null for a new spool. */
   get history(): string | null {
     try {
       const [history, databaseId] = readFileSync(join(this.#options.folder, 'timeline'), 'latin1')
@@ -133,7 +133,7 @@ export class Spool {
     }
   }
 
-  /** Adds a settlement; it is written to the file at the end of this turn of the event loop, or at the next flush. */
+  /** Adds a settlement. It is written to the file at the end of this turn of the event loop, or at the next flush. */
   append(settlement: Settlement): void {
     if (this.#owedIn.has(settlement.callId)) return
     this.#owe(settlement.callId, this.#segment())
@@ -146,7 +146,10 @@ export class Spool {
     })
   }
 
-  /** Notes that a settlement is durable, with the next line or tidying. If the note is lost, a successor just asks Postgres. */
+  /**
+   * Records that a settlement is durable; written with the next line or by `tidy`. If that gets lost, the next process merely
+   * asks Postgres.
+   */
   done(callId: string): void {
     const segment = this.#owedIn.get(callId)
     if (segment === undefined) return
@@ -158,7 +161,7 @@ export class Spool {
     if (this.#buffer.length > FLUSH_CHARACTERS) this.flush()
   }
 
-  /** Hands everything to the operating system. No fsync: a killed process loses nothing. */
+  /** Hands all lines to the operating system. Needs no fsync: only the process may be killed. */
   flush(): void {
     const segment = this.#current
     if (this.#buffer === '' || segment === null) return
@@ -170,15 +173,15 @@ export class Spool {
       segment.bytes += bytes.length
       this.#broken = false
     } catch (cause) {
-      // Settling continues without the spool, because Postgres is the authority. The next line starts a new file.
+      // Settling continues without the spool, because Postgres is authoritative. The next line starts a new file.
       this.#fail('cannot write the spool', cause)
       this.#retire()
     }
   }
 
   /**
-   * Starts a new file when this one is old, marks files whose settlements are all durable (so that the next start can
-   * skip them), and deletes those past the retention time.
+   * Starts a new file if the current one is old, marks files whose settlements are all durable (so that the next process can skip
+   * them), and deletes marked files past the retention time.
    */
   tidy(now: number = Date.now()): void {
     const { spoolSegmentMs, spoolRetentionMs, spoolBytesMax } = this.#options.limits
@@ -192,7 +195,7 @@ export class Spool {
     }
   }
 
-  /** Closes the file but deletes none: a database that is away now may lack settlements afterwards. */
+  /** Closes the file but deletes none: a database that is not responding now may later lack settlements. */
   close(): void {
     this.flush()
     this.#retire()
@@ -226,7 +229,7 @@ export class Spool {
     this.#broken = true
   }
 
-  /** Takes a file of the folder as a segment; null for a file that is not a spool's. */
+  /** Recognises a file in the folder as part of the spool; null if it is something else. */
   #take(name: string): Segment | null {
     const found = /^(\d{8})(\.done|\.foreign)?\.jsonl$/.exec(name)
     if (found === null) return null

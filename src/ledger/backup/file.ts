@@ -26,12 +26,12 @@ export interface BackupTrailer {
   readonly sha256: string
 }
 
-/** The file is not a backup, is damaged, or does not fit this database; the message says what to do. */
+/** Thrown if a file is not a backup, is damaged, or does not fit this database. The message says what to do. */
 export class BackupError extends Error {}
 
 /**
- * Every table worth backing up: not the migrations' own, not those that a crash empties anyway, nothing about disks and
- * histories, and no proven points, because a restored ledger is audited anew.
+ * Every table worth backing up. Left out: the migrations' own table, tables that a crash empties anyway, those about disks and
+ * database histories, and proven points, because a restored ledger is audited in full.
  */
 const TABLES = `select c.relname as table, array_to_string(array_agg(quote_ident(a.attname) order by a.attnum), ',') as columns
   from pg_class c join pg_attribute a on a.attrelid = c.oid

@@ -18,7 +18,7 @@ import {
   type TableHeader,
 } from './file.ts'
 
-/** Tables that may have rows before any account exists: from the migrations, or from a gateway that ran for a while. */
+/** Tables that may have rows before any account exists, written by migrations or by a gateway that ran for a while. */
 const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'alert_scan',
   'audit_result',
@@ -43,7 +43,10 @@ const RUNNING = `select count(*)::integer as count from pg_stat_activity
 const IDENTITY = `select a.attname as column from pg_attribute a
   where a.attrelid = to_regclass($1) and a.attidentity <> '' and not a.attisdropped`
 
-/** Resolves with the number of rows per table. Rejects with BackupError, with nothing changed. Gateways must be stopped. */
+/**
+ * Restores a backup and resolves with the number of rows per table. Rejects with BackupError and leaves the database unchanged.
+ * Gateways must be stopped.
+ */
 export async function readBackup(sql: Sql, path: string): Promise<Readonly<Record<string, number>>> {
   return sql.begin(async transaction => {
     await transaction.unsafe('set local statement_timeout = 0')
@@ -64,7 +67,7 @@ async function refuseUse(sql: TransactionSql): Promise<void> {
   await sql.unsafe(`lock table ${tables.map(({ table }) => `"${table}"`).join(', ')} in access exclusive mode`)
   if ((await sql.unsafe(RUNNING))[0]?.count > 0)
     throw new BackupError('A gateway runs on this database; stop it first.')
-  // A restored database begins another history: gateways send again the settlements that it lacks.
+  // A restored database begins a new history, so gateways send it again the settlements that it lacks.
   await sql.unsafe('delete from database_timeline')
   for (const { table } of tables) {
     if (OF_THE_DATABASE.has(table)) await sql.unsafe(`delete from "${table}"`)

@@ -11,8 +11,8 @@ import { END_OF_TABLE, FORMAT, readMigrationDigests, readTables } from './file.t
 const NEWLINE = 10
 
 /**
- * Resolves with the number of rows per table. The file appears whole or not at all, readable by its owner only. Memory use is
- * constant.
+ * Writes a backup to `path` and resolves with the number of rows per table. The file appears complete or not at all, and only its
+ * owner can read it. Memory use is constant.
  */
 export async function writeBackup(sql: Sql, path: string, now: Date): Promise<Readonly<Record<string, number>>> {
   const partial = `${path}.partial`

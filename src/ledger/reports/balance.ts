@@ -1,4 +1,4 @@
-/** How much money is left, and how long it lasts at the current rate. */
+/** How much money an account has left, and how long it will last at the current rate. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd, ZERO_MICRO_VND } from '../../lib/money.ts'
@@ -7,14 +7,17 @@ export interface BalanceReport {
   readonly balanceMicroVnd: MicroVnd
   /** Set aside for calls in flight; part of the balance. */
   readonly heldMicroVnd: MicroVnd
-  /** Average daily charge over the last seven days, or since the first call if that is later. */
+  /** Average charge per day over the last seven days, or since the first call if that was later. */
   readonly dailyMicroVnd: MicroVnd
-  /** Whole days that the balance lasts at this rate, at most 9,999; null when nothing was spent. */
+  /** Whole days that the balance will last at this rate, at most 9,999; null if nothing was spent. */
   readonly daysLeft: number | null
 }
 
 const DAYS_LEFT_MAX = 9_999
-/** Today counts as a fraction of a day, but never as less than an hour: a first call must not look like a habit. */
+/**
+ * Today counts as the part of the day that has passed, but as one hour at least: a first call must not be extrapolated from a few
+ * minutes.
+ */
 const READ = `
 with today as (
   select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day,
@@ -26,7 +29,7 @@ select w.balance_micro_vnd, w.held_micro_vnd,
        coalesce(round(spent.charged / ((today.day - spent.first) + today.passed)), 0)::text as daily
   from wallet w cross join today cross join spent where w.account_id = $1::text::bigint`
 
-/** Null for an unknown account. */
+/** Null if the account is unknown. */
 export async function readBalance(sql: AnySql, accountId: number): Promise<BalanceReport | null> {
   const row = (await sql.unsafe(READ, [String(accountId)]))[0]
   if (row === undefined) return null

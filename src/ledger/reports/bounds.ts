@@ -1,6 +1,6 @@
 /**
- * Maps a filter to a range of `seq` in an account's journal. Rows are numbered in commit order, so a period is a range,
- * and a report reads no more than that.
+ * Translates a filter into a range of `seq` in an account's journal. Rows are numbered in commit order, so a period of time is
+ * one range, and a report reads no other rows.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -8,14 +8,14 @@ import { addDays, startOfDay } from './days.ts'
 import type { UsageFilter } from './types.ts'
 
 export interface SeqBounds {
-  /** Exclusive. */
+  /** Exclusive bound. */
   readonly afterSeq: number
-  /** Exclusive. */
+  /** Exclusive bound. */
   readonly beforeSeq: number
 }
 
 /**
- * The most by which a row may be older than its neighbours: its time is the statement's, which may have waited for the
+ * The most by which times can be out of order in a journal: a row has the time of its statement, which may have waited for the
  * wallet's lock. Far above any such wait.
  */
 const SLACK = `interval '1 minute'`
@@ -29,11 +29,11 @@ const DAYS = `select to_char(min(day), 'YYYY-MM-DD') as first, to_char(max(day),
   where account_id = $1::text::bigint and ($2::text is null or key_id = $2::text::bigint) and ($3::text is null or entry_id = $3)
     and case $4 when 'error' then errors > 0 when 'ok' then calls > errors else true end`
 
-/** The first hour with calls of a tag or, without any, the time up to which calls are rolled up. */
+/** The first hour with calls of a tag; without any, the time up to which calls have been rolled up. */
 const TAGGED = `select least(min(hour), (select closed_before from usage_roll_up)) as first from usage_hourly
   where account_id = $1::text::bigint and tag = $2`
 
-/** The range of the rows that may match the filter, as far as they exist now; null when there are none. */
+/** The range of `seq` that contains all current rows that match the filter; null if there are none. */
 export async function findBounds(sql: AnySql, accountId: number, filter: UsageFilter): Promise<SeqBounds | null> {
   const account = String(accountId)
   const wallet = (await sql.unsafe(WALLET, [account]))[0]

@@ -1,4 +1,4 @@
-/** What calls earned and what they cost the operator, over all accounts, from sums by day and by hour. */
+/** What calls earned and cost the operator, over all accounts, from daily and hourly sums. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
@@ -10,14 +10,14 @@ export const BUSINESS_SPLITS = ['day', 'model', 'upstream', 'customer'] as const
 export type BusinessSplit = (typeof BUSINESS_SPLITS)[number]
 
 export interface BusinessFigure {
-  /** The day, entry id, upstream or account number that the figures are of; '' where there was none. */
+  /** The day, entry id, upstream or account number of these figures; '' if the calls had none. */
   readonly series: string
   readonly calls: number
   readonly errors: number
   readonly inputTokens: number
   readonly outputTokens: number
   readonly revenueMicroVnd: MicroVnd
-  /** The cost of those calls whose cost is known. */
+  /** Cost of the calls whose cost is known. */
   readonly costMicroVnd: MicroVnd
   readonly costKnownCalls: number
 }
@@ -32,7 +32,7 @@ const STATEMENTS = {
   upstream: `select upstream_id as series, ${FIGURES} from ${UPSTREAM_DAYS} group by 1`,
 } as const satisfies Record<BusinessSplit, string>
 
-/** One row for each of the best customers, and one for all customers with their number. */
+/** One row for each of the customers who paid most, and one with the sum and number of all customers. */
 const TOP_CUSTOMERS = `with figures as materialized (
   select account_id, sum(calls) as calls, sum(errors) as errors, sum(input_tokens) as input_tokens,
          sum(output_tokens) as output_tokens, sum(charged_micro_vnd) as charged_micro_vnd,
@@ -45,12 +45,15 @@ select null, ${FIGURES}, count(*)::integer from figures`
 
 export interface BusinessTop {
   readonly figures: readonly BusinessFigure[]
-  /** The sum of all customers, shown or not. */
+  /** The sum over all customers, including those not in `figures`. */
   readonly total: BusinessFigure
   readonly count: number
 }
 
-/** The customers who paid most, and the sum of all: a page cannot show them all, there may be a million. Throws RangeError. */
+/**
+ * The customers who paid most, and the sum over all: there may be a million, too many for a page. Throws RangeError for an
+ * impossible period.
+ */
 export async function readTopCustomers(
   sql: AnySql,
   { limit, ...range }: DayRange & { readonly limit: number },
@@ -67,8 +70,8 @@ export async function readTopCustomers(
 }
 
 /**
- * Revenue and cost: by day with the latest first, otherwise with what earned most first. Figures by upstream lag by about a
- * minute. Throws RangeError.
+ * Revenue and cost. By day, the latest day comes first; otherwise, the highest revenue. Figures by upstream lag by about a
+ * minute. Throws RangeError for an impossible period.
  */
 export async function readBusiness(
   sql: AnySql,
@@ -109,7 +112,7 @@ select coalesce(sum(calls * share), 0)::bigint::text as calls, coalesce(sum(call
     select least(1, extract(epoch from until - hour) / 3600) as share) part
  where hour >= since and hour < until`
 
-/** The figures from a full hour to a time in the past; of that time's hour, only the share before it counts. */
+/** The figures from a full hour to a time in the past. If that time is within an hour, its calls are counted pro rata. */
 export async function readUntil(
   sql: AnySql,
   { since, until }: { readonly since: Date; readonly until: Date },
@@ -131,12 +134,12 @@ function toFigure(row: unknown): BusinessFigure {
   }
 }
 
-/** What remains of the revenue; null if no cost is known, too high if some costs are unknown. */
+/** Revenue less cost. Null if no cost is known, too high if some costs are unknown. */
 export function marginOf({ revenueMicroVnd, costMicroVnd, costKnownCalls }: BusinessFigure): MicroVnd | null {
   return costKnownCalls === 0 ? null : microVnd(revenueMicroVnd - costMicroVnd)
 }
 
-/** Of the calls without an error, the share whose cost is known, from 0 to 1. */
+/** The share of calls without an error whose cost is known, from 0 to 1. */
 export function costKnownShare({ calls, errors, costKnownCalls }: BusinessFigure): number {
   const served = calls - errors
   return served <= 0 ? 1 : Math.min(1, costKnownCalls / served)

@@ -1,5 +1,6 @@
 /**
- * The usage log as CSV (RFC 4180), oldest first, read page by page: two million rows need no more memory than one page.
+ * The usage log as CSV (RFC 4180), oldest call first. It is read page by page: two million rows need no more memory than one
+ * page.
  */
 
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
@@ -14,14 +15,14 @@ import type { UsageFilter } from './types.ts'
 export interface UsageExport {
   readonly accountId: number
   readonly filter: UsageFilter
-  /** Key names by key number; customers chose them. */
+  /** Names of keys, chosen by customers, by key number. */
   readonly keyLabels: ReadonlyMap<number, string>
 }
 
 const time = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-/** Decimal dong without rounding, as formatVnd writes it. */
+/** An amount in dong as a decimal, not rounded, like formatVnd. */
 const vnd = (name: string): string => `trim_scale(${name}_micro_vnd / 1000000.0)`
-/** Postgres formats the numbers, so that a page costs this process almost nothing; only user text is escaped here. */
+/** Postgres formats the numbers, so that a page costs this process almost nothing; only text from users is escaped here. */
 const PAGE = `select seq, key_id, tag, entry_id, requested_name, endpoint,
     concat_ws(',', seq, ${time('opened_at')}, ${time('closed_at')}) as head,
     concat_ws(',', status, input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, images, price_vnd,
@@ -37,15 +38,15 @@ const PAGE = `select seq, key_id, tag, entry_id, requested_name, endpoint,
 
 const ENDPOINTS = new Map<number, string>(Object.entries(ENDPOINT_FACTS).map(([name, { code }]) => [code, name]))
 
-/** The columns in one line; after them come those for operators, and the tag. */
+/** Names of the columns. Those for operators and the tag come after them. */
 export const HEADER =
   'seq,opened_at,closed_at,key_id,key,model,requested_model,endpoint,status,input_tokens,output_tokens,cached_input_tokens,' +
   'reasoning_tokens,images,price_vnd,price_per,cost_vnd,charged_vnd,balance_after_vnd,first_byte_ms,latency_ms,streamed,' +
   'estimated,call_id,catalogue,extras_vnd'
 
 /**
- * Chunks of a few hundred kilobytes, header first. Covers what was settled when it began, each row once: `seq` is
- * assigned under the wallet's lock, so no row can appear behind the cursor.
+ * Yields the header, then chunks of a few hundred kilobytes. They contain every row settled before the export began, exactly
+ * once: `seq` is assigned under the wallet's lock, so no row can appear behind the cursor.
  */
 export async function* exportUsageCsv(
   sql: AnySql,
@@ -57,13 +58,13 @@ export async function* exportUsageCsv(
 }
 
 interface RawExport extends UsageExport {
-  /** Prefix of each row; ends with a comma. */
+  /** Text before each row; ends with a comma. */
   readonly prefix?: string
-  /** Adds what only operators see: cache writes, and what the call cost them. */
+  /** Whether to add columns for operators: cache writes, and what the call cost the operator. */
   readonly forOperators?: boolean
 }
 
-/** The rows of one account, without a header. */
+/** Yields the rows of one account, without a header. */
 export function exportRaw(
   sql: AnySql,
   { accountId, filter, keyLabels, prefix = '', forOperators = false }: RawExport,
@@ -77,13 +78,13 @@ export function exportRaw(
 export interface RowsExport {
   readonly accountId: number
   readonly filter: UsageFilter
-  /** Runs a statement with USAGE_FILTER, in which $11 is the most rows to return; each row has its `seq`. */
+  /** Runs a statement with USAGE_FILTER that returns at most $11 rows, each with its `seq`. */
   readonly readPage: (parameters: (string | null)[]) => Promise<readonly unknown[]>
-  /** Writes a row as a line, line end included. */
+  /** Formats a row as a line, including the line end. */
   readonly write: (row: unknown) => string
 }
 
-/** Exports rows along the journal, page by page. */
+/** Exports the rows of an account's journal, page by page. */
 export async function* exportRows(
   sql: AnySql,
   { accountId, filter, readPage, write }: RowsExport,
@@ -101,7 +102,9 @@ export async function* exportRows(
   }
 }
 
-/** The most rows that an export can have: exact for full hours as long as no row of theirs is retired. */
+/**
+ * Upper limit for the number of rows in an export. Exact if the period consists of full hours and none of its rows is retired.
+ */
 export async function countUsage(
   sql: AnySql,
   { accountId, filter, calls: known }: Pick<UsageExport, 'accountId' | 'filter'> & { readonly calls?: number },
@@ -111,7 +114,7 @@ export async function countUsage(
   const { from = BEGINNING, to = END } = filter
   const period = { from: fullHour(from, 'before'), to: fullHour(to, 'after') }
   const calls = known ?? addHourly(await readHourly(sql, { accountId, ...period, filter, per: 'day', by: 'key' })).calls
-  // Sums also count rows that have been retired, which the bounds leave out.
+  // The hourly sums also count retired rows, which the bounds leave out.
   return Math.max(0, Math.min(calls, bounds.beforeSeq - bounds.afterSeq - 1))
 }
 
@@ -133,7 +136,7 @@ interface Row {
   readonly endpoint: number
   readonly head: string
   readonly tail: string
-  /** The cells that only operators get; null in customers' exports. */
+  /** The columns for operators; null in customers' exports. */
   readonly operators: string | null
 }
 
@@ -145,14 +148,11 @@ function line(row: Row, keyLabels: UsageExport['keyLabels']): string {
 }
 
 /**
- * Where spreadsheets would run a formula: at the start of a cell, and after semicolons and tabs, at which some of them split
- * cells.
+ * Where a spreadsheet may find a formula: at the start of a cell, and after semicolons and tabs, where some programs split cells.
  */
 const FORMULA = /(^|[;\t])([\s"']*[=+\-@＝＋－＠]|\s*[\t\r])/g
 
-/**
- * Puts an apostrophe before text that a spreadsheet would run as a formula, and quotes where RFC 4180 requires them.
- */
+/** Puts an apostrophe before text that a spreadsheet would run as a formula, and adds quotes where RFC 4180 requires them. */
 export function textCell(value: string): string {
   const safe = value.replace(FORMULA, `$1'$2`)
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

@@ -1,4 +1,4 @@
-/** Sums per day from the roll-up: as fast for a million calls as for one. */
+/** Daily sums from the roll-up: as fast for a million calls as for one. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { microVnd, ZERO_MICRO_VND } from '../../lib/money.ts'
@@ -15,7 +15,9 @@ const TOTALS = `select ${SUMS} ${FROM}`
 
 export type DailyRequest = DayRange & { readonly accountId: number; readonly filter?: DailyFilter }
 
-/** One figure per day and series with calls, in that order. Throws RangeError. */
+/**
+ * Returns one figure per day and series that had calls, ordered by day and series. Throws RangeError for an impossible period.
+ */
 export async function readDaily(
   sql: AnySql,
   request: DailyRequest & { readonly by: 'model' | 'key' },
@@ -27,7 +29,7 @@ export async function readDaily(
   return rows.map(row => ({ day: row.day, series: row.series, ...toSums(row) }))
 }
 
-/** The sums of all days of the period together. Throws RangeError. */
+/** Sums over all days of the period. Throws RangeError for an impossible period. */
 export async function readTotals(sql: AnySql, request: DailyRequest): Promise<UsageSums> {
   checkRange(request)
   return toSums((await sql.unsafe(TOTALS, parametersOf(request)))[0]!)

@@ -1,4 +1,4 @@
-/** Vietnamese calendar days, and the limits of what a report may cover. */
+/** Vietnamese calendar days, and the longest period of a report. */
 
 import type { Day, DayRange } from './types.ts'
 
@@ -7,27 +7,27 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
 const OFFSET_MS = 7 * 3_600_000
 const DAY_MS = 86_400_000
 
-/** Vietnam has been at UTC+7 without daylight saving time since 1975. */
+/** The Vietnamese day of a time. Vietnam has been at UTC+7 without daylight saving time since 1975. */
 export function dayOf(time: Date): Day {
   return new Date(time.getTime() + OFFSET_MS).toISOString().slice(0, 10)
 }
 
-/** The midnight at which the day begins. */
+/** Midnight in Vietnam at which the day begins. */
 export function startOfDay(day: Day): Date {
   return new Date(`${day}T00:00:00+07:00`)
 }
 
-/** Adds days to a day: `2026-11-21` and 1 give `2026-11-22`. */
+/** Adds a number of days: `2026-11-21` and 1 give `2026-11-22`. */
 export function addDays(day: Day, days: number): Day {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** True for a calendar date in the form that reports take. */
+/** Whether the text is a calendar date in the form that reports take. */
 export function isDay(text: string): boolean {
   return DAY.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) && addDays(text, 0) === text
 }
 
-/** Throws RangeError that says what is wrong. */
+/** Throws RangeError, with a message that says what is wrong with the period. */
 export function checkRange({ from, to }: DayRange): void {
   if (!isDay(from) || !isDay(to)) throw new RangeError('a day is written as 2026-11-21')
   if (from >= to) throw new RangeError('the first day must come before the last')

@@ -1,4 +1,4 @@
-/** What an operator wants to see first in the morning: open holds, and customers whose calls fail or whose money is gone. */
+/** What an operator wants to see first in the morning: open holds, customers whose calls fail, and customers without money. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
@@ -19,13 +19,13 @@ export async function readOpenHolds(sql: AnySql): Promise<OpenHolds> {
 export interface TroubledAccount {
   readonly accountId: number
   readonly email: string
-  /** Today's calls, and how many of them failed. */
+  /** Today's calls; `errors` of them failed. */
   readonly calls: number
   readonly errors: number
 }
 
 export interface TroubledAccounts {
-  /** The first accounts, as many as were asked for. */
+  /** The first of these accounts, up to the requested number. */
   readonly accounts: readonly TroubledAccount[]
   readonly total: number
 }
@@ -37,7 +37,7 @@ select a.account_id, a.email, t.calls::text as calls, t.errors::text as errors, 
  where t.errors >= $2::text::integer and t.errors >= t.calls * $3::text::double precision
  order by t.errors desc, a.account_id limit $4::text::integer`
 
-/** Accounts many of whose calls failed today, those with the most errors first. */
+/** Accounts with many failed calls today, most errors first. */
 export async function readFailingAccounts(
   sql: AnySql,
   given: { readonly now: Date; readonly errorsMin: number; readonly shareMin: number; readonly limit: number },
@@ -52,7 +52,7 @@ select a.account_id, a.email, t.calls::text as calls, t.errors::text as errors, 
   join wallet w using (account_id) join account a using (account_id)
  where w.balance_micro_vnd = 0 order by t.calls desc, a.account_id limit $2::text::integer`
 
-/** Accounts without money that called today, those with the most calls first. */
+/** Accounts that called today but have no money left, most calls first. */
 export async function readEmptyAccounts(
   sql: AnySql,
   { now, limit }: { readonly now: Date; readonly limit: number },
@@ -80,7 +80,7 @@ export interface Arrivals {
   readonly accounts: number
 }
 
-/** Transfers credited and accounts created in a period. */
+/** Counts transfers credited and accounts created in a period. */
 export async function readArrivals(
   sql: AnySql,
   { from, to }: { readonly from: Date; readonly to: Date },

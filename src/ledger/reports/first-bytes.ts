@@ -1,4 +1,4 @@
-/** Times to the first byte as the roll-up counts them: in steps, eight of which double the number of milliseconds. */
+/** Times to the first byte as the roll-up counts them: in logarithmic steps, eight for each doubling. */
 
 export interface Step {
   readonly step: number
@@ -9,7 +9,7 @@ export function sum(counts: readonly { readonly attempts: number }[]): number {
   return counts.reduce((all, { attempts }) => all + attempts, 0)
 }
 
-/** A percentile in ms, within 5 %: the middle of the step that contains it. Steps ascend; there is at least one. */
+/** A percentile in ms: the middle of the step that contains it, within 5 %. Steps must be ascending, with at least one. */
 export function percentile(steps: readonly Step[], part: number): number {
   let left = Math.ceil(sum(steps) * part)
   const found = steps.find(({ attempts }) => {

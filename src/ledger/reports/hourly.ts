@@ -1,6 +1,6 @@
 /**
- * Sums by hour or day under every filter that the list of calls has: from the roll-up up to its mark, and from the calls
- * themselves after it. Nothing is missing or counted twice, because one statement reads the mark and both sides of it.
+ * Sums by hour or day, with all filters of the list of calls. They come from the roll-up for the time that it covers, and from
+ * the calls themselves after that. One statement reads both and where the roll-up ends, so nothing is missing or counted twice.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -15,7 +15,7 @@ export interface HourlyRequest {
   readonly accountId: number
   /** Must be a full hour. */
   readonly from: Date
-  /** Exclusive. */
+  /** Exclusive bound. */
   readonly to: Date
   readonly filter?: HourlyFilter
   readonly per: 'hour' | 'day'
@@ -23,7 +23,7 @@ export interface HourlyRequest {
 }
 
 const SUMS = ['calls', 'input_tokens', 'cached_input_tokens', 'output_tokens', 'reasoning_tokens', 'images'] as const
-/** The period's bounds, parsed once: as plain parameters they would be parsed again for each row. */
+/** Parses the period's bounds once; plain parameters would be parsed again for each row. */
 const ASKED = `
 asked as materialized (select $2::text::timestamptz as since, $3::text::timestamptz as until),
 mark as materialized (select closed_before from usage_roll_up)`
@@ -32,16 +32,16 @@ const ROLLED_UP = `usage_hourly
 const BEHIND_MARK = `usage
  where account_id = $1::text::bigint and closed_at < (select until from asked)
    and closed_at >= greatest((select closed_before from mark), (select since from asked))`
-/** The filter, in parameters $4 to $8. */
+/** SQL for the filter, whose parameters are $4 to $8. */
 const filtered = (tag: string): string => `
    and ($4::text is null or key_id = $4::text::bigint) and ($5::text is null or entry_id = $5)
    and ($6::text is null or status between $6::text::integer and $7::text::integer) and ($8::text is null or ${tag} = $8)`
-/** The start of a time's hour or day in Vietnam. `date_bin` only counts seconds, which is fastest for many rows. */
+/** SQL for the start of a time's hour or day in Vietnam. `date_bin` merely divides seconds, which is fastest for many rows. */
 const slotOf = (time: string): string =>
   `date_bin(case $9 when 'hour' then interval '1 hour' else interval '1 day' end, ${time}, timestamptz '2000-01-01 00:00+07')`
 const SERIES = { model: 'entry_id', key: 'key_id', tag: 'tag' } as const satisfies Record<Split, string>
 
-/** Sums the rows first, so that only the few sums have to be formatted. */
+/** Formats numbers after summing, so only once per sum instead of once per row. */
 function figuresBy(by: Split): string {
   const sums = [...SUMS, 'charged_micro_vnd']
   const total = (name: string): string => `sum(${name}) as ${name}`
@@ -70,7 +70,7 @@ kinds as (
   select entry_id, status, coalesce(tag, ''), count(*) from ${BEHIND_MARK} group by 1, 2, 3)
 select entry_id, status, tag from kinds group by grouping sets ((entry_id), (status), (tag)) order by sum(calls) desc`
 
-/** One figure per hour or day and series with calls, in that order. */
+/** Returns one figure per slot (hour or day) and series that had calls, in that order. */
 export async function readHourly(sql: AnySql, request: HourlyRequest): Promise<readonly HourlyFigure[]> {
   const { filter = {}, per, by } = request
   const { keyId, entryId, status, tag } = filter
@@ -80,7 +80,7 @@ export async function readHourly(sql: AnySql, request: HourlyRequest): Promise<r
 }
 
 export interface UsageChoices {
-  /** Entries, the most used first; '' where none was chosen. */
+  /** Entries, the most used first; '' for calls that ended before one was chosen. */
   readonly entryIds: readonly string[]
   readonly statuses: readonly number[]
   readonly tags: readonly string[]

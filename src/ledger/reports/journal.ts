@@ -1,4 +1,4 @@
-/** Money that came in or was taken back: top-ups, adjustments, refunds. */
+/** Money that was added to an account or taken back: top-ups, adjustments, refunds. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
@@ -23,7 +23,7 @@ const KINDS = new Map<number, CreditKind>(
   Object.entries(CREDIT_KINDS).map(([name, code]) => [code, name as CreditKind]),
 )
 
-/** Newest first. */
+/** Returns an account's credits, newest first. */
 export async function readCredits(
   sql: AnySql,
   { accountId, beforeSeq, limit = 50 }: { accountId: number; beforeSeq?: number; limit?: number },

@@ -1,12 +1,13 @@
-/** All limits on reports. */
-
 export interface ReportLimits {
-  /** Rows of one page. */
+  /** Most rows of a page. */
   readonly pageRowsMax: number
-  /** Rows read by one statement, and statements per page: a filter that matches little must not read everything. */
+  /**
+   * Most rows read by one statement. With `windowsMax`, the most statements per page, keeps a filter that matches little from
+   * reading everything.
+   */
   readonly windowRows: number
   readonly windowsMax: number
-  /** Rows per chunk of an export, and rows read for one. */
+  /** Most rows per chunk of an export. `csvWindowRows` limits the rows read for one chunk. */
   readonly csvPageRows: number
   readonly csvWindowRows: number
 }

@@ -1,25 +1,28 @@
-/** How well entries have served lately, over all customers: how many calls succeeded, and how soon streams began. */
+/** How well entries have served all customers lately: how many calls succeeded, and how soon streams began. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { percentile, sum } from './first-bytes.ts'
 
 export interface ModelFigures {
-  /** Calls that were served or failed; a client's mistake or an empty wallet says nothing about the model and is left out. */
+  /**
+   * Calls that were served or failed. Those that failed by the client's mistake or an empty wallet are left out, as they say
+   * nothing about the model.
+   */
   readonly calls: number
-  /** The share of them that were served, from 0 to 1. */
+  /** The share of `calls` that were served, from 0 to 1. */
   readonly servedShare: number
-  /** Median time to the first byte of streams, in ms, within 5 %, and over how many streams; null: there were none. */
+  /** Median time to the first byte of streams in ms, within 5 %, and the number of streams; null if there were none. */
   readonly firstByte: { readonly medianMs: number; readonly calls: number } | null
 }
 
-/** A 429 comes from the key's own limit if there was no attempt, else from the provider. */
+/** A 429 is the provider's if there was an attempt; otherwise, the key's own limit was reached. */
 const CALLS = `select entry_id, (sum(calls) filter (where status < 400))::text as served,
     (sum(calls) filter (where status >= 500 or (status = 429 and upstream_id <> '')))::text as failed
   from call_hourly where hour >= date_trunc('hour', $1::text::timestamptz) group by 1`
 const FIRST_BYTES = `select entry_id, first_byte_step, sum(calls)::text as calls from first_byte_hourly
   where hour >= date_trunc('hour', $1::text::timestamptz) group by 1, 2 order by 1, 2`
 
-/** Figures by entry id, from the hour of `since` on. Reads hourly sums: as fast for a million calls as for one. */
+/** Figures by entry id, from the hour of `since` on. Read from hourly sums: as fast for a million calls as for one. */
 export async function readModelFigures(sql: AnySql, since: Date): Promise<ReadonlyMap<string, ModelFigures>> {
   const from = [since.toISOString()]
   const [calls, firstBytes] = await Promise.all([sql.unsafe(CALLS, from), sql.unsafe(FIRST_BYTES, from)])

@@ -1,4 +1,4 @@
-/** One call as operators see it: its usage row, account and key, its attempts, what it cost the operator, and its refund. */
+/** One call as operators see it: its usage row, account and key, attempts, cost to the operator, and refund. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { callIdOf, requestIdOf } from '../../lib/ids.ts'
@@ -13,23 +13,23 @@ export interface OperatorCall extends UsageRow {
   readonly email: string
   readonly keyLabel: string
   readonly keyLast4: string
-  /** The request id that the client saw. */
+  /** The request id that was sent to the client. */
   readonly requestId: string
-  /** Null: the row was written before attempts were kept. */
+  /** Null if the row was written by a version that did not store attempts. */
   readonly attempts: readonly SettledAttempt[] | null
-  /** The upstream that served the call or was tried last; null: none, or unknown. */
+  /** The upstream that served the call or, if none did, was tried last; null if none was tried, or unknown. */
   readonly upstreamId: string | null
-  /** A code of errors.ts; null: nothing went wrong, or the client left. */
+  /** A code of errors.ts; null if nothing went wrong, or the client left. */
   readonly errorCode: string | null
-  /** Null here and in the next field: unknown. */
+  /** Null if unknown, like the cost in the next field. */
   readonly cacheWriteTokens: number | null
   readonly upstreamCostMicroVnd: MicroVnd | null
-  /** When the charge was given back; null: it was not. */
+  /** When the charge was given back; null if it was not. */
   readonly refundedAt: Date | null
 }
 
 export const UPSTREAM_OF_CALL = `split_part(attempts -> -1 ->> 'credential', '#', 1)`
-/** Columns to select from `usage` together with CALL_SOURCES. */
+/** Columns to select from `usage` joined with CALL_SOURCES. */
 export const CALL_COLUMNS = `${USAGE_COLUMNS}, account_id, cache_write_tokens, upstream_cost_micro_vnd,
   attempts::text as attempts, error_code, owner.email, used_key.label as key_label, used_key.last4 as key_last4,
   asked.request_id, refund.at as refunded_at`
@@ -46,13 +46,13 @@ export const CALL_SOURCES = `
 const ONE = `select ${CALL_COLUMNS} from usage ${CALL_SOURCES} where usage.call_id = $1::text::uuid`
 const BY_REQUEST = `select call_id from client_request where request_id = $1 order by call_id desc limit $2::text::integer`
 
-/** Null when there is no such call, or its row has been retired. */
+/** Null if there is no such call, or its row has been retired. */
 export async function readOperatorCall(sql: AnySql, callId: string): Promise<OperatorCall | null> {
   const [row] = await sql.unsafe(ONE, [callId])
   return row === undefined ? null : toOperatorCall(row)
 }
 
-/** Calls with this request id, the newest first: clients may give several requests the same id. */
+/** Finds calls by request id, newest first. Clients choose these ids, so several calls may have the same one. */
 export async function findByRequestId(
   sql: AnySql,
   { requestId, limit }: { readonly requestId: string; readonly limit: number },

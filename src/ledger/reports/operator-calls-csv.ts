@@ -1,4 +1,6 @@
-/** The operators' log of calls as CSV (RFC 4180), newest first; read page by page, so it needs the memory of one page. */
+/**
+ * The operators' log of calls as CSV (RFC 4180), newest first. It is read page by page and needs no more memory than one page.
+ */
 
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import type { AnySql } from '../../lib/database.ts'
@@ -56,11 +58,11 @@ const COST: Column = ['upstream_cost_vnd', call => vnd(call.upstreamCostMicroVnd
 
 export interface CallsExport {
   readonly filter: CallFilter
-  /** Whether a last column says what calls cost the operator. */
+  /** Whether to add a last column with what calls cost the operator. */
   readonly withCosts: boolean
 }
 
-/** Yields the header and then one chunk per page. */
+/** Yields the header, then one chunk per page. */
 export async function* exportCallsCsv(sql: AnySql, { filter, withCosts }: CallsExport): AsyncGenerator<string> {
   const columns = withCosts ? [...COLUMNS, COST] : COLUMNS
   yield `${columns.map(([name]) => name).join(',')}\r\n`

@@ -1,7 +1,7 @@
 /**
- * Finds calls of all accounts, newest first. Call ids sort by the time at which calls began, so a page of all accounts goes
- * along the ids, and a page of one account along its journal. With a filter that matches little, a search jumps over hours in
- * which nothing can match, and gives up after a number of calls: the answer says how far it looked.
+ * Finds calls of all accounts, newest first. Call ids sort by the time at which calls began, so a search over all accounts
+ * follows the ids, and a search in one account follows its journal. If the filter matches little, a search skips hours in which
+ * nothing can match, and stops after a number of calls; the answer says how far it looked.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -13,46 +13,51 @@ import { statusRange } from './rows.ts'
 
 export interface CallFilter {
   readonly accountId?: number
-  /** Only together with `accountId`: each account numbers its own keys. */
+  /** Requires `accountId`, because each account numbers its own keys. */
   readonly keyId?: number
-  /** The name that the client requested: an entry's, or one that was mapped to an entry. */
+  /** The name that the client requested: that of an entry, or one that was mapped to an entry. */
   readonly requestedName?: string
   readonly entryId?: string
   readonly upstreamId?: string
-  /** `ok` is below 400. */
+  /** `ok` means below 400. */
   readonly status?: 'ok' | 'error' | number
-  /** Calls that began at this time or later. */
+  /** Finds calls that began at this time or later. */
   readonly from: Date
-  /** Calls that began before this time. */
+  /** Finds calls that began before this time. */
   readonly to: Date
-  /** Least latency, in ms. */
+  /** Finds calls with at least this latency, in ms. */
   readonly latencyMsMin?: number
 }
 
 export interface CallPage {
   readonly calls: readonly OperatorCall[]
-  /** Pass it back to continue; null at the end. A page may be short, even empty, without being the last. */
+  /**
+   * Cursor: pass it back as `before` to continue; null at the end. A page may be short, or even empty, without being the last.
+   */
   readonly next: string | null
-  /** Calls that began before this have not been searched yet; null: all have. */
+  /** Only calls that began at this time or later have been searched; null if all have been. */
   readonly lookedBackTo: Date | null
 }
 
 export interface CallLimits {
   readonly pageRowsMax: number
-  /** How many calls each statement for one page searches: a filter that matches much needs only the first. */
+  /**
+   * Number of calls searched by each successive statement for one page. If the filter matches many calls, the first statement is
+   * enough.
+   */
   readonly windows: readonly number[]
 }
 
 export const CALL_LIMITS: CallLimits = { pageRowsMax: 200, windows: [500, 8_000] }
 
-/** The filter; its parameters, from $1 on, come from `filterParameters`. */
+/** SQL for the filter. Its parameters, from $1 on, come from `filterParameters`. */
 const MATCHES = `($1::text is null or key_id = $1::text::bigint)
   and ($2::text is null or coalesce(requested_name, entry_id) = $2) and ($3::text is null or entry_id = $3)
   and ($4::text is null or ${UPSTREAM_OF_CALL} = $4)
   and ($5::text is null or status between $5::text::integer and $6::text::integer)
   and ($7::text is null or latency_ms >= $7::text::integer)
   and call_id >= $8::text::uuid and call_id < $9::text::uuid`
-/** The calls of all accounts before $10, or those of account $12 with a `seq` between $13 and $10. */
+/** SQL for the calls to search: those of all accounts before $10, or those of account $12 with a `seq` between $13 and $10. */
 const SOURCES = {
   everybody: `from usage where call_id < $10::text::uuid and call_id >= $8::text::uuid order by call_id desc`,
   account: `from usage where account_id = $12::text::bigint and seq < $10::text::bigint and seq > $13::text::bigint
@@ -60,8 +65,8 @@ const SOURCES = {
 } as const
 
 /**
- * Every row also says how far the search looked; if no call matches, there is one row that says only that. Attempts, most of
- * a row's bytes, are read only when the filter names an upstream.
+ * SQL for a page. Every row also says how far the search looked; if no call matches, a single row says only that. Attempts make
+ * up most of a row's bytes and are read only if the filter names an upstream.
  */
 const pageOf = (source: keyof typeof SOURCES, window: number, attempts: string): string => `
 with looked as materialized (
@@ -78,7 +83,7 @@ select edge.*, matching.* from edge left join lateral (
   select ${CALL_COLUMNS} from found join usage using (account_id, seq) ${CALL_SOURCES}) matching on true
  order by ${source === 'account' ? 'seq' : 'call_id'} desc`
 
-/** Tells from the roll-up's hours where the next call before $1 that matches the filter can be. */
+/** Uses the roll-up's hours to find out where the next call before $1 that matches the filter can be. */
 const JUMP = `
 with hours as not materialized (
   select first_call_id, last_call_id from call_hourly
@@ -104,7 +109,7 @@ interface Window {
   readonly calls: readonly OperatorCall[]
 }
 
-/** Finds one page of calls. Rejects for a cursor that this list did not give. */
+/** Finds one page of calls. Rejects if `before` is not a cursor from a previous page. */
 export function findCalls(
   sql: AnySql,
   { filter, before, limit }: { readonly filter: CallFilter; readonly before?: string; readonly limit: number },
@@ -134,7 +139,7 @@ async function findAmongAll(sql: AnySql, { filter, limit, windows }: Request, be
     if (mayJump) {
       const target = await jump(sql, filter, position)
       if (target === null || target < first) return { calls, next: null, lookedBackTo: null }
-      // The search is for calls before `position`, and must find the call that it jumped to.
+      // The search finds calls before `position`, which must include the call that it jumped to.
       if (target < position) position = after(target)
     }
     const size = matchesAll(filter) ? limit : window
@@ -157,7 +162,7 @@ async function findInAccount(
   const { keyId, entryId, status, from, to } = filter
   const bounds = await findBounds(sql, accountId, {
     from,
-    // The filter is about when calls began, but the journal is in the order in which they ended.
+    // The filter is by when calls began, but the journal is in the order in which they ended.
     to: new Date(to.getTime() + DAY_MS),
     ...(keyId !== undefined && { keyId }),
     ...(entryId !== undefined && { entryId }),
@@ -181,7 +186,7 @@ async function findInAccount(
   return { calls, next: null, lookedBackTo: null }
 }
 
-/** Longest time from a call's beginning to its end, and what clocks may differ by. */
+/** Longest time from the beginning of a call to its end, plus what clocks may differ by. */
 const CALL_MS_MAX = 20 * 60_000
 const DAY_MS = 86_400_000
 
@@ -189,7 +194,7 @@ function more(calls: readonly OperatorCall[], next: string, edgeCall: string): C
   return { calls, next, lookedBackTo: new Date(timeOf(edgeCall)) }
 }
 
-/** The id that comes right after this one. */
+/** The id that sorts directly after this one. */
 function after(callId: string): string {
   return `${callId.slice(0, -12)}${(BigInt(`0x${callId.slice(-12)}`) + 1n).toString(16).padStart(12, '0').slice(-12)}`
 }

@@ -1,4 +1,4 @@
-/** The calls of all accounts as CSV, with what they cost the operator; for operators only. */
+/** The calls of all accounts as CSV, including what they cost the operator; for operators only. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { exportRaw, HEADER } from './csv.ts'
@@ -7,14 +7,14 @@ import { REPORT_LIMITS, type ReportLimits } from './limits.ts'
 import type { DayRange } from './types.ts'
 
 const ACCOUNTS_PER_PAGE = 1_000
-/** Accounts with calls in the period, from the one after $1 on. */
+/** Accounts with calls in the period, after account $1. */
 const ACCOUNTS = `select distinct account_id from usage_daily
   where account_id > $1::text::bigint and day >= $2::text::date and day < $3::text::date
   order by account_id limit $4::text::integer`
 
 /**
- * Yields the calls account by account, oldest first, in chunks as `exportUsageCsv` does; `upstream_cost_vnd` is empty where
- * unknown. Throws RangeError for an impossible period.
+ * Yields the calls account by account, oldest first, in chunks like `exportUsageCsv`; `upstream_cost_vnd` is empty if unknown.
+ * Throws RangeError for an impossible period.
  */
 export async function* exportOperatorsCsv(
   sql: AnySql,

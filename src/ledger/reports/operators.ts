@@ -18,7 +18,10 @@ const INCOME = `select to_char(at at time zone 'Asia/Ho_Chi_Minh', 'YYYY-MM-DD')
  where at >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh' and at < $2::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
  group by 1, 2 order by 1, 2`
 
-/** One figure per day and model, in that order; `chargedMicroVnd` is the revenue. Throws RangeError. */
+/**
+ * Returns one figure per day and model, in that order; `chargedMicroVnd` is the revenue. Throws RangeError for an impossible
+ * period.
+ */
 export async function readRevenue(sql: AnySql, range: DayRange): Promise<readonly DailyFigure[]> {
   checkRange(range)
   const rows = await sql.unsafe(REVENUE, [range.from, range.to])
@@ -36,7 +39,7 @@ const KINDS = new Map<number, CreditKind>(
   Object.entries(CREDIT_KINDS).map(([name, code]) => [code, name as CreditKind]),
 )
 
-/** One figure per day and kind of credit, in that order. Throws RangeError. */
+/** Returns one figure per day and kind of credit, in that order. Throws RangeError for an impossible period. */
 export async function readIncome(sql: AnySql, range: DayRange): Promise<readonly IncomeFigure[]> {
   checkRange(range)
   const rows = await sql.unsafe(INCOME, [range.from, range.to])

@@ -1,4 +1,4 @@
-/** One call as its customer sees it: without where it was tried and what it cost the operator. */
+/** One call as its customer sees it: without its attempts and its cost to the operator. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { requestIdOf } from '../../lib/ids.ts'
@@ -7,11 +7,11 @@ import { toUsageRow, USAGE_COLUMNS } from './rows.ts'
 import type { UsageRow } from './types.ts'
 
 export interface OwnCall extends UsageRow {
-  /** The request id that the client saw. */
+  /** The request id that was sent to the client. */
   readonly requestId: string
-  /** Part of the input that went into the provider's cache; null: unknown. */
+  /** Input tokens that were written to the provider's cache; null if unknown. */
   readonly cacheWriteTokens: number | null
-  /** When its charge was given back; null: it was not. */
+  /** When the charge was given back; null if it was not. */
   readonly refundedAt: Date | null
 }
 
@@ -22,7 +22,7 @@ const ONE = `select ${USAGE_COLUMNS}, cache_write_tokens,
         and reference = 'call:' || usage.call_id::text) as refunded_at
   from usage where call_id = $2::text::uuid and account_id = $1::text::bigint`
 
-/** Null when the account has no such call, or its row has been retired. */
+/** Null if the account has no such call, or its row has been retired. */
 export async function readOwnCall(
   sql: AnySql,
   { accountId, callId }: { readonly accountId: number; readonly callId: string },

@@ -1,7 +1,7 @@
 /**
- * The usage log for spreadsheets: UTF-8 with a byte order mark, times of Vietnam without a zone, columns and words in the
- * reader's language. In every language, commas separate cells and a dot is the decimal point: most programs would read a
- * cell that says 1,68 as 168.
+ * The usage log for spreadsheets: UTF-8 with a byte order mark, times in Vietnam without a zone, headings and words in the
+ * reader's language. In every language, commas separate cells and a dot is the decimal point: most programs would read a cell
+ * that says 1,68 as 168.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -13,12 +13,12 @@ import { USAGE_FILTER } from './rows.ts'
 import type { UsageFilter, UsageRow } from './types.ts'
 
 export interface PeopleLayout {
-  /** Headings, as many as `PEOPLE_COLUMNS`. */
+  /** One heading for each of `PEOPLE_COLUMNS`. */
   readonly headings: readonly string[]
   readonly yes: string
   readonly no: string
   readonly keyLabel: (keyId: number) => string
-  /** Says how a call ended. */
+  /** Describes how a call ended. */
   readonly outcome: (ended: Pick<UsageRow, 'status' | 'errorCode'>) => string
   readonly pricePer: (per: UsageRow['pricePer']) => string
 }
@@ -82,7 +82,7 @@ interface Row {
 const BYTE_ORDER_MARK = '\ufeff'
 const PRICE_PER = new Map(Object.entries(PRICE_PER_CODES).map(([name, code]) => [code, name as UsageRow['pricePer']]))
 
-/** Yields chunks as `exportUsageCsv` does, oldest call first. */
+/** Yields chunks like `exportUsageCsv`, oldest call first. */
 export async function* exportForPeople(
   sql: AnySql,
   {

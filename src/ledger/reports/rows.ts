@@ -1,4 +1,4 @@
-/** Calls one by one, newest first. A page is looked up by `seq`, so late pages are as fast as early ones. */
+/** Lists calls one by one, newest first. A page is looked up by `seq`, so late pages are as fast as early ones. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { microVnd } from '../../lib/money.ts'
@@ -11,7 +11,7 @@ export const USAGE_COLUMNS = `seq, call_id, key_id, entry_id, requested_name, en
   cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
   balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at, extras_vnd, error_code, tag,
   (select digest from catalogue c where c.catalogue_id = usage.catalogue_id) as catalogue`
-/** The filter; its parameters, $4 to $10, come from `filterParameters`. */
+/** SQL for the filter. Its parameters, $4 to $10, come from `filterParameters`. */
 export const USAGE_FILTER = `($4::text is null or key_id = $4::text::bigint) and ($5::text is null or entry_id = $5)
   and ($6::text is null or status between $6::text::integer and $7::text::integer)
   and ($8::text is null or closed_at >= $8::text::timestamptz) and ($9::text is null or closed_at < $9::text::timestamptz)
@@ -26,8 +26,8 @@ const ONE = `select ${USAGE_COLUMNS} from usage where call_id = $1::text::uuid a
 export interface UsagePage {
   readonly rows: readonly UsageRow[]
   /**
-   * Pass it back to continue; null at the end. With a filter that matches little, a page may be short or even empty
-   * without being the last.
+   * Cursor: pass it back to continue; null at the end. If the filter matches little, a page may be short or even empty without
+   * being the last.
    */
   readonly nextBeforeSeq: number | null
 }
@@ -58,7 +58,7 @@ export async function readUsageRows(
   return { rows, nextBeforeSeq: before > bounds.afterSeq + 1 ? before : null }
 }
 
-/** One call of the account; null before it has ended, and for other accounts' calls. */
+/** One call of the account; null if it has not ended yet or is another account's. */
 export async function readUsageRow(
   sql: AnySql,
   { accountId, callId }: { accountId: number; callId: string },
@@ -81,7 +81,7 @@ export function filterParameters({ keyId, entryId, status, from, to, tag }: Usag
   ]
 }
 
-/** The lowest and the highest HTTP status that a filter matches, both included; null: no bound. */
+/** The lowest and the highest HTTP status that a filter matches, both inclusive; null means no bound. */
 export function statusRange(status: UsageFilter['status']): readonly [string | null, string | null] {
   if (status === 'ok') return ['0', '399']
   if (status === 'error') return ['400', '999']

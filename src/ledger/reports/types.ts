@@ -1,21 +1,21 @@
-/** What the pages show of the journal. */
+/** The figures and rows that reports return. */
 
 import type { MicroVnd } from '../../lib/money.ts'
 
-/** A Vietnamese calendar day, `2026-11-21`. */
+/** A Vietnamese calendar day, such as `2026-11-21`. */
 export type Day = string
 
 export interface DayRange {
   readonly from: Day
-  /** Exclusive. */
+  /** Exclusive bound. */
   readonly to: Day
 }
 
-/** Restricts sums; absent: all. */
+/** Restricts sums; an absent field matches everything. */
 export interface HourlyFilter {
   readonly keyId?: number
   readonly entryId?: string
-  /** `ok` is below 400. */
+  /** `ok` means below 400. */
   readonly status?: 'ok' | 'error' | number
   readonly tag?: string
 }
@@ -27,7 +27,7 @@ export interface DailyFilter {
 
 export interface UsageFilter extends HourlyFilter {
   readonly from?: Date
-  /** Exclusive. */
+  /** Exclusive bound. */
   readonly to?: Date
 }
 
@@ -47,18 +47,18 @@ export interface DailyFigure extends UsageSums {
   readonly series: string
 }
 
-/** Sums of an hour or a day, over the calls that a filter matches. */
+/** Sums of one hour or day over the calls that match the filter. */
 export interface HourlyFigure {
   /** The hour in Vietnam, such as `2026-11-21T14`, or the day. */
   readonly at: string
-  /** The entry id ('': none was chosen), the key's number as text, or the tag ('': none). */
+  /** The entry id ('' if none was chosen), the key's number as text, or the tag ('' if there was none). */
   readonly series: string
   readonly calls: number
   readonly errors: number
-  /** All input tokens; some of them were read from the provider's cache. */
+  /** All input tokens, including those read from the provider's cache. */
   readonly inputTokens: number
   readonly cachedInputTokens: number
-  /** All output tokens; some of them are reasoning. */
+  /** All output tokens, including reasoning. */
   readonly outputTokens: number
   readonly reasoningTokens: number
   readonly images: number
@@ -70,18 +70,21 @@ export interface UsageRow {
   readonly callId: string
   readonly openedAt: Date
   readonly closedAt: Date
-  /** Digest of the catalogue that admitted the call; null where not recorded. */
+  /** Digest of the catalogue that admitted the call; null if not recorded. */
   readonly catalogue: string | null
   readonly keyId: number
   readonly entryId: string
-  /** The name that the client requested, if it was mapped. */
+  /** The name that the client requested, if it was mapped to another entry. */
   readonly requestedName: string | null
   /** The endpoint's code in ENDPOINT_FACTS. */
   readonly endpoint: number
   readonly status: number
-  /** A code of errors.ts; null: nothing went wrong, the client left, or the row was written before codes were kept. */
+  /**
+   * A code of errors.ts; null if nothing went wrong, the client left, or the row was written by a version that did not store
+   * codes.
+   */
   readonly errorCode: string | null
-  /** The client's own label; null: none. */
+  /** The client's own label for the call; null if it sent none. */
   readonly tag: string | null
   readonly inputTokens: number
   readonly outputTokens: number
@@ -97,6 +100,6 @@ export interface UsageRow {
   readonly latencyMs: number
   readonly streamed: boolean
   readonly estimated: boolean
-  /** Part of the cost that comes from priced tool uses, in whole VND. */
+  /** Part of the cost that is for priced tool uses, in whole VND. */
   readonly extrasVnd: number
 }

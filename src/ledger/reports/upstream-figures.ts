@@ -1,4 +1,4 @@
-/** How upstreams have served lately, over all processes: attempts by outcome, times to the first byte, calls, tokens, cost. */
+/** How upstreams have served lately, over all processes: attempts by outcome, times to the first byte, calls, tokens and cost. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd, ZERO_MICRO_VND } from '../../lib/money.ts'
@@ -7,7 +7,7 @@ import { percentile, sum } from './first-bytes.ts'
 export interface OutcomeCount {
   /** `ok`, `client_gone`, or a code of errors.ts. */
   readonly outcome: string
-  /** HTTP status of these attempts' error replies; 0: they had none. */
+  /** HTTP status of the upstream's error reply; 0 if there was none. */
   readonly status: number
   readonly attempts: number
 }
@@ -17,11 +17,11 @@ export interface UpstreamFigures {
   readonly attempts: number
   /** Attempts that failed through the upstream's fault. */
   readonly failures: number
-  /** The most frequent first. */
+  /** The most frequent outcome comes first. */
   readonly outcomes: readonly OutcomeCount[]
-  /** Time to the first byte of streams, in ms, within 5 %; null: there were none. */
+  /** Time to the first byte of streams, in ms, within 5 %; null if there were none. */
   readonly firstByteMs: { readonly p50: number; readonly p95: number } | null
-  /** Calls that it served, or that were tried there last. */
+  /** Calls that this upstream served, or that were tried here last. */
   readonly calls: number
   readonly inputTokens: number
   readonly outputTokens: number
@@ -29,7 +29,7 @@ export interface UpstreamFigures {
   readonly costMicroVnd: MicroVnd
 }
 
-/** One statement for outcomes and first bytes, because this is the larger table. */
+/** Outcomes and times to the first byte come from one statement, because `attempt_hourly` is the larger table. */
 const ATTEMPTS = `select upstream_id, outcome, status, first_byte_step, sum(attempts)::text as attempts from attempt_hourly
   where hour >= $1::text::timestamptz group by 1, 2, 3, 4 order by first_byte_step`
 const CALLS = `select upstream_id, sum(calls)::text as calls, sum(input_tokens)::text as input_tokens,
@@ -37,12 +37,12 @@ const CALLS = `select upstream_id, sum(calls)::text as calls, sum(input_tokens):
     sum(upstream_cost_micro_vnd)::text as cost
   from call_hourly where hour >= $1::text::timestamptz and upstream_id <> '' group by 1`
 
-/** Whether the outcome is the upstream's fault, not the request's or the client's. */
+/** Whether an outcome is the upstream's fault, rather than the request's or the client's. */
 export function isUpstreamFailure(outcome: string): boolean {
   return ['upstream_failed', 'upstream_overloaded', 'upstream_rate_limited', 'upstream_misconfigured'].includes(outcome)
 }
 
-/** Figures by upstream id, from the full hour of `since` on, of upstreams with any attempt or call. */
+/** Figures by upstream id, from the full hour of `since` on, for upstreams with at least one attempt or call. */
 export async function readUpstreamFigures(sql: AnySql, since: Date): Promise<ReadonlyMap<string, UpstreamFigures>> {
   const from = [new Date(Math.floor(since.getTime() / 3_600_000) * 3_600_000).toISOString()]
   const [attempts, calls] = await Promise.all([ATTEMPTS, CALLS].map(statement => sql.unsafe(statement, from)))
@@ -74,7 +74,7 @@ export async function readUpstreamFigures(sql: AnySql, since: Date): Promise<Rea
 
 interface Attempts extends OutcomeCount {
   readonly upstreamId: string
-  /** The step of the time to the first byte; negative: there was none. */
+  /** Logarithmic step of the time to the first byte; negative if there was none. */
   readonly step: number
 }
 
