@@ -1,17 +1,17 @@
-/** A mapping gathered from members in several places, and how to write it: unchanged values keep their text. */
+/** Gathers a YAML mapping from members in several places and writes it; unchanged values keep their text. */
 
 import { isMap, isScalar, isSeq } from 'yaml'
 import { flowText, rangeOf } from './edit.ts'
 
 export interface Member {
-  /** Lines above it: comments and empty lines. */
+  /** Comments and empty lines above the member. */
   readonly above: readonly string[]
-  /** The comment after it on its line, or ''. */
+  /** The comment after the member on the same line, or ''. */
   readonly behind: string
   readonly value: Group | Passage | Said
 }
 
-/** A value in an existing text. */
+/** A value that already stands in a text. */
 export interface Passage {
   readonly node: unknown
   readonly text: string
@@ -24,14 +24,14 @@ export interface Said {
   readonly anchor: string
 }
 
-/** Longest line for a group written on one line, in columns. */
+/** Longest line, in columns, that a group may take when written on one line. */
 const WIDTH = 120
 
 export class Group {
   readonly members = new Map<string, Member>()
-  /** Written over several lines even if it would fit on one. */
+  /** Whether to write the group over several lines even if it would fit on one. */
   isSpread: boolean
-  /** Comments after the last member. */
+  /** Comments after the last member of the group. */
   tail: readonly string[] = []
   /** The group's anchor, as `anchorOf` returns it. */
   anchor = ''
@@ -40,7 +40,7 @@ export class Group {
     this.isSpread = isSpread
   }
 
-  /** Opens a group that the file already has, with its surrounding comments. */
+  /** Opens the member `name` as a group, for one that the file already has, together with its surrounding comments. */
   open(name: string, { above, behind }: Member, isSpread: boolean, tail: readonly string[]): Group {
     const known = this.members.get(name)
     const group = known?.value instanceof Group ? known.value : new Group(isSpread)
@@ -58,7 +58,7 @@ export class Group {
     else this.members.set(first[0], { ...first[1], above: [...comments, ...first[1].above] })
   }
 
-  /** Adds a member at a path; if that creates a group, the lines above the member go above the group. */
+  /** Adds a member at a path. If that creates a group, the lines above the member go above the group. */
   add([name = '', ...rest]: readonly string[], member: Member): void {
     if (rest.length === 0) {
       this.members.set(name, member)
@@ -74,7 +74,7 @@ export class Group {
   }
 }
 
-/** The lines of a group. `column` is where the first one starts; the others are indented. */
+/** Returns the lines of a group. The first one starts at `column`; the others are indented to it. */
 export function layOut(group: Group, column: number): string[] {
   const lines = group.isSpread && group.members.size > 0 ? spreadLines(group, column) : flowLines(group)
   return lines.map((line, index) => (index === 0 || line === '' ? line : ' '.repeat(column) + line))
@@ -110,7 +110,7 @@ function saidLines(name: string, value: Said, behind: string): string[] {
   ]
 }
 
-/** On one line, or one line per member if there are comments. */
+/** Writes a group on one line, or one line per member if there are comments. */
 function flowLines(group: Group): string[] {
   if (!needsLines(group)) return [flowOf(group)]
   const members = [...group.members].flatMap(([name, { above, behind, value }]) => [
@@ -121,7 +121,7 @@ function flowLines(group: Group): string[] {
   return ['{', ...[...members, ...group.tail].map(line => (line === '' ? '' : `  ${line}`)), '}']
 }
 
-/** Comments that cannot be kept when the group is on one line. */
+/** Comments that would be lost if the group were written on one line. */
 function commentsWithin({ members, tail }: Group): string[] {
   const inside = [...members.values()].flatMap(({ above, behind, value }) => [
     ...above.filter(line => line !== ''),
@@ -131,13 +131,13 @@ function commentsWithin({ members, tail }: Group): string[] {
   return [...inside, ...tail]
 }
 
-/** `&name ` for a value with an anchor, else ''. */
+/** Returns `&name ` for a value with an anchor, else ''. */
 export function anchorOf(node: unknown): string {
   const { anchor } = (node ?? {}) as { anchor?: string }
   return anchor === undefined ? '' : `&${anchor} `
 }
 
-/** What to write for an anchor at the end of a line, after a key. */
+/** Writes an anchor for the end of a line, after a key. */
 function lead(anchor: string): string {
   return anchor === '' ? '' : ` ${anchor.trimEnd()}`
 }
@@ -157,7 +157,7 @@ function isBlock({ node }: Passage): boolean {
   return (isMap(node) || isSeq(node)) && node.flow !== true
 }
 
-/** The lines of a block from the file, without indentation. */
+/** Returns the lines of a block of the file, without indentation. */
 function blockLines({ node, text }: Passage): string[] {
   const [from, to] = rangeOf(node)
   const column = from - (text.lastIndexOf('\n', from - 1) + 1)
@@ -167,12 +167,12 @@ function blockLines({ node, text }: Passage): string[] {
   return [...commentLines(commentBefore), ...body]
 }
 
-/** Comment lines with `#`, from text without it. */
+/** Turns the text of a comment, which has no `#`, into lines that begin with `#`. */
 export function commentLines(comment: string | null | undefined): string[] {
   return comment?.split('\n').map(line => (line === '' ? '' : `#${line}`)) ?? []
 }
 
-/** Comments and multi-line values cannot share a line. */
+/** Whether the group must be spread over lines, because comments and multi-line values cannot share one. */
 function needsLines({ members, tail }: Group): boolean {
   if (tail.length > 0) return true
   return [...members.values()].some(({ above, behind, value }) => {

@@ -26,10 +26,10 @@ function placesOf({
   ]
 }
 
-/** How many places an error names at most. */
+/** Most places that an error names. */
 const PLACES_MAX = 2
 
-/** Advice for a key that belongs in another place; undefined if it belongs nowhere. */
+/** Advises where a key belongs; undefined if it belongs nowhere. */
 export function homeOf(
   { key, value }: { readonly key: string; readonly value: unknown },
   here: Schema,
@@ -51,7 +51,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   boolean: value => typeof value === 'boolean',
 }
 
-/** Whether that place accepts the key with a value of this type. */
+/** Whether an object with these properties accepts the key with a value of this type. */
 function takes(properties: Schema['properties'], key: string, value: unknown): boolean {
   if (properties === undefined || !Object.hasOwn(properties, key)) return false
   const types = [properties[key]?.type ?? []].flat()

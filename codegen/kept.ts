@@ -1,7 +1,7 @@
 /**
- * Caches what a library made of the same input in an earlier run, in a folder below node_modules. The key covers the
- * input and every installed version, so a cached text is never out of date; only the newest of each name is kept.
- * `check` does not use the cache.
+ * Caches what a library produced from the same input in an earlier run, in a folder below node_modules. The key covers the input
+ * and every installed version, so a cached text is never out of date; only the newest text of each name is kept. `check` does not
+ * use the cache.
  */
 
 import { createHash } from 'node:crypto'
@@ -11,15 +11,20 @@ import { join } from 'node:path'
 const PACKAGES = join(import.meta.dirname, '..', 'node_modules')
 
 export interface Kept {
-  /** Where the text is or will be; null when nothing is cached, because the installed versions are unknown. */
+  /**
+   * Path of the cached text, whether or not it exists yet; null if nothing is cached, because the installed versions are unknown.
+   */
   readonly path: string | null
-  /** The cached text; undefined when there is none. */
+  /** Returns the cached text; undefined if there is none. */
   read(): string | undefined
   /** Replaces the text cached under the name. Does nothing in a read-only folder. */
   write(text: string): void
 }
 
-/** `name` includes the file's extension; `input` is everything that the text depends on, apart from the packages. */
+/**
+ * Opens the cache for one text. `name` includes the file's extension; `input` is everything that the text depends on, apart from
+ * the packages.
+ */
 export function keptFor(name: `${string}.${string}`, input: unknown, packages: string = PACKAGES): Kept {
   const installed = readText(join(packages, '.package-lock.json'))
   if (installed === undefined) return { path: null, read: () => undefined, write() {} }
@@ -40,7 +45,7 @@ export function keptFor(name: `${string}.${string}`, input: unknown, packages: s
           if (other.endsWith(`-${name}`) && join(folder, other) !== path) rmSync(join(folder, other), { force: true })
         }
       } catch {
-        // In a read-only folder, the next run takes as long as this one.
+        // A read-only folder just means that the next run takes as long as this one.
       }
     },
   }

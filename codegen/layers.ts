@@ -1,8 +1,8 @@
-/** Values of the tables are built in layers, each stating only what differs; so is the generated source. */
+/** The tables' values, and the generated source, are built in layers, each of which states only what differs. */
 
 import type { Rule } from '../src/generated/types.ts'
 
-/** What a layer states, by word of the tables. A map among the values is a group, merged word by word. */
+/** What a layer states, keyed by the tables' words. A map among the values is a group, which merges word by word. */
 export type Said = ReadonlyMap<string, unknown>
 
 export const NOTHING: Said = new Map()
@@ -15,13 +15,13 @@ export function applySaid<Value extends object>(base: Value, said: Said): Value 
   return result as Value
 }
 
-/** One place in the catalogue that states facts about calls. */
+/** A place in the catalogue that states facts about calls. */
 export interface Layer {
-  /** call: follows from a price per call. wire: applies to one of several wire formats. */
+  /** `call` follows from a price per call; `wire` applies to one of several wire formats. */
   readonly kind: 'family' | 'model' | 'entry' | 'upstream' | 'target' | 'call' | 'wire'
   /** Name of the family, model, entry or upstream that the layer belongs to. */
   readonly name: string
-  /** Empty if the layer states nothing about the dialect. */
+  /** What the layer states about the dialect; may be empty. */
   readonly dialect: Said
   readonly extras: Said
   readonly rules: readonly Rule[]
@@ -29,19 +29,19 @@ export interface Layer {
 
 export interface LayerNode<Value> {
   readonly value: Value
-  /** The last layer and its parent; null for the defaults. */
+  /** The last layer that was added, and the node it was added to; null for the defaults. */
   readonly on: { readonly layer: Layer; readonly parent: LayerNode<Value> } | null
 }
 
 export interface LayerTreeOptions<Value> {
   readonly defaults: Value
-  /** The value with a layer added, always a new object; null when the layer says nothing. */
+  /** Adds a layer to a value. Returns a new object, or null if the layer states nothing. */
   readonly add: (base: Value, layer: Layer) => Value | null
-  /** Layers of these kinds get a node even if empty, so that adding a first word changes the generated source in one place. */
+  /** Layers of these kinds get a node even if empty, so that stating a first word changes the generated source in one place. */
   readonly kept: readonly Layer['kind'][]
 }
 
-/** All values built from layers: the same layers give the same object, and each object's layers can be looked up. */
+/** All values built from layers. The same layers give the same object, and the layers of each object can be looked up. */
 export class LayerTree<Value extends object> {
   readonly root: LayerNode<Value>
   readonly #options: LayerTreeOptions<Value>
@@ -54,7 +54,7 @@ export class LayerTree<Value extends object> {
     this.#byValue.set(options.defaults, this.root)
   }
 
-  /** The value that these layers give; later ones win. */
+  /** The value that results from these layers; later ones win. */
   resolve(layers: readonly (Layer | undefined)[]): Value {
     let node = this.root
     for (const layer of layers) if (layer !== undefined) node = this.#add(node, layer)

@@ -1,4 +1,4 @@
-/** Data as TypeScript source, laid out like the project's formatter does. */
+/** Writes data as TypeScript source, laid out the way the project's formatter does it. */
 
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/
 const WIDTH = 120
@@ -13,9 +13,9 @@ export class Code {
 }
 
 export interface MembersOptions {
-  /** One member per line, whatever the length. */
+  /** Whether to write one member per line, however short the object is. */
   readonly isOpen?: boolean
-  /** The object is returned by an arrow function with these parameters, one member per line. */
+  /** Parameters of an arrow function that returns the object, which then has one member per line. */
   readonly returnedOf?: string
 }
 
@@ -40,12 +40,12 @@ export class Members {
 
 export interface Place {
   readonly indent: string
-  /** Columns already taken on the line, before and after. */
+  /** Columns that are already taken on the line, before and after the value. */
   readonly before: number
   readonly after: number
 }
 
-/** On one line if it fits, else one member per line. The value may contain this file's classes anywhere. */
+/** Writes a value on one line if it fits, else with one member per line. The value may contain this file's classes anywhere. */
 export function literal(value: unknown, place: Place = { indent: '', before: 0, after: 0 }): string {
   const atom = atomOf(value)
   if (atom !== null) return atom
@@ -70,14 +70,14 @@ export function literal(value: unknown, place: Place = { indent: '', before: 0, 
   return returnedOf === null ? object : `${returnedOf} => (${object})`
 }
 
-/** An import statement. `names` must be sorted. */
+/** Writes an import statement. `names` must be sorted. */
 export function importOf(names: readonly string[], from: string, type: '' | 'type' = ''): string {
   const head = type === '' ? 'import {' : 'import type {'
   const line = `${head} ${names.join(', ')} } from '${from}'`
   return line.length <= WIDTH ? line : `${head}\n${names.map(name => `  ${name},`).join('\n')}\n} from '${from}'`
 }
 
-/** A type alias that is a union. */
+/** Writes a type alias for a union. */
 export function unionOf(name: string, options: readonly string[]): string {
   const line = `export type ${name} = ${options.join(' | ')}`
   return widthOf(line) <= WIDTH ? line : `export type ${name} =\n${options.map(option => `  | ${option}`).join('\n')}`
@@ -90,7 +90,7 @@ function atomOf(value: unknown): string | null {
   return value instanceof Code ? value.text : null
 }
 
-/** Null if it must be split, or is wider than `room` columns. */
+/** Writes a value on one line; null if it must be split or is wider than `room` columns. */
 function onOneLine(value: unknown, room: number): string | null {
   const atom = atomOf(value)
   if (atom !== null) return atom
@@ -122,7 +122,9 @@ function membersOf(value: object): Members {
   return value instanceof Members ? value : new Members([], Object.entries(value))
 }
 
-/** The formatter splits lists of several objects or lists with several members each. */
+/**
+ * Whether the formatter would split the list: it splits lists of several objects, and lists of lists with several members each.
+ */
 function mustOpen(items: readonly unknown[]): boolean {
   if (items.length < 2) return false
   if (items.every(Array.isArray)) return items.every(item => item.length > 1)
@@ -149,7 +151,7 @@ function block(
   return `${open}\n${isNumeric ? filled(items.map(String), `${indent}  `) : lines.join('\n')}\n${indent}${close}`
 }
 
-/** Lays out numbers so that they fill each line. */
+/** Lays out numbers in as few lines as possible. */
 function filled(numbers: readonly string[], indent: string): string {
   const lines: string[] = []
   let line = indent
@@ -163,7 +165,7 @@ function filled(numbers: readonly string[], indent: string): string {
   return [...lines, line].join('\n')
 }
 
-/** A long text goes on its own line, unless its key is hardly longer than the indent. */
+/** Writes a property. A long text goes on its own line, unless its key is hardly longer than the indent. */
 function propertyLines({ name, width }: PropertyName, value: unknown, indent: string): string {
   const before = indent.length + width + 2
   const text = literal(value, { indent, before, after: 1 })
@@ -177,7 +179,7 @@ interface PropertyName {
   readonly width: number
 }
 
-/** Bounded: words of the schemas and the catalogue. */
+/** A cache; it is bounded, because names are words of the schemas and the catalogue. */
 const propertyNames = new Map<string, PropertyName>()
 
 function propertyName(key: string): PropertyName {
@@ -194,7 +196,7 @@ function propertyName(key: string): PropertyName {
 /** Text that needs no escapes. */
 const PLAIN = /^[\w ./:,+*()-]*$/
 
-/** Uses the quotes that need fewer escapes. */
+/** Quotes a text, with the quotes that need fewer escapes. */
 export function quote(text: string): string {
   if (PLAIN.test(text)) return `'${text}'`
   const plain = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')

@@ -1,9 +1,9 @@
-/** The catalogue's command line: `node codegen/main.ts <verb>`. Exit status 1 when there is an error to fix. */
+/** The catalogue's command line: `node codegen/main.ts <verb>`. Exit status 1 means that there is an error to fix. */
 
 import { enableCompileCache } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
 
-// When it runs as a thread of the gateway, it uses the gateway's compile cache, if there is one.
+// As a thread of the gateway, it uses the gateway's compile cache, if there is one.
 if (isMainThread) enableCompileCache()
 const { run } = await import('./run.ts')
 process.exitCode = await run(process.argv.slice(2), {

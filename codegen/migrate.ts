@@ -17,7 +17,7 @@ export interface FoundWord {
   readonly column: number
   /** Path of the old word below `dialect`. */
   readonly word: string
-  /** Its new path; empty if it was dropped, because it no longer means anything; null if it stays, for a person to decide. */
+  /** The word's new path; empty if it was dropped, because it no longer means anything; null if a person has to decide. */
   readonly successor: string | null
 }
 
@@ -39,7 +39,7 @@ export function migrateText({ path: file, text }: Pick<SourceText, 'path' | 'tex
   if (value === undefined) return { text, words: [], findings }
   const rewritten = rewrite(file, text)
   if (rewritten.text === text) return { ...rewritten, findings: [] }
-  // The expected meaning: the same file with all anchors expanded.
+  // What the result must mean: the same as the file with all its anchors expanded.
   const plain = rewrite(file, stringify(value, { aliasDuplicateObjects: false }))
   const isMeant = isDeepStrictEqual(parseSource(file, rewritten.text).value, parseSource(file, plain.text).value)
   if (isMeant) return { ...rewritten, findings: [] }
@@ -79,10 +79,10 @@ interface Holder {
   readonly path: readonly string[]
 }
 
-/** Mappings not searched further: values of rules are data, and a dialect contains no other dialect. */
+/** Mappings that are not searched any deeper: values of rules are data, and a dialect contains no other dialect. */
 const CLOSED = new Set(['rules', 'dialect'])
 
-/** Every mapping that can have a dialect, rules or endpoints. */
+/** Finds every mapping that can have a dialect, rules or endpoints. */
 function holdersOf(node: unknown, path: readonly string[] = []): Holder[] {
   if (isSeq(node)) return node.items.flatMap(item => holdersOf(item, path))
   if (!isMap(node)) return []
@@ -142,7 +142,7 @@ interface Placing extends Source {
   readonly fresh: Group
 }
 
-/** Writes a word where it belongs today; true if its place or value changed. */
+/** Writes a word where it belongs today. Returns true if its place or value changed. */
 function placeWord(words: Placing, pair: Pair, path: readonly string[]): boolean {
   const { text, dialect, fresh, note } = words
   const word = path.join('.')

@@ -1,12 +1,12 @@
-/** Names of constants in the generated source, derived from names in the catalogue. */
+/** Derives names of constants in the generated source from names in the catalogue. */
 
 /** Names are cut to this length, so that a line has room for several. */
 const LENGTH_MAX = 40
 
-/** Bounded: names in the catalogue. */
+/** A cache; it is bounded, because its keys are names in the catalogue. */
 const camelNames = new Map<string, string>()
 
-/** `Claude Opus 4.5` → `claudeOpus4_5`. Empty if no character is allowed in a name. */
+/** `Claude Opus 4.5` → `claudeOpus4_5`. Empty if no character of the text is allowed in a name. */
 export function camelName(text: string): string {
   const known = camelNames.get(text) ?? makeCamelName(text)
   camelNames.set(text, known)
@@ -34,7 +34,7 @@ export function constantName(text: string): string {
   return text.replaceAll('-', '_').toUpperCase()
 }
 
-/** A model's name: prefixed with the family's, unless it already begins with it. */
+/** Constant for a model: its own name, after the family's unless it already begins with it. */
 export function modelName(family: string, model: string): string {
   const first = family.split('-')[0] as string
   const name = camelName(model)

@@ -1,6 +1,6 @@
 /**
- * Words of earlier catalogues. They were replaced because YAML 1.1 reads some as booleans, because several meant "none"
- * by a value such as `''` or 0, or to group related facts. Read by `migrate-words` and the errors about old words.
+ * Words of earlier catalogues, which `migrate-words` and the errors about old words read. They were replaced because YAML 1.1
+ * reads some as booleans, because several meant "none" by a value such as `''` or 0, or to group related facts.
  */
 
 import { flowText } from './edit.ts'
@@ -10,30 +10,29 @@ import type { Path } from './source.ts'
 export type Successors = readonly (readonly [path: string, value: unknown])[]
 
 interface OldWord {
-  /** Its path below `dialect`, steps joined by dots. */
+  /** The old word's path below `dialect`, its steps joined by dots. */
   readonly path: string
-  /** Null if the old word never had this value: the word is then used in today's sense. */
+  /** What replaces the word with this value; null if the old word never had this value, so that it has today's meaning. */
   readonly successors: (value: unknown) => Successors | null
-  /** The word was dropped without a replacement. */
+  /** True if the word was dropped without a replacement. */
   readonly isGone?: true
 }
 
-/** A word that moved, with the values that changed. */
+/** A word that moved; `values` lists the values that changed. */
 function moved(path: string, goal: string, values: Readonly<Record<string, unknown>> = {}): OldWord {
   return { path, successors: value => [[goal, renamed(value, values)]] }
 }
 
-/** A word that stayed in place, with the values that changed. */
+/** A word that stayed in place; `values` lists the values that changed. */
 function reworded(path: string, values: Readonly<Record<string, unknown>>): OldWord {
   return { path, successors: value => (isAmong(value, values) ? [[path, renamed(value, values)]] : null) }
 }
 
-/** A dropped word: with the value `nothing` it had no effect and simply goes; other values have no replacement. */
+/** A word that was dropped. With the value `nothing` it had no effect and is simply removed; other values have no replacement. */
 function gone(path: string, nothing: unknown): OldWord {
   return { path, successors: value => (value === nothing ? [] : null), isGone: true }
 }
 
-/** The value as text; an empty list as `[]`. */
 function nameOf(value: unknown): string {
   return Array.isArray(value) ? JSON.stringify(value) : String(value)
 }
@@ -137,7 +136,7 @@ const WORDS: readonly OldWord[] = [
 
 const byPath = new Map(WORDS.map(word => [word.path, word]))
 
-/** Dialect groups that collect formerly separate words. */
+/** Dialect groups that collect words which used to be separate. */
 const GROUPS = new Set(WORDS.flatMap(({ successors }) => successors('') ?? []).map(([goal]) => goal.split('.')[0]))
 
 export function isGroup(path: string): boolean {
@@ -145,8 +144,8 @@ export function isGroup(path: string): boolean {
 }
 
 /**
- * What to write instead of a value at a path below `dialect`; an empty list if the word simply goes. Null if this is
- * not an old word, or can no longer be expressed.
+ * What to write instead of a value at a path below `dialect`; an empty list if the word is simply removed. Null if this is not an
+ * old word, or if its meaning can no longer be expressed.
  */
 export function successorsOf(path: string, value: unknown): Successors | null {
   return byPath.get(path)?.successors(value) ?? null
@@ -157,7 +156,7 @@ export function isGone(path: string): boolean {
   return byPath.get(path)?.isGone === true
 }
 
-/** Where rules and extras used to name their endpoints; YAML 1.1 reads the key `on` as true. */
+/** The key that rules and extras used to have for their endpoints. YAML 1.1 reads `on` as true. */
 export const OLD_ENDPOINTS_KEY = 'on'
 export const ENDPOINTS_KEY = 'endpoints'
 
@@ -168,11 +167,11 @@ export function isUnderOldName(key: unknown, holder: unknown): boolean {
 
 export interface OldWordFound {
   readonly message: string
-  /** What to write, as YAML; null if it can no longer be expressed. */
+  /** What to write instead, as YAML; null if the old meaning can no longer be expressed. */
   readonly now: string | null
 }
 
-/** The old word at a path of a catalogue file, for values that the schema rejects; null if it is not one. */
+/** Describes the old word at a path of a catalogue file, for values that the schema rejects; null if there is none. */
 export function oldWordAt(path: Path, value: unknown): OldWordFound | null {
   const key = String(path.at(-1))
   const holder = path.at(-2)
@@ -192,7 +191,7 @@ export function oldWordAt(path: Path, value: unknown): OldWordFound | null {
   }
 }
 
-/** The replacement as YAML, relative to the old word's place. */
+/** Writes the replacement as YAML, relative to the old word's place. */
 function yamlOf(successors: Successors, within: string): string {
   const root: Record<string, unknown> = {}
   for (const [goal, value] of successors) {

@@ -12,7 +12,7 @@ export interface CheckedSources {
   readonly families: readonly FamilyFile[]
 }
 
-/** Facts of an entry as stated in one place of the catalogue. */
+/** Facts of an entry, as stated in one place of the catalogue. */
 export type EntryFactsStated = Readonly<Partial<ModelEntry>>
 
 export interface Outline {
@@ -25,11 +25,11 @@ export interface Outline {
   readonly dialects: LayerTree<Dialect>
   readonly extras: LayerTree<Extras>
   readonly rules: LayerTree<readonly Rule[]>
-  /** The layer for entries priced per call. */
+  /** The layer that applies to all entries priced per call. */
   readonly perCall: Layer
-  /** What each upstream's API adds to its models' facts. */
+  /** For each upstream, what its API adds to the facts of its models. */
   readonly hosts: readonly Layer[]
-  /** Sorted by name, as the files are. */
+  /** The families, sorted by name, as the files are. */
   readonly families: readonly FamilyOutline[]
 }
 
@@ -37,7 +37,7 @@ export interface FamilyOutline {
   readonly name: string
   readonly stated: EntryFactsStated
   readonly layer: Layer
-  /** What the targets at each upstream share before a model adds its facts; `model` is empty. */
+  /** What the targets at each upstream share before a model adds its facts. `model` is empty. */
   readonly shared: readonly UpstreamTarget[]
   readonly models: readonly ModelOutline[]
 }
@@ -46,13 +46,13 @@ export interface ModelOutline {
   readonly name: string
   readonly stated: EntryFactsStated
   readonly layer: Layer
-  /** What its targets share, by the target's key. */
+  /** What the model's targets share, by the target's key. */
   readonly shared: Readonly<Partial<Pick<UpstreamTarget, 'cost'>>>
   readonly entries: readonly EntryOutline[]
 }
 
 export interface EntryOutline {
-  /** What the entry states itself, with its targets. */
+  /** What the entry itself states, with its targets. */
   readonly stated: EntryFactsStated & Pick<ModelEntry, 'id' | 'upstreams'>
   readonly entry: ModelEntry
 }

@@ -1,4 +1,4 @@
-/** Where a verb writes: the terminal, or a test's memory. */
+/** Where a verb writes: to the terminal, or to memory in tests. */
 
 export interface Output {
   out(text: string): void

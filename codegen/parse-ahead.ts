@@ -1,15 +1,15 @@
-/** Parses large catalogues on two threads, apart from files in plain YAML, which are quick to read. */
+/** Parses large catalogues on two threads, except for files in plain YAML, which are quick to read. */
 
 import { Worker } from 'node:worker_threads'
 import type { Parsed } from './parse.ts'
 import { readPlainYaml } from './plain-yaml.ts'
 import type { SourceText } from './source.ts'
 
-/** Characters from which starting a second thread pays off. */
+/** Total length, in characters, from which starting a second thread pays off. */
 const WORTH_A_THREAD = 400_000
 const THREAD_TIMEOUT_MS = 60_000
 
-/** The same texts, some already parsed. The result does not depend on which thread parsed what. */
+/** Returns the same texts, some of them parsed. The result does not depend on which thread parsed what. */
 export async function parseAhead(given: readonly SourceText[]): Promise<readonly SourceText[]> {
   const texts = given.map(readAhead)
   const open = texts.filter(({ parsed }) => parsed === undefined)
@@ -22,7 +22,7 @@ export async function parseAhead(given: readonly SourceText[]): Promise<readonly
   })
   const worker = new Worker(new URL('./parse-worker.ts', import.meta.url), { workerData: share })
   const others = open.slice(share.length)
-  // Started first, so that the thread works while this one parses the rest.
+  // Listen first: the thread works while this one parses the rest.
   const answered = answerOf(worker)
   const { parseYaml } = await import('./parse.ts')
   const own = others.map(({ path, text }) => ({ path, text, parsed: parseYaml(path, text) }))

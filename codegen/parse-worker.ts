@@ -1,4 +1,4 @@
-/** The second thread of parse-ahead.ts: texts in, parsed values out. */
+/** The second thread of parse-ahead.ts: receives texts and returns parsed values. */
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { parseYaml } from './parse.ts'

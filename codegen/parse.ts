@@ -9,7 +9,7 @@ import { parseTree, placeOf, type SyntaxTree } from './syntax-tree.ts'
 import { DEPTH_MAX, findTextErrors, type Saying, TOO_DEEP } from './text-errors.ts'
 
 export interface Parsed {
-  /** Undefined when the file is not valid YAML. */
+  /** The value of the file; undefined if the file is not valid YAML. */
   readonly value: unknown
   readonly findings: readonly Finding[]
 }
@@ -22,7 +22,7 @@ export function parseSource(path: string, text: string): Parsed {
   return value === undefined ? parseYaml(path, text) : { value, findings: [] }
 }
 
-/** Always uses the full parser. */
+/** Parses with the full parser, even if the text is plain YAML. */
 export function parseYaml(path: string, text: string): Parsed {
   let tree: SyntaxTree | null = null
   const refused = (offset: number, { message, fix }: Saying): Parsed => {
@@ -63,7 +63,7 @@ function isTooDeep(value: unknown): boolean {
   return true
 }
 
-/** Numbers must read as they look: `50.000` would be 50, and the last of 20 digits would be lost. */
+/** Reports numbers that do not read as they look: `50.000` would be 50, and the last of 20 digits would be lost. */
 function findOddNumbers(path: string, tree: SyntaxTree): Finding[] {
   const findings: Finding[] = []
   visit(tree.document, (_key, node) => {

@@ -1,4 +1,4 @@
-/** Numbers whose notation is their value. */
+/** Recognises numbers whose notation is exactly their value. */
 
 /** False for `50.000`, which is 50, for `1e3`, and for more digits than a number can hold. */
 export function isPlainNumber(source: string, value: number): boolean {

@@ -8,7 +8,7 @@
 import { isPlainNumber } from './plain-number.ts'
 import { findUnseen } from './unseen.ts'
 
-/** The value of a plain text; undefined when it is not plain. */
+/** Returns the value of a plain text; undefined if the text is not plain. */
 export function readPlainYaml(text: string): unknown {
   if (!NARROW.test(text) && (text.includes('\t') || text.includes('\r') || findUnseen(text) !== null)) return undefined
   try {
@@ -19,11 +19,11 @@ export function readPlainYaml(text: string): unknown {
   }
 }
 
-/** Thrown by the reader, and caught in `readPlainYaml`. */
+/** Thrown by the reader and caught in `readPlainYaml`. */
 const NOT_PLAIN = new Error('not plain YAML')
 
 const NARROW = /^[\n\x20-\x7e]*$/
-/** ASCII characters that keys consist of, that keys begin with, and that unquoted texts begin with (apart from the dash). */
+/** ASCII characters of which keys consist, with which keys begin, and with which unquoted texts begin (apart from the dash). */
 const IN_KEY = tableOf(/[\w./-]/)
 const LETTER = tableOf(/[A-Za-z]/)
 const BEGIN = tableOf(/[\w/(<$=]/)
@@ -32,7 +32,7 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map<string, boolean | nul
   ['false', false],
   ['null', null],
 ])
-/** Every notation of a number that does not begin with a sign of its own, such as `+1` or `.5`. */
+/** Matches every notation of a number, except those that begin with `+` or `.`. */
 const NUMBER = /^-?(?:0o[0-7]+|0x[\da-fA-F]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)$/
 const DEPTH_MAX = 32
 const KEY_LENGTH_MAX = 100
@@ -57,9 +57,9 @@ const BRACE_END = 125
 class PlainReader {
   readonly #text: string
   #at = 0
-  /** Column of the first character of the next line with content, which is at `#at`; -1 after the last. */
+  /** Column of the first character of the next line with content, which is at `#at`; -1 after the last such line. */
   #indent = 0
-  /** Where the last unquoted text ended, trailing spaces included. */
+  /** Where the last unquoted text ended, including its trailing spaces. */
   #textEnd = 0
 
   constructor(text: string) {
@@ -70,7 +70,7 @@ class PlainReader {
     this.#toNextLine()
     if (this.#indent !== 0) throw NOT_PLAIN
     const value = this.#mapping(0, 0)
-    // Reading stops at a line whose indentation fits nothing before it.
+    // Reading stopped at a line whose indentation does not fit anything before it.
     if (this.#at < this.#text.length) throw NOT_PLAIN
     return value
   }
@@ -112,7 +112,7 @@ class PlainReader {
     throw NOT_PLAIN
   }
 
-  /** A value that begins on this line, and the rest of the line. */
+  /** Reads a value that begins on this line, and the rest of the line. */
   #valueInLine(indent: number, depth: number): unknown {
     const code = this.#text.charCodeAt(this.#at)
     if (code !== QUOTE && code !== APOSTROPHE && code !== BRACKET && code !== BRACE) return this.#textOfLines(indent)
@@ -126,12 +126,12 @@ class PlainReader {
     return value
   }
 
-  /** An unquoted text, which deeper lines continue. */
+  /** Reads an unquoted text, which continues on lines that are indented deeper. */
   #textOfLines(indent: number): unknown {
     let text = this.#textOfLine()
     if (this.#indent <= indent) return scalar(text)
     while (this.#indent > indent) {
-      // No comment or empty line may come in between.
+      // A comment or an empty line may not interrupt the text.
       if (this.#at - this.#indent !== this.#textEnd + 1) throw NOT_PLAIN
       text += ` ${this.#textOfLine()}`
     }
@@ -146,7 +146,7 @@ class PlainReader {
     return text
   }
 
-  /** An unquoted text and the spaces after it; in brackets, it ends at a bracket or comma. */
+  /** Reads an unquoted text and the spaces after it. In brackets, the text ends at a bracket or comma. */
   #plainText(isInBrackets: boolean): string {
     const text = this.#text
     const begin = this.#at
@@ -183,7 +183,7 @@ class PlainReader {
     const begin = this.#at + 1
     const end = this.#text.indexOf(code === QUOTE ? '"' : "'", begin)
     const text = this.#text.slice(begin, end)
-    // A doubled apostrophe, or a backslash in double quotes, is an escape.
+    // A doubled apostrophe or a backslash in double quotes is an escape, which only the parser reads.
     const isDoubled = code === APOSTROPHE && this.#text.charCodeAt(end + 1) === APOSTROPHE
     if (end === -1 || isDoubled || text.includes('\n') || (code === QUOTE && text.includes('\\'))) throw NOT_PLAIN
     this.#at = end + 1
@@ -229,7 +229,7 @@ class PlainReader {
     return scalar(this.#plainText(true))
   }
 
-  /** Lines within brackets are indented deeper than the line that opened them. */
+  /** Skips to the next value in brackets. Lines within brackets must be indented deeper than the line that opened them. */
   #skipInBrackets(indent: number): void {
     this.#skipSpaces()
     if (this.#text.charCodeAt(this.#at) !== NEWLINE) return
@@ -255,7 +255,7 @@ class PlainReader {
     return this.#text.slice(begin, end)
   }
 
-  /** Position of the colon if a key begins here, else -1. */
+  /** Position of the colon if a key begins at the current position, else -1. */
   #keyEnd(): number {
     const text = this.#text
     let at = this.#at
@@ -281,7 +281,7 @@ class PlainReader {
     this.#toNextLine()
   }
 
-  /** From the start of a line to the next content, skipping blank lines and comments. */
+  /** Moves from the start of a line to the next content, skipping blank lines and comments. */
   #toNextLine(): void {
     for (;;) {
       const begin = this.#at
@@ -297,7 +297,7 @@ class PlainReader {
   }
 }
 
-/** The value of an unquoted text. */
+/** Converts an unquoted text to its value. */
 function scalar(text: string): unknown {
   const first = text.charCodeAt(0)
   if (isDigit(first) || first === DASH) return numberOrText(text)

@@ -1,4 +1,4 @@
-/** The project's file locations, and the catalogue of a commit. */
+/** Where the project keeps its files, and how to read the catalogue of a commit. */
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
@@ -13,9 +13,9 @@ import { readCatalogue, type SourceText } from './source.ts'
 export interface Project {
   /** Folder that contains catalogue/, schemas/ and src/generated/. */
   readonly root: string
-  /** ISO date on which to check retirements; absent: today, in UTC. */
+  /** ISO date on which to check retirements; by default, today in UTC. */
   readonly today?: string
-  /** Replaces the process environment, which supplies the providers' credentials. */
+  /** Environment to use instead of the process's; it supplies the providers' credentials. */
   readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
@@ -36,8 +36,8 @@ export async function readProject({ root }: Project): Promise<readonly SourceTex
 }
 
 /**
- * The catalogue of a folder or a git commit, compiled with the schemas of that time; old words are first rewritten to
- * today's. Throws UsageError.
+ * Compiles the catalogue of a folder or a git commit with the schemas of that time, after rewriting old words to today's. Throws
+ * UsageError.
  */
 export async function compileBase({ root }: Project, base: string): Promise<Compiled & { schemas: Schemas }> {
   const isFolder = existsSync(join(base, 'catalogue')) && statSync(base).isDirectory()

@@ -1,4 +1,4 @@
-/** Source of one family: constants with what the family and its models state, then the entries, which spread them. */
+/** Writes the source of one family: constants with what the family and its models state, then the entries, which spread them. */
 
 import type { Rule, UpstreamTarget, Wire } from '../src/generated/types.ts'
 import { canonicalJson, isSameData } from './canonical.ts'
@@ -36,13 +36,13 @@ class FamilySource {
   readonly #outline: Outline
   readonly #family: FamilyOutline
   readonly #names = new UniqueNames()
-  /** Prefix of each layer's constants. */
+  /** Prefix of the names of each layer's constants. */
   readonly #bases = new Map<Layer, string>()
-  /** The constants written so far for values built from layers. */
+  /** Names of the constants written so far, by the value built from layers. */
   readonly #known = new Map<object, string>()
   readonly #limits = new Map<string, string>()
   readonly #imports = new Map<string, Set<string>>()
-  /** By upstream: what its targets share, and the name of the constant for that. */
+  /** For each upstream, what its targets share, and the name of the constant for that. */
   readonly #shared = new Map<string, { readonly name: string; readonly target: UpstreamTarget }>()
 
   constructor(outline: Outline, family: FamilyOutline) {
@@ -80,7 +80,7 @@ class FamilySource {
     return model.entries.map(entry => this.#entry(entry, facts, targets))
   }
 
-  /** Names to import from a generated file, sorted. */
+  /** Names that the source imports from a generated file, sorted. */
   imported(file: ImportedFile): readonly string[] {
     return [...(this.#imports.get(file) ?? [])].toSorted(compareText)
   }
@@ -92,7 +92,7 @@ class FamilySource {
     return new Members([facts], own, OPEN)
   }
 
-  /** A target spreads a constant shared by targets that differ only in weight and in the upstream's model name. */
+  /** Writes a target, which spreads a constant that it shares with targets of another weight or model name at the upstream. */
   #target(target: UpstreamTarget, known: Map<string, string>): Members {
     const shared = this.#shared.get(target.via) as { name: string; target: UpstreamTarget }
     const base: Readonly<Record<string, unknown>> = { ...shared.target }
@@ -115,7 +115,7 @@ class FamilySource {
     return new Members([name], [['model', target.model], ...weight])
   }
 
-  /** Replaces values built from layers by their constants' names, at any depth. */
+  /** Replaces values built from layers by the names of their constants, at any depth. */
   #source(value: unknown): unknown {
     if (value === null || typeof value !== 'object') return value
     const { dialects, extras, rules } = this.#outline
@@ -153,7 +153,7 @@ class FamilySource {
     )
   }
 
-  /** Name of the function that applies a wire's differences to a dialect. */
+  /** Returns the name of the function that applies a wire's differences to a dialect. */
   #wire(layer: Layer): string {
     const known = this.#known.get(layer)
     if (known !== undefined) return known
@@ -162,7 +162,7 @@ class FamilySource {
     return this.#addKnown(layer, modelName(this.#family.name, layer.name), own, '')
   }
 
-  /** Writes each list of what a wire cannot carry once, even if several models have the same. */
+  /** Writes wires. A list of what a wire cannot carry is written only once, even if several models have the same one. */
   #wires(wires: NonNullable<UpstreamTarget['wires']>): Members[] {
     return wires.map(({ wire, cannot, dialect }) => {
       const key = canonicalJson(cannot)
@@ -196,7 +196,7 @@ class FamilySource {
     return this.#addKnown(value, `${this.#pathName({ value, on })}Extras`, own, `: ${this.#use('types', 'Extras')}`)
   }
 
-  /** The rules as a list, or the name of their constant. */
+  /** Returns the rules as a list, or the name of their constant. */
   #rules({ value, on }: LayerNode<readonly Rule[]>): unknown {
     const known = this.#known.get(value)
     if (known !== undefined) return new Code(known)
@@ -214,7 +214,7 @@ class FamilySource {
     )
   }
 
-  /** Named after the last layer that states something, plus the upstream and the kind of price if they matter. */
+  /** Names a constant after the last layer that states something, plus the upstream and the kind of price if they matter. */
   #pathName(node: LayerNode<object> | undefined): string {
     let base = ''
     let host = ''

@@ -1,4 +1,4 @@
-/** Source of the defaults and of the upstreams. */
+/** Writes the source of the defaults and of the upstreams. */
 
 import type { Upstream } from '../src/generated/types.ts'
 import { isSameData } from './canonical.ts'
@@ -7,7 +7,7 @@ import { Code, literal, Members } from './literal.ts'
 import { camelName } from './names.ts'
 import type { Outline } from './outline.ts'
 
-/** An object that spreads another and adds its own words, one per line; groups spread the group of the same name. */
+/** Builds an object that spreads another and adds its own words, one per line; its groups spread the groups of the same name. */
 export function saidMembers(said: Said, base: string | null, returnedOf?: string): Members {
   const own = [...said].map(([word, value]): [string, unknown] => {
     if (!(value instanceof Map)) return [word, value]
@@ -19,7 +19,7 @@ export function saidMembers(said: Said, base: string | null, returnedOf?: string
   })
 }
 
-/** Name of the constant with what an upstream's API adds. */
+/** Name of the constant that holds what an upstream's API adds. */
 export function hostName(id: string): string {
   return `${camelName(id)}Host`
 }

@@ -17,7 +17,7 @@ import type { Schemas } from './schemas.ts'
 import { renderTypes, type WriteTypes, writeTypes } from './types.ts'
 
 export interface GeneratedFile {
-  /** Below the project's folder. */
+  /** Path below the project's folder. */
   readonly path: string
   readonly text: string
 }
@@ -41,7 +41,7 @@ export async function renderFiles(
   ].toSorted((a, b) => compareText(a.path, b.path))
 }
 
-/** Only the tables; types and documentation depend only on the schemas. */
+/** Renders the tables only, since types and documentation depend on nothing but the schemas. */
 export function renderTables({ tables, outline }: Resolved): GeneratedFile[] {
   const families = outline.families.map(({ name }) => ({ constant: constantName(name), file: `./families/${name}.ts` }))
   const contexts: Record<string, object> = {

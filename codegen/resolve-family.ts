@@ -138,7 +138,6 @@ function statedByModel(context: EntryContext, family: FamilyFile, model: ModelFa
 
 type SaidOf<Facts> = { readonly [Key in keyof Facts]?: Exclude<Facts[Key], undefined> }
 
-/** The facts without those that are undefined. */
 function said<Facts extends object>(facts: Facts): SaidOf<Facts> {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as SaidOf<Facts>
 }
@@ -176,7 +175,7 @@ function resolveTarget(
   }
 }
 
-/** One reply per call, unless the entry itself allows more. */
+/** The layer of an entry priced per call, which allows one reply per call unless the entry itself allows more. */
 function callLayer(context: EntryContext, { id, dialect }: EntryFacts): Layer {
   const choices = dialect?.output?.choices_max
   if (choices === undefined || choices === null) return context.perCall
@@ -192,7 +191,7 @@ function nameSuffix(id: string, service: string, kind: string): string {
   return prefixOf(id) === PER_CALL_PREFIX && kind === 'chat' ? ' (per call)' : ''
 }
 
-/** The generated description of a model without its own. */
+/** Generates the description of a model that has none. */
 export function describeModel(name: string, contextTokens: number | null, outputTokensMax: number | null): string {
   if (contextTokens === null || outputTokensMax === null) return `${name}.`
   return `${name}: ${withCommas(contextTokens)} tokens of context, up to ${withCommas(outputTokensMax)} of output.`
@@ -202,7 +201,7 @@ function withCommas(number: number): string {
   return String(number).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** Endpoints that every target of the entry serves, since a call may go to any of them. */
+/** Endpoints that every target of the entry serves, since any of them may get the call. */
 function resolveEndpoints(
   context: EntryContext,
   family: FamilyFile,

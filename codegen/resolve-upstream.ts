@@ -1,4 +1,4 @@
-/** Resolves an upstream for the engine. */
+/** Completes an upstream's facts with the defaults, in the form that the engine reads. */
 
 import type { Upstream } from '../src/generated/types.ts'
 import { resolveDiscount, resolveFx } from './cost.ts'
@@ -7,7 +7,6 @@ import { compareText } from './findings.ts'
 import type { HostFacts } from './generated/types.ts'
 import type { Schema, Schemas } from './schemas.ts'
 
-/** Defaults for upstreams. */
 export type UpstreamDefaults = Omit<Upstream, 'id' | 'baseUrl' | 'paths' | 'auth'>
 
 export function upstreamDefaults(schemas: Schemas): UpstreamDefaults {

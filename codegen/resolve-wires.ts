@@ -26,13 +26,13 @@ export function saidWires(
 
 export interface WireCircumstances {
   readonly standard: UpstreamTarget['standard']
-  /** Paths of the upstream. */
+  /** The `paths` of the upstream. */
   readonly paths: object
-  /** Layers of the dialect that applies to every wire. */
+  /** Layers of the dialect that apply to every wire. */
   readonly layers: readonly (Layer | undefined)[]
 }
 
-/** In order of preference; undefined if the target speaks only its standard. */
+/** Resolves the wires in order of preference; undefined if the target speaks only its standard. */
 export function resolveWires(
   dialects: Outline['dialects'],
   said: readonly SaidWires[],

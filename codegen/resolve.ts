@@ -15,7 +15,7 @@ import type { Schemas } from './schemas.ts'
 
 export interface Resolved {
   readonly tables: Tables
-  /** How the tables are composed, for the generated source. */
+  /** How the tables are composed, from which the source is generated. */
   readonly outline: Outline
 }
 

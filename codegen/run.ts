@@ -7,7 +7,7 @@ import type { Project } from './project.ts'
 
 type Verb = (project: Project, args: readonly string[], output: Output) => Promise<number>
 
-/** Verbs are loaded on demand: most need only part of the program. */
+/** Verbs are loaded on demand, because most need only part of the program. */
 const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   generate: async () => (await import('./verbs/generate.ts')).generate,
   check: async () => (await import('./verbs/generate.ts')).check,
@@ -110,7 +110,7 @@ const USAGE = [
   ...Object.values(HELP).map(({ usage, purpose }) => `  ${usage}\n      ${purpose}`),
 ].join('\n')
 
-/** The help of one verb, with its options. */
+/** Writes the help of one verb, with its options. */
 function helpOf({ usage, purpose, options = {}, exits }: Help): string {
   const rows = Object.entries({ ...options, '--json': 'machine-readable output', '--help': 'this text' })
   const width = Math.max(...rows.map(([option]) => option.length))
@@ -126,7 +126,7 @@ function helpOf({ usage, purpose, options = {}, exits }: Help): string {
 
 const root = join(import.meta.dirname, '..')
 
-/** Returns the exit status: 0, 1 when something needs fixing, or 2 for wrong usage. */
+/** Runs a verb. Returns the exit status: 0, 1 if something needs fixing, or 2 for wrong usage. */
 export async function run(argv: readonly string[], output: Output, project: Project = { root }): Promise<number> {
   const [name = '', ...args] = argv
   const load = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined

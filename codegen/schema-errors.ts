@@ -1,4 +1,4 @@
-/** What each kind of schema error means to an operator, and what to write instead. */
+/** Says what each kind of schema error means to an operator, and what to write instead. */
 
 import type { Code } from './codes.ts'
 import { homeOf } from './homes.ts'
@@ -12,17 +12,16 @@ import { describe, exampleOf, expectedType, hint, oddCharacter, show } from './w
 /** A schema error in our own terms. */
 export interface Complaint {
   readonly keyword: string
-  /** The schema that holds the keyword. */
+  /** The schema that contains the keyword. */
   readonly schema: Schema
   readonly params: Readonly<Record<string, unknown>>
   readonly value: unknown
-  /** What to call the value in a sentence. */
+  /** How to name the value in a sentence. */
   readonly name: string
-  /** Path to the value. */
   readonly path: Path
-  /** The key, if the key is what is wrong. */
+  /** The key, if it is the key that is wrong. */
   readonly key: string | undefined
-  /** The missing key that the unknown one was probably meant to be. */
+  /** The missing key that an unknown one was probably meant to be. */
   readonly meant?: string
   /** The value as written in the file, or ''. */
   readonly source: () => string
@@ -32,7 +31,7 @@ export interface Reading {
   readonly code: Code
   readonly message: string
   readonly fix: string
-  /** Path relative to the value. */
+  /** Path of the finding, relative to the value. */
   readonly at?: Path
   readonly part?: 'key' | 'value'
 }
@@ -71,7 +70,7 @@ export function readError(complaint: Complaint, schemas: Schemas): Reading {
   return { code: 'bad-form', message: `${complaint.name} is not valid`, fix: hint(complaint.schema) }
 }
 
-/** Reads old words, and values that are written differently now. */
+/** Recognises old words, and values that are written differently now. */
 function readOldWord({ keyword, params, path, value }: Complaint): Reading | null {
   const isKey = keyword === 'additionalProperties'
   const key = isKey ? String(params.additionalProperty) : undefined
@@ -88,7 +87,7 @@ function outOfRange(message: string, bound: string): Reading {
   return { code: 'out-of-range', message, fix: `write ${bound}` }
 }
 
-/** The unit: people often write milliseconds as seconds. */
+/** Names the unit, because people often take milliseconds for seconds. */
 function unitOf({ unit }: Schema): string {
   return unit === 'ms' ? ' ms' : ''
 }
@@ -126,7 +125,7 @@ function readMissingKey({ name, params, schema }: Complaint, schemas: Schemas): 
   return { code: 'missing-key', message: `${name} has no ${show(key)}`, fix: `write \`${key}: ${example}\`` }
 }
 
-/** Operation names from other tools. */
+/** Names that other tools have for our operations. */
 const OTHER_OPERATIONS: Readonly<Record<string, string>> = {
   remove: 'drop',
   delete: 'drop',
@@ -155,7 +154,7 @@ function readWrongType({ name, value, schema, source }: Complaint): Reading {
   return { code: 'wrong-type', message, fix: typeFix(value, schema, source()) }
 }
 
-/** Grouped digits, perhaps with a currency, but without a unit such as k. */
+/** Grouped digits, with or without a currency, but without a multiplier such as k. */
 const DIGITS = /^([0-9][0-9_., ']*)\s*(vnd|vnđ|đ|₫|dong|đồng)?$/i
 
 function typeFix(value: unknown, schema: Schema, source: string): string {

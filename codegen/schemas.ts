@@ -1,4 +1,4 @@
-/** The JSON schemas: read once, for validation (validators.ts) and, bundled under one root, for the types (types.ts). */
+/** Reads the JSON schemas once, for validation (validators.ts) and, bundled under one root, for the types (types.ts). */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,9 +35,7 @@ export type Schemas = Readonly<Record<SchemaName, Schema>>
 
 const directory = join(import.meta.dirname, '..', 'schemas')
 
-/**
- * Reads every schema. Throws when one is missing or not JSON, which is a fault of the program, not of the catalogue.
- */
+/** Reads every schema. Throws if one is missing or not JSON, which is a fault of the program, not of the catalogue. */
 export function readSchemas(from: string = directory): Schemas {
   const entries = SCHEMA_NAMES.map(name => {
     const schema = JSON.parse(readFileSync(join(from, `${name}.schema.json`), 'utf8')) as Schema
@@ -60,7 +58,7 @@ export function followReference(
   return { schema: definition, home: name }
 }
 
-/** The schema itself, or the one that its `$ref` names; a local reference is looked up in every file. */
+/** Returns the schema itself, or the one that its `$ref` names; a local reference is looked up in every file. */
 export function findReference(schemas: Schemas, schema: Schema | undefined): Schema | undefined {
   const reference = schema?.$ref
   if (reference === undefined) return schema

@@ -9,10 +9,10 @@ import { type Parsed, parseSource } from './parse.ts'
 import { parseTree, placeOf, type SyntaxTree } from './syntax-tree.ts'
 
 export interface SourceText {
-  /** As findings print it, for example `catalogue/families/claude.yaml`. */
+  /** The path as findings print it, for example `catalogue/families/claude.yaml`. */
   readonly path: string
   readonly text: string
-  /** Present if it has already been parsed. */
+  /** The parsed value, if the text has already been parsed. */
   readonly parsed?: Parsed
 }
 
@@ -21,7 +21,7 @@ export type Path = readonly (string | number)[]
 const FILES_MAX = 2000
 const FILE_BYTES_MAX = 16 * 1024 * 1024
 
-/** All files of a catalogue folder, sorted by path. Unreadable ones have no text but a finding that says why. */
+/** Reads all files of a catalogue folder, sorted by path. An unreadable file has no text but a finding that says why. */
 export function readCatalogue(directory: string, label: string): SourceText[] {
   const { names, unreadable } = listFiles(directory, label)
   if (names.length > FILES_MAX)
@@ -40,7 +40,7 @@ function listFiles(directory: string, label: string): { names: readonly string[]
   }
 }
 
-/** Skips a folder, unless it has the name of a YAML file. */
+/** Reads a file. Skips folders, unless they have the name of a YAML file. */
 function readSource(file: string, path: string): SourceText[] {
   try {
     const stats = statSync(file)
@@ -73,7 +73,7 @@ function unreadableFile(path: string, message: string, fix: string): SourceText 
 
 function decode(path: string, bytes: Buffer): SourceText {
   const text = bytes.toString('utf8')
-  // In UTF-16, every other byte of Latin text is 0, which is also valid UTF-8.
+  // In UTF-16, every other byte of Latin text is 0, so the text would also pass as UTF-8.
   const isWide = bytes[0] === 0 || bytes[1] === 0
   if (isUtf8(bytes) && !isWide) return { path, text }
   const at = isWide ? bytes.indexOf(0) : firstForeignByte(bytes, text)
@@ -89,7 +89,7 @@ function decode(path: string, bytes: Buffer): SourceText {
   return { path, text, parsed: { value: undefined, findings: [finding] } }
 }
 
-/** Position of the first byte that does not survive decoding and encoding again. */
+/** Position of the first byte that changes when the file is decoded and encoded again. */
 function firstForeignByte(bytes: Buffer, text: string): number {
   const again = Buffer.from(text)
   return bytes.findIndex((byte, at) => byte !== again[at])
@@ -111,18 +111,18 @@ export class SourceFile {
     this.findings = parsed.findings
   }
 
-  /** Parsed again on first use: trees are large, and most are never needed. */
+  /** The syntax tree, parsed again on first use: trees are large, and most are never needed. */
   get tree(): SyntaxTree {
     this.#tree ??= parseTree(this.text)
     return this.#tree
   }
 
-  /** Location of the value at a path, or of its key; falls back to the nearest existing parent. */
+  /** Location of the value at a path, or of its key. If the path does not exist, location of its nearest existing parent. */
   locate(path: Path, part: 'key' | 'value' = 'value'): { file: string; line: number; column: number } {
     return placeOf(this.path, this.tree, this.#offsetOf(path, part))
   }
 
-  /** The syntax node at a path, or undefined. */
+  /** The syntax node at a path; undefined if there is none. */
   nodeAt(path: Path): Node | undefined {
     let node: Node | null | undefined = this.tree.document.contents
     for (const step of path) {

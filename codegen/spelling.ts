@@ -1,6 +1,6 @@
-/** "Did you mean": finds the nearest word of a list, and the number that was meant. */
+/** Finds what a typo was meant to be: the nearest word of a list, or a number. */
 
-/** Advice for a word that is not in the list. */
+/** Suggests a word of the list for one that is not in it. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const nearest = nearestWord(word, known)
   if (nearest !== undefined) return `did you mean "${nearest}"?`
@@ -9,8 +9,8 @@ export function didYouMean(word: string, known: readonly string[]): string {
 }
 
 /**
- * The whole number probably meant: `50.000` and `1,000,000` are grouped by threes; in `2400.5` and `50.0` the fraction
- * is dropped. Null without any digits.
+ * The whole number that was probably meant. `50.000` and `1,000,000` are grouped by threes; in `2400.5` and `50.0`, the fraction
+ * is dropped. Null if there are no digits.
  */
 export function wholeNumberMeant(source: string): number | null {
   const text = source.trim()
@@ -21,8 +21,8 @@ export function wholeNumberMeant(source: string): number | null {
 }
 
 /**
- * The word probably meant, if one is near: the same parts in another order, case or separator; else the one with the
- * fewest edits, if few enough for a typo; else one that shares its beginning. Ties go to the first in the list.
+ * The word that was probably meant, if one is near: one with the same parts in another order, case or separator; else the one
+ * with the fewest edits, if few enough for a typo; else one that shares its beginning. Ties go to the first in the list.
  */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
   const parts = partsOf(word)
@@ -60,7 +60,7 @@ function sameBeginning(word: string, known: readonly string[]): string | undefin
   const longer = known.filter(candidate => word.length >= BEGINNING_MIN && candidate.startsWith(word))
   const shorter = known.filter(candidate => candidate.length >= BEGINNING_MIN && word.startsWith(candidate))
   const [shortest] = longer.toSorted((a, b) => a.length - b.length)
-  // If several begin with the word, the shortest counts, provided that all the others extend it.
+  // If several words begin with it, take the shortest, provided that all the others extend that one.
   if (shortest !== undefined && longer.every(candidate => candidate.startsWith(shortest))) return shortest
   return shorter.length === 1 ? shorter[0] : undefined
 }

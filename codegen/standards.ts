@@ -1,4 +1,4 @@
-/** What follows from a model's wire format and an entry's id. */
+/** What a model's wire format and an entry's id imply. */
 
 import { ENDPOINT_FACTS, ENDPOINT_ORDER } from '../src/catalogue/endpoints.ts'
 import type { ApiStandard, Channel, Endpoint, ModelKind } from '../src/generated/types.ts'
@@ -20,7 +20,7 @@ export const UPSTREAM_ENDPOINTS: Readonly<
   speech: { needed: ['audio_speech'], optional: [] },
 }
 
-/** Conversation endpoints serve every chat model: the gateway converts. */
+/** Every chat model serves all conversation endpoints, because the gateway converts. */
 const CHAT_ENDPOINTS = ENDPOINT_ORDER.filter(endpoint => ENDPOINT_FACTS[endpoint].makes === 'chat')
 
 export function isStandard(word: string): word is ApiStandard {

@@ -1,4 +1,4 @@
-/** A file's syntax tree, and the location of everything in it. */
+/** Parses a file into its syntax tree, which locates everything in the file. */
 
 import { type Document, LineCounter, parseDocument } from 'yaml'
 

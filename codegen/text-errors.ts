@@ -1,14 +1,14 @@
-/** Mistakes in a file's text: what is not valid YAML, and what YAML reads differently from people. */
+/** Finds mistakes in a file's text: what is not valid YAML, and what YAML reads differently from people. */
 
 import { isAlias, isPair, isScalar, type Pair, Scalar, visit, type YAMLError } from 'yaml'
 import type { Finding } from './findings.ts'
 import { placeOf, type SyntaxTree } from './syntax-tree.ts'
 import { findUnseen } from './unseen.ts'
 
-/** Most repeated keys reported. Each is a separate mistake; of other errors, only the first is reported. */
+/** Most repeated keys reported. Each is a separate mistake; of all other errors, only the first is reported. */
 const REPEATED_KEYS_MAX = 20
 
-/** The mistakes in a file's text, most important first. None: the text is unambiguous YAML. */
+/** The mistakes in a file's text, most important first; none if the text is unambiguous YAML. */
 export function findTextErrors(path: string, text: string, tree: SyntaxTree): Finding[] {
   const at = (offset: number, message: string, fix: string): Finding => ({
     ...placeOf(path, tree, offset),
@@ -58,11 +58,14 @@ export interface Saying {
 
 const INDENT: Saying = { message: 'a line with the wrong indentation', fix: 'indent it like its neighbours' }
 
-/** Deepest nesting allowed; no catalogue has ten levels. */
+/** Deepest nesting allowed. No catalogue nests even ten levels deep. */
 export const DEPTH_MAX = 64
 export const TOO_DEEP: Saying = { message: `nested deeper than ${DEPTH_MAX} levels`, fix: 'nest it less' }
 
-/** By the parser's code, and by its message where one code covers several mistakes; the first match counts. */
+/**
+ * Our texts for the parser's errors, by its code and, where one code covers several mistakes, by its message; the first match
+ * counts.
+ */
 const SAYINGS: readonly (readonly [code: string, words: RegExp, saying: Saying])[] = [
   ['TAB_AS_INDENT', /^/, { message: 'a tab for indentation', fix: 'indent with spaces' }],
   [
@@ -117,7 +120,7 @@ function readYamlError({ code, message }: YAMLError): Saying {
   return known?.[2] ?? { message: plain(message), fix: 'correct the YAML at this place' }
 }
 
-/** Start of an unclosed quote, for which the parser reports the end of the file. */
+/** Locates an error. For an unclosed quote, that is the start of the quote; the parser reports the end of the file. */
 function placeOfError({ code, pos, message }: YAMLError, { document }: SyntaxTree): number {
   if (code !== 'MISSING_CHAR' || !message.includes('quote')) return pos[0]
   let begin = pos[0]
@@ -130,7 +133,7 @@ function placeOfError({ code, pos, message }: YAMLError, { document }: SyntaxTre
   return begin
 }
 
-/** Valid YAML that other readers, or people, would understand differently. */
+/** Reports valid YAML that other YAML readers, or people, would understand differently. */
 function findOtherReadings({ document }: SyntaxTree, text: string, at: At): Finding[] {
   const directive = /^%.*$/m.exec(text)
   if (directive !== null && directive.index < (document.contents?.range?.[0] ?? 0))

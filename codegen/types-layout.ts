@@ -2,15 +2,15 @@
 
 export interface Declaration {
   readonly name: string
-  /** Including its comment, without a final newline. */
+  /** The declaration with its comment, without a final newline. */
   readonly text: string
-  /** Its capitalised words outside comments, which include every type it mentions. */
+  /** Capitalised words of the declaration outside comments, which include every type that it mentions. */
   readonly mentions: readonly string[]
 }
 
 const WIDTH = 120
 
-/** The declarations of a text, in order. */
+/** Lays out the declarations of a text, in order. */
 export function layOutTypes(text: string): readonly Declaration[] {
   const lines = layOut(text.replaceAll('\r\n', '\n').replace(REFERENCE_NOTE, ''))
   const declarations = lines
@@ -26,7 +26,7 @@ export function layOutTypes(text: string): readonly Declaration[] {
   })
 }
 
-/** Added to every comment by the type generator. */
+/** A note that the type generator adds to every comment. */
 const REFERENCE_NOTE = /( \*\s*\n)? \* This interface was referenced by [^\n]*\n \* via the `definition` [^\n]*\n/g
 
 /** A one-line comment spread over three lines. */
@@ -36,13 +36,13 @@ const COMMENT = /\/\*\*[\s\S]*?\*\//g
 
 const DECLARATION = /\n(\/\*\*|export)/g
 
-/** A blank line before each declaration, or before its comment. */
+/** Puts a blank line before each declaration, or before its comment. */
 function spaceOut(match: string, word: string, offset: number, text: string): string {
   const isCommented = word === 'export' && text.slice(0, offset).endsWith('*/')
   return isCommented ? match : `\n${match}`
 }
 
-/** Indents, and makes every property and list read-only. */
+/** Indents declarations, and makes every property and list read-only. */
 function layOut(text: string): string[] {
   let depth = 0
   let isComment = false
@@ -85,7 +85,7 @@ function layOutType(head: string, type: string, indent: string): string {
   return options.length > 1 ? head + options.join('') : `${head} ${plain}`
 }
 
-/** `(a | b)` → `a | b`, if the parentheses enclose everything. */
+/** `(a | b)` → `a | b`, if the parentheses enclose the whole type. */
 function withoutParentheses(type: string): string {
   return type.startsWith('(') && closingOf(type) === type.length - 1 ? type.slice(1, -1) : type
 }
@@ -99,7 +99,7 @@ function closingOf(type: string): number {
   return -1
 }
 
-/** The options of a union; bracketed parts stay together. */
+/** Splits a union into its options, without splitting bracketed parts. */
 function optionsOf(type: string): string[] {
   const options = ['']
   let depth = 0

@@ -8,13 +8,12 @@ import { followReference, type Schema, type SchemaName, type Schemas } from './s
 import { type Declaration, layOutTypes } from './types-layout.ts'
 
 export interface TypeTexts {
-  /** Types for the engine. */
+  /** Source of the types that the engine reads. */
   readonly tables: string
-  /** Types for operators' files, where they differ. */
+  /** Source of the types of operators' files that differ from the engine's. */
   readonly files: string
 }
 
-/** The engine's root type. */
 const ROOT = 'Tables'
 
 const OPTIONS = {
@@ -26,7 +25,7 @@ const OPTIONS = {
   unreachableDefinitions: true,
 }
 
-/** Declarations of all types of the schemas, as the type generator writes them. */
+/** Writes declarations of all types of the schemas, as the type generator produces them. */
 export type WriteTypes = (schemas: Schemas) => Promise<string>
 
 export async function writeTypes(schemas: Schemas): Promise<string> {
@@ -34,7 +33,7 @@ export async function writeTypes(schemas: Schemas): Promise<string> {
   return compile(bundle(schemas) as Parameters<typeof compile>[0], 'Catalogue', OPTIONS)
 }
 
-/** The same, taken from the cache if an earlier run had the same schemas. */
+/** Like `writeTypes`, but takes the declarations from the cache if an earlier run had the same schemas. */
 export async function writeKeptTypes(schemas: Schemas): Promise<string> {
   const kept = keptFor('types.ts', [bundle(schemas), OPTIONS])
   const found = kept.read()
@@ -44,7 +43,7 @@ export async function writeKeptTypes(schemas: Schemas): Promise<string> {
   return text
 }
 
-/** The texts of both type files, without banners; the operators' file imports the types that it shares with the tables. */
+/** Renders both type files, without banners. The operators' file imports the types that it shares with the tables. */
 export async function renderTypes(schemas: Schemas, write: WriteTypes): Promise<TypeTexts> {
   const declarations = layOutTypes(await write(schemas))
   const names = namesBehind(declarations)
@@ -59,7 +58,7 @@ function joined(declarations: readonly Declaration[]): string {
   return `${declarations.map(({ text }) => text).join('\n\n')}\n`
 }
 
-/** Names of all types that can be reached from the root. */
+/** Names of all types that can be reached from the root type. */
 function namesBehind(declarations: readonly Declaration[]): ReadonlySet<string> {
   const byName = new Map(declarations.map(declaration => [declaration.name, declaration]))
   const names = new Set<string>()
@@ -73,7 +72,7 @@ function namesBehind(declarations: readonly Declaration[]): ReadonlySet<string> 
   return names
 }
 
-/** One self-contained schema: named parts once under `definitions`, unnamed parts inlined. */
+/** Bundles the schemas into a self-contained one: named parts once under `definitions`, unnamed parts inlined. */
 export function bundle(schemas: Schemas): Schema {
   const definitions: Record<string, Schema> = {}
 
@@ -106,7 +105,7 @@ export function bundle(schemas: Schemas): Schema {
         return [key, VERBATIM.has(key) ? member : copy(member, home)]
       }),
     ) as Schema
-    // Keywords next to `oneOf` would hide the union from the type generator.
+    // Other keywords next to `oneOf` would hide the union from the type generator.
     if (copied.oneOf === undefined) return copied
     const { title, description, oneOf } = copied
     return { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }), oneOf }

@@ -1,4 +1,4 @@
-/** Invisible characters: keys and names that contain one are not what they look like. */
+/** Finds invisible characters: keys and names that contain one are not what they look like. */
 
 const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u00A0\u202F]/gu
 

@@ -9,7 +9,7 @@ import { type Complaint, readError } from './schema-errors.ts'
 import type { Schema, Schemas } from './schemas.ts'
 import type { Path, SourceFile } from './source.ts'
 
-/** Validates one file. An unreadable file has nothing to validate and brings its own findings. */
+/** Validates one file. A file that could not be read has its own findings and is not validated. */
 export function validateFile(
   file: SourceFile,
   validate: (value: unknown) => readonly ErrorObject[],
@@ -29,7 +29,7 @@ export function validateFile(
   })
 }
 
-/** Keywords whose errors only say that there is an error further down, which is reported itself. */
+/** Keywords whose errors only repeat that there is an error further down, which is reported itself. */
 const ECHOES = new Set(['oneOf', 'if', 'allOf', 'propertyNames'])
 
 function isOwnError({ keyword, schemaPath, params, data }: ErrorObject): boolean {
@@ -62,7 +62,7 @@ function pointerSteps(pointer: string): Path {
     .map(step => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** The value's key, or the list it is an item of. */
+/** Names a value by its key or, if it is an item, by its list's key. */
 function nameOf(path: Path): string {
   const isIndex = (step: string | number | undefined) => /^[0-9]+$/.test(String(step))
   const last = path.findLast(step => !isIndex(step))

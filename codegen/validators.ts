@@ -8,7 +8,7 @@ import type { Schemas } from './schemas.ts'
 const FILE_KINDS = ['catalogue', 'upstreams', 'family'] as const
 export type FileKind = (typeof FILE_KINDS)[number]
 
-/** All that is wrong with a file's value; empty when it is valid. */
+/** Returns all errors in a file's value; empty if the value is valid. */
 export type Validate = (kind: FileKind, value: unknown) => readonly ErrorObject[]
 
 const require = createRequire(import.meta.url)
@@ -30,7 +30,7 @@ export function createValidate(schemas: Schemas): Validate {
   }
 }
 
-/** First asks the cached code that Ajv generated in an earlier run, which only tells whether a file is valid. */
+/** Validates with the code that Ajv generated in an earlier run. It only tells whether a file is valid; if not, Ajv says why. */
 export function createKeptValidate(schemas: Schemas): Validate {
   const isValid = keptCode(schemas)
   const validate = createValidate(schemas)

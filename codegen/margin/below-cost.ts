@@ -1,14 +1,14 @@
-/** The margin check: a single finding, however many entries lose money, so that it gets read. */
+/** Checks margins. Reports a single finding, however many entries lose money, so that it gets read. */
 
 import type { Tables } from '../../src/generated/types.ts'
 import type { Finding } from '../findings.ts'
 import { type CatalogueView, reporter } from '../view.ts'
 import { entryMargins, loses } from './margins.ts'
 
-/** Most entries named in the finding. */
+/** Most entries that the finding names. */
 const NAMED_MAX = 5
 
-/** Warns when a price is below cost in the entry's deciding mix, as of the view's date. */
+/** Warns if prices are below cost in the mix that decides for their entry, on the view's date. */
 export function checkMargins(view: CatalogueView, tables: Tables): Finding[] {
   const findings: Finding[] = []
   if (view.today === null) return findings

@@ -1,4 +1,4 @@
-/** How changed prices or costs affect margins. */
+/** Finds how changed prices or costs affect margins. */
 
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
 import { type EntryMargin, type MixMargin, marginsOf, ratesOn } from './margins.ts'
@@ -7,12 +7,12 @@ export interface MarginChange {
   readonly name: string
   /** The mix that decides whether the entry loses money: that of `new`, or of `old` if the cost is no longer known. */
   readonly mix: MixMargin['mix']
-  /** Null if the cost is unknown. */
+  /** The margin before the change; null if the cost is unknown. */
   readonly old: MixMargin | null
   readonly new: MixMargin | null
 }
 
-/** Entries in both tables whose price or cost differs on that day; largest loss first. `today` is an ISO date. */
+/** Entries in both tables whose price or cost differs on `today`, an ISO date; largest loss first. */
 export function marginChanges(old: Tables, now: Tables, today: string): MarginChange[] {
   const before = new Map(old.entries.map(entry => [entry.id, entry]))
   const rates = { old: ratesOn(old, today), now: ratesOn(now, today) }

@@ -1,4 +1,4 @@
-/** Cost and margin of each entry on a day. */
+/** Computes cost and margin of each entry on a day. */
 
 import {
   type CostRates,
@@ -16,30 +16,33 @@ export interface MixMargin {
   readonly mix: Mix['name']
   /** Cost of the unit that the price is for. */
   readonly costMicroVnd: bigint
-  /** Price minus cost, in percent of the price; negative: a loss. */
+  /** Price minus cost, in percent of the price; negative for a loss. */
   readonly marginPercent: number
 }
 
 export interface EntryMargin {
   readonly id: string
   readonly price: Price
-  /** The first one decides whether the entry loses money. Empty: its cost is unknown. */
+  /** The first mix decides whether the entry loses money. Empty if the entry's cost is unknown. */
   readonly mixes: readonly MixMargin[]
 }
 
 const MICRO = 1_000_000n
 
-/** A target's prices on a day. */
+/** Returns what a target costs on a certain day; null if that is unknown. */
 export type RatesOn = (target: ModelEntry['upstreams'][number]) => CostRates | null
 
-/** `today` is an ISO date. */
+/** Returns a lookup for what targets cost on `today`, an ISO date. */
 export function ratesOn(tables: Tables, today: string): RatesOn {
   const costs = targetCosts(tables)
   const atMs = Date.parse(`${today}T00:00:00Z`)
   return target => (costs.get(target) as TargetCost | undefined)?.ratesAt(atMs) ?? null
 }
 
-/** By margin, largest loss first; entries of unknown cost last, by id. Omits entries retired by then. */
+/**
+ * Margins of all entries, largest loss first; entries of unknown cost come last, by id. Omits entries that have retired by
+ * `today`.
+ */
 export function entryMargins(tables: Tables, today: string): EntryMargin[] {
   const rates = ratesOn(tables, today)
   const heirs = heirsOf(tables, today)
@@ -49,7 +52,7 @@ export function entryMargins(tables: Tables, today: string): EntryMargin[] {
     .toSorted(byLoss)
 }
 
-/** Whether an entry is sold below cost in the mix that decides, its first. */
+/** Whether an entry is sold below cost in its first mix, which decides. */
 export function loses({ price, mixes: [judge] }: EntryMargin): boolean {
   return judge !== undefined && judge.costMicroVnd > BigInt(price.vnd) * MICRO
 }
@@ -72,14 +75,16 @@ export function marginsOf(entry: ModelEntry, rates: RatesOn): EntryMargin {
   return { id: entry.id, price: entry.price, mixes }
 }
 
-/** In percent of the revenue, to one decimal. */
+/** Margin in percent of the revenue, to one decimal. */
 export function marginPercent(revenueMicroVnd: bigint, costMicroVnd: bigint): number {
   const margin = (revenueMicroVnd - costMicroVnd) * 1_000n
   const half = margin < 0n ? -revenueMicroVnd / 2n : revenueMicroVnd / 2n
   return Number((margin + half) / revenueMicroVnd) / 10
 }
 
-/** Cost at the first target, or averaged by weight over those that share the calls. Null if unknown at one of them. */
+/**
+ * Cost at the first target, or averaged by weight over the targets that share the calls. Null if it is unknown at one of them.
+ */
 export function weighedCost(
   { upstreams }: ModelEntry,
   rates: RatesOn,

@@ -46,7 +46,7 @@ const CALL: Mix = {
 const IMAGE: Mix = { name: 'image', title: 'image: one', units: { ...NOTHING, images: 1 } }
 const SPEECH: Mix = { name: 'speech', title: 'speech: one call', units: NOTHING }
 
-/** All mixes, so that tables can explain them. */
+/** All mixes, so that the margin tables can explain them. */
 export const MIXES: readonly Mix[] = [...BY_TOKENS, CALL, IMAGE, SPEECH]
 
 /** The mixes of an entry; the first one decides whether it loses money. */

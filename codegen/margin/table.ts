@@ -1,4 +1,4 @@
-/** Margins as text, for a terminal. */
+/** Prints margins as text, for a terminal. */
 
 import { type EntryMargin, loses } from './margins.ts'
 import { MIXES } from './mixes.ts'
@@ -7,7 +7,7 @@ import type { UsageMargins } from './usage.ts'
 const UNKNOWN = 'unknown'
 const MICRO = 1_000_000n
 
-/** A row per entry: for each of its mixes, the cost in whole dong and the margin in percent of the price. */
+/** A row for each entry: the cost in whole dong and the margin in percent of the price, for each of the entry's mixes. */
 export function marginTable(margins: readonly EntryMargin[], usage?: UsageMargins): string {
   const tokens = (['agent', 'chat', 'no_cache'] as const).map(name => MIXES.find(mix => mix.name === name)?.title)
   const others = (['call', 'image', 'speech'] as const).map(name => MIXES.find(mix => mix.name === name)?.title)
@@ -54,7 +54,7 @@ function usageTable(usage: UsageMargins): string {
   ].join('\n')
 }
 
-/** Aligns the first columns, which are text, to the left and numbers to the right. */
+/** Aligns the first columns, which contain text, to the left, and numbers to the right. */
 function columns(rows: readonly (readonly string[])[], textColumns = 3): string {
   const isText = (column: number) => column === 0 || (textColumns === 3 && column === 2)
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => (row[column] ?? '').length)))
@@ -68,7 +68,7 @@ function columns(rows: readonly (readonly string[])[], textColumns = 3): string 
     .join('\n')
 }
 
-/** An amount rounded to whole dong. */
+/** Rounds an amount to whole dong. */
 export function vnd(microVnd: bigint): string {
   const magnitude = microVnd < 0n ? -microVnd : microVnd
   const whole = (magnitude + MICRO / 2n) / MICRO

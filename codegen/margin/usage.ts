@@ -1,4 +1,4 @@
-/** What a month of usage earns: its calls at the prices and costs of a day, by kind of token. */
+/** Computes what a month of usage earns: the calls of the month at the prices and costs of a day, by kind of token. */
 
 import { costIfReported } from '../../src/catalogue/cost.ts'
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
@@ -10,10 +10,10 @@ import { marginPercent, type RatesOn, ratesOn, weighedCost } from './margins.ts'
 export interface UsageMargin {
   /** The model's name in the usage export. */
   readonly name: string
-  /** Calls that were charged. */
+  /** Number of calls that were charged. */
   readonly calls: number
   readonly revenueMicroVnd: bigint
-  /** Null if the cost of at least one call is unknown. */
+  /** Null if the cost of any call is unknown. */
   readonly costMicroVnd: bigint | null
   readonly marginMicroVnd: bigint | null
   readonly marginPercent: number | null
@@ -22,7 +22,7 @@ export interface UsageMargin {
 export interface UsageMargins {
   /** Largest loss in dong first; unknown cost last. */
   readonly rows: readonly UsageMargin[]
-  /** Sum over the rows whose cost is known. */
+  /** Sum over the rows whose cost is known, like the cost. */
   readonly revenueMicroVnd: bigint
   readonly costMicroVnd: bigint
   /** Names in the usage that the catalogue does not know. */
@@ -37,7 +37,7 @@ interface Tally {
 
 const MICRO = 1_000_000n
 
-/** `today` is an ISO date. Throws when a column is missing. */
+/** Computes the margins of a usage export at the prices and costs of `today`, an ISO date. Throws if a column is missing. */
 export async function usageMargins(
   chunks: AsyncIterable<string>,
   tables: Tables,
@@ -96,7 +96,7 @@ function revenueOf({ price }: ModelEntry, call: ChargedCall): bigint {
   return vnd * MICRO * (price.per === 'image' ? imagesOf(call, price.vnd) : 1n)
 }
 
-/** Averaged over the targets that share the entry's calls, since usage rows do not say which one served. */
+/** What a call costs, averaged over the targets that share the entry's calls, since usage rows do not say which one served. */
 function costOfCall(entry: ModelEntry, call: ChargedCall, rates: RatesOn): bigint | null {
   const { price } = entry
   const units = {

@@ -5,7 +5,7 @@ import type { Tables, Upstream } from '../../src/generated/types.ts'
 import { type ListedModel, type ListLimits, listModels, ModelListError } from '../../src/upstream/list-models.ts'
 import { createRegistry, type UpstreamRegistry } from '../../src/upstream/registry.ts'
 
-/** asked: it answered. failed: no usable answer. not_asked: there is no credential or no model list. */
+/** asked: the provider answered. failed: it gave no usable answer. not_asked: there is no credential or no model list. */
 export type Answer =
   | {
       readonly id: string
@@ -23,7 +23,7 @@ export interface AskOptions {
   readonly limits: ListLimits
 }
 
-/** One answer per upstream, in order. Throws ConfigError for a faulty environment. */
+/** Returns one answer per upstream, in order. Throws ConfigError if the environment is faulty. */
 export async function askUpstreams({ tables, upstreams, environment, limits }: AskOptions): Promise<readonly Answer[]> {
   const config = readUpstreamsConfig(
     environment,

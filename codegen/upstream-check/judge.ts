@@ -5,8 +5,8 @@ import type { ListedModel } from '../../src/upstream/list-models.ts'
 import { compareText } from '../findings.ts'
 
 /**
- * missing: not listed. ended: already shut down. unannounced: it will be shut down, which the catalogue does not say.
- * differs: the catalogue gives an entry another date. null: nothing is wrong.
+ * missing: the provider does not list the model. ended: already shut down. unannounced: will be shut down, but the catalogue does
+ * not say so. differs: the catalogue gives an entry another date. null: nothing is wrong.
  */
 export type Finding = 'missing' | 'ended' | 'unannounced' | 'differs' | null
 
@@ -14,15 +14,15 @@ export interface ModelJudgement {
   /** The upstream's name for the model. */
   readonly model: string
   readonly finding: Finding
-  /** Id in the provider's list, if it is longer than `model`. */
+  /** Id in the provider's list, if it is longer than `model`; else null. */
   readonly listedAs: string | null
-  /** ISO date of the shutdown, or null. */
+  /** ISO date on which the provider shuts the model down; null if none is known. */
   readonly shutdownOn: string | null
-  /** The entries sold through it, with their retirement dates in the catalogue. */
+  /** The entries sold through the model, with their retirement dates in the catalogue. */
   readonly entries: readonly { readonly id: string; readonly retiresOn: string | null }[]
 }
 
-/** Every model in use at the upstream, sorted, with its entries sorted by id. `today` is an ISO date. */
+/** Judges every model in use at the upstream. Sorted by model, each with its entries sorted by id. `today` is an ISO date. */
 export function judgeUpstream(
   tables: Tables,
   upstreamId: string,
@@ -60,7 +60,7 @@ function modelsAt({ entries }: Tables, upstreamId: string): ReadonlyMap<string, 
   return new Map([...byModel].map(([model, each]) => [model, each.map(({ entry }) => entry)]))
 }
 
-/** Lists append a release date to some names: `model-20251001`, `model-2025-10-01`. */
+/** Whether a listed id is the model's with a release date appended: `model-20251001`, `model-2025-10-01`. */
 function isDated(id: string, model: string): boolean {
   return id.startsWith(model) && /^-20\d{2}-?\d{2}-?\d{2}$/.test(id.slice(model.length))
 }

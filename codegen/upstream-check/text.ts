@@ -1,4 +1,4 @@
-/** The providers' answers as text. */
+/** Formats the providers' answers as text. */
 
 import type { Answer } from './ask.ts'
 import type { ModelJudgement } from './judge.ts'
@@ -9,7 +9,7 @@ export interface JudgedAnswer {
   readonly id: string
   readonly outcome: 'asked'
   readonly credential: string
-  /** Models in the provider's list. */
+  /** Number of models in the provider's list. */
   readonly listed: number
   readonly models: readonly ModelJudgement[]
 }

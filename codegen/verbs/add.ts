@@ -1,5 +1,6 @@
 /**
- * `add ID --like ENTRY --price VND`: adds an entry next to a similar one, updates the counts, checks, and generates.
+ * `add ID --like ENTRY --price VND`: adds an entry next to a similar one, updates the counts, checks the catalogue, and
+ * generates.
  */
 
 import { join } from 'node:path'
@@ -46,7 +47,7 @@ interface Wish {
   readonly released: string | undefined
 }
 
-/** Writes nothing unless the whole catalogue is valid afterwards. */
+/** Adds an entry. Writes nothing unless the whole catalogue is valid afterwards. */
 export async function add(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values, positionals } = parseOptions(args, OPTIONS, ['ID (the new entry)'])
   const compiler = ownCompiler()
@@ -119,7 +120,7 @@ function readWish(view: CatalogueView, id: string, values: Values): Wish {
   }
 }
 
-/** The edits that add the entry, by file path. */
+/** Plans the edits that add the entry, by file path. */
 function planEdits(view: CatalogueView, wish: Wish): ReadonlyMap<string, readonly Edit[]> {
   const { like } = wish
   const isSameModel = isOneMoreOf(like, wish.id)
@@ -135,7 +136,7 @@ function planEdits(view: CatalogueView, wish: Wish): ReadonlyMap<string, readonl
   return edits
 }
 
-/** Whether the upstream's name for the model is guessed: it is for a new model, unless `--model` gives it. */
+/** Whether the upstream's name for the model is a guess, as it is for a new model without `--model`. */
 function isGuess(wish: Wish): boolean {
   return wish.model === undefined && !isOneMoreOf(wish.like, wish.id)
 }
@@ -176,7 +177,7 @@ function upstreamOf(wish: Wish, upstream: unknown, isSameModel: boolean): unknow
   return { ...kept, via, model: wish.model ?? (isSameModel ? first.model : bareName(wish.id)) }
 }
 
-/** Inserts a model with the facts of the similar one above it, since families list the newest first. */
+/** Inserts a model above the similar one, because families list the newest first, with the facts of that one. */
 function insertModel(wish: Wish, entryLine: string): Edit {
   const { model, file } = wish.like
   if (wish.name === undefined)
@@ -190,7 +191,7 @@ function insertModel(wish: Wish, entryLine: string): Edit {
     entries: _entries,
     ...same
   } = model.value
-  // Costs are never inherited.
+  // A new model does not take over the cost of the other.
   const { cost: _cost, ...facts } = same
   const inner = itemIndent(file, [...model.path, 'entries', 0]).slice(itemIndent(file, model.path).length)
   const released = wish.released === undefined ? [] : [`  released: ${wish.released}`]

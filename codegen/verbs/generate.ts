@@ -8,7 +8,7 @@ import { type Project, readProject, todayOf } from '../project.ts'
 import { readSchemas } from '../schemas.ts'
 import { parseOptions } from './options.ts'
 
-/** Returns 1 and writes nothing when there is an error. */
+/** Generates the files. If there is an error, returns 1 and writes nothing. */
 export async function generate(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { json: { type: 'boolean' } })
   const compiler = ownCompiler()
@@ -33,12 +33,12 @@ export async function generate(project: Project, args: readonly string[], output
 
 const FORMATS: readonly FindingFormat[] = ['text', 'github', 'json']
 
-/** Prints all findings, including stale files; returns 1 when one is an error. */
+/** Prints all findings, including stale files; returns 1 if any of them is an error. */
 export async function check(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { format: { type: 'string' }, json: { type: 'boolean' } })
   const format = FORMATS.find(each => each === (values.json === true ? 'json' : (values.format ?? 'text')))
   if (format === undefined) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`)
-  // Uses nothing cached, so that it would also find faults in what earlier runs cached.
+  // Caches are not used here, so that the check would also notice faults in what earlier runs cached.
   const compiler = createCompiler(readSchemas())
   const options = { lenient: false, today: todayOf(project) }
   const { resolved, findings: found } = compiler.compile(await readProject(project), options)

@@ -1,4 +1,4 @@
-/** `list`: the entries as a table or as JSON, filtered. */
+/** `list`: prints the entries, filtered, as a table or as JSON. */
 
 import type { ModelEntry } from '../../src/generated/types.ts'
 import { ownCompiler } from '../compile.ts'
@@ -41,7 +41,7 @@ export async function list(project: Project, args: readonly string[], output: Ou
   return 0
 }
 
-/** Without the resolved dialects, which would swamp the rest. */
+/** Leaves out the resolved dialects, which would swamp everything else. */
 function plainEntry(entry: ModelEntry): object {
   const upstreams = entry.upstreams.map(({ via, model, standard, weight }) => ({ via, model, standard, weight }))
   return { ...entry, upstreams }

@@ -1,4 +1,4 @@
-/** `margin`: what each entry costs and earns, by typical calls and by a month of usage. */
+/** `margin`: prints what each entry costs and earns, for typical calls and for a month of usage. */
 
 import { ownCompiler } from '../compile.ts'
 import { formatFindings, isError } from '../findings.ts'

@@ -8,7 +8,7 @@ import type { Output } from '../output.ts'
 import { type Project, readProject } from '../project.ts'
 import { parseOptions } from './options.ts'
 
-/** Writes nothing with `--check`. Returns 1 if something is left to do. */
+/** Rewrites the files, or only reports with `--check`. Returns 1 if something is left to do. */
 export async function migrateWords(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { check: { type: 'boolean' }, json: { type: 'boolean' } })
   const words: FoundWord[] = []

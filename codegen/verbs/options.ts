@@ -1,4 +1,4 @@
-/** Options of the verbs; a wrong one is the caller's mistake, not a fault of the program. */
+/** Parses the options of verbs. A wrong option is the caller's mistake, not a fault of the program. */
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -26,7 +26,7 @@ export function parseOptions<Options extends NonNullable<ParseArgsConfig['option
   return parsed
 }
 
-/** Passes the file named by --usage to `read`. Wraps its errors in UsageError. */
+/** Opens the file named by --usage and passes it to `read`. Turns read errors into UsageError. */
 export async function readUsageFile<Result>(
   path: string,
   read: (chunks: AsyncIterable<string>) => Promise<Result>,
