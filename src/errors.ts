@@ -1,16 +1,16 @@
-/** Every error a client can get: one row each. Stages throw GatewayError; only http/ renders it. */
+/** Every error a client can get, one row each. Stages throw GatewayError; only http/ renders it. */
 
 export type ErrorCode = keyof typeof ERRORS
 
 interface ErrorRow {
   readonly status: number
-  /** `error.type` on the wire. */
+  /** The `error.type` that clients see. */
   readonly type: string
   /** Default message; a stage may pass a more specific one. */
   readonly message: string
-  /** `true` sends `x-should-retry: false`: repeating the same call cannot help, unless a short wait is all it takes. */
+  /** `true` sends `x-should-retry: false`: repeating the same call cannot help, unless it only takes a short wait. */
   readonly final: boolean
-  /** Default seconds for `retry-after`; every 429 has them. */
+  /** Default seconds for `retry-after`; every 429 has a value. */
   readonly retryAfterSeconds?: number
 }
 
@@ -201,7 +201,7 @@ export const ERRORS = {
     type: 'rate_limit_error',
     message: 'The model is busy; try again later.',
     final: false,
-    // The default time for which a credential cools down.
+    // How long a credential cools down by default.
     retryAfterSeconds: 10,
   },
   internal: {
@@ -248,12 +248,12 @@ export const ERRORS = {
   },
 } as const satisfies Record<string, ErrorRow>
 
-/** Whose limit, and what a client can act on. Amounts are decimal VND. */
+/** Which limit a call ran into, and facts that a client can act on. Amounts are decimal VND. */
 export interface LimitFacts {
   readonly source: 'wallet' | 'key' | 'calls_per_minute' | 'calls_in_flight'
   readonly limit?: string | number
   readonly used?: string
-  /** ISO time at which the limit resets; null: never. */
+  /** ISO time at which the limit resets; null when it never does. */
   readonly resetsAt?: string | null
 }
 
@@ -272,7 +272,7 @@ export interface ErrorDetails {
   param?: string
   /** The upstream's own code, sent instead of ours where clients react to it. */
   upstreamCode?: string
-  /** What the upstream answered, or what its error stands for; failover uses it. Never displayed. */
+  /** Status that the upstream answered or that its error means; decides on failover. Never shown to clients. */
   upstreamStatus?: number
   /** For the log only; never sent to a client and never contains a prompt or a reply. */
   cause?: unknown
@@ -297,12 +297,12 @@ export class GatewayError extends Error {
     return ERRORS[this.code].type
   }
 
-  /** `error.code` for the client. */
+  /** The `error.code` that the client sees. */
   get clientCode(): string {
     return this.details.upstreamCode ?? this.code
   }
 
-  /** Seconds for the `retry-after` header; undefined: no header. */
+  /** Seconds for the `retry-after` header; undefined omits it. */
   get retryAfterSeconds(): number | undefined {
     const row: ErrorRow = ERRORS[this.code]
     return this.details.retryAfterSeconds ?? row.retryAfterSeconds

@@ -1,3 +1,3 @@
-/** Starts the same program as start.js, but slower: Node has to strip this file's types first. */
+/** Starts the same program as start.js, but more slowly: Node has to strip this file's types first. */
 
 import './start.js'

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The gateway's one program: `npm run -s gateway -- VERB`. Node's work on the sources (stripping types, compiling) is cached on
- * disk, which halves the time of the next start. Only this file is plain JavaScript: Node's type stripper takes 100 ms to load,
- * and with everything else in the cache it is not needed at all.
+ * The gateway's only program: `npm run -s gateway -- VERB`. What Node makes of the sources (types stripped, code compiled) is
+ * cached on disk, which halves the time of the next start. Only this file is plain JavaScript: Node's type stripper takes 100 ms
+ * to load, and when everything else comes from the cache, it is not needed at all.
  */
 
 import { lstatSync, mkdirSync } from 'node:fs'
@@ -13,13 +13,13 @@ const words = process.argv.slice(2)
 keepCompiled(process.env.DATA_DIR?.trim() || join(import.meta.dirname, '../.data'))
 const { runCommandLine } = await import('./cli/run.ts')
 process.exitCode = await runCommandLine(words, process.env)
-// A worker whose program cannot be loaded ends at once, instead of being kept alive by its channel to the supervisor.
+// A worker whose program failed to load exits at once; its channel to the supervisor would keep it alive.
 if (process.exitCode !== 0 && process.connected) process.exit()
 
 /**
- * Caches compiled code below `dataDir`. The code will run, so the folder is this user's alone. Nothing here fails a start: if
- * the folder cannot be written, everything is compiled anew. If `NODE_COMPILE_CACHE` names another folder, Node is using that
- * one already and stays with it.
+ * Caches compiled code in a folder in `dataDir`, which only this user can write to, because Node will run the code. Nothing here
+ * can fail a start: if the folder cannot be written, everything is compiled anew. If `NODE_COMPILE_CACHE` names another folder,
+ * Node already uses that one and keeps it.
  *
  * @param {string} dataDir as in `DATA_DIR`
  */
@@ -27,13 +27,13 @@ function keepCompiled(dataDir) {
   const userId = process.getuid?.() ?? 0
   const folder = join(dataDir, `compiled-${userId}`)
   try {
-    // Only `serve` creates the folder, so that help and the like leave nothing behind where no gateway ever ran.
+    // Only `serve` creates the folder, so that `help` and other short commands leave nothing behind where no gateway has run.
     if (words[0] === 'serve') mkdirSync(folder, { recursive: true, mode: 0o700 })
     const { mode, uid } = lstatSync(folder)
-    // In a folder that everybody may write to, the code may be anybody's. A group may write where an orchestrator mounts the
-    // folder for it.
+    // Code in a folder that everybody may write to could be anybody's. Group write is fine: some orchestrators set it on the
+    // folders that they mount.
     if (uid === userId && (mode & 0o002) === 0) enableCompileCache(folder)
   } catch {
-    // The folder is read-only or not there.
+    // The folder is read-only or missing.
   }
 }

@@ -1,4 +1,4 @@
-/** Accounts and payments of one process: everything behind the pages, the webhooks and the operator's verbs. */
+/** Wires up accounts and payments for one process: everything behind the pages, the webhooks and the operator's commands. */
 
 import { join } from 'node:path'
 import { createIdentityProviders } from '../accounts/identity-providers/index.ts'
@@ -35,12 +35,12 @@ export interface BackOffice {
   readonly people: PeopleServices
   readonly payments: PaymentServices
   readonly alerts: AlertServices
-  /** Keyed by the provider's name in the path of its webhook. */
+  /** Services that report bank transfers, keyed by their name in the webhook's path. */
   readonly providers: ReadonlyMap<string, BankProvider>
-  /** Folder for mails when no mail server is configured; null when one is. */
+  /** Folder that emails are written to when no mail server is configured; null otherwise. */
   readonly outboxDir: string | null
   mails(): MailMetrics
-  /** Stops the background work; the pool is the caller's. */
+  /** Stops the background work. Closing the database pool is left to the caller. */
   close(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ export interface BackOfficeOptions {
   readonly onCredited: (accountId: number) => void
 }
 
-/** No banking app knows this bank, so nobody can transfer money to the sandbox by mistake. */
+/** A made-up bank, unknown to every banking app, so that nobody can transfer money to the sandbox by mistake. */
 const SANDBOX_BANK: BankAccount = {
   bin: '999999',
   accountNumber: '0000000000',
@@ -63,12 +63,12 @@ const SANDBOX_BANK: BankAccount = {
 }
 const SWEEP_MS = 3_600_000
 /**
- * After a roll-up or a search for alerts the next one rests this many times as long as it took, but no more than REST_MS_MAX: the
- * more accounts have calls on a day, the longer it takes.
+ * The pause after a roll-up or a search for alerts, as a multiple of the time it took; at most REST_MS_MAX. It takes longer the
+ * more accounts made calls that day.
  */
 const REST_TIMES = 19
 const REST_MS_MAX = 120_000
-/** Counts change once a day, and a pass over all keys takes a while. */
+/** A key's counts change only once a day, and a pass over all keys takes a while. */
 const COUNT_KEYS_MS = 2 * 3_600_000
 const JUDGE_MS = 60_000
 const ROLL_UP_MS = 15_000
@@ -76,7 +76,7 @@ const ALERT_MS = 15_000
 const SLOW_ALERT_MS = 3_600_000
 const DELIVER_MS = 5_000
 
-/** The payment services without background work, for the command line. */
+/** Creates the payment services without their background work, for the command line. */
 export function createPayments(given: {
   readonly config: Config
   readonly sql: Sql
@@ -143,7 +143,7 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
   const payments = createPayments({ config, sql, onCredited, report })
   const providers = createBankProviders(config.providers, { limits: payments.limits, nowMs: Date.now })
   const sources = createPullSources(config.providers, { limits: payments.limits, sepayApiUrl: config.sepayApiUrl })
-  /** Runs `run` every `everyMs`, in one process at a time on behalf of all. */
+  /** Runs `run` once every `everyMs`, each time in whichever process takes the lease first. */
   const inTurn = (task: string, everyMs: number, run: () => Promise<unknown>) => {
     const query = (statement: string, parameters: string[]) => sql.unsafe(statement, parameters)
     const attempt = async () => {

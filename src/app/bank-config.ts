@@ -5,7 +5,7 @@ import { readWebhookSecret } from '../payments/providers/signed.ts'
 import type { BankAccount } from '../payments/types.ts'
 
 export interface BankConfig {
-  /** Null: no top-ups by transfer. */
+  /** Account that customers transfer money to; null when top-ups by transfer are off. */
   readonly bank: BankAccount | null
   readonly providers: ProviderSecrets
   /** Base URL of SePay's transaction list. */
@@ -14,7 +14,7 @@ export interface BankConfig {
 }
 
 export interface MailConfig {
-  /** Null: mails are written as files below the data folder. */
+  /** URL of the mail server; null: emails are written as files to the data folder. */
   readonly smtpUrl: string | null
   readonly from: string
 }
@@ -39,10 +39,10 @@ const SECRETS = {
 const ACCOUNT = ['BANK_BIN', 'BANK_ACCOUNT', 'BANK_ACCOUNT_NAME', 'BANK_NAME'] as const
 const SEPAY_API_URL = 'SEPAY_API_URL'
 const KNOWN: ReadonlySet<string> = new Set([...ACCOUNT, ...Object.values(SECRETS), SEPAY_API_URL])
-/** A variable with one of these prefixes must be known: a mistyped name would silently leave a webhook closed. */
+/** Unknown variables with one of these prefixes are faults: a mistyped name would otherwise silently disable a webhook. */
 const PREFIXES = /^(BANK|SEPAY|PAYOS|CASSO)_/
 
-/** Reports every fault to the reader. `names` are the variables that are set. */
+/** Reads the settings and collects faults in `reader`. `names` lists the variables that are set. */
 export function readBankConfig(reader: Reader, names: Iterable<string>, publicUrl: string): BankConfig {
   for (const name of names) {
     if (!PREFIXES.test(name) || KNOWN.has(name)) continue
@@ -80,7 +80,7 @@ function readSecrets(reader: Reader): ProviderSecrets {
   return Object.fromEntries(entries) as unknown as ProviderSecrets
 }
 
-/** Faults never repeat the value. */
+/** Reads a webhook secret. Fault messages never contain its value. */
 function readSecret(reader: Reader, name: string): string | null {
   const value = reader.text(name)
   if (value === null) return null

@@ -1,10 +1,10 @@
-/** Bounds the end of a process: what has not closed in time is named in the log, and the process exits regardless. */
+/** Bounds how long a process takes to shut down: after the limit, it logs what is still open and exits regardless. */
 
 import type { Logger } from '../lib/log.ts'
 
 const EXIT_FAILED = 1
 
-/** The part of Node's diagnostic report that lists what an event loop waits for. */
+/** One handle of the event loop in Node's diagnostic report. */
 interface LoopHandle {
   readonly type: string
   readonly is_active: boolean
@@ -28,14 +28,17 @@ export class Closing {
   #step: string | null = null
   #armed = false
 
-  /** `limitMs`: from `begin` until the process must be gone. */
+  /** `limitMs` is the longest time from the first `begin` until the process exits. */
   constructor(given: { log: Logger; limitMs: number; exit?: (status: number) => void }) {
     this.#log = given.log
     this.#limitMs = given.limitMs
     this.#exit = given.exit ?? (status => process.exit(status))
   }
 
-  /** `step`: what closes now; null: everything is closed, and the process ends by itself. The first call starts the clock. */
+  /**
+   * `step` names what closes now; null means that everything is closed and the process should end by itself. The first call
+   * starts the clock.
+   */
   begin(step: string | null): void {
     this.#step = step
     if (this.#armed) return
@@ -52,7 +55,7 @@ export class Closing {
   }
 }
 
-/** What keeps the event loop running, e.g. `tcp 127.0.0.1:40312 → 127.0.0.1:5432`; each timer as `timer`. */
+/** Lists what keeps the event loop running, such as `tcp 127.0.0.1:40312 → 127.0.0.1:5432`; a timer is just `timer`. */
 function openHandles(): readonly string[] {
   const { report } = process
   // Keeps the report from looking up host names and from reading the environment.

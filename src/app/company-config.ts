@@ -1,4 +1,4 @@
-/** Environment settings for the company behind the service and how customers reach it. */
+/** Environment settings for the company that runs the service and how customers reach it. */
 
 import type { Company } from '../dashboard/options.ts'
 import { readTaxCode } from '../lib/tax-code.ts'
@@ -13,13 +13,14 @@ const REQUIRED = ['COMPANY_NAME', 'COMPANY_ADDRESS', 'COMPANY_TAX_CODE', 'SUPPOR
 const OPTIONAL = ['COMPANY_REPRESENTATIVE', 'SUPPORT_PHONE', 'SUPPORT_ZALO'] as const
 const KNOWN: ReadonlySet<string> = new Set([...REQUIRED, ...OPTIONAL])
 /**
- * A variable with one of these prefixes must be known: a mistyped name would silently leave the contact page without its value.
+ * Unknown variables with one of these prefixes are faults: a mistyped name would otherwise silently leave its value off the
+ * contact page.
  */
 const PREFIXES = /^(COMPANY|SUPPORT)_/
 const EMAIL = /^[^\s@<>,;]+@[^\s@<>,;]+\.[^\s@<>,;]+$/
 const PHONE = /^\+?[\d ().-]{6,24}$/
 
-/** Null when nothing is set, which production refuses. Reports every fault to the reader. */
+/** Reads the company's details and collects faults in `reader`. Null when none are set, which is a fault in production. */
 export function readCompany(reader: Reader, names: Iterable<string>, production: boolean): Company | null {
   for (const name of names) {
     if (!PREFIXES.test(name) || KNOWN.has(name)) continue

@@ -1,4 +1,4 @@
-/** Checks the environment as a whole: a failing start lists every fault at once. */
+/** Reads and checks the whole environment, so that a failed start lists every fault at once. */
 
 import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -23,22 +23,22 @@ export interface Config {
   readonly port: number
   /** Address that clients use, without a trailing slash. */
   readonly publicUrl: string
-  /** Null: the embedded Postgres below `dataDir`. */
+  /** Null: use the embedded Postgres, with its data in `dataDir`. */
   readonly databaseUrl: string | null
-  /** Bypasses a pooler at `databaseUrl`, for work that needs a session; null: there is no pooler. */
+  /** Postgres URL that bypasses the pooler at `databaseUrl`, for work that needs a session; null when there is no pooler. */
   readonly databaseDirectUrl: string | null
-  /** Processes that take calls, under a supervisor; null: this process takes them itself. */
+  /** Number of worker processes under a supervisor; null when this process takes calls itself. */
   readonly workers: number | null
-  /** This process's number among its supervisor's workers, from 1; null: it is not a worker. */
+  /** This process's number among its supervisor's workers, from 1; null when it is not a worker. */
   readonly worker: number | null
   readonly dataDir: string
   readonly logLevel: LogLevel
   readonly sandbox: 'off' | 'auto'
-  /** "1:base64,2:base64", or null: kept below `dataDir`. */
+  /** `1:<base64>,2:<base64>`; null: generated once and kept in `dataDir`. */
   readonly keyEncryptionKeys: string | null
   readonly keyPeppers: string | null
   readonly upstream: (upstreamId: string) => UpstreamEnvironment
-  /** The account that customers transfer to; null: no top-ups by transfer. */
+  /** The account that customers transfer to; null when top-ups by transfer are off. */
   readonly bank: BankConfig['bank']
   /** Secrets of the services that report bank transfers. */
   readonly providers: BankConfig['providers']
@@ -46,23 +46,21 @@ export interface Config {
   readonly mail: BankConfig['mail']
   /** Value-added tax rates by start date; at least one. */
   readonly taxRates: readonly TaxRate[]
-  /** The company behind the service; null: not set. */
+  /** The company that runs the service; null when not set. */
   readonly company: Company | null
-  /** Folder with the operator's own page texts; null: the built-in drafts. */
+  /** Folder with the operator's own page texts; null: use the built-in drafts. */
   readonly contentDir: string | null
-  /** Google and GitHub as ways to sign in. */
   readonly signIn: SignInConfig
   readonly metrics: TelemetryConfig['metrics']
   readonly traces: TelemetryConfig['traces']
   /** AWS access keys and region, under the names that AWS's own tools use. */
   readonly aws: AwsEnvironment
-  /** A bank account, a bank service's secret or a provider credential is set, so real money or data is at stake. */
+  /** True when a bank account, a bank service's secret or a provider credential is set, so real money or data is at stake. */
   readonly real: boolean
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[]
   /** Private networks that customers' webhooks may reach, such as `10.20.0.0/16`; none in most installations. */
   readonly webhookNetworks: readonly string[]
-  /** Tunable limits; see each field. */
   readonly limits: ConfigLimits
 }
 
@@ -71,7 +69,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export { ConfigError } from './reader.ts'
 
-/** A host name that works for clients on this machine when the server listens on `host`. */
+/** Host name at which clients on this machine reach a server that listens on `host`. */
 function reachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
@@ -135,7 +133,7 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
   return config
 }
 
-/** Null when not set. */
+/** Reads the path of an existing folder; null when the variable is not set. */
 function readFolder(reader: Reader, name: string): string | null {
   const text = reader.text(name)
   if (text === null) return null
@@ -156,7 +154,7 @@ function readProxies(reader: Reader): readonly string[] {
   return []
 }
 
-/** The prefix length is required, so that nobody opens a whole network by omitting it. */
+/** Reads networks in CIDR notation. The prefix length is required: its absence could be a mistake that opens a whole network. */
 function readNetworks(reader: Reader): readonly string[] {
   const named = (reader.text('WEBHOOK_PRIVATE_NETWORKS') ?? '').split(',').map(network => network.trim())
   const networks = named.filter(network => network !== '')
@@ -167,7 +165,7 @@ function readNetworks(reader: Reader): readonly string[] {
 
 const WORKERS_MAX = 64
 
-/** `auto`: one per processor available to this process. */
+/** Reads the number of workers; `auto` means one per CPU available to this process. */
 function readWorkers(reader: Reader): number | null {
   const text = reader.text('WORKERS')
   if (text === null) return null

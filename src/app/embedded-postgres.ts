@@ -23,18 +23,19 @@ import {
 import { findPostmaster, startPostmaster, stopPostmaster } from './embedded/server.ts'
 
 export interface EmbeddedPostgresOptions {
-  /** Folder for the gateway's files; the server gets `postgres/`, `postgres.json` (0600) and two lock files in it. */
+  /** Folder for the gateway's files; Postgres keeps `postgres/`, `postgres.json` (mode 0600) and two lock files in it. */
   readonly dataDir: string
-  /** False trades durability at a power loss for speed; for tests only. */
+  /** False gives up durability on power loss for speed; for tests only. */
   readonly durable?: boolean
   readonly startTimeoutMs?: number
   readonly stopTimeoutMs?: number
   /** Extra server settings, overriding the defaults below. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Program that changes user while keeping a capability; null: do not use one. */
+  /** Path of `setpriv`, which changes the user but lets the program keep a capability; null: do not use it. */
   readonly setpriv?: string | null
   /**
-   * Where binaries and data go when root's project is in a place the database user cannot enter and setpriv is missing.
+   * Where binaries and data go when the gateway runs as root, the database user cannot enter the project's folder, and setpriv
+   * is missing.
    */
   readonly outsideDir?: string
 }
@@ -84,8 +85,8 @@ interface Secrets {
 }
 
 /**
- * Starts the server under `dataDir`, or joins the running one; creates the data on first use (about 2 s; later starts
- * take under 1 s). Rejects with an Error that says what to do.
+ * Starts the server with its files in `dataDir`, or joins the running one; creates the data on first use (about 2 s; later
+ * starts take under 1 s). Rejects with an Error that says what to do.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const root = resolve(options.dataDir)

@@ -1,9 +1,9 @@
-/** Every environment variable that the gateway reads, described; docs/configuration.md is generated from it. */
+/** Describes every environment variable that the gateway reads. docs/configuration.md is generated from it. */
 
 export interface Variable {
-  /** `<ID>`: an upstream's id in capitals, with `_` for anything that is not a letter or digit. */
+  /** Name of the variable. `<ID>` in it stands for an upstream's id in capitals, with `_` for anything but letters and digits. */
   readonly name: string
-  /** What applies when it is not set, in words. */
+  /** Text for the docs: what applies when the variable is not set. */
   readonly fallback: string
   readonly what: string
   /** Required with NODE_ENV=production. */
@@ -15,7 +15,7 @@ export interface VariableGroup {
   readonly variables: readonly Variable[]
 }
 
-/** The limits (`LIMIT_…`) are in limits.ts. */
+/** All variables but the limits (`LIMIT_…`), which are in limits.ts. */
 export const ENVIRONMENT: readonly VariableGroup[] = [
   {
     title: 'Address',

@@ -1,4 +1,4 @@
-/** Shared by the server and the command line: configuration, secrets, a migrated database. */
+/** What the server and the command line share: configuration, secrets and a migrated database. */
 
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,9 +15,9 @@ export interface Foundation {
   readonly config: Config
   readonly secrets: KeySecrets
   readonly databaseUrl: string
-  /** Bypasses the pooler; null: there is none. */
+  /** Postgres URL that bypasses the pooler; null when there is no pooler. */
   readonly databaseDirectUrl: string | null
-  /** A small pool for accounts, keys, reports. */
+  /** Small connection pool for accounts, keys and reports. */
   readonly sql: Sql
   readonly embedded: boolean
   close(): Promise<void>
@@ -28,7 +28,7 @@ export function environmentConfig(environment: NodeJS.ProcessEnv): Config {
   return readConfig({ environment, upstreamIds: TABLES.upstreams.map(upstream => upstream.id) })
 }
 
-/** Secrets from the environment; outside production, missing ones are generated once and kept below the data folder. */
+/** Reads the secrets from the environment; outside production, missing ones are generated once and kept in the data folder. */
 function readSecrets(config: Config): KeySecrets {
   const encryptionKeys = config.keyEncryptionKeys ?? localSecret(config.dataDir, 'key-encryption-keys')
   const peppers = config.keyPeppers ?? localSecret(config.dataDir, 'key-peppers')
@@ -60,15 +60,15 @@ function localSecret(dataDir: string, name: string): string {
   return text
 }
 
-/** Loaded lazily: never in production. */
+/** Imported lazily, because production never needs it. */
 async function startEmbedded({ dataDir }: Config): Promise<EmbeddedPostgres> {
   const { startEmbeddedPostgres } = await import('./embedded-postgres.ts')
   return startEmbeddedPostgres({ dataDir })
 }
 
 /**
- * Opens the database (the embedded one if none is configured), migrates it, and refuses secrets that differ from those
- * its keys were stored under, unless told to trust them.
+ * Opens and migrates the database (the embedded one if none is configured). Unless `anySecrets` is set, throws when the secrets
+ * differ from those under which the database's keys were stored.
  */
 export async function layFoundation(
   config: Config,
@@ -111,7 +111,7 @@ function secretsFault(foreign: readonly string[], { dataDir, keyPeppers, keyEncr
   )
 }
 
-/** Describes a database error without repeating its URL, which contains a password. */
+/** Describes a database error without repeating the URL, which contains a password. */
 function databaseFault(error: unknown, { databaseUrl, databaseDirectUrl }: Config): string {
   const name = databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
   const url = databaseDirectUrl ?? databaseUrl
@@ -130,10 +130,10 @@ function databaseFault(error: unknown, { databaseUrl, databaseDirectUrl }: Confi
   )
 }
 
-/** Timeouts: waiting for a connection, or for a statement to end. */
+/** Error codes for timeouts while connecting or during a statement. */
 const SILENT: ReadonlySet<string> = new Set(['CONNECT_TIMEOUT', 'ETIMEDOUT', 'STATEMENT_DEADLINE', '57014'])
 
-/** Host and port only. */
+/** Host and port of a database URL, without its credentials. */
 function hostsOf(url: string): string {
   try {
     const { hostname, port } = new URL(url)

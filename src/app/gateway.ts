@@ -34,17 +34,17 @@ import { type Metrics, Telemetry } from './telemetry.ts'
 
 export interface GatewayOptions {
   readonly config: Config
-  /** Migrated; may point to a pooler if `databaseDirectUrl` bypasses it. */
+  /** URL of a migrated database. May be a pooler's if `databaseDirectUrl` bypasses it. */
   readonly databaseUrl: string
-  /** For work that needs a session; absent: `databaseUrl` points to Postgres itself. */
+  /** Postgres URL for work that needs a session; may be omitted if `databaseUrl` points to Postgres itself. */
   readonly databaseDirectUrl?: string | null
   readonly keySecrets: KeySecrets
-  /** Address of the sandbox, which stands in for upstreams without credentials; null: those are unavailable. */
+  /** URL of the sandbox, which stands in for upstreams without credentials; null makes those upstreams unavailable. */
   readonly sandboxUrl: string | null
   readonly log: Logger
-  /** Stable, and unique among running processes; absent: derived from host and port. */
+  /** Stable, and unique among running processes; by default derived from host name and port. */
   readonly instanceName?: string
-  /** Called while stopping, once calls have had their time, with the name of what closes next. */
+  /** Called during shutdown, after calls have had time to finish, with the name of what closes next. */
   readonly onClosing?: (step: string) => void
   /** Replaces the generated tables in tests. */
   readonly tables?: Tables
@@ -53,24 +53,24 @@ export interface GatewayOptions {
 }
 
 export interface Gateway {
-  /** Where it listens. */
   readonly url: string
   readonly server: FastifyInstance
   readonly readiness: Readiness
   readonly upstreams: UpstreamRegistry
   /** Null when metrics are off. */
   readonly metrics: Metrics | null
-  /** Leaves the port without failing any client. Call again to leave sooner. Call `stop` afterwards. */
+  /** Stops listening without failing any client's call. A second call hurries it. Call `stop` afterwards. */
   retire(how: Leaving): Promise<void>
-  /** Takes no more calls, waits for those in flight, settles, closes everything. */
+  /** Stops taking calls, waits for those in flight, settles them and closes everything. */
   stop(): Promise<void>
   /** Aborts the calls that a `retire` or `stop` is waiting for; they are settled for what was sent. */
   hurry(): void
 }
 
 /**
- * `replaced`: others take over this port, so there is time; an idle connection stays until its client closes it after
- * the announced keep-alive. `leaving`: load balancers are told first. `quick`: idle connections are closed at once.
+ * How a process leaves its port. `replaced`: other processes take it over, so idle connections stay open until their clients
+ * close them, when the announced keep-alive ends. `leaving`: load balancers are told first. `quick`: idle connections are closed
+ * at once.
  */
 export type Leaving = 'replaced' | 'leaving' | 'quick'
 
@@ -198,7 +198,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onProcesses: count => flightLimiter.setProcesses(count),
     report: ({ level, message, cause }) => log[level]({ cause }, message),
   })
-  // Awaited below, where its error is handled, after the server has been assembled.
+  // Prevents an unhandled rejection: `watching` is awaited below, once the server has been assembled, and its error handled
+  // there.
   watching.catch(() => {})
   let operations: OperationsWatch
   const services = {

@@ -2,14 +2,14 @@
 
 export interface LimitRow {
   readonly fallback: number
-  /** Replaces `fallback` with NODE_ENV=production. */
+  /** Replaces `fallback` when NODE_ENV=production. */
   readonly production?: number
   readonly min: number
   readonly max: number
 }
 
 interface DescribedLimit extends LimitRow {
-  /** One sentence for docs/configuration.md; the name carries the unit (`Ms`, `Bytes`). */
+  /** One sentence for docs/configuration.md. The limit's name carries the unit (`Ms`, `Bytes`). */
   readonly what: string
 }
 
@@ -266,7 +266,7 @@ export const LIMITS = {
 
 type LimitName = keyof typeof LIMITS
 
-/** The values in use; `LIMITS` describes each. */
+/** The configured values; `LIMITS` describes each. */
 export type ConfigLimits = Readonly<Record<LimitName, number>>
 
 const LIMIT_PREFIX = 'LIMIT_'
@@ -281,7 +281,7 @@ interface Reader {
   integer(name: string, row: LimitRow): number
 }
 
-/** Reports every fault to the reader. `names` are the variables that are set. */
+/** Reads all limits and collects faults in `reader`. `names` lists the variables that are set. */
 export function readLimits(reader: Reader, names: Iterable<string>, production: boolean): ConfigLimits {
   const known = new Map(Object.entries<LimitRow>(LIMITS).map(([name, row]) => [limitVariable(name), { name, row }]))
   for (const name of names) {

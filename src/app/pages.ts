@@ -20,7 +20,7 @@ import type { Config } from './config.ts'
 export interface PagesOptions {
   readonly config: Config
   readonly backOffice: BackOffice
-  /** The pages' own pool, so that no page can hold up calls. */
+  /** A separate pool for the pages, so that a slow page cannot hold up calls. */
   readonly sql: Sql
   readonly keySecrets: KeySecrets
   readonly catalogue: Catalogue
@@ -48,7 +48,7 @@ export async function addPages(server: FastifyInstance, options: PagesOptions): 
     company: config.company,
     contentFolder: config.contentDir,
     announcements: createAnnouncementBoard(sql, Date.now),
-    // Anyone who can read mail can take over an account, so this page does not exist where real money or data is at stake.
+    // Anyone who can read emails can take over an account, so the outbox page is off where real money or data is at stake.
     outboxFolder: production || real ? null : backOffice.outboxDir,
     production,
     log,

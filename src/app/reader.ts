@@ -16,7 +16,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads environment variables and collects faults. */
 export class Reader {
   readonly faults: string[] = []
   readonly #environment: Readonly<Record<string, string | undefined>>
@@ -48,7 +47,7 @@ export class Reader {
     return fallback
   }
 
-  /** Faults never repeat the value: it may contain a password. */
+  /** Reads a URL. Fault messages never contain it, since it may include a password. */
   url(name: string, protocols: readonly string[]): string | null {
     const value = this.text(name)
     if (value === null) return null

@@ -1,9 +1,9 @@
-/** What the sandbox needs to know about the upstreams' models, from the catalogue. */
+/** Derives from the catalogue what the sandbox needs to know about the upstreams' models. */
 
 import type { ModelEntry, Rule, Tables, UpstreamTarget } from '../generated/types.ts'
 import type { ModelFacts, SandboxOptions } from '../sandbox/server.ts'
 
-/** Fields removed by a rule are those that the provider would refuse. */
+/** The fields that rules drop, which are those that the real provider would refuse. */
 function refusedBy(rules: readonly Rule[]): string[] {
   return rules.flatMap(rule => (rule.op === 'drop' && /^\/[^/*]+$/.test(rule.path) ? [rule.path.slice(1)] : []))
 }

@@ -23,11 +23,10 @@ export interface RunningServer {
   readonly broken: Promise<void>
 }
 
-/** Starts everything. `write` null: no welcome. Throws ConfigError for faults that the operator can fix. */
+/** Starts everything. With `write` null, prints no welcome text. Throws ConfigError for faults that the operator can fix. */
 export async function serve(config: Config, write: ((text: string) => void) | null): Promise<RunningServer> {
   const log = createLog(config.logLevel, { base: config.worker === null ? {} : { worker: config.worker } })
-  // The compile cache is saved now, so that it survives however this process ends (see src/start.js); later, calls
-  // would wait for the disk.
+  // Save the compile cache now: it then survives a crash (see src/start.js), and no call has to wait for the disk.
   flushCompileCache()
   const closing = new Closing({ log, limitMs: config.limits.closeMs })
   const foundation = await layFoundation(config)

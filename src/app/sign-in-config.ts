@@ -1,4 +1,4 @@
-/** Environment settings for Google and GitHub as ways to sign in; each is off unless its client id and secret are set. */
+/** Environment settings for signing in with Google and GitHub; each is off unless its client id and secret are set. */
 
 /** The part of the environment reader needed here. */
 interface Reader {
@@ -13,7 +13,7 @@ interface Client {
 }
 
 export interface SignInConfig {
-  /** Null: not offered. */
+  /** Null when signing in with Google is off. */
   readonly google: (Client & { readonly issuer: string }) | null
   readonly github: (Client & { readonly url: string; readonly apiUrl: string }) | null
 }
@@ -23,7 +23,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['SIGN_IN_GITHUB_CLIENT_ID', 'SIGN_IN_GITHUB_CLIENT_SECRET', 'SIGN_IN_GITHUB_URL', 'SIGN_IN_GITHUB_API_URL'],
 ])
 
-/** Reports every fault to the reader. `names` are the variables that are set. */
+/** Reads the settings and collects faults in `reader`. `names` lists the variables that are set. */
 export function readSignIn(reader: Reader, names: Iterable<string>, production: boolean): SignInConfig {
   for (const name of names) {
     if (!name.startsWith('SIGN_IN_') || KNOWN.has(name)) continue

@@ -1,4 +1,4 @@
-/** Start-up notes for the operator outside production, one per line. */
+/** Start-up notes for operators outside production: which parts are simulated or open. */
 
 import { isIPv4 } from 'node:net'
 import type { Config } from './config.ts'

@@ -1,16 +1,16 @@
-/** Rates of value-added tax from the environment. */
+/** Reads the rates of value-added tax from the environment. */
 
 import type { TaxRate } from '../payments/tax.ts'
 import type { Reader } from './reader.ts'
 
-/** 8 % through 2026, then 10 %, for services covered by the temporary cut; have an accountant confirm it. */
+/** 8 % through 2026, then 10 %, for services covered by the temporary tax cut; have an accountant confirm it. */
 const RATES: readonly TaxRate[] = [
   { from: '2025-07-01', percent: 8 },
   { from: '2027-01-01', percent: 10 },
 ]
 const RATE = /^(20\d{2}-\d{2}-\d{2}):(KCT|\d{1,2})$/
 
-/** `TAX_RATES=2025-07-01:8,2027-01-01:10`; `KCT` means exempt. */
+/** Reads `TAX_RATES`, such as `2025-07-01:8,2027-01-01:10`; `KCT` instead of a number means exempt. */
 export function readTaxRates(reader: Reader): readonly TaxRate[] {
   const text = reader.text('TAX_RATES')
   if (text === null) return RATES

@@ -1,19 +1,20 @@
 /** Environment settings for metrics and traces; both are off unless a destination is set. */
 
 export interface TelemetryConfig {
-  /** Null: no metrics. */
+  /** Null when metrics are off. */
   readonly metrics: MetricsConfig | null
-  /** Null: no traces. */
+  /** Null when traces are off. */
   readonly traces: TracesConfig | null
 }
 
 export interface MetricsConfig {
   readonly host: string
   readonly port: number
-  /** Pause between two audits, in minutes; 0: no audits. */
+  /** Pause between two audits, in minutes; 0 turns them off. */
   readonly auditMinutes: number
   /**
-   * How old the last full audit may be, in minutes, for the next one to continue from it; 0: every audit reads the whole journal.
+   * For how many minutes audits may continue from the last full one; then the next reads the whole journal. 0 makes every audit
+   * a full one.
    */
   readonly auditFullMinutes: number
 }
@@ -22,9 +23,9 @@ export interface TracesConfig {
   /** URL that OTLP spans are posted to. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Null: the service's own name. */
+  /** Service name in traces; null: the service's own. */
   readonly serviceName: string | null
-  /** Further resource attributes. */
+  /** Additional OTLP resource attributes. */
   readonly attributes: Readonly<Record<string, string>>
   /** Fraction of traces kept, 0 to 1. */
   readonly ratio: number
@@ -47,11 +48,11 @@ interface Reader {
 const METRICS = ['METRICS_PORT', 'METRICS_HOST', 'METRICS_AUDIT_MINUTES', 'METRICS_AUDIT_FULL_MINUTES'] as const
 const PORTS: IntegerRow = { fallback: 0, min: 0, max: 65_535 }
 const AUDIT_MINUTES: IntegerRow = { fallback: 360, min: 0, max: 10_080 }
-/** At most a week, so that a change to rows already proven is found within that time. */
+/** At most a week, so that a change to rows that passed an audit is found within that time. */
 const AUDIT_FULL_MINUTES: IntegerRow = { fallback: 1_440, min: 0, max: 10_080 }
 const HTTP = ['http:', 'https:']
 
-/** Reports every fault to the reader. `names` are the variables that are set; `port` is the public one. */
+/** Reads the settings and collects faults in `reader`. `names` lists the variables that are set; `port` is the public port. */
 export function readTelemetryConfig(reader: Reader, names: Iterable<string>, port: number): TelemetryConfig {
   for (const name of names) {
     if (!name.startsWith('METRICS_') || METRICS.some(known => known === name)) continue
@@ -87,7 +88,7 @@ function readTraces(reader: Reader): TracesConfig | null {
   return { url, headers, attributes, ratio, serviceName: reader.text('OTEL_SERVICE_NAME') }
 }
 
-/** Comma-separated `name=value` pairs with percent-encoded values. They may be secrets, so faults never repeat them. */
+/** Reads comma-separated `name=value` pairs with percent-encoded values. Values may be secrets, so faults never repeat them. */
 function readPairs(reader: Reader, name: string): Readonly<Record<string, string>> {
   const pairs = (reader.text(name) ?? '').split(',').filter(pair => pair.trim() !== '')
   try {

@@ -1,4 +1,4 @@
-/** Metrics and traces of one gateway: what is observed while calls run, and where operators find it. */
+/** Opens one gateway's metrics and traces, and serves the metrics to operators. */
 
 import type { DeliveryCounts } from '../alerts/delivery-counts.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
@@ -41,7 +41,6 @@ export interface Watched {
   readonly deliveries: DeliveryCounts
   readonly unknownModels: Pick<UnknownModels, 'calls' | 'unnamed'>
   readonly requests: () => RequestMetrics
-  /** Pools and queues outside the ledger. */
   readonly pools: () => readonly PoolLoad[]
   readonly queues: () => readonly QueueLoad[]
 }
@@ -49,7 +48,7 @@ export interface Watched {
 export interface Metrics {
   /** Null for a worker, whose metrics its supervisor serves. */
   readonly url: string | null
-  /** Reads the metrics for a scrape. */
+  /** Renders the metrics for one scrape. */
   text(): Promise<string>
 }
 
@@ -58,7 +57,7 @@ export interface TelemetryOptions {
   readonly databaseUrl: string
   readonly spoolDir: string
   readonly version: string
-  /** The service's name in traces, unless the environment sets one. */
+  /** The service's name in traces unless the environment sets another. */
   readonly serviceName: string
   readonly log: Logger
 }
@@ -79,7 +78,7 @@ export class Telemetry {
     this.tracer = spans === null ? NO_TRACER : new Traces({ sink: spans, ratio: traces?.ratio ?? 1 })
   }
 
-  /** Tracing libraries are loaded only when tracing is on. */
+  /** Opens metrics and traces. Tracing libraries are loaded only when tracing is on. */
   static async open(options: TelemetryOptions): Promise<Telemetry> {
     const { config, version, log, serviceName } = options
     if (config.traces === null) return new Telemetry(options, null)
@@ -108,7 +107,10 @@ export class Telemetry {
     this.#ledgerEvents.set(code, (this.#ledgerEvents.get(code) ?? 0) + 1)
   }
 
-  /** Null when metrics are off. A worker's metrics are collected by its supervisor; every other process gets a port. */
+  /**
+   * Serves the metrics; null when they are off. A worker's metrics are collected by its supervisor; any other process listens on
+   * a port of its own.
+   */
   async serve(watched: Watched): Promise<Metrics | null> {
     const { config, databaseUrl, spoolDir, log } = this.#options
     const calls = this.#calls

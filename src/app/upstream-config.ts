@@ -19,7 +19,7 @@ export function readUpstreamsConfig(environment: Environment, upstreamIds: reado
   return config
 }
 
-/** Adds its faults to the reader's. */
+/** Reads the provider settings and collects faults in `reader`. */
 export function readUpstreams(
   reader: Reader,
   environment: Environment,
@@ -47,7 +47,7 @@ export function readUpstreams(
   return { upstreams, aws: readAws(reader) }
 }
 
-/** An upstream's name in the environment: `aws-bedrock` is `AWS_BEDROCK`. */
+/** Name of an upstream's variable: `aws-bedrock` becomes `UPSTREAM_AWS_BEDROCK_<suffix>`. */
 export function upstreamVariable(upstreamId: string, suffix: string): string {
   return `UPSTREAM_${upstreamId.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_${suffix}`
 }

@@ -1,4 +1,4 @@
-/** What a development start prints: a working key, a call to paste, where to go next. */
+/** Prints what a developer needs after a start: a working API key, a command to paste and the addresses of the pages. */
 
 import { join } from 'node:path'
 import { createAccount, findAccountByEmail } from '../accounts/accounts.ts'
@@ -40,13 +40,13 @@ async function developerKey(foundation: Foundation): Promise<string> {
     if (!row.showable) continue
     const key = await usableKey(foundation, row)
     if (key !== null) return key
-    // Created under secrets that are gone, so nobody can use the key.
+    // The key was created under secrets that no longer exist, so nobody can use it.
     await revokeKey(sql, row)
   }
   return (await createKey(sql, secrets, { accountId, label: 'development' })).key
 }
 
-/** The key, if the current secrets open its copy and match its hash. */
+/** The key itself, if the current secrets decrypt its stored copy and match its hash; else null. */
 async function usableKey({ sql, secrets }: Foundation, row: ApiKey): Promise<string | null> {
   const revealed = await showKey(sql, secrets, row).catch(() => null)
   if (revealed?.outcome !== 'revealed') return null
@@ -96,7 +96,7 @@ async function welcome(
   ].join('\n')
 }
 
-/** Outside production only. The gateway already takes calls, so a failure here must not end it. */
+/** Prints the welcome text, outside production only. The gateway already takes calls, so a failure here must not end it. */
 export async function greet(
   foundation: Foundation,
   start: {

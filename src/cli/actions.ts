@@ -1,4 +1,4 @@
-/** All verbs but `serve`, by name. */
+/** Every command except `serve`, by name. */
 
 import { BACKUP_ACTIONS } from './backup.ts'
 import { KEY_ACTIONS } from './keys.ts'

@@ -234,7 +234,7 @@ export function helpText(): string {
   ].join('\n')
 }
 
-/** A usage error: printed without a stack trace, exit status 2. */
+/** A usage error: printed without a stack trace, with exit status 2. */
 export class UsageError extends Error {}
 
 export interface Command {
@@ -244,7 +244,7 @@ export interface Command {
   readonly options: Readonly<Record<string, string | undefined>>
 }
 
-/** Parses the command line. Throws UsageError; null means that help was requested. */
+/** Parses the command line; null when help was requested. Throws UsageError. */
 export function readCommand(argv: readonly string[]): Command | null {
   let parsed: ReturnType<typeof parse>
   try {
@@ -295,14 +295,14 @@ function parse(argv: readonly string[]) {
   })
 }
 
-/** Whole dong, digits only, optionally with a minus sign. Throws UsageError. */
+/** Reads an amount: whole dong, digits only, optionally with a minus sign. Throws UsageError. */
 export function readVnd(text: string): number {
   if (!/^-?\d{1,12}$/.test(text))
     throw new UsageError(`${JSON.stringify(text)} is not an amount; write whole dong as digits only, e.g. 50000`)
   return Number(text)
 }
 
-/** A whole number in digits. Throws UsageError naming its purpose. */
+/** Reads a whole number of at most nine digits. Throws UsageError, which says `what` the number is for. */
 export function readCount(text: string, what: string, { min, max }: { min: number; max: number }): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
   if (number >= min && number <= max) return number

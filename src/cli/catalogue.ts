@@ -1,6 +1,4 @@
-/**
- * `catalogue …`: the code generator's verbs, so that operators need only one command, and the check that `serve` makes.
- */
+/** `catalogue …`: runs the code generator's verbs, so that operators need only one command, and the check that `serve` makes. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +11,7 @@ import { UsageError } from './arguments.ts'
 
 const CODEGEN = fileURLToPath(new URL('../../codegen/main.ts', import.meta.url))
 
-/** Our options mapped to the generator's. */
+/** Maps our verbs to the generator's. */
 const VERBS: Readonly<Record<string, string>> = {
   check: 'check',
   list: 'list',
@@ -45,15 +43,15 @@ export function runCatalogue(words: readonly string[]): Promise<number> {
 const DIGEST_TIMEOUT_MS = 60_000
 
 interface Digests {
-  /** Digest of the YAML; null: it has errors. */
+  /** Digest of the YAML; null when it has errors. */
   readonly yaml: string | null
   readonly tables: string | null
   readonly agree: boolean
 }
 
 /**
- * Logs a warning when the YAML differs from the loaded tables: whoever edited it may think that it is in use. Always
- * resolves, also without YAML (an image has none). Does not keep the process alive.
+ * Logs a warning when the YAML differs from the loaded tables, because whoever edited it may think that the edit is in use.
+ * Always resolves, even where there is no YAML (container images have none). Does not keep the process alive.
  */
 export async function warnOfOldTables(logLevel: string): Promise<void> {
   if (!existsSync(CODEGEN)) return
@@ -68,7 +66,7 @@ export async function warnOfOldTables(logLevel: string): Promise<void> {
   )
 }
 
-/** On its own thread, so that no call waits for it; a separate process would look like a worker. */
+/** Uses a thread, so that no call waits for it; a separate process would look like a worker. */
 async function readDigests(): Promise<Digests> {
   const worker = new Worker(CODEGEN, { argv: ['digest', '--json'], stdout: true, stderr: true })
   worker.unref()

@@ -1,4 +1,4 @@
-/** The verbs for the settings and the secret of a key. */
+/** The verbs for a key's settings and its secret. */
 
 import { ALLOWED_MODELS_MAX, changeKey, KEY_CAP_VND_MAX, type KeySettings, pauseKey } from '../accounts/key-settings.ts'
 import { lockKeys } from '../accounts/keys.ts'
@@ -66,7 +66,7 @@ async function keyNamed(foundation: Foundation, [email, number]: readonly string
   return { accountId, keyId, email: email as string }
 }
 
-/** Throws UsageError when the key is revoked or not the account's. */
+/** Finds an active key of the account. Throws UsageError when the key is revoked or belongs to another account. */
 async function activeKey(sql: AnySql, { accountId, keyId, email }: Named): Promise<OwnKey> {
   const key = (await listOwnKeys(sql, accountId)).find(each => each.keyId === keyId && each.revokedAt === null)
   if (key === undefined) throw new UsageError(`${email} has no active key ${keyId}; see key list ${email}`)
@@ -124,7 +124,7 @@ function readPeriod(text: string): Period | null {
   return PER[text as keyof typeof PER]
 }
 
-/** When the last day given ends in Vietnam; null: never. */
+/** The end of the last day on which a key works, in Vietnam's time; null for `never`. */
 function readExpiry(text: string): Date | null {
   if (text === 'never') return null
   if (isDay(text) && text >= dayOf(new Date())) return startOfDay(addDays(text, 1))

@@ -1,4 +1,4 @@
-/** The verbs that affect running gateways: maintenance, key limits, the state of upstreams. */
+/** The verbs that affect running gateways: maintenance, limits of keys, and the state of upstreams. */
 
 import { CALLS_PER_MINUTE_MAX, CONCURRENCY_MAX, limitConcurrency, limitKey } from '../accounts/key-rate.ts'
 import { listKeys } from '../accounts/keys.ts'
@@ -52,7 +52,7 @@ const keyLimit: Action = async (foundation, { words, options }) => {
   }
 }
 
-/** Null for `default`. Throws UsageError. */
+/** Reads a limit; null for `default`. Throws UsageError. */
 function readLimit(text: string, what: string, max: number): number | null {
   return text === 'default' ? null : readCount(text, `a number of ${what}`, { min: 0, max })
 }

@@ -1,4 +1,4 @@
-/** The verbs for accounts and payments: the operator role, manual transfers, and unmatched ones. */
+/** The verbs for accounts and payments: the operator role, manual transfers and unmatched transfers. */
 
 import { setRole } from '../accounts/operator.ts'
 import { COMMAND_LINE } from '../accounts/operator-log.ts'
@@ -17,7 +17,7 @@ import { type Action, accountOf } from './verbs.ts'
 
 const UNMATCHED_MAX = 200
 
-/** Needs no `onCredited`: running gateways notice a credit by themselves within a moment. */
+/** `onCredited` does nothing here, because running gateways notice a credit by themselves within moments. */
 function paymentsOf({ config, sql }: Foundation): PaymentServices {
   return createPayments({ config, sql, onCredited: () => {}, report: () => {} })
 }

@@ -39,7 +39,7 @@ export async function runCommandLine(argv: readonly string[], environment: NodeJ
       return 0
     }
     if (command.verb.name !== 'serve') return await runVerb(command, environment)
-    // Long-running verbs and short ones share little, so each loads its own code.
+    // `serve` and the short commands share little, so each loads only its own code.
     const { runServe } = await import('./serve.ts')
     return await runServe(environment, command)
   } catch (error) {

@@ -11,7 +11,7 @@ import type { Action } from './verbs.ts'
 interface SecretUse {
   readonly id: number
   readonly state: 'current' | 'readable' | 'standby' | 'missing' | 'wrong'
-  /** Active keys that need this secret. */
+  /** How many active keys need this secret. */
   readonly keys: number
 }
 
@@ -59,7 +59,7 @@ async function report({ sql, secrets }: Foundation) {
   return { data, lines, missing }
 }
 
-/** True when active keys do not work, because a secret that they need is missing or has been replaced. */
+/** Whether some active keys do not work because a secret that they need is missing or has been replaced. */
 export async function secretsMissing(foundation: Foundation): Promise<boolean> {
   return (await report(foundation)).missing
 }

@@ -1,7 +1,7 @@
 /**
- * `serve`: runs until a signal, then stops in order. SIGTERM (and SIGHUP, without a supervisor) leaves without failing
- * any client, SIGINT is quicker; a second signal aborts the calls in flight. With WORKERS, SIGHUP replaces the workers
- * one by one. Supervisor, worker and stand-alone gateway each load only their own code.
+ * `serve`: runs until a signal, then stops in order. SIGTERM (and SIGHUP, without a supervisor) leaves without failing any
+ * client's call; SIGINT is quicker. A second signal aborts the calls in flight. With WORKERS, SIGHUP replaces the workers one by
+ * one. Supervisor, worker and stand-alone gateway each load only their own code.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,17 +12,17 @@ import { warnOfOldTables } from './catalogue.ts'
 
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 const SIGNALS: readonly Signal[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
-/** What shells report for a program ended by a signal. */
+/** The exit status that shells report for a program interrupted by a signal. */
 const EXIT_INTERRUPTED = 130
-/** Time for a start to finish after a signal, in ms; then it is aborted. */
+/** How long start-up may go on after a signal before it is aborted, in ms. */
 const START_STOP_MS = 5_000
 
 interface Signals {
-  /** Resolves at the first signal that ends the program, even during start-up. */
+  /** Resolves with the first signal that ends the program, even during start-up. */
   readonly first: Promise<Signal>
   /** Called at the second signal; a third ends the process. */
   onSecond: () => void
-  /** What SIGHUP does; null: the same as SIGTERM. */
+  /** What SIGHUP does; null makes it the same as SIGTERM. */
   onReload: (() => void) | null
 }
 
@@ -42,13 +42,13 @@ function listenForSignals(): Signals {
   return signals
 }
 
-/** A start that waits for something (a database that does not answer, a long spool) is aborted; nothing is lost. */
+/** Exits during a start-up that waits for something (a database that is not responding, a long spool). Nothing is lost. */
 function breakOff(): never {
   process.stderr.write('Start-up was interrupted by a signal.\n')
   process.exit(EXIT_INTERRUPTED)
 }
 
-/** Exit status 0 after a requested stop, 1 after one that our own fault caused. */
+/** Runs the gateway until it stops. Exit status 0 after a requested stop, 1 after a fault of our own. */
 export async function runServe(environment: NodeJS.ProcessEnv, command: Command): Promise<number> {
   if (environment[WORKER_VARIABLE] !== undefined && process.send !== undefined) {
     const { work } = await import('../app/workers/worker.ts')
@@ -64,7 +64,7 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
     if (command.json) process.stdout.write(`${JSON.stringify({ ready: true, ...facts })}\n`)
   }
   if (config.workers !== null) {
-    // Until the workers are running there is nothing to replace.
+    // Ignores SIGHUP until the workers are running: there is nothing to replace yet.
     signals.onReload = () => {}
     const { supervise } = await import('../app/workers/supervisor.ts')
     const supervisor = await supervise(config, write)

@@ -1,4 +1,4 @@
-/** `usage export`: the calls of all accounts as a file, for `catalogue margin` and for people. */
+/** `usage export`: writes the calls of all accounts to a file, for `catalogue margin` and for people. */
 
 import { createWriteStream, existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -34,7 +34,7 @@ const usageExport: Action = async ({ sql }, { words, options }) => {
   return { data: { file: path, from: first, to: last, rows }, text: `${rows} calls of ${first} to ${last} in ${path}` }
 }
 
-/** Counts line ends outside quotes: inside them is customers' text. */
+/** Counts line ends outside quotes; quoted fields hold customers' text, which may contain more. */
 function lineEnds(csv: string): number {
   const unquoted = csv.split('"').filter((_, index) => index % 2 === 0)
   return unquoted.reduce((sum, text) => sum + text.split('\r\n').length - 1, 0)

@@ -1,4 +1,4 @@
-/** What each verb does, given an open database. */
+/** Implements each verb, given an open database. */
 
 import { type AccountWithWallet, createAccount, findAccountByEmail } from '../accounts/accounts.ts'
 import { createKey, revokeKey } from '../accounts/keys.ts'
@@ -10,10 +10,10 @@ import { formatVnd, vndToMicro } from '../lib/money.ts'
 import { type Command, readVnd, UsageError } from './arguments.ts'
 
 export interface Answer {
-  /** Printed with --json. */
+  /** What `--json` prints. */
   readonly data: unknown
   readonly text: string
-  /** The verb failed although it has an answer: exit status 1. */
+  /** Set when the verb has output but failed: the exit status is 1. */
   readonly failed?: boolean
 }
 

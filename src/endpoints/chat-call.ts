@@ -1,4 +1,4 @@
-/** How a conversation call runs, whichever format the client speaks. */
+/** Runs a chat call, whichever format the client speaks. */
 
 import assert from 'node:assert/strict'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
@@ -82,7 +82,7 @@ class ChatCall {
   readonly #funding: Funding
   readonly #funded: Funded
   readonly #input: InputCount
-  /** Null once nobody needs it any more. */
+  /** Null once no further attempt can need it. */
   #body: ChatBody | null
 
   constructor({ body, ...opened }: OpenedCall<ChatBody>, { format, funding, funded }: Terms) {
@@ -99,7 +99,7 @@ class ChatCall {
     return this.#input.tokens
   }
 
-  /** The body for one target, and the reader of its reply. */
+  /** Makes the request body for one target, and the reader of its reply. */
   prepareFor(target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
     assert(this.#body)
     const { services, client, extras } = this.#opened
@@ -112,16 +112,16 @@ class ChatCall {
     )
   }
 
-  /** Replays a whole reply as the stream that the provider should have sent. */
+  /** Replays a non-streamed reply as the stream that the provider should have sent. */
   asEvents(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply> {
     return asStream(reply, target, this.#opened.services.limits.replyBytesMax)
   }
 
-  /** A stream has begun: there will be no other attempt, so the body can leave memory. */
+  /** Called when a stream has begun: there will be no other attempt, so the body can leave memory. */
   letBodyGo(stream: ReplyStream): void {
     this.#body = null
     const letGo = inTurn(() => this.#input.letGo(stream))
-    // A body that cannot be counted fails where the count is requested.
+    // Counting may fail; the error then surfaces where the count is used.
     void letGo.catch(() => {}).then(this.#opened.call.bodyDone)
   }
 
@@ -130,14 +130,14 @@ class ChatCall {
     return holdOfStream(this.#opened, { funding: this.#funding, funded: this.#funded, stream, countInputTokens })
   }
 
-  /** Outside production, a header names the wire of the call. */
+  /** Records the wire of the call and, outside production, names it in a header. */
   #tellWire(target: UpstreamTarget): void {
     const { services, bill, headers } = this.#opened
     bill.wire = wireOf(target)
     if (services.tellsWire) headers[`x-${services.catalogue.settings.service}-wire`] = bill.wire
   }
 
-  /** A large body gets its own turn of the event loop, and one more if it must be read before it is converted. */
+  /** Gives a large body its own turn of the event loop, and a second one if it must be parsed before it is converted. */
   #prepareInTurn(body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
     if (body.text.length <= SHORT_BYTES) return this.#prepare(body, target)
     const prepared = () => inTurn(() => this.#prepare(body, target))
@@ -163,10 +163,10 @@ class ChatCall {
 }
 
 const BETA_HEADER = 'anthropic-beta'
-/** Most flags read from one header. */
+/** Most beta flags read from the header. */
 const BETAS_MAX = 64
 
-/** The client's beta flags of the messages format, in order. */
+/** The client's beta flags (`anthropic-beta`), in order. */
 function readBetas(header: (name: string) => string | undefined): string[] {
   const value = header(BETA_HEADER)
   if (value === undefined) return []

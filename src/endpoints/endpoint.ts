@@ -1,4 +1,4 @@
-/** Everything about an endpoint in one record, read by routes, runner, OpenAPI, pages and traces. */
+/** Everything about an endpoint in one record, which routes, runner, OpenAPI, pages and traces read. */
 
 import type { EndpointFacts } from '../catalogue/endpoints.ts'
 import type { GatewayError } from '../errors.ts'
@@ -7,30 +7,27 @@ import type { RouteFacts } from '../lib/route.ts'
 import type { HeaderMap, Services } from '../pipeline/call.ts'
 import type { CallKind } from '../pipeline/call-kind.ts'
 
-/**
- * What an operation of the API takes and returns. Examples name no model; the description fills in one that is served.
- */
+/** What an API operation takes and returns, for OpenAPI. Examples name no model; the generated description fills one in. */
 export interface Operation {
   readonly summary: string
   readonly description: string
-  /** Names of schemas. */
+  /** Name of the request's schema; null when there is no body. `reply` names the reply's. */
   readonly request: string | null
   readonly reply: string | null
-  /** Content type of the request besides JSON. */
+  /** Second content type of the request, besides JSON. */
   readonly requestType?: string
   /** Content type of a reply that is not JSON. */
   readonly replyType?: string
   readonly streams?: true
-  /** Charged when it succeeds. */
+  /** Whether a successful call is charged. */
   readonly billed: boolean
-  /** Endpoint whose models the example may name; absent: messages. */
+  /** Endpoint that the example's model must be served on; by default messages. */
   readonly endpoint?: Endpoint
   readonly example?: Readonly<Record<string, unknown>>
 }
 
-/** A route of the API. */
 export interface ApiRoute extends RouteFacts {
-  /** Its operation id in OpenAPI, for listed routes. */
+  /** Operation id in OpenAPI; only listed routes have one. */
   readonly operationId?: string
   readonly operation?: Operation
 }
@@ -42,13 +39,13 @@ export interface ModelEndpoint extends EndpointFacts, ApiRoute {
   readonly name: Endpoint
   readonly operationId: string
   readonly operation: Operation
-  /** The operation's name in traces (OpenTelemetry, semantic conventions for generative AI, read 2026-11). */
+  /** The operation in traces (OpenTelemetry semantic conventions for generative AI, read 2026-11). */
   readonly traced: { readonly operation: 'chat' | 'generate_content'; readonly output: 'image' | 'speech' | null }
-  /** Events carry an `event:` line; so do errors. */
+  /** Whether stream events, errors included, have an `event:` line. */
   readonly namedEvents: boolean
-  /** The `error.code` of its answers, where the format's clients react to codes of their own; absent: ours. */
+  /** Returns the `error.code` to send where this format's clients expect codes of their own; by default the gateway's code. */
   readonly codeOf?: (error: GatewayError) => string
-  /** How its calls are read, funded, sent and billed. */
+  /** How calls to this endpoint are read, funded, sent and billed. */
   readonly kind: CallKind
 }
 
@@ -58,7 +55,7 @@ export const EXAMPLE_GREETING = 'Xin chào'
 export interface FreeEndpoint extends ApiRoute {
   readonly method: 'POST'
   readonly authentication: 'key'
-  /** Rejects with GatewayError. */
+  /** Answers the request. Rejects with GatewayError. */
   answer(services: Pick<Services, 'catalogue' | 'limits'>, body: Buffer): Promise<FreeAnswer>
 }
 

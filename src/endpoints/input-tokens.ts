@@ -1,4 +1,4 @@
-/** `POST /v1/responses/input_tokens`: like `count_tokens`, for the responses format. */
+/** `POST /v1/responses/input_tokens`: the counterpart of `count_tokens` for the responses format. */
 
 import { countInput } from '../pipeline/count-tokens.ts'
 import { EXAMPLE_GREETING, type FreeEndpoint } from './endpoint.ts'

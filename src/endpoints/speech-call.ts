@@ -1,4 +1,4 @@
-/** How a speech call runs: audio is relayed as it arrives, at a fixed price. */
+/** Runs a speech call: audio is relayed as it arrives, at a fixed price per call. */
 
 import { GatewayError } from '../errors.ts'
 import { SpeechRelay } from '../formats/speech/relay.ts'
@@ -16,13 +16,13 @@ import { bodyFor, withBody } from '../pipeline/upstream-body.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 
 const PING = ascii(': ping\n\n')
-/** Reply types that are audio, or bytes of an undeclared kind. */
+/** Content types of replies that are audio, or that may be because they do not say. */
 const AUDIO = /^(audio\/|application\/octet-stream|application\/ogg|video\/mp4)/
 
 interface SpeechBody extends ObjectBody, RequestBody {
-  /** Length of the whole body as received, in bytes. */
+  /** Length of the body as received, in bytes. */
   readonly bytes: number
-  /** The client requests events. */
+  /** Whether the client asks for events instead of audio bytes. */
   readonly streamed: boolean
 }
 
@@ -91,7 +91,7 @@ function refuseUnlessAudio(reply: UpstreamReply): void {
   throw new GatewayError('upstream_failed', { cause: 'the reply is not audio' })
 }
 
-/** Charges the fixed price if the reply reached its end, or if the client received some of it before it left. */
+/** Charges the fixed price if the reply was complete, or if the client received part of it before disconnecting. */
 function resultOf(used: Metered, end: StreamEnd, started: boolean): CallResult {
   if (end === 'complete') return { used, charged: true, status: 200 }
   return { used, charged: started && end !== 'unsent', status: CLIENT_GONE }

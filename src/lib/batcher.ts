@@ -1,20 +1,20 @@
 /**
- * Natural batching: items that arrive while a batch is in progress form the next one. There is no timer, so nothing
- * waits when there is little to do.
+ * Natural batching: items that arrive while a batch is in progress form the next one. There is no timer, so under light load
+ * nothing waits.
  */
 
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
 export interface BatcherOptions<Item> {
-  /** Concurrent batches. */
+  /** Most batches in progress at once. */
   readonly concurrency: number
   readonly batchMax: number
   /**
-   * The item's queue: any safe integer, taken modulo `concurrency`. Items of one queue stay in order and are never in two
+   * Picks the item's queue: any safe integer, taken modulo `concurrency`. Items of one queue stay in order and are never in two
    * batches at once.
    */
   readonly queueOf: (item: Item) => number
-  /** Must not reject. Items that it returns are requeued in front, after the pause. */
+  /** Handles a batch; must not reject. Items that it returns are put back at the front of the queue, after the pause. */
   readonly run: (batch: Item[]) => Promise<Again<Item>>
 }
 
@@ -27,22 +27,22 @@ export const NOTHING_AGAIN: Again<never> = { items: [], pauseMs: 0 }
 
 export interface Batcher<Item> {
   push(item: Item): void
-  /** Items waiting or in progress. */
+  /** Number of items waiting or in progress. */
   readonly size: number
-  /** How long the oldest batch in progress has been running, in ms; 0: none is in progress. */
+  /** How long the oldest batch in progress has been running, in ms; 0 when none is. */
   readonly batchMs: number
-  /** Resolves when nothing is waiting or in progress. */
+  /** Resolves when no item is waiting or in progress. */
   drained(): Promise<void>
 }
 
 /** A queue's depth and limit, for metrics. */
 export interface QueueLoad {
   readonly name: string
-  /** Items waiting or in progress. */
+  /** Number of items waiting or in progress. */
   readonly items: number
-  /** Items beyond this are refused or dropped; null: the queue's bound is measured elsewhere. */
+  /** Limit beyond which items are refused or dropped; null when the queue's limit is measured elsewhere. */
   readonly itemsMax: number | null
-  /** How long its oldest statement has been under way, in ms; null: it runs none. */
+  /** How long the queue's oldest statement has been running, in ms; null when the queue runs no statements. */
   readonly batchMs: number | null
 }
 
@@ -69,7 +69,7 @@ export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item
         queue.items.unshift(...again.items)
         await sleep(again.pauseMs)
       }
-      // Lets callers act on their answers before the next batch leaves.
+      // Lets callers react to their results before the next batch starts.
       if (queue.items.length > 0) await turn()
     }
     queue.busy = false
@@ -87,7 +87,7 @@ export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item
       if (queue.busy) return
       queue.busy = true
       queue.sinceMs = performance.now()
-      // After the events of this turn, so that items arriving together are sent together.
+      // Starts after this turn's events, so that items arriving together are batched together.
       setImmediate(work, queue)
     },
     get size() {
@@ -103,7 +103,7 @@ export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item
   }
 }
 
-/** Pause before attempt `attempt` (from 1): doubles from 25 ms to `maxMs`, with jitter so that processes spread out. */
+/** Pause before attempt `attempt` (from 1), in ms: doubles from 25 to `maxMs`, with jitter to spread processes out. */
 export function backoffMs(attempt: number, maxMs: number): number {
   return Math.min(25 * 2 ** Math.min(attempt - 1, 12), maxMs) * (0.5 + Math.random() / 2)
 }

@@ -1,5 +1,5 @@
 /**
- * UTF-8 bytes held in a string, one character per byte: what a relay forwards and edits without decoding it. An offset
+ * UTF-8 bytes held in a string, one character per byte, so that a relay can forward and edit text without decoding it. An offset
  * is a byte offset, and V8 searches and slices such strings at one byte per character.
  */
 
@@ -21,22 +21,22 @@ interface ByteTextMethods {
 }
 
 /**
- * A string at run time; to the compiler, a type that no string converts to or from. Declared as a symbol because
- * TypeScript rejects symbols in `+` and in templates, where it accepts any object. Searched literals must be ASCII.
+ * A string at run time; to the compiler, a type that converts neither to nor from string. It is declared as a symbol because
+ * TypeScript rejects symbols in `+` and in templates, where it accepts any object. Literals to search for must be ASCII.
  */
 export type ByteText = symbol & ByteTextMethods
 
-/** The string with one character for each byte, for regular expressions and for writing as latin1. */
+/** The text as a string with one character per byte, for regular expressions and for writing as latin1. */
 export function characters(bytes: ByteText): string {
   return bytes as unknown as string
 }
 
-/** Reads each character as a byte; none may be above U+00FF. */
+/** Takes each character as one byte; none may be above U+00FF. */
 export function ofCharacters(text: string): ByteText {
   return text as unknown as ByteText
 }
 
-/** An ASCII literal, which is its own bytes. */
+/** Makes byte text of an ASCII literal, whose characters are its bytes. */
 export function ascii<Text extends string>(literal: Literal<Text>): ByteText {
   return ofCharacters(literal)
 }
@@ -51,7 +51,7 @@ export function toBuffer(bytes: ByteText): Buffer {
   return Buffer.from(characters(bytes), 'latin1')
 }
 
-/** Text in UTF-8; free for ASCII. */
+/** Encodes text as UTF-8; costs nothing for ASCII. */
 export function encodeText(text: string): ByteText {
   return isAsciiText(text) ? ofCharacters(text) : byteText(Buffer.from(text, 'utf8'))
 }
@@ -66,7 +66,7 @@ export function decodeText(bytes: ByteText): string {
   return toBuffer(bytes).toString('utf8')
 }
 
-/** The `+` of byte texts. */
+/** Concatenates byte texts, to which `+` does not apply. */
 export function concat(
   first: ByteText,
   second: ByteText,
@@ -86,15 +86,15 @@ export function joinBytes(parts: readonly ByteText[], separator: ByteText | ',' 
   return ofCharacters((parts as unknown as readonly string[]).join(separator as unknown as string))
 }
 
-/** Replaces the first `from`, if there is one, with `to`. */
+/** Replaces the first occurrence of `from`, if any, with `to`. */
 export function replaceOnce(bytes: ByteText, from: ByteText, to: ByteText): ByteText {
   const at = bytes.indexOf(from)
   return at < 0 ? bytes : concat(bytes.slice(0, at), to, bytes.slice(at + from.length))
 }
 
 /**
- * JSON parsed without decoding it first, for readers of ASCII names, numbers and structure: other text comes out
- * garbled. Undefined when it is not JSON.
+ * Parses JSON without decoding UTF-8 first; undefined when it is not JSON. For readers of ASCII names, numbers and structure:
+ * other text comes out garbled.
  */
 export function parseUndecoded(bytes: ByteText): JsonValue | undefined {
   return parseJson(characters(bytes))

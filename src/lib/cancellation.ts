@@ -1,6 +1,6 @@
 /**
- * Tells waiting code that the result is no longer needed. It has just the part of AbortSignal's interface that we use: an
- * AbortSignal may take its place, but calls do without the cost of an event target each.
+ * Tells waiting code that its result is no longer needed. Has only the part of AbortSignal's interface that we use, so an
+ * AbortSignal can take its place, but a call need not pay for an event target.
  */
 
 type Listener = () => void
@@ -13,14 +13,13 @@ export interface Cancellation {
   removeEventListener(type: 'abort', listener: Listener): void
 }
 
-/** A cancellation with its trigger. */
 export class Canceller implements Cancellation {
-  /** Rarely more than one listener. */
+  /** Nearly always empty or a single listener. */
   #listeners: Listener[] = []
   aborted = false
   #reason: DOMException | undefined
 
-  /** Created when first read: every stream ends with an abort, and the reason is rarely looked at. */
+  /** Created when first read: every stream ends with an abort, and its reason is rarely read. */
   get reason(): unknown {
     if (!this.aborted) return undefined
     this.#reason ??= new DOMException('This operation was aborted', 'AbortError')
@@ -40,7 +39,7 @@ export class Canceller implements Cancellation {
     if (index >= 0) this.#listeners.splice(index, 1)
   }
 
-  /** Calls each listener once. */
+  /** Marks the work as cancelled and calls each listener once. */
   abort(): void {
     if (this.aborted) return
     this.aborted = true
@@ -50,7 +49,7 @@ export class Canceller implements Cancellation {
   }
 }
 
-/** For work that continues even if the client leaves. */
+/** For work that continues even if the client disconnects. */
 export const NEVER_CANCELLED: Cancellation = {
   aborted: false,
   reason: undefined,
@@ -59,7 +58,7 @@ export const NEVER_CANCELLED: Cancellation = {
   removeEventListener() {},
 }
 
-/** The same as an AbortSignal, for platform functions. */
+/** An AbortSignal that follows the cancellation, for platform functions. */
 export function signalOf(cancellation: Cancellation): AbortSignal {
   if (cancellation instanceof AbortSignal) return cancellation
   const controller = new AbortController()

@@ -1,4 +1,4 @@
-/** Compressed answers: which coding the client accepts, and the compressed bytes. */
+/** Compresses responses: picks a coding that the client accepts, and encodes with it. */
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -7,7 +7,7 @@ export type Coding = 'br' | 'gzip'
 
 const compressors = { br: promisify(brotliCompress), gzip: promisify(gzip) }
 
-/** The best coding that an `accept-encoding` header allows; null for none. */
+/** The best coding that an `accept-encoding` header allows; null if it allows none. */
 export function chosenCoding(accepted: string | readonly string[] | undefined): Coding | null {
   const taken = String(accepted ?? '')
     .toLowerCase()
@@ -17,7 +17,7 @@ export function chosenCoding(accepted: string | readonly string[] | undefined): 
   return taken.includes('br') ? 'br' : taken.includes('gzip') ? 'gzip' : null
 }
 
-/** `quality` from 0 (fast) to 9 (small), in both codings. */
+/** Compresses with `quality` from 0 (fast) to 9 (small), which has the same meaning for both codings. */
 export function compress(plain: Buffer | string, coding: Coding, { quality }: { quality: number }): Promise<Buffer> {
   return coding === 'br'
     ? compressors.br(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } })

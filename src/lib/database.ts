@@ -1,4 +1,4 @@
-/** Connections to Postgres, with the settings that make postgres.js 3.4 safe, and the meaning of its errors. */
+/** Connections to Postgres with the settings that make postgres.js 3.4 safe, and a classification of its errors. */
 
 import postgres from 'postgres'
 import { startDeadline } from './deadlines.ts'
@@ -10,31 +10,33 @@ export type AnySql = postgres.ISql
 
 export interface DatabaseOptions {
   readonly url: string
-  /** Behind a pooler in transaction mode: no session settings, no prepared statements. */
+  /** Set behind a pooler in transaction mode: no session settings, no prepared statements. */
   readonly pooled?: boolean
   /** Shown in pg_stat_activity. */
   readonly name: string
   readonly connectionsMax: number
-  /** With `off`, commits are answered before Postgres' log is on disk; only for rows whose loss is harmless. */
+  /** With `off`, a commit returns before Postgres has written its log to disk; only for rows whose loss is harmless. */
   readonly synchronousCommit?: 'on' | 'off'
   readonly statementTimeoutMs?: number
-  /** Longest wait for a new connection, in ms; whole seconds. */
+  /** Longest wait for a new connection, in ms; a multiple of 1,000. */
   readonly connectTimeoutMs?: number
-  /** Further settings of each session. */
+  /** Additional session settings. */
   readonly session?: Readonly<Record<string, string>>
 }
 
 /**
- * A pool. `fetch_types` is off because its start-up query can end the process when the server restarts. Hence
- * parameters must be strings that the statement casts (`$1::text::bigint`), because a retried statement serialises them
- * twice. Array types have no serialiser then, so a string with an array can be cast directly (`$1::bigint[]`).
+ * Opens a pool.
+ *
+ * `fetch_types` is off because its start-up query can end the process when the server restarts. Parameters must therefore be
+ * strings that the statement casts (`$1::text::bigint`), because a retried statement serialises them twice. Array types then
+ * have no serialiser, so a string that holds an array can be cast directly (`$1::bigint[]`).
  */
 export function openDatabase(options: DatabaseOptions): Sql {
   const settings = {
     max: options.connectionsMax,
     fetch_types: false,
     connect_timeout: (options.connectTimeoutMs ?? 5_000) / 1_000,
-    // Connections are replaced when they break, not by age; at most one statement queues behind another on each.
+    // Connections are replaced when they break, never by age, and at most one statement queues behind another on each.
     max_lifetime: null,
     max_pipeline: 1,
     backoff: reconnectSeconds,
@@ -59,9 +61,7 @@ function reconnectSeconds(failures: number): number {
   return Math.min(0.02 * 2 ** Math.min(failures, 8), 0.5) * (0.5 + Math.random() / 2)
 }
 
-/**
- * `{"a","b",NULL}`: an array as one text parameter, for `$1::text[]`. NULs, which Postgres cannot store, are stripped.
- */
+/** Writes an array as one text parameter, `{"a","b",NULL}`, for `$1::text[]`. Strips NULs, which Postgres cannot store. */
 export function textArray(values: Iterable<string | null>): string {
   const elements: string[] = []
   for (const value of values) {
@@ -77,8 +77,8 @@ function escapeElement(value: string): string {
 }
 
 /**
- * `{1,2,NULL}`: an array of values that need no quoting: numbers, booleans, UUIDs, hexadecimal, ISO dates without
- * spaces.
+ * Writes an array as one text parameter, `{1,2,NULL}`. For values that need no quotes: numbers, booleans, UUIDs, hexadecimal,
+ * ISO dates without spaces.
  */
 export function plainArray(values: Iterable<string | number | bigint | boolean | null>): string {
   // Joined once: repeated `+` builds a rope that is copied again when it is sent.
@@ -87,12 +87,12 @@ export function plainArray(values: Iterable<string | number | bigint | boolean |
   return `{${elements.join(',')}}`
 }
 
-/** The elements of an array that Postgres wrote, whose values need no quoting; empty for null. */
+/** Elements of an array as Postgres writes it, if none needs quotes; empty for null. */
 export function elementsOf(array: string | null | undefined): string[] {
   return array === null || array === undefined || array === '{}' ? [] : array.slice(1, -1).split(',')
 }
 
-/** `retry`: the same statement may work later. `conflict`: the row exists already. `bug`: the statement can never work. */
+/** `retry`: the same statement may succeed later. `conflict`: the row already exists. `bug`: the statement can never succeed. */
 export type FaultKind = 'retry' | 'conflict' | 'bug'
 
 const CONNECTION_FAULTS: ReadonlySet<string> = new Set([
@@ -116,7 +116,7 @@ const CONNECTION_FAULTS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Connection, shutdown, resource, lock, read-only and log-in errors are worth a retry (08, 25006, 28, 3D, 40, 53,
+ * Connection, shutdown, resource, lock, read-only and log-in errors are worth a retry (SQLSTATE 08, 25006, 28, 3D, 40, 53,
  * 55P03, 57, 58); data, constraint and syntax errors are our bugs (22, 23, 42 and the rest).
  */
 export function classifyFault(error: unknown): FaultKind {
@@ -126,7 +126,7 @@ export function classifyFault(error: unknown): FaultKind {
   return /^(08|28|3D|40|53|57|58|25006|55P03)/.test(code) ? 'retry' : 'bug'
 }
 
-/** SQLSTATE, or the driver's or system's code; '' when there is none. */
+/** SQLSTATE, or else the driver's or the system's error code; '' when there is none. */
 export function faultCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
@@ -136,11 +136,11 @@ export class StatementDeadlineError extends Error {
 }
 
 export interface StatementPoolOptions extends DatabaseOptions {
-  /** This process's timeout for an answer, in ms; above the server's statement timeout. */
+  /** How long this process waits for a result, in ms; longer than the server's own statement timeout. */
   readonly deadlineMs: number
 }
 
-/** Runs prepared statements with string parameters, and never waits beyond the deadline. */
+/** Runs prepared statements with string parameters, and never waits longer than the deadline. */
 export interface StatementPool {
   query<Row>(statement: string, parameters: readonly (string | null)[]): Promise<readonly Row[]>
   readonly load: PoolLoad
@@ -148,14 +148,14 @@ export interface StatementPool {
 }
 
 export interface PoolLoad {
-  /** As in `pg_stat_activity`. */
+  /** The pool's name in `pg_stat_activity`. */
   readonly name: string
-  /** Statements in progress or waiting for a connection. */
+  /** Number of statements running or waiting for a connection. */
   readonly statements: number
   readonly connectionsMax: number
 }
 
-/** If the server does not answer at all, fresh connections replace the old ones after the deadline. */
+/** Opens a pool that replaces its connections when the server has not responded by the deadline. */
 export function openStatementPool(options: StatementPoolOptions): StatementPool {
   let sql = openDatabase(options)
   let running = 0
@@ -190,12 +190,12 @@ export function openStatementPool(options: StatementPoolOptions): StatementPool 
     get load() {
       return { name: options.name, statements: running, connectionsMax: options.connectionsMax }
     },
-    // A connection that the server closed during a statement never becomes idle, so do not wait for it.
+    // A connection that the server closed during a statement never becomes idle, so close without waiting for it.
     close: () => sql.end({ timeout: running === 0 ? 0 : 1 }),
   }
 }
 
-/** Escapes a text for `like … escape '\'`, so that every character stands for itself. */
+/** Escapes text for `like … escape '\'`, so that every character matches itself. */
 export function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&')
 }

@@ -1,21 +1,21 @@
 /**
- * Deadlines that are nearly always cancelled before they expire: one timer serves all of the same length, and each
- * costs one list node.
+ * Deadlines that are nearly always cancelled before they expire: all of the same length share one timer, and each costs one list
+ * node.
  */
 
 export interface DeadlineTarget {
-  /** The deadline has expired. */
+  /** Called when the deadline expires. */
   late(): void
 }
 
-/** From this length on, in ms, deadlines are rounded up to whole seconds, so that a few lists serve all of them. */
+/** Deadlines at least this long, in ms, are rounded up to whole seconds, so that they share a few lists. */
 const ROUNDED_FROM_MS = 10_000
 
 export class Deadline {
   readonly #list: DeadlineList
   readonly dueMs: number
   readonly target: DeadlineTarget
-  /** @internal Neighbours in the list. */
+  /** @internal Neighbours in the linked list. */
   before: Deadline | null = null
   after: Deadline | null = null
   #ended = false
@@ -26,7 +26,7 @@ export class Deadline {
     this.target = target
   }
 
-  /** Cancels the deadline. False when it has passed or was cancelled before. */
+  /** Cancels the deadline. False when it has already expired or been cancelled. */
   end(): boolean {
     if (this.#ended) return false
     this.#ended = true
@@ -79,7 +79,7 @@ class DeadlineList {
 
 const lists = new Map<number, DeadlineList>()
 
-/** Calls `target.late()` after `afterMs` unless ended before. Does not keep the process alive. */
+/** Calls `target.late()` after `afterMs` unless the deadline is ended first. Does not keep the process alive. */
 export function startDeadline(afterMs: number, target: DeadlineTarget): Deadline {
   const ms = afterMs < ROUNDED_FROM_MS ? Math.max(0, Math.ceil(afterMs)) : Math.ceil(afterMs / 1000) * 1000
   let list = lists.get(ms)

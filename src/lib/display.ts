@@ -1,30 +1,30 @@
 /**
- * Amounts and times for pages and mails: Vietnamese format in both languages, with dots between thousands and a decimal
- * comma. With a second format, 1.234 and 1,234 could be different numbers on one page.
+ * Formats amounts and times for pages and emails. Both languages use the Vietnamese format, with dots between thousands and a
+ * decimal comma: with two formats, 1.234 and 1,234 could be different numbers on one page.
  */
 
 import { formatVnd, type MicroVnd } from './money.ts'
 
 const TIME_ZONE = 'Asia/Ho_Chi_Minh'
-/** Between a number and its unit, so that they stay on one line. */
+/** Goes between a number and its unit, to keep them on one line. */
 export const NO_BREAK = '\u00a0'
 
 export function withDots(digits: string): string {
   return digits.replace(/\B(?=(\d{3})+(?!\d))/g, '.')
 }
 
-/** `50.000 ₫`, `1,68 ₫`: exact, at most six decimals. */
+/** Formats an amount exactly, with at most six decimals: `50.000 ₫`, `1,68 ₫`. */
 export function dongOfMicro(amount: MicroVnd): string {
   return dongOfText(formatVnd(amount))
 }
 
-/** The same, from decimal dong such as `1.68`. */
+/** Formats decimal dong such as `1.68` exactly: `1,68 ₫`. */
 export function dongOfText(amount: string): string {
   const [whole = '0', fraction] = amount.split('.')
   return `${withDots(whole)}${fraction === undefined ? '' : `,${fraction}`}${NO_BREAK}₫`
 }
 
-/** For balances at a glance: drops fractions of a dong, so that nobody seems to have more than there is. */
+/** For balances at a glance: rounds down to whole dong, so that nobody seems to have more than there is. */
 export function dongWhole(amount: MicroVnd): string {
   return dongWholeOfText(formatVnd(amount))
 }
@@ -35,22 +35,22 @@ export function dongWholeOfText(amount: string): string {
 
 const DAY = { timeZone: TIME_ZONE, day: '2-digit', month: '2-digit', year: 'numeric' } as const
 const TIME = { ...DAY, hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const
-/** Created lazily: the first one takes 15 ms. */
+/** Formatters are created when first needed: the first one takes 15 ms. */
 let dates: Intl.DateTimeFormat | undefined
 let times: Intl.DateTimeFormat | undefined
 
-/** A day in Vietnam, `21/11/2026`. */
+/** The date in Vietnam, such as `21/11/2026`. */
 export function date(value: Date): string {
   dates ??= new Intl.DateTimeFormat('en-GB', DAY)
   return dates.format(value)
 }
 
-/** The same for a report's day, `2026-11-21`. */
+/** Formats a report's day such as `2026-11-21` as `21/11/2026`. */
 export function day(value: string): string {
   return value.split('-').reverse().join('/')
 }
 
-/** Date and time in Vietnam, to the second. */
+/** The date and time in Vietnam, to the second. */
 export function time(value: Date): string {
   times ??= new Intl.DateTimeFormat('en-GB', TIME)
   return times.format(value).replace(', ', ' ')

@@ -1,6 +1,6 @@
 /**
- * JSON whose numbers keep their digits. A number that does not fit a double becomes an opaque value made by
- * `JSON.rawJSON`: `JSON.stringify` writes it unchanged, `isObject` is false for it, and nobody computes with it.
+ * JSON whose numbers keep their digits. A number that does not fit a double becomes an opaque value made by `JSON.rawJSON`,
+ * which `JSON.stringify` writes unchanged. `isObject` is false for it, and no code calculates with it.
  */
 
 import { isObject, type JsonObject, type JsonValue, parseJson, parseText } from './json.ts'
@@ -9,18 +9,18 @@ const { rawJSON } = JSON as unknown as { rawJSON(source: string): JsonValue }
 type ExactReviver = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown
 const parse = JSON.parse as (text: string, reviver: ExactReviver) => JsonValue
 
-/** Shorter numbers always fit a double. */
+/** Length in characters from which a number may not fit a double. */
 export const EXACT_NUMBER_LENGTH_MIN = 16
-/** Finds places where such a long number may be; also matches inside strings, which costs time but does no harm. */
+/** Finds where a long number may be. It also matches inside strings, which costs time but does no harm. */
 const MAY_HOLD_LONG_NUMBER = /[[:,\s]-?\d[\d.eE+-]{14}/
 
-/** The number as written; a plain one if that is equivalent. */
+/** The number with its digits kept; a plain one where that loses nothing. */
 export function exactNumber(source: string): JsonValue {
   const value = Number(source)
   return String(value) === source ? value : rawJSON(source)
 }
 
-/** As `parseJson`, but numbers keep every digit; as fast when no number is long. */
+/** Like `parseJson`, but numbers keep every digit; just as fast when no number is long. */
 export function parseExactJson(text: string): JsonValue | undefined {
   if (!MAY_HOLD_LONG_NUMBER.test(text)) return parseJson(text)
   try {
@@ -36,7 +36,7 @@ export function parseExactJson(text: string): JsonValue | undefined {
   }
 }
 
-/** A deep copy; `structuredClone` does not know exact numbers. */
+/** Makes a deep copy; `structuredClone` cannot copy exact numbers. */
 export function copyJson<Value extends JsonValue | undefined>(value: Value): Value
 export function copyJson(value: JsonValue | undefined): JsonValue | undefined {
   if (Array.isArray(value)) return value.map(copyJson)

@@ -1,4 +1,4 @@
-/** What a log may say about an error. Messages may repeat what a client or a provider sent, so they are left out. */
+/** Describes errors for logs. Messages may repeat what a client or a provider sent, so they are left out. */
 
 const CAUSES_MAX = 4
 const FRAMES_MAX = 12
@@ -9,8 +9,8 @@ export interface PlainFault {
 }
 
 /**
- * An error's kind, code, place in the program and causes, for a log field. A string is our own text and is kept; undefined
- * stands for no error.
+ * An error's kind, code, place in the program and causes, for a log field. A string is our own text and is kept; undefined means
+ * that there is no error.
  */
 export function faultText(fault: unknown): string | undefined {
   if (fault === undefined || typeof fault === 'string') return fault
@@ -29,7 +29,7 @@ function kindOf(fault: unknown): string {
   return `${fault.name}${code}${'mayBeLogged' in fault ? `: ${fault.message}` : ''}`
 }
 
-/** The frames of the stack. Lines of the message may look like frames, so only what surely follows the message is kept. */
+/** The stack's frames. Lines of a message may look like frames, so only what certainly follows the message is kept. */
 function framesOf(fault: unknown): string[] {
   if (!(fault instanceof Error) || typeof fault.stack !== 'string') return []
   const start = fault.stack.indexOf(fault.message)

@@ -1,6 +1,6 @@
 /**
- * Locks between processes of one machine, which the kernel releases when their holder dies. Node has no flock, but
- * SQLite takes the same kernel locks on an empty file and is part of Node.
+ * Locks between processes on one machine, which the kernel releases when their holder dies. Node has no flock, but its built-in
+ * SQLite takes the same kernel locks on an empty file.
  */
 
 import { statSync, truncateSync } from 'node:fs'
@@ -9,7 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const POLL_MS = 20
 
-/** A holder of a lock file. Several holders may share the lock, or one may have it exclusively. The file stays empty. */
+/**
+ * One holder's handle on a lock file. Several holders may share the lock, or one may hold it exclusively. The file stays empty.
+ */
 export class FileLock {
   readonly #path: string
   #handle: DatabaseSync | null = null
@@ -18,7 +20,7 @@ export class FileLock {
     this.#path = path
   }
 
-  /** True when the lock was acquired; false when someone else has it exclusively. */
+  /** True when the lock was acquired; false when another holder has it exclusively. */
   tryShared(): boolean {
     return this.#try(handle => {
       handle.exec('begin')
@@ -31,7 +33,7 @@ export class FileLock {
     return this.#try(handle => handle.exec('begin exclusive'))
   }
 
-  /** Waits for the lock, at most `timeoutMs`; then throws an Error that names the file. */
+  /** Waits for the lock for at most `timeoutMs`, then throws an Error that names the file. */
   async exclusive({ timeoutMs }: { timeoutMs: number }): Promise<void> {
     const deadline = performance.now() + timeoutMs
     while (!this.tryExclusive()) {
@@ -54,7 +56,7 @@ export class FileLock {
     } catch (error) {
       handle.close()
       if (hasCode(error, SQLITE_BUSY)) return false
-      // Something wrote into the file. Only its name matters as a lock, and nobody else holds it, so it is emptied.
+      // Something wrote into the file. It matters only as a lock, and nobody else holds it, so it can be emptied.
       if (!hasCode(error, SQLITE_NOTADB) || statSync(this.#path).size === 0) throw error
       truncateSync(this.#path)
       return this.#try(take)

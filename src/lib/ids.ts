@@ -1,4 +1,4 @@
-/** Identifiers created by the gateway before anything is sent. */
+/** Identifiers that the gateway creates for its calls. */
 
 import { randomFillSync } from 'node:crypto'
 
@@ -39,19 +39,19 @@ export function isUuid(text: string): boolean {
   return UUID.test(text)
 }
 
-/** The id that a client sees for its call if it sent none. */
+/** The request id that a client sees if it sent none of its own. */
 export function requestIdOf(callId: string): string {
   return `req_${callId.slice(0, 8)}${callId.slice(9, 13)}${callId.slice(14, 18)}${callId.slice(19, 23)}${callId.slice(24)}`
 }
 
 const REQUEST_ID = /^(?:req_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i
 
-/** The call id behind an id in the form of requestIdOf or in the ledger's own; null for any other text. */
+/** The call id behind a request id made by `requestIdOf`, or a call id itself; null for any other text. */
 export function callIdOf(requestId: string): string | null {
   return REQUEST_ID.exec(requestId)?.slice(1).join('-').toLowerCase() ?? null
 }
 
-/** The smallest id that uuidv7 can produce at this time or later. */
+/** The smallest id that uuidv7 can produce at `timeMs` or later. */
 export function firstUuidAt(timeMs: number): string {
   const hex = Math.max(0, Math.floor(timeMs)).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`

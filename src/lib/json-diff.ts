@@ -1,5 +1,5 @@
 /**
- * The difference between two JSON values as edits, so that a change made on parsed data can be applied to the bytes.
+ * Expresses the difference between two JSON values as edits, so that a change made to parsed data can be applied to the bytes.
  */
 
 import { isObject, type JsonObject, type JsonValue } from './json.ts'
@@ -9,7 +9,7 @@ function pointerOf(path: string, key: string): string {
   return /[~/]/.test(key) ? `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}` : `${path}/${key}`
 }
 
-/** Skips the parts that both values share. */
+/** Collects edits, skipping the parts that both values share. */
 function collect(before: JsonValue | undefined, after: JsonValue, path: string, edits: BodyEdit[]): void {
   if (before === after) return
   if (isObject(before) && isObject(after)) {
@@ -40,8 +40,8 @@ function collect(before: JsonValue | undefined, after: JsonValue, path: string, 
 }
 
 /**
- * Elements that both lists share keep their bytes. A new object in the place of an old one, behind the same element, counts
- * as that object modified.
+ * Elements that both lists share keep their bytes. A new object counts as a modified old one if it takes that one's place behind
+ * the same element.
  */
 function arranged(before: readonly JsonValue[], after: readonly JsonValue[]): ArrangedItem[] {
   const places = new Map(before.map((value, index) => [value, index]))
@@ -64,9 +64,7 @@ function isContainer(value: JsonValue): boolean {
   return typeof value === 'object' && value !== null
 }
 
-/**
- * Edits that turn `before` into `after`, as deep in the tree as possible; a list whose length changed is rearranged.
- */
+/** Edits that turn `before` into `after`, as deep in the tree as possible. A list whose length changed is rearranged. */
 export function editsBetween(before: JsonObject, after: JsonObject): BodyEdit[] {
   const edits: BodyEdit[] = []
   collect(before, after, '', edits)

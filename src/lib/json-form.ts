@@ -1,36 +1,39 @@
-/** Forms that JSON values may have, checked on the bytes of their text. */
+/** Describes forms that JSON values may have, to be checked on the bytes of their text. */
 
-/** What a value may be: one of the kinds that are set here. */
+/** What a value may be: any one of the kinds that are set. */
 export interface FormFacts {
-  /** Any value, with anything inside. A note counts such values. */
+  /** Any value, whatever it contains. The form's `note` counts them. */
   readonly anything?: true
   /** The value `null`. */
   readonly none?: true
   /** Any string. */
   readonly text?: true
-  /** One of these strings, written without escapes. A note has a bit for each string that occurs, the lowest for the first. */
+  /**
+   * One of these strings, written without escapes. The form's `note` has one bit for each string that occurs, the lowest for the
+   * first.
+   */
   readonly words?: readonly string[]
-  /** A string of letters, digits, `_` and `-` that begins with a letter. A note holds the greatest length. */
+  /** A string of letters, digits, `_` and `-` that begins with a letter. The form's `note` is the greatest length. */
   readonly token?: true
-  /** A string of letters, digits and `+/=_-`, not empty. */
+  /** A non-empty string of letters, digits and `+/=_-`. */
   readonly base64?: true
-  /** One of `words`: where a member has this value, its object must have the key `required`. */
+  /** One of `words`: an object in which a member has this value must also have the key `required`. */
   readonly requiring?: string
-  /** A list of values of this form, not empty. */
+  /** A non-empty list of values of this form. */
   readonly each?: Form
-  /** An object with these keys and no others, written without escapes; any of them may be missing. */
+  /** An object with no keys but these, written without escapes; any of them may be missing. */
   readonly members?: Readonly<Record<string, Form>>
-  /** Keys of which the object must have at least one. */
+  /** Keys of which an object must have at least one. */
   readonly needs?: readonly string[]
-  /** The key that the object must have when a member's value is a `requiring` word. */
+  /** The key that an object must have when a member's value is a `requiring` word. */
   readonly required?: string
-  /** Index of the note: a number that sums up, over the whole text, the values read with this form. */
+  /** Index of the form's note: a number that sums up all values in the text that were read with this form. */
   readonly note?: number
-  /** With `words`: index of the note that holds which word occurred last. */
+  /** With `words`, index of the note that says which word occurred last. */
   readonly noteLast?: number
 }
 
-/** A flag beside the bits of an object's keys: some member's value is a `requiring` word. */
+/** Flag kept beside the bits for an object's keys: the value of some member is a `requiring` word. */
 export const REQUIRES = 1 << 30
 
 const NO_WORDS: readonly Uint8Array[] = []
@@ -42,19 +45,19 @@ export class Form {
   readonly token: boolean
   readonly base64: boolean
   readonly words: readonly Uint8Array[]
-  /** Index in `words` of the word that requires a key; -1: none does. */
+  /** Index in `words` of the word that requires a key; -1 when none does. */
   readonly requiring: number
   readonly each: Form | null
   readonly isObject: boolean
   readonly names: readonly string[]
-  /** The names as bytes. */
+  /** The object's keys as bytes. */
   readonly keys: readonly Uint8Array[]
   readonly values: readonly Form[]
-  /** The bits of the keys of which the object needs one; 0: it needs none. */
+  /** Bits of the keys of which the object needs one; 0 when it needs none. */
   readonly needs: number
-  /** The bit of the key that a `requiring` word asks for; 0: there is none. */
+  /** Bit of the key that a `requiring` word asks for; 0 when there is none. */
   readonly required: number
-  /** -1: takes no note. */
+  /** Index of the note; -1 when the form has none. */
   readonly note: number
   readonly noteLast: number
 
@@ -79,7 +82,9 @@ export class Form {
     this.noteLast = facts.noteLast ?? -1
   }
 
-  /** Whether an object of the form has the keys that it must have. `seen`: their bits, and REQUIRES. */
+  /**
+   * Whether an object of this form has the keys that it must have. `seen` holds the bits of the keys that it has, and REQUIRES.
+   */
   isComplete(seen: number): boolean {
     if (this.needs !== 0 && (seen & this.needs) === 0) return false
     return (seen & REQUIRES) === 0 || (seen & this.required) !== 0
@@ -90,7 +95,7 @@ export function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text, 'latin1'))
 }
 
-/** Index of the text that the bytes from `start` to before `end` spell; -1: they spell none of them. */
+/** Index of the text that equals the bytes from `start` up to `end` (exclusive); -1 when none does. */
 export function indexOfText(texts: readonly Uint8Array[], bytes: Uint8Array, start: number, end: number): number {
   const length = end - start
   for (let index = 0; index < texts.length; index++) {
@@ -104,8 +109,8 @@ export function indexOfText(texts: readonly Uint8Array[], bytes: Uint8Array, sta
 }
 
 /**
- * Checks whether a string has the form and takes the form's notes; `start` and `end` enclose what is between its quotes.
- * -1: it does not have the form; REQUIRES: it is a `requiring` word; 0: any other that fits.
+ * Checks whether a string has the form, and updates the form's notes. `start` and `end` enclose what is between its quotes.
+ * Returns -1 if it does not have the form, REQUIRES for a `requiring` word, else 0.
  */
 export function takeText(form: Form, bytes: Uint8Array, start: number, end: number, notes: number[]): number {
   if (form.text) return 0
@@ -145,7 +150,7 @@ function isLetter(code: number): boolean {
   return small >= 97 && small <= 122
 }
 
-/** Whether values of the form can have something at this path; a step may be `*`. */
+/** Whether a value of the form can contain anything at this path; a step may be `*`. */
 export function mayHold(form: Form, [step, ...rest]: readonly string[]): boolean {
   if (step === undefined || form.anything) return true
   if (form.each !== null && mayHold(form.each, rest)) return true

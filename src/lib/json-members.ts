@@ -8,9 +8,9 @@ import { asciiJson, type BodyEdit, editJson, type Member, replacement } from './
 type MemberEdit = { readonly whole: BodyEdit } | { readonly within: BodyEdit[] }
 
 /**
- * The edited text of an object, in pieces to be written one after the other; equivalent to the result of `editJson`.
- * `members` are those of `text`, without duplicates. Null when two edits concern the same member, or one enters a
- * member that is missing or has no members.
+ * The edited text of an object, in pieces to be written one after the other; equivalent to the result of `editJson`. `members`
+ * are those of `text`, without duplicates. Returns null when two edits concern the same member, or when one enters a member that
+ * is missing or is no object or list.
  */
 export function editMembers(
   text: ByteText,
@@ -32,7 +32,7 @@ export function editMembers(
   const last = members.at(-1)
   if (first === undefined || last === undefined) return [...pieces, text.slice(open)]
   if (kept.length === 0) return [...pieces, text.slice(open, first.keyStart), text.slice(last.valueEnd)]
-  // A run of unchanged text is one piece.
+  // Each stretch of unchanged text becomes one piece.
   let from = open
   for (const [index, member] of members.entries()) {
     const edit = wanted.get(member.key)
@@ -86,7 +86,7 @@ function valueFor(text: ByteText, { valueStart, valueEnd }: Member, edit: Member
   return edit.whole.op === 'remove' ? NO_BYTES : replacement(text, valueStart, edit.whole)
 }
 
-/** New members go in front, the last one added first. */
+/** Texts of the members to add: they go in front, the last one added first. */
 function addedTo(members: readonly Member[], wanted: ReadonlyMap<string, MemberEdit>, areOthers: boolean): ByteText {
   const added: ByteText[] = []
   for (const key of wanted.keys()) {

@@ -1,6 +1,6 @@
 /**
- * Checks JSON text against the whole grammar without building its values. Finds the top-level members, and whether those
- * that make the text large have a given form. What it accepts, JSON.parse accepts too.
+ * Checks JSON text against the whole grammar without building its values. Finds the top-level members and checks whether those
+ * that make up most of the text have a given form. Whatever it accepts, JSON.parse accepts too.
  */
 
 import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
@@ -10,21 +10,21 @@ import { KEY_CHARACTERS_MAX, type ScannedMember } from './json-scan.ts'
 import { NESTING_MAX } from './json-text.ts'
 import { searched as bytes, RUN_BYTES_MAX, runEnd } from './text-run.ts'
 
-/** Longer texts have no outline. */
+/** Texts longer than this get no outline. */
 export const OUTLINE_BYTES_MAX = RUN_BYTES_MAX - 1
 
 export interface Outline {
-  /** In the text's order. No key needs decoding; the same key may occur twice. */
+  /** In the order of the text. No key needs decoding, but a key may occur twice. */
   readonly members: readonly ScannedMember[]
-  /** Whether each top-level member that the root form names has the form given there. */
+  /** Whether every top-level member for which the root names a form has that form. */
   readonly plain: boolean
-  /** The notes that the forms take, by index; meaningless unless `plain`. */
+  /** The notes of the forms, by index; meaningless unless `plain`. */
   readonly notes: readonly number[]
-  /** `hasSpelling` may be true of the text. */
+  /** Whether `hasSpelling` may be true of the text. */
   readonly maySpell: boolean
 }
 
-/** Most notes that forms may take. */
+/** Number of notes that forms can use. */
 const NOTES = 8
 
 const QUOTE = 34
@@ -43,23 +43,25 @@ const SMALL_U = 117
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 
-/** For each open object or list, by depth: its closing bracket, its form if it has one, and a bit for each key seen. */
+/** For each open object or list, by depth: its closing bracket, its form if any, and one bit for each key seen so far. */
 const closings = new Uint8Array(NESTING_MAX + 1)
 const forms: (Form | null)[] = Array.from({ length: NESTING_MAX + 1 }, () => null)
 const keysSeen = new Int32Array(NESTING_MAX + 1)
-/** A string had an escape that may spell. */
+/** Set when a string has an escape for which `maySpell` is true. */
 let spells = false
 
 /**
- * `root` gives the forms of top-level members; members that it does not name may be anything. Null for everything that is
- * not JSON, and for what a slower reader must look at: values that are not objects, deep nesting, numbers below the top
- * level that a double may not hold, top-level keys that need decoding, text longer than `OUTLINE_BYTES_MAX`.
+ * Returns the text's outline; `root` gives the forms of top-level members, and members that it does not name may be anything.
+ *
+ * Returns null for anything but JSON, and for what is left to a slower reader: values that are not objects, deep nesting,
+ * numbers below the top level that a double may not hold, top-level keys that need decoding, and texts longer than
+ * `OUTLINE_BYTES_MAX`.
  */
 export function readOutline(text: Uint8Array, root: Form): Outline | null {
   const { length } = text
   if (length > OUTLINE_BYTES_MAX) return null
   bytes.set(text)
-  // No token continues with a zero, so nothing reads beyond it.
+  // No token continues with a zero byte, so no loop reads beyond it.
   bytes[length] = 0
   const members: ScannedMember[] = []
   const notes = new Array<number>(NOTES).fill(0)
@@ -72,7 +74,7 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
   let at = afterSpace(0)
   if (bytes[at] !== OPEN_BRACE) return null
   for (;;) {
-    // Reads one value, and before it its key if it stands in an object.
+    // Reads one value, preceded by its key if it is in an object.
     let form: Form | null = depth === 0 ? root : plain ? (forms[depth] as Form | null) : null
     if (depth > 0 && closings[depth] === CLOSE_BRACE) {
       const end = textEnd(at)
@@ -124,7 +126,7 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
       if (at < 0 || (depth > 1 && at - start >= EXACT_NUMBER_LENGTH_MIN)) return null
       if (form !== null && !(form.none && code === SMALL_N)) plain = false
     }
-    // Ends the members, objects and lists that end with this value, up to the next value.
+    // Closes the member, objects and lists that end with this value, and moves on to the next value.
     for (;;) {
       if (depth === 1 && keyStart >= 0) {
         members.push({ keyStart, keyEnd, valueStart, valueEnd: at })
@@ -152,7 +154,7 @@ function afterSpace(at: number): number {
   }
 }
 
-/** One past the closing quote of the string that begins at `at`; -1: no string begins there, or a faulty one. */
+/** Offset just after the closing quote of the string that begins at `at`; -1 when there is no valid string there. */
 function textEnd(at: number): number {
   if (bytes[at] !== QUOTE) return -1
   let end = at + 1
@@ -177,7 +179,7 @@ function isHex(code: number): boolean {
   return isDigit(code) || (small >= 97 && small <= SMALL_F)
 }
 
-/** Whether a character may follow a backslash; does not include `u`, which needs its digits checked. */
+/** Whether a character may follow a backslash; `u` is not included, since its digits need checking. */
 function isEscape(code: number): boolean {
   switch (code) {
     case QUOTE:
@@ -200,7 +202,7 @@ function isDigit(code: number): boolean {
 
 const LITERALS = ['true', 'null', 'false'].map(bytesOf)
 
-/** One past the number or literal that begins at `at`; -1: none begins there. */
+/** Offset just after the number or literal that begins at `at`; -1 when there is none. */
 function wordEnd(at: number): number {
   const code = bytes[at] as number
   if (code !== MINUS && !isDigit(code)) {

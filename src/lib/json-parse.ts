@@ -14,14 +14,14 @@ import { inTurn } from './loop-turns.ts'
 
 /** Texts up to this size take well below a millisecond per step, whatever they contain. */
 export const SHORT_BYTES = 16 * 1024
-/** Scan steps per turn: a few milliseconds. */
+/** Scan steps per turn of the event loop; they take a few milliseconds. */
 const SCAN_STEPS = 500_000
 const SLICE_CHARACTERS = 1024 * 1024
 
 const BACKSLASH = 92
 const SMALL_U = 117
 
-/** Rejects with NestingError or JsonSizeError. */
+/** Scans the text, pausing between turns if it is long. Rejects with NestingError or JsonSizeError. */
 export async function scanJson(text: ByteText, limits: ScanLimits): Promise<JsonScan> {
   const scan = new JsonScan(text, limits)
   if (text.length <= SHORT_BYTES) scan.run(Number.POSITIVE_INFINITY)
@@ -30,8 +30,8 @@ export async function scanJson(text: ByteText, limits: ScanLimits): Promise<Json
 }
 
 /**
- * The values of JSON text; numbers below the top-level object keep their digits, see lib/exact-json.ts. `bytes` has
- * the same content as `text`; decoding from the bytes saves a copy. Rejects with SyntaxError for anything but JSON.
+ * The value of scanned JSON text; numbers below the top-level object keep their digits, see lib/exact-json.ts. `bytes` and
+ * `text` have the same content: decoding from the bytes saves a copy. Rejects with SyntaxError for anything but JSON.
  */
 export async function parseScanned(
   bytes: Buffer,
@@ -57,7 +57,7 @@ export async function parseScanned(
   return value
 }
 
-/** Does what `parseText` does, in turns of the event loop. */
+/** Does what `parseText` does, but in separate turns of the event loop. */
 async function parseInTurns(text: string): Promise<JsonValue> {
   const value = await inTurn(() => JSON.parse(text) as JsonValue)
   return hasSpelling(text) ? inTurn(() => JSON.parse(spelledOut(text)) as JsonValue) : value
@@ -76,8 +76,7 @@ async function decodeLong(text: ByteText, { start, end }: EscapedText): Promise<
 }
 
 /**
- * The last position up to `at` that is neither inside an escape nor inside a character; escapes before `from` do not
- * matter.
+ * The last position up to `at` that is inside neither an escape nor a character. Escapes that begin before `from` do not matter.
  */
 function cutBefore(text: ByteText, from: number, at: number): number {
   let cut = at
@@ -94,7 +93,7 @@ function cutBefore(text: ByteText, from: number, at: number): number {
   return cut
 }
 
-/** The number that begins at `start`; null: none does. */
+/** Span of the number that begins at `start`; null when there is none. */
 function numberAt(text: ByteText, start: number): EscapedText | null {
   NUMBER.lastIndex = start
   const found = NUMBER.exec(characters(text))

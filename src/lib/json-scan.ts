@@ -1,6 +1,6 @@
 /**
- * Scans JSON text before it is parsed: how deep it is nested, how many values it has, where the top-level members are.
- * It can pause anywhere, and accepts any text: refusing what is not JSON is up to the parser.
+ * Scans JSON text before it is parsed, for its depth, its number of values and its top-level members. It can pause anywhere and
+ * accepts any text: refusing what is not JSON is up to the parser.
  */
 
 import type { ByteText } from './byte-text.ts'
@@ -8,16 +8,16 @@ import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
 import { NESTING_MAX, NestingError } from './json-text.ts'
 
 export interface ScanLimits {
-  /** Values in the whole text: strings, numbers, literals, objects and arrays. */
+  /** Most values in the whole text: strings, numbers, literals, objects and arrays. */
   readonly valuesMax: number
 }
 
 export interface ScannedMember {
-  /** Positions of the key's opening quote and of the character after its closing one. */
+  /** Positions of the key's opening quote and of the character after its closing quote (`keyEnd`). */
   readonly keyStart: number
   readonly keyEnd: number
   readonly valueStart: number
-  /** One past the value's last character. */
+  /** Position after the value's last character. */
   readonly valueEnd: number
 }
 
@@ -27,12 +27,12 @@ export interface EscapedText {
   readonly end: number
 }
 
-/** More values than allowed, or an absurdly long key. */
+/** The text has more values than allowed, or an absurdly long key. */
 export class JsonSizeError extends Error {}
 
-/** Most numbers recorded that a double may not hold; more than any honest body has. */
+/** Most numbers recorded because a double may not hold them; more than any honest body has. */
 const LONG_NUMBERS_MAX = 10_000
-/** Strings with escapes are decoded in slices from this length on. */
+/** Length in characters from which strings with escapes are decoded in slices. */
 const LONG_CHARACTERS = 256 * 1024
 export const KEY_CHARACTERS_MAX = 64 * 1024
 
@@ -49,26 +49,26 @@ const SPACE = 32
 export class JsonScan {
   readonly #text: ByteText
   readonly #valuesMax: number
-  /** Where to go on after a pause; this and the following fields are the state kept meanwhile. */
+  /** Where to resume after a pause. The fields below are kept for that too. */
   #at = 0
   #depth = 0
   #values = 1
-  /** The last token opened an object or an array: unless the next one closes it, it begins a value. */
+  /** Whether the last token opened an object or array: then the next one begins a value unless it closes it. */
   #isFresh = false
-  /** Opening quote of the current string; -1 outside strings. */
+  /** Position of the current string's opening quote; -1 outside strings. */
   #textStart = -1
-  /** Positions of the current top-level member's key and value; -1: not reached yet. */
+  /** Positions of the current top-level member's key and value; -1 until reached. */
   #keyStart = -1
   #keyEnd = -1
   #valueStart = -1
-  /** One past the last token. */
+  /** Position after the last token. */
   #tokenEnd = 0
   /** Start of the current or last number or literal. */
   #wordStart = 0
   readonly members: ScannedMember[] = []
-  /** Long strings that are values. */
+  /** Spans of the long strings with escapes that are values. */
   readonly longTexts: EscapedText[] = []
-  /** Starts of long numbers that are not top-level members. */
+  /** Start positions of long numbers that are not top-level members. */
   readonly longNumbers: number[] = []
 
   constructor(text: ByteText, { valuesMax }: ScanLimits) {
@@ -77,8 +77,8 @@ export class JsonScan {
   }
 
   /**
-   * Continues for about this many steps; true at the end. Throws NestingError or JsonSizeError. While it runs, the state is in
-   * local variables, which makes it a quarter faster.
+   * Continues for about this many steps; true when done. Throws NestingError or JsonSizeError. Local variables hold the state
+   * while it runs, which makes it a quarter faster.
    */
   run(steps: number): boolean {
     const text = this.#text
@@ -92,7 +92,7 @@ export class JsonScan {
     let tokenEnd = this.#tokenEnd
     for (let left = steps; left > 0 && at < length; left--) {
       if (textStart >= 0) {
-        // Inside a string: up to the next quote, which may be escaped.
+        // Inside a string: skip to the next quote, which may be escaped.
         const quote = text.indexOf('"', at)
         if (quote < 0) {
           at = length

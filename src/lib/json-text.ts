@@ -1,6 +1,6 @@
 /**
- * Edits JSON as text: values are located and replaced in place, so that everything else stays as written (key order,
- * numbers above 2^53, unknown fields, keys named `__proto__`). The text must already be valid JSON.
+ * Edits JSON as text: values are located and replaced in place, so that everything else stays as written (key order, numbers
+ * above 2^53, unknown fields, keys named `__proto__`). The text must be valid JSON.
  */
 
 import { ascii, type ByteText, characters, concat, decodeText, joinBytes, NO_BYTES, ofCharacters } from './byte-text.ts'
@@ -11,7 +11,7 @@ export interface Member {
   /** Position of the key's opening quote. */
   readonly keyStart: number
   readonly valueStart: number
-  /** One past the value's last character. */
+  /** Position after the value's last character. */
   readonly valueEnd: number
 }
 
@@ -20,7 +20,7 @@ export type BodyEdit =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'arrange'; readonly path: string; readonly items: readonly ArrangedItem[] }
 
-/** An element of a rearranged list: an old one, with its bytes except for the edits, or a new value. */
+/** An element of a rearranged list: an old element, with its bytes except for the edits, or a new value. */
 export type ArrangedItem = { readonly from: number; readonly edits: readonly BodyEdit[] } | { readonly value: unknown }
 
 const QUOTE = 34
@@ -38,7 +38,7 @@ function skipSpace(text: ByteText, at: number): number {
   return at
 }
 
-/** One past the closing quote of the string that opens at `at`. */
+/** Position after the closing quote of the string that opens at `at`. */
 function skipString(text: ByteText, at: number): number {
   let end = text.indexOf('"', at + 1)
   while (text.charCodeAt(end - 1) === BACKSLASH) {
@@ -50,13 +50,13 @@ function skipString(text: ByteText, at: number): number {
   return end + 1
 }
 
-/** Deepest nesting allowed: tree walks recurse once per level. */
+/** Deepest nesting allowed, because tree walks recurse once per level. */
 export const NESTING_MAX = 500
 
 /** The text is nested deeper than NESTING_MAX. */
 export class NestingError extends SyntaxError {}
 
-/** One past the end of the value that begins at `at`. Throws NestingError. */
+/** Position after the value that begins at `at`. Throws NestingError. */
 export function skipValue(text: ByteText, at: number): number {
   const first = text.charCodeAt(at)
   if (first === QUOTE) return skipString(text, at)
@@ -83,13 +83,13 @@ export function skipValue(text: ByteText, at: number): number {
   }
 }
 
-/** The decoded key: escapes resolved, bytes read as UTF-8. */
+/** Decodes a key: resolves escapes and reads bytes as UTF-8. */
 export function decodeKey(written: ByteText): string {
   if (!/[\\\u0080-\u00ff]/.test(characters(written))) return characters(written)
   return JSON.parse(`"${decodeText(written)}"`) as string
 }
 
-/** Members of the object that begins at `start` (leading spaces allowed), in order, including duplicates. */
+/** Members of the object that begins at `start` or after spaces there, in order, including duplicates. */
 export function membersOf(text: ByteText, start = 0): Member[] {
   const members: Member[] = []
   let at = skipSpace(text, skipSpace(text, start) + 1)
@@ -129,7 +129,7 @@ export function asciiJson(value: unknown): ByteText {
   return ofCharacters(escaped)
 }
 
-/** The text that an edit puts in place of the value at `at`. */
+/** The text that replaces the value at `at`. */
 export function replacement(text: ByteText, at: number, edit: Exclude<BodyEdit, { op: 'remove' }>): ByteText {
   if (edit.op === 'set') return asciiJson(edit.value)
   const elements = text.charCodeAt(at) === OPEN_BRACKET ? elementsOf(text, at) : []
@@ -147,7 +147,7 @@ interface Splice {
   readonly text: ByteText
 }
 
-/** The span to cut for removing one member, including its comma. */
+/** The span to cut, including a comma, to remove one member. */
 function removalOf(members: readonly Member[], index: number): Splice {
   const member = members[index] as Member
   const next = members[index + 1]
@@ -196,7 +196,7 @@ function applySplice(text: ByteText, splice: Splice): ByteText {
 }
 
 interface Step {
-  /** The rest of the pointer, from the current value. */
+  /** The part of the pointer below the current value. */
   readonly tokens: readonly string[]
   readonly edit: BodyEdit
 }
@@ -205,7 +205,7 @@ function inside(steps: readonly Step[]): Step[] {
   return steps.map(({ tokens, edit }) => ({ tokens: tokens.slice(1), edit }))
 }
 
-/** Scans each part of the text once for all its edits: there may be an edit per message. */
+/** Applies all edits to a value, scanning each part of the text only once: there may be an edit per message. */
 function editAll(text: ByteText, steps: readonly Step[]): ByteText {
   const start = skipSpace(text, 0)
   if (text.charCodeAt(start) === OPEN_BRACKET && steps.every(({ tokens }) => tokens.length > 1)) {
@@ -219,7 +219,7 @@ function editAll(text: ByteText, steps: readonly Step[]): ByteText {
   return edited
 }
 
-/** Applies edits that concern the same member. */
+/** Applies edits that all concern the same member. */
 function editMember(text: ByteText, steps: readonly Step[]): ByteText {
   const start = skipSpace(text, 0)
   const isDeep = steps.length > 1 && steps.every(({ tokens }) => tokens.length > 1)
@@ -237,7 +237,7 @@ function editMember(text: ByteText, steps: readonly Step[]): ByteText {
   return applySplice(text, { start: valueStart, end: valueEnd, text: value })
 }
 
-/** Elements are entered but never removed, so edits of different elements are independent. */
+/** Applies edits inside elements, which are never removed, so that edits of different elements are independent. */
 function editElements(text: ByteText, start: number, steps: readonly Step[]): ByteText {
   const byIndex = Map.groupBy(steps, ({ tokens }) => Number(tokens[0]))
   const parts: ByteText[] = []
@@ -253,16 +253,15 @@ function editElements(text: ByteText, start: number, steps: readonly Step[]): By
 }
 
 /**
- * Applies edits to an object, one after the other. Paths are RFC 6901 pointers. `set` creates missing members and
- * replaces a scalar that is in its way; `remove` and `arrange` of something absent change nothing; array elements can
- * be entered or replaced but not removed.
+ * Applies edits to an object one after the other. Paths are RFC 6901 pointers. `set` creates missing members and replaces a
+ * scalar in its path; `remove` and `arrange` ignore what is absent; array elements can be entered or replaced but not removed.
  */
 export function editJson(text: ByteText, edits: readonly BodyEdit[]): ByteText {
   const steps = edits.map(edit => ({ tokens: edit.path.slice(1).split('/'), edit }))
   return editAll(text, steps)
 }
 
-/** Keeps only the last of duplicate members, so that the gateway and the upstream read the same. */
+/** Keeps only the last of duplicate members, so that the gateway and the upstream read the same value. */
 export function withoutDuplicates(text: ByteText, members: readonly Member[]): ByteText {
   const last = new Map(members.map(member => [member.key, member]))
   const kept = members.filter(member => last.get(member.key) === member)
@@ -270,7 +269,7 @@ export function withoutDuplicates(text: ByteText, members: readonly Member[]): B
   return concat(ascii('{'), joinBytes(written, ','), ascii('}'))
 }
 
-/** Up to this many keys, comparing one by one is faster. */
+/** Up to this many keys, comparing each pair is faster. */
 const FEW_MEMBERS = 16
 
 export function hasDuplicates(members: readonly Member[]): boolean {

@@ -1,7 +1,4 @@
-/**
- * Writes JSON without blocking the event loop for long: long strings, whose escaping is the slowest part, are written
- * in slices.
- */
+/** Writes JSON without blocking the event loop for long: escaping long strings, the slowest part, is done in slices. */
 
 import { randomUUID } from 'node:crypto'
 import type { JsonValue } from './json.ts'
@@ -10,7 +7,6 @@ import { inTurn } from './loop-turns.ts'
 const LONG_CHARACTERS = 256 * 1024
 const SLICE_CHARACTERS = 1024 * 1024
 
-/** The value's JSON in UTF-8. */
 export async function writeJson(value: JsonValue): Promise<Buffer> {
   const longTexts: string[] = []
   // Random, so that it cannot occur in the value.

@@ -1,6 +1,6 @@
 /**
- * JSON as data: types, and the few readers that every format needs. Objects may have any key, including `__proto__`, so
- * copy them by spread or `Object.fromEntries`, never by assigning computed keys.
+ * JSON as data: types, and the few readers that every format needs. Objects may have any key, including `__proto__`, so copy
+ * them with spread or `Object.fromEntries`, never by assigning computed keys.
  */
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
@@ -10,59 +10,59 @@ export interface JsonObject {
 
 const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): boolean }
 
-/** False for the opaque numbers of lib/exact-json.ts. */
+/** Whether a value is a JSON object; false for the opaque numbers of lib/exact-json.ts. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJSON(value)
 }
 
-/** The object itself, or null for anything else. */
+/** The value if it is an object, else null. */
 export function objectOrNull(value: JsonValue | undefined): JsonObject | null {
   return isObject(value) ? value : null
 }
 
-/** A member by a non-numeric name; undefined for anything but an object. Fast, for code that looks at many. */
+/** A member with a non-numeric name; undefined for anything but an object. Fast, for code that reads many values. */
 export function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
   return typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined
 }
 
-/** The string itself, or null for anything else and for ''. */
+/** The value if it is a non-empty string, else null. */
 export function textOrNull(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** The number itself, or null for anything else (NaN and infinities too). */
+/** The value if it is a finite number, else null. */
 export function numberOrNull(value: JsonValue | undefined): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** The array itself, or an empty one for anything else. */
+/** The value if it is an array, else an empty one. */
 export function arrayOrEmpty(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : []
 }
 
 /**
- * JSON.parse without a bug of V8 14.6 (Node 26.10, 2026-11), which can mistake a key with an escape for an earlier key: after
- * an object with the key `\u007` (a real backslash), `"\u0074ools"` in the same place of the next object is read as that key,
- * not as `tools`. Clients could hide fields from the gateway that way. A mistaken key always has a backslash, so none of our
- * fields' names can be forged.
+ * JSON.parse without a bug of V8 14.6 (Node 26.10, 2026-11), which can mistake a key with an escape for an earlier key: after an
+ * object with the key `\u007` (a real backslash), `"\u0074ools"` in the same place of the next object is read as that key, not
+ * as `tools`. Clients could hide fields from the gateway that way. The key that V8 mistakes it for always has a backslash, so
+ * nobody can forge the name of one of our fields.
  */
 export function parseText(text: string, parse: (text: string) => unknown = JSON.parse): JsonValue {
-  // Parsed as it came too: invalid JSON could become valid when it is spelled out, and must be refused.
+  // The original is parsed too, because spelling out the escapes could make invalid JSON valid.
   const value = parse(text) as JsonValue
   return hasSpelling(text) ? (parse(spelledOut(text)) as JsonValue) : value
 }
 
-/** Whether it escapes a character of the kind that fields' names are made of; no serializer does. */
+/** Whether the text escapes characters of the kind that field names are made of; no serializer does. */
 export function hasSpelling(text: string): boolean {
   return text.includes('\\u00') && SPELLING.test(text)
 }
 
-/** Whether an escape may be such a one, by the third of its four digits, after `00`. */
+/** Whether an escape `\u00…` may stand for such a character, judging by its third digit. */
 export function maySpell(thirdDigit: number): boolean {
   return thirdDigit >= DIGIT_TWO && thirdDigit <= DIGIT_SEVEN
 }
 
-/** The same JSON without such escapes. */
+/** The same JSON with those escapes replaced by their characters. */
 export function spelledOut(text: string): string {
   return text.replace(ESCAPE, one => (SPELLING.test(one) ? String.fromCharCode(Number(`0x${one.slice(2)}`)) : one))
 }
@@ -72,7 +72,7 @@ const DIGIT_SEVEN = 0x37
 const SPELLING = /\\u00(?:2[4de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])/i
 const ESCAPE = /\\(?:u[0-9a-f]{4}|.)/gis
 
-/** The parsed text, or undefined when it is not JSON. */
+/** Parses text; undefined when it is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     return parseText(text)
@@ -81,7 +81,7 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** The value at an RFC 6901 pointer, or undefined. `*` has no special meaning here. */
+/** The value at an RFC 6901 pointer, or undefined. `*` is an ordinary key here. */
 export function atPointer(value: JsonValue | undefined, pointer: string): JsonValue | undefined {
   let current = value
   for (const part of pointer.split('/').slice(1)) {
@@ -93,7 +93,7 @@ export function atPointer(value: JsonValue | undefined, pointer: string): JsonVa
   return current
 }
 
-/** An object with `value` at an RFC 6901 pointer; empty for the empty pointer. */
+/** An object with `value` at an RFC 6901 pointer; `{}` for the empty pointer. */
 export function objectAtPointer(pointer: string, value: JsonValue): JsonObject {
   const keys = pointer.split('/').slice(1).map(unescapeKey)
   const nested = keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), value)

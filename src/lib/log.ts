@@ -1,13 +1,13 @@
-/** Structured logs of metadata only: fields are listed one by one, never a body, a header or a key. */
+/** Structured logs that hold only metadata: fields are listed one by one, and never include a body, a header or a key. */
 
 import { type DestinationStream, destination, type Logger, pino } from 'pino'
 import { faultText } from './fault-text.ts'
 
 export type { Logger }
 
-/** Longest time a line is buffered, in ms; flushed when the process ends. */
+/** Longest time a line stays in the buffer, in ms; the buffer is also flushed when the process exits. */
 const FLUSH_MS = 100
-/** Most characters buffered. */
+/** Number of buffered characters that triggers a write. */
 const GATHERED_CHARACTERS = 16_000
 
 let timeMs = 0
@@ -24,13 +24,13 @@ function isoTime(): string {
 }
 
 export interface LogOptions {
-  /** Fields of every line. */
+  /** Fields that every line gets. */
   readonly base?: Readonly<Record<string, number | string>>
-  /** Where lines go instead of standard error. */
+  /** Destination of the lines; by default standard error. */
   readonly to?: DestinationStream
 }
 
-/** `cause` may be any error; only its kind and place are written, never its message. */
+/** Creates a logger. Its field `cause` may be any error: only the error's kind and place are written, never its message. */
 export function createLog(level: string, { base = {}, to }: LogOptions = {}): Logger {
   return pino(
     {
@@ -44,10 +44,10 @@ export function createLog(level: string, { base = {}, to }: LogOptions = {}): Lo
   )
 }
 
-/** A pino destination would write an empty text every `FLUSH_MS` for as long as the process lives. */
+/** Discards lines. A pino destination would instead write an empty text every `FLUSH_MS` for as long as the process lives. */
 const NOWHERE: DestinationStream = { write() {} }
 
-/** Buffers lines and writes them together: one write per line would cost more than all the rest of logging. */
+/** Buffers lines and writes them together: a write per line would cost more than the rest of logging. */
 function standardError(): DestinationStream {
   return destination({ dest: 2, sync: false, minLength: GATHERED_CHARACTERS, periodicFlush: FLUSH_MS })
 }

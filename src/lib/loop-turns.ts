@@ -1,9 +1,9 @@
 /**
- * Shares the event loop fairly: work that clients can make long is split into pieces. In one turn of the loop, pieces
- * run for at most a few milliseconds (or one longer piece), and other connections get their turn in between.
+ * Shares the event loop fairly: work that clients can make long is split into pieces. A turn of the loop runs pieces for at most
+ * a few milliseconds (or one longer piece), and other connections are served between turns.
  */
 
-/** Pieces run back to back until a turn has taken this long, in ms. */
+/** Pieces run one after the other until a turn has taken this long, in ms. */
 const TURN_MS = 5
 
 type Piece = () => void
@@ -11,7 +11,7 @@ type Piece = () => void
 const waiting: Piece[] = []
 let scheduled = false
 
-/** Runs a piece of work in its own turn, first come, first served. Rejects with what it throws. */
+/** Runs a piece of work in its own turn of the event loop, first come, first served. Rejects with what the work throws. */
 export function inTurn<Result>(work: () => Result | Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     waiting.push(() => {

@@ -1,4 +1,4 @@
-/** Outgoing mail: by SMTP, or as .eml files in a folder when there is no server. */
+/** Sends email, by SMTP or, when there is no mail server, as .eml files in a folder. */
 
 import { mkdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -15,17 +15,17 @@ export interface MailMessage {
 }
 
 export interface Mailer {
-  /** Resolves when the server or the folder has accepted it. Rejects when it could not be delivered there. */
+  /** Resolves when the mail server or the folder has accepted the message, and rejects when it has not. */
   send(message: MailMessage): Promise<void>
   close(): void
 }
 
 export interface SmtpOptions {
-  /** `smtp://user:password@host:587` or `smtps://…`. */
+  /** Address of the mail server: `smtp://user:password@host:587` or `smtps://…`. */
   readonly url: string
-  /** `Name <name@example.com>`. */
+  /** Sender, as in `Name <name@example.com>`. */
   readonly from: string
-  /** Timeout for connecting and for each answer of the server, in ms. */
+  /** Timeout for connecting and for each reply of the mail server, in ms. */
   readonly timeoutMs?: number
   readonly connectionsMax?: number
 }
@@ -36,8 +36,8 @@ interface Transport<Open> {
 }
 
 /**
- * The mail library is loaded shortly after start-up: start-up does not wait for it, and the files on disk may be
- * replaced later.
+ * Loads the mail library shortly after start-up, so that start-up does not wait for it, but before anyone replaces the files on
+ * disk.
  */
 function whenFirstUsed<Open extends { close(): void }>(
   create: (mailers: typeof import('nodemailer')) => Open,
@@ -47,7 +47,7 @@ function whenFirstUsed<Open extends { close(): void }>(
     opening ??= import('nodemailer').then(create)
     return opening
   }
-  // If loading fails, the first mail sent rejects with the error.
+  // If loading fails, sending the first message rejects with the error.
   const cancel = defer(() => void open().catch(() => {}))
   return {
     open,
@@ -86,18 +86,17 @@ export function createSmtpMailer({ url, from, timeoutMs = 10_000, connectionsMax
 }
 
 /**
- * Passes the recipient as one address, whatever it contains: a string would be parsed as a list with names and
- * comments.
+ * Passes the recipient as one address, whatever it contains; a plain string would be parsed as a list with names and comments.
  */
 function partsOf({ to, subject, text, unsubscribeUrl }: MailMessage) {
   const parts = { to: { name: '', address: to }, subject, text }
   if (unsubscribeUrl === undefined) return parts
-  // `prepared` keeps the mailer from folding or encoding the URL, which mail programs would not recognise.
+  // `prepared` keeps the library from folding or encoding the URL, which mail programs would then not recognise.
   const list = { prepared: true, value: `<${unsubscribeUrl}>` }
   return { ...parts, headers: { 'List-Unsubscribe': list, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } }
 }
 
-/** Writes each message to `folder`, under a name that begins with the time; for development. */
+/** Writes each message to a file in `folder` whose name begins with the time; for development. */
 export function createOutboxMailer({ folder, from }: { folder: string; from: string }): Mailer {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const transport = whenFirstUsed(({ createTransport }) =>
@@ -114,13 +113,13 @@ export function createOutboxMailer({ folder, from }: { folder: string; from: str
 }
 
 export interface MailMetrics {
-  /** Mails being sent. */
+  /** Number of messages being sent. */
   readonly waiting: number
   readonly sent: number
   readonly failed: number
 }
 
-/** The same mailer, counting outcomes. */
+/** Wraps a mailer to count its outcomes. */
 export function countMails(mailer: Mailer): Mailer & { metrics(): MailMetrics } {
   const counts = { waiting: 0, sent: 0, failed: 0 }
   return {

@@ -1,15 +1,12 @@
-/**
- * Prometheus metrics: counters that rooms update while they work, and the text for a scrape. Counting costs
- * nanoseconds.
- */
+/** Prometheus metrics: counters that any room updates as it works, and their text for a scrape. Counting costs nanoseconds. */
 
 export type Labels = Readonly<Record<string, string>>
 
-/** A sample of a family, with labels. */
+/** One labelled value of a metric family. */
 export interface Sample {
   readonly labels: Labels
   readonly value: number
-  /** Suffix, for the parts of a histogram. */
+  /** Suffix of the metric's name, for the parts of a histogram. */
   readonly suffix?: '_bucket' | '_sum' | '_count'
 }
 
@@ -20,14 +17,14 @@ export interface Family {
   readonly samples: readonly Sample[]
 }
 
-/** A histogram: counts of values by upper bound. */
+/** Counts values in buckets, each with an upper bound. */
 export class Histogram {
   readonly #bounds: readonly number[]
   readonly #counts: Float64Array
   #sum = 0
   #count = 0
 
-  /** `bounds` ascend; values above the last one are counted too. */
+  /** `bounds` must ascend; values above the last one are counted too. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds
     this.#counts = new Float64Array(bounds.length)
@@ -62,7 +59,7 @@ export class Histogram {
   }
 }
 
-/** One value, or one per label set. */
+/** Either one value, or one per set of labels. */
 type Values = number | Iterable<readonly [Labels, number]>
 
 function samplesOf(values: Values): readonly Sample[] {
@@ -70,7 +67,7 @@ function samplesOf(values: Values): readonly Sample[] {
   return Array.from(values, ([labels, value]) => ({ labels, value }))
 }
 
-/** Monotonic; the name ends in `_total`. */
+/** A family whose values only grow; its name must end in `_total`. */
 export function counter(name: string, help: string, values: Values): Family {
   return { name, help, type: 'counter', samples: samplesOf(values) }
 }
@@ -83,10 +80,10 @@ export function histogram(name: string, help: string, samples: readonly Sample[]
   return { name, help, type: 'histogram', samples }
 }
 
-/** Media type of the text. */
+/** Media type of the text that `writeExposition` returns. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Prometheus' text format, version 0.0.4; `common` labels go on every sample. */
+/** Writes families in Prometheus' text format, version 0.0.4; every sample gets the `common` labels too. */
 export function writeExposition(families: Iterable<Family>, common: Labels = {}): string {
   let text = ''
   for (const { name, help, type, samples } of families) {
@@ -119,8 +116,8 @@ function valueText(value: number): string {
 }
 
 /**
- * Merges the texts of several processes: a family may occur only once per text. Samples must differ in a label, such as
- * the worker's number.
+ * Merges the metrics texts of several processes, because a family may occur only once per text. Samples of different processes
+ * must differ in a label, such as the worker's number.
  */
 export function mergeExpositions(texts: Iterable<string>): string {
   const heads = new Map<string, string>()

@@ -11,13 +11,13 @@ export function microVnd(amount: bigint): MicroVnd {
   return amount as MicroVnd
 }
 
-/** Whole dong as µVND. Throws RangeError unless `vnd` is a safe integer. */
+/** Converts whole dong to µVND. Throws RangeError unless `vnd` is a safe integer. */
 export function vndToMicro(vnd: number): MicroVnd {
   if (!Number.isSafeInteger(vnd)) throw new RangeError(`not a whole number of dong: ${vnd}`)
   return (BigInt(vnd) * MICRO_PER_VND) as MicroVnd
 }
 
-/** Decimal VND without rounding and without trailing zeros: 1680000n is `1.68`. */
+/** Writes decimal VND without rounding and without trailing zeros: 1680000n is `1.68`. */
 export function formatVnd(amount: MicroVnd): string {
   const sign = amount < 0n ? '-' : ''
   const absolute = amount < 0n ? -amount : (amount as bigint)

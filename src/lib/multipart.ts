@@ -1,5 +1,5 @@
 /**
- * Multipart forms (RFC 7578) in memory: read with bounded parts, and rewritten for the next hop. No temporary files.
+ * Reads multipart forms (RFC 7578), bounding their parts, and writes them for upstreams. All in memory, without temporary files.
  */
 
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
@@ -10,20 +10,18 @@ export interface FormFile {
 }
 
 export interface Form {
-  /** Text fields in order; names may repeat. */
+  /** Text fields in the form's order; names may repeat. */
   readonly fields: readonly (readonly [name: string, value: string])[]
   readonly files: readonly FormFile[]
 }
 
 export interface FormLimits {
   readonly partsMax: number
-  /** Largest text field, in bytes. */
   readonly fieldBytesMax: number
-  /** Largest file, in bytes. */
   readonly fileBytesMax: number
 }
 
-/** What is wrong with a form; the text is for the client. */
+/** Says what is wrong with a form, in words for the client. */
 export class FormError extends Error {
   override readonly name = 'FormError'
 }
@@ -77,7 +75,7 @@ export interface FormPart {
   readonly value: string | { readonly bytes: Buffer; readonly filename: string; readonly contentType: string }
 }
 
-/** Writes a form, with the platform's escaping and boundary. */
+/** Writes a form; the platform does the escaping and picks the boundary. */
 export async function writeForm(parts: readonly FormPart[]): Promise<{ body: Buffer; contentType: string }> {
   const form = new FormData()
   for (const { name, value } of parts) {

@@ -1,4 +1,4 @@
-/** Reads the mails in an outbox folder for a development page: just enough MIME for our own plain-text mails. */
+/** Reads the emails in an outbox folder for a development page, with just enough MIME for our own plain-text messages. */
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export interface OutboxMail {
 
 const BYTES_MAX = 256 * 1024
 
-/** Newest first; empty when the folder does not exist. */
+/** Reads the newest messages first; none when the folder does not exist. */
 export async function readOutbox(
   folder: string,
   { limit = 50 }: { limit?: number } = {},
@@ -53,7 +53,7 @@ function decodeBody(body: string, encoding: string | undefined): string {
   return Buffer.from(body, 'latin1').toString('utf8')
 }
 
-/** RFC 2047; whitespace between two encoded words is dropped. */
+/** Decodes encoded words (RFC 2047); white space between two of them is dropped. */
 function decodeWords(value: string): string {
   return value
     .replace(/(\?=)\s+(=\?)/g, '$1$2')

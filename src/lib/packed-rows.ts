@@ -1,19 +1,28 @@
 /**
- * Passes rows to a statement as one text parameter. An array parameter per column costs the driver and Postgres two to
- * three times as much for batches below about a hundred rows (docs/decisions/0015-packed-rows.md).
+ * Passes rows to a statement as one text parameter. For batches below about a hundred rows, an array parameter per column would
+ * cost the driver and Postgres two to three times as much (docs/decisions/0015-packed-rows.md).
  */
 
 export type PackedValue = string | number | bigint | boolean | null
 
-/** SQL type of a column, and how to read its value from a row. Values are written with `String`; times as ISO dates. */
+/**
+ * A column's SQL type, and a function that reads its value from a row. Values are written with `String`; give times as ISO
+ * dates.
+ */
 export type PackedColumn<Row> = readonly [type: string, read: (row: Row) => PackedValue]
 
 export interface PackedRows<Row, Name extends string> {
-  /** A select over the rows in `parameter`: `v`, the row's values; `n`, its position from 1; and the named columns. */
+  /**
+   * A select over the rows in `parameter`, which returns `v`, all values of a row; `n`, its position from 1; and the named
+   * columns.
+   */
   select(parameter: string, names: readonly Name[]): string
-  /** Columns read from `v` where they are used: passing a column through many CTEs costs time in each of them. */
+  /**
+   * SQL that reads the named columns from `v` where they are needed: passing a column through many CTEs costs time in each of
+   * them.
+   */
   columns(names: readonly Name[]): string
-  /** Writes rows as the parameter. Drops separator characters from texts, and NUL, which Postgres cannot store. */
+  /** Packs rows into one text for the parameter. Drops separator characters from texts, and NUL, which Postgres cannot store. */
   pack(rows: readonly Row[]): string
 }
 
@@ -24,7 +33,7 @@ const LEFT_OUT = `[\0${ROW_END}${VALUE_END}${NULL}]`
 const NEEDS_CARE = new RegExp(LEFT_OUT)
 const UNSAFE = new RegExp(LEFT_OUT, 'g')
 
-/** Curried, so that the row type can be given while column names are inferred. */
+/** Curried, so that the caller can specify the row type while the column names are inferred. */
 export function packedRows<Row>() {
   return <Name extends string>(columns: Readonly<Record<Name, PackedColumn<Row>>>): PackedRows<Row, Name> => {
     const all = Object.entries<PackedColumn<Row>>(columns)
@@ -32,14 +41,14 @@ export function packedRows<Row>() {
     const fields = new Map(all.map(([name, [type]], index) => [name, `v[${index + 1}]::${type} as ${name}`]))
     const listed = (names: readonly Name[]): string => names.map(name => fields.get(name)).join(', ')
     return {
-      // Postgres plans for few rows from unnest(), but for a thousand from string_to_table(). Without `offset 0` it would
-      // split the line again for each column.
+      // For unnest() Postgres plans with few rows, for string_to_table() with a thousand. Without `offset 0` it would split the
+      // line again for each column.
       select: (parameter, names) =>
         `select v, n, ${listed(names)}
            from (select string_to_array(line, '${VALUE_END}', '${NULL}') as v, n
                    from unnest(string_to_array(${parameter}::text, '${ROW_END}')) with ordinality as packed(line, n) offset 0) lines`,
       columns: listed,
-      // One string that grows: joining arrays of mixed values takes a third longer.
+      // Appending to one string: joining arrays of mixed values takes a third longer.
       pack(rows) {
         let packed = ''
         for (let n = 0; n < rows.length; n++) {

@@ -5,7 +5,7 @@ export type Period = (typeof PERIODS)[number]
 
 const AHEAD_MS = 7 * 3_600_000
 
-/** Start of the next period. */
+/** When the next period starts. */
 export function nextPeriod(period: Period, now: Date): Date {
   const local = new Date(now.getTime() + AHEAD_MS)
   const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()]
@@ -17,7 +17,7 @@ export function nextPeriod(period: Period, now: Date): Date {
   return new Date(next[period]() - AHEAD_MS)
 }
 
-/** A time as it is in Vietnam: `2026-11-23 00:00`. */
+/** A time as Vietnam's clocks show it: `2026-11-23 00:00`. */
 export function vietnamTime(at: Date): string {
   return new Date(at.getTime() + AHEAD_MS).toISOString().slice(0, 16).replace('T', ' ')
 }

@@ -1,10 +1,15 @@
-/** What every route declares, whichever room it belongs to. */
+/** What every route declares, whichever room it is in. */
 
 /**
- * How a route authenticates its caller. `none`: public. `key`: an API key. `session`: a signed-in person. `operator`:
- * an operator's session; for everyone else the route does not exist. `playground`: a signed-in person's call from our
- * own page. `signature`: signed by a bank service. `development`: public, outside production only; a production server
- * with such a route refuses to start.
+ * How a route authenticates its caller.
+ *
+ * - `none`: not at all; the route is public.
+ * - `key`: by API key.
+ * - `session`: by the session of a signed-in person.
+ * - `operator`: by an operator's session; to anyone else the route seems not to exist.
+ * - `playground`: a signed-in person's call from our own page.
+ * - `signature`: by the signature of a bank service.
+ * - `development`: public, but only outside production; a production server with such a route refuses to start.
  */
 export type RouteAuthentication = 'none' | 'key' | 'session' | 'operator' | 'playground' | 'signature' | 'development'
 
@@ -17,9 +22,9 @@ export interface RouteFacts {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Required on every route: the server refuses to start with a route that lacks it. */
+    /** Required on every route: the server refuses to start if one lacks it. */
     authentication?: RouteAuthentication
-    /** Accepts forms from other sites, in any encoding. */
+    /** Accepts forms posted from other sites, in any encoding. */
     fromAnywhere?: boolean
   }
 }

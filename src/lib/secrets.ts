@@ -1,4 +1,4 @@
-/** Numbered secrets from the environment, keyed hashes and sealed values. Nothing here ever prints a secret. */
+/** Numbered secrets from the environment, keyed hashes and sealed values. Nothing in this file ever prints a secret. */
 
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 
@@ -7,9 +7,9 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const KEY_ID_MAX = 32_767
 
-/** One purpose's secrets by number; values made with any of them can still be read. */
+/** The secrets for one purpose, by number. Whatever was made with any of them can still be read. */
 export interface SecretSet {
-  /** The number that new values use: the highest that is not on standby. */
+  /** The number of the secret for new values: the highest that is not on standby. */
   readonly currentId: number
   readonly secrets: ReadonlyMap<number, Buffer>
 }
@@ -18,14 +18,14 @@ export interface SealedValue {
   readonly keyId: number
   /** 12 random bytes. */
   readonly iv: Buffer
-  /** Ciphertext followed by the 16-byte tag. */
+  /** The ciphertext, then the 16-byte authentication tag. */
   readonly ciphertext: Buffer
 }
 
 /**
- * Reads `1:<base64>,2:<base64>:standby`, each secret 32 bytes in base64 or base64url. A standby secret is known but not
- * yet used for new values, so that every process can have it before any uses it. Throws an Error that names the
- * variable and the fault, never the value.
+ * Reads `1:<base64>,2:<base64>:standby`, in which each secret is 32 bytes in base64 or base64url. A standby secret can be read
+ * but is not used for new values yet, so that every process can have it before any starts to use it. Throws an Error that names
+ * the variable and the fault, but never the value.
  */
 export function parseSecretSet(variable: string, text: string): SecretSet {
   const secrets = new Map<number, Buffer>()
@@ -58,7 +58,10 @@ export function keyedHash(secret: Buffer, text: string): Buffer {
   return createHmac('sha256', secret).update(text, 'utf8').digest()
 }
 
-/** AES-256-GCM under the current key. `bind` identifies the row that the value belongs to; open refuses any other. */
+/**
+ * Encrypts with AES-256-GCM under the current secret. `bind` identifies the row that the value belongs to, and `open` refuses
+ * the value in any other row.
+ */
 export function seal(set: SecretSet, plaintext: string, bind: (keyId: number) => string): SealedValue {
   const keyId = set.currentId
   const iv = randomBytes(IV_BYTES)
@@ -69,7 +72,8 @@ export function seal(set: SecretSet, plaintext: string, bind: (keyId: number) =>
 }
 
 /**
- * The plaintext. Throws an Error when the key is missing, or the value was altered, truncated or moved to another row.
+ * Decrypts a sealed value. Throws an Error when its secret is missing, or when it was altered, truncated or moved to another
+ * row.
  */
 export function open(set: SecretSet, sealed: SealedValue, bind: (keyId: number) => string): string {
   const secret = set.secrets.get(sealed.keyId)

@@ -1,6 +1,6 @@
 /**
- * Parses server-sent events (WHATWG HTML, 9.2.6) from bytes cut anywhere. It works on bytes, so cuts inside a UTF-8
- * character or between CR and LF do not matter; an event's text is decoded only on demand.
+ * Parses server-sent events (WHATWG HTML, 9.2.6) from bytes split at any position, even inside a UTF-8 character or between CR
+ * and LF. An event's text is decoded only on demand.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -13,17 +13,15 @@ const SPACE = 0x20
 const NONE = Number.POSITIVE_INFINITY
 
 export interface SseOptions {
-  /** Largest block (one event with its comments), in bytes; beyond it `push` throws GatewayError(`upstream_failed`). */
+  /** Size limit of a block (one event with its comments), in bytes; beyond it `push` throws GatewayError(`upstream_failed`). */
   readonly eventBytesMax: number
 }
 
-/**
- * One block of the stream: the lines up to a blank line. Blocks without data (comments, keep-alives) are returned too.
- */
+/** One block of the stream: its lines up to a blank line. Blocks without data (comments, keep-alives) count too. */
 export class SseEvent {
-  /** The bytes as received, including the blank line. All blocks joined are the unchanged stream. */
+  /** The block's bytes as received, including its blank line. All blocks joined give the unchanged stream. */
   readonly raw: Buffer
-  /** The stream ended before the block's blank line, so its last line may be truncated. */
+  /** True when the stream ended before the block's blank line, so that its last line may be truncated. */
   readonly isCut: boolean
   #name = ''
   #data: string | null = null
@@ -31,7 +29,7 @@ export class SseEvent {
   /** Whether the block contains only comments. */
   #isComment = true
   #parsed = false
-  /** A byte order mark counts only at the very start of a stream. */
+  /** Whether it is the stream's first block: only that may begin with a byte order mark. */
   readonly #first: boolean
 
   constructor(raw: Buffer, { first, isCut }: { first: boolean; isCut: boolean }) {
@@ -40,26 +38,26 @@ export class SseEvent {
     this.#first = first
   }
 
-  /** The `event:` line, or '' without one. */
+  /** Value of the block's `event:` line; '' when it has none. */
   get name(): string {
     if (!this.#parsed) this.#parse()
     return this.#name
   }
 
-  /** The data lines joined with "\n"; '' without any. */
+  /** The block's data lines joined with "\n"; '' when it has none. */
   get data(): string {
     if (!this.#parsed) this.#parse()
     return this.#data ?? ''
   }
 
-  /** False for blocks without content: comments, `retry:`, stray blank lines, and events with empty data. */
+  /** False for comments, `retry:`, stray blank lines, and events with empty data. */
   get hasData(): boolean {
     return this.data !== ''
   }
 
   /**
-   * The block as it is relayed: its own bytes with the final blank line, data on one line, no byte order mark. Empty for an
-   * event without data, because clients trip over it; blocks of comments alone are relayed.
+   * The block as it is relayed: its bytes with the final blank line, data on one line, and no byte order mark. Empty for an
+   * event without data, because clients trip over those; blocks with nothing but comments are relayed.
    */
   get relayed(): ByteText {
     if (!this.#parsed) this.#parse()
@@ -69,7 +67,7 @@ export class SseEvent {
     return this.isCut ? concat(ofCharacters(characters(raw).replace(/[\r\n]+$/, '')), ascii('\n\n')) : raw
   }
 
-  /** Joins the lines of the data with spaces: in JSON, line ends can only occur between tokens. */
+  /** Joins the data lines with spaces: in JSON, line ends can only occur between tokens. */
   #onOneLine(): ByteText {
     const name = this.#name === '' ? '' : `event: ${this.#name}\n`
     return encodeText(`${name}data: ${this.data.replaceAll('\n', ' ')}\n\n`)
@@ -111,17 +109,17 @@ export class SseEvent {
   }
 }
 
-/** Push parser: pass the chunks in order, then call `end()`. */
+/** Splits a stream into blocks: pass the chunks in order, then call `end()`. */
 export class SseReader {
   readonly #eventBytesMax: number
-  /** Chunks of the incomplete block. */
+  /** Chunks of the still incomplete block. */
   #parts: Buffer[] = []
   #partsBytes = 0
-  /** The current line has at least one byte. */
+  /** Whether the current line has at least one byte. */
   #lineHasBytes = false
-  /** The current block has at least one non-blank line. */
+  /** Whether the current block has at least one line that is not blank. */
   #blockHasLines = false
-  /** The last byte was the CR of a line end; an LF that follows belongs to it. */
+  /** Whether the last byte was a CR that ended a line; an LF that follows belongs to it. */
   #afterCr = false
   #first = true
 
@@ -129,12 +127,12 @@ export class SseReader {
     this.#eventBytesMax = eventBytesMax
   }
 
-  /** Whether the next byte begins a new block. */
+  /** Whether the next byte will begin a new block. */
   get atBorder(): boolean {
     return this.#partsBytes === 0 && !this.#blockHasLines && !this.#lineHasBytes && !this.#afterCr
   }
 
-  /** The blocks that this chunk completes, in order. */
+  /** Takes the next chunk and returns the blocks that it completes, in order. */
   push(chunk: Buffer): SseEvent[] {
     const events: SseEvent[] = []
     const length = chunk.length
@@ -175,7 +173,7 @@ export class SseReader {
     return events
   }
 
-  /** The remainder when the stream ends without a final blank line, if any. */
+  /** Returns what remains, if anything, when a stream ends without a final blank line. */
   end(): SseEvent[] {
     if (this.#partsBytes === 0) return []
     return [this.#complete(Buffer.alloc(0), { isCut: true })]
@@ -211,7 +209,7 @@ function indexOrNone(text: string, character: string, from: number): number {
   return index < 0 ? NONE : index
 }
 
-/** Start of the value of a field whose name ends at `after`, or -1 when the line is another field. */
+/** Start of the line's value, if its field name ends at `after`; -1 when it is another field. */
 function valueStart(text: string, { after, end }: { after: number; end: number }): number {
   if (after >= end) return after === end ? end : -1
   if (text.charCodeAt(after) !== COLON) return -1

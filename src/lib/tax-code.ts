@@ -1,20 +1,18 @@
-/**
- * Vietnamese tax codes (mã số thuế): ten digits, plus three for a branch; individuals may use their twelve-digit ID.
- */
+/** Reads Vietnamese tax codes (mã số thuế): ten digits, plus three for a branch; individuals may use their twelve-digit ID. */
 
 const CODE = /^(\d{10})(?:-?(\d{3}))?$/
 const PERSON = /^\d{12}$/
 const WEIGHTS = [31, 29, 23, 19, 17, 13, 7, 5, 3]
 
 /**
- * `ok`: a valid code, in its usual notation. `wrong_check`: most likely a typo, but the caller decides. `malformed`:
- * not a tax code.
+ * `ok`: a valid code, in the usual notation. `wrong_check`: wrong check digit, most likely a typo; the caller decides.
+ * `malformed`: not a tax code.
  */
 export type TaxCode =
   | { readonly outcome: 'ok' | 'wrong_check'; readonly code: string }
   | { readonly outcome: 'malformed' }
 
-/** Ignores spaces and dots between the digits. */
+/** Reads a tax code, ignoring spaces and dots. */
 export function readTaxCode(text: string): TaxCode {
   const plain = text.replace(/[\s.]/g, '')
   if (PERSON.test(plain)) return { outcome: 'ok', code: plain }

@@ -1,13 +1,13 @@
 /**
- * Finds where a run of plain text ends, 16 bytes at a time. In WebAssembly, because JavaScript can only look at one byte
- * at a time; written out as bytes, because it is a single loop.
+ * Finds where a stretch of plain text ends, 16 bytes at a time. JavaScript can only look at one byte at a time, so the search is
+ * in WebAssembly; it is a single loop, so its code is written out as bytes.
  */
 
-/** Most bytes that can be searched. */
+/** Size of the memory that can be searched, in bytes. */
 export const RUN_BYTES_MAX = 256 * 1024
 
 const PAGE_BYTES = 64 * 1024
-/** One more than the text needs: the last load goes beyond its end. */
+/** One page more than the text needs, because the last load reads beyond its end. */
 const PAGES = RUN_BYTES_MAX / PAGE_BYTES + 1
 
 const LOOP = [
@@ -48,7 +48,7 @@ const MODULE = Uint8Array.of(
   ...section(10, 1, LOOP.length, ...LOOP),
 )
 
-/** Declared here, because TypeScript's own declaration comes with its browser types. */
+/** Declared here because TypeScript's own declaration comes with the browser's types. */
 declare const WebAssembly: {
   readonly Module: new (code: Uint8Array) => object
   readonly Instance: new (
@@ -58,8 +58,8 @@ declare const WebAssembly: {
 
 const { m: memory, f: search } = new WebAssembly.Instance(new WebAssembly.Module(MODULE)).exports
 
-/** Takes the bytes to search and, behind them, a control character that ends every search. Older bytes may follow that. */
+/** Holds the bytes to search, followed by a control character, which ends every search. Older bytes may follow that one. */
 export const searched = new Uint8Array(memory.buffer)
 
-/** The first position from `at` on with a quote, a backslash or a control character. */
+/** Finds the first quote, backslash or control character from a position on, and returns where it is. */
 export const runEnd = search

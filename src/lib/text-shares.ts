@@ -1,4 +1,4 @@
-/** What a text consists of, as fractions: tokenizers differ most in punctuation, capitals and accented letters. */
+/** Measures what a text consists of: tokenizers differ most in punctuation, capitals and accented letters. */
 
 export interface TextShares {
   /** Fraction of punctuation among the visible characters of ASCII text, 0 to 1. */
@@ -9,7 +9,7 @@ export interface TextShares {
   readonly accents: number
 }
 
-/** Characters examined; a longer text is sampled evenly. */
+/** Number of characters examined; a longer text is sampled evenly. */
 const SEEN_CHARACTERS_MAX = 50_000
 
 export function textShares(text: string): TextShares {

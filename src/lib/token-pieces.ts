@@ -1,10 +1,9 @@
 /**
- * Splits UTF-8 text into the pieces that byte-pair merging works on, following the o200k pattern: words with one
- * leading character, up to three digits, runs of punctuation, white space. One pass, without regular expressions or
- * substrings.
+ * Splits UTF-8 text into the pieces that byte-pair merging works on, following the o200k pattern: words with one leading
+ * character, up to three digits, punctuation, white space. It takes one pass, without regular expressions or substrings.
  */
 
-/** Character classes; `MARK` is a letter inside words and punctuation elsewhere. */
+/** Character classes. `MARK` counts as a letter inside words and as punctuation elsewhere. */
 const OTHER = 0
 const UPPER = 1
 const LOWER = 2
@@ -14,7 +13,7 @@ const NUMBER = 5
 const SPACE = 6
 const BREAK = 7
 
-/** Lookahead needed to know where a piece ends. */
+/** How far the splitter looks ahead to know where a piece ends, in bytes. */
 const LOOK_AHEAD_BYTES = 8
 const PAGE_CHARACTERS = 256
 const pages: (Uint8Array | undefined)[] = []
@@ -23,9 +22,9 @@ const ascii = page(0)
 export class PieceReader {
   readonly bytes: Uint8Array
   readonly #pieceBytesMax: number
-  /** End of the text for the current piece, so that a long run is not rescanned for each cut. */
+  /** Where the search for the current piece's end stops, so that a long piece is not rescanned for each cut. */
   #limit = 0
-  /** Bytes of the character that `#classAt` read last. */
+  /** Number of bytes in the character that `#classAt` read last. */
   #width = 1
 
   constructor(bytes: Uint8Array, pieceBytesMax: number) {
@@ -33,7 +32,7 @@ export class PieceReader {
     this.#pieceBytesMax = pieceBytesMax
   }
 
-  /** End of the piece that begins at `start`, a position inside the text; runs that are too long are cut between characters. */
+  /** End of the piece that begins at `start`, a position inside the text. Pieces that are too long are cut between characters. */
   pieceEnd(start: number): number {
     this.#limit = Math.min(this.bytes.length, start + this.#pieceBytesMax + LOOK_AHEAD_BYTES)
     const end = this.#match(start)
@@ -59,7 +58,7 @@ export class PieceReader {
     return signsEnd > signs ? this.#tailEnd(signsEnd) : this.#spaceEnd(start)
   }
 
-  /** End of the word that begins at `start`: capitals, then small letters; 0 when there is none. */
+  /** End of the word that begins at `start`, capitals before small letters; 0 when there is no word. */
   #wordEnd(start: number, capitalsAlone: boolean): number {
     let position = start
     let afterLetter = 0
@@ -76,7 +75,7 @@ export class PieceReader {
     return capitalsAlone && position > start ? position : 0
   }
 
-  /** `'s`, `'t`, `'ll` and the like belong to the word before them. */
+  /** `'s`, `'t`, `'ll` and other contractions belong to the word before them. */
   #contractionEnd(end: number): number {
     if (this.bytes[end] !== 0x27) return end
     const first = (this.bytes[end + 1] ?? 0) | 0x20
@@ -125,7 +124,7 @@ export class PieceReader {
     return position >= this.bytes.length || before === start ? position : before
   }
 
-  /** Class of the character at `position`; -1 at the end. */
+  /** Class of the character at `position`; -1 at the end of the text. */
   #classAt(position: number): number {
     const { bytes } = this
     if (position >= this.#limit) return -1
@@ -152,7 +151,7 @@ export class PieceReader {
   }
 }
 
-/** Classes of 256 characters, computed on first use. */
+/** Classes of 256 consecutive characters, computed when first needed. */
 function page(number: number): Uint8Array {
   const made = new Uint8Array(PAGE_CHARACTERS)
   for (let index = 0; index < PAGE_CHARACTERS; index += 1) {

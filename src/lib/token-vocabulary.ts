@@ -1,6 +1,6 @@
 /**
- * Ranks of the o200k byte-pair vocabulary by a token's bytes, in an open-addressing hash table over two typed arrays (4
- * MB). Filled from the gpt-tokenizer package's vocabulary file on first use, which takes a few tens of milliseconds.
+ * Ranks of the o200k byte-pair vocabulary by a token's bytes, in an open-addressing hash table made of two typed arrays (4 MB).
+ * It is filled from the gpt-tokenizer package's vocabulary file on first use, which takes a few tens of milliseconds.
  */
 
 import { readFileSync } from 'node:fs'
@@ -8,16 +8,16 @@ import { createRequire } from 'node:module'
 
 const SLOTS = 2 ** 19
 const SLOT_MASK = SLOTS - 1
-/** Rank of bytes that are not a token: above every token's. */
+/** Returned as the rank of bytes that are not a token; higher than any token's rank. */
 export const NO_RANK = 0x7fffffff
 
 export class Vocabulary {
   /** Second hash of the token in each slot. */
   readonly #checks = new Int32Array(SLOTS)
-  /** Rank + 1; 0 is an empty slot. */
+  /** Rank + 1 of the token in each slot; 0 marks an empty slot. */
   readonly #ranks = new Int32Array(SLOTS)
 
-  /** The lower the rank, the earlier two parts merge into this token. */
+  /** Rank of a token, NO_RANK for other bytes. The lower the rank, the earlier two parts merge into the token. */
   rank(bytes: Uint8Array, start: number, end: number): number {
     const { slot, check } = hash(bytes, start, end)
     for (let probe = slot; ; probe = (probe + 1) & SLOT_MASK) {
@@ -38,7 +38,7 @@ export class Vocabulary {
 
 const found = { slot: 0, check: 0 }
 
-/** Two hashes, so that a false hit needs 51 equal bits; the result object is reused by the next call. */
+/** Computes two hashes, so that a false hit needs 51 equal bits. Every call returns the same object, overwritten. */
 export function hash(bytes: Uint8Array, start: number, end: number): { slot: number; check: number } {
   let first = 0x811c9dc5
   let second = end - start
@@ -52,19 +52,22 @@ export function hash(bytes: Uint8Array, start: number, end: number): { slot: num
   return found
 }
 
-/** Lines of the file per part: there are about 200 parts, and reading one takes less than a millisecond. */
+/**
+ * Lines of the vocabulary file that are read at a time; the file has about 200 such parts, and each takes less than a
+ * millisecond.
+ */
 const PART_LINES = 1_000
 
 let loaded: Vocabulary | null = null
 let reading: Generator<void, Vocabulary> | null = null
 
-/** The process's only vocabulary; loads what is still missing. */
+/** The vocabulary, which all callers in the process share. Loads what is not loaded yet. */
 export function vocabulary(): Vocabulary {
   while (loaded === null) readVocabularyPart()
   return loaded
 }
 
-/** Reads one part; true when it was the last. */
+/** Loads the next part of the vocabulary; true when it was the last. */
 export function readVocabularyPart(): boolean {
   if (loaded !== null) return true
   reading ??= read(createRequire(import.meta.url).resolve('gpt-tokenizer/data/o200k_base.tiktoken'))
@@ -73,7 +76,7 @@ export function readVocabularyPart(): boolean {
   return done === true
 }
 
-/** Lines of `<token in base64> <rank>`. Pauses after each part. */
+/** Reads the file, whose lines are `<token in base64> <rank>`, and pauses after each part. */
 function* read(path: string): Generator<void, Vocabulary> {
   const made = new Vocabulary()
   const file = readFileSync(path)

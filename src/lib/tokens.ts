@@ -1,6 +1,6 @@
 /**
- * Counts tokens with the o200k byte-pair vocabulary, in linear time: unbroken runs are cut to a bounded length, and
- * very long texts are counted in windows. About 1 ms per 100 kB; the first call loads the vocabulary.
+ * Counts tokens with the o200k byte-pair vocabulary, in linear time: overlong words are cut, and very long texts are counted in
+ * windows. Takes about 1 ms per 100 kB; the first call loads the vocabulary.
  */
 
 import { defer } from './deferred.ts'
@@ -8,23 +8,23 @@ import { PieceReader } from './token-pieces.ts'
 import { hash, NO_RANK, readVocabularyPart, type Vocabulary, vocabulary } from './token-vocabulary.ts'
 
 export const TOKEN_LIMITS = {
-  /** Longer unbroken runs are cut, because byte-pair merging is quadratic in their length. */
+  /** Words longer than this are cut, because byte-pair merging takes time quadratic in their length. */
   pieceBytesMax: 128,
-  /** Longer texts are counted in evenly spread windows of this total size and extrapolated. */
+  /** Longer texts are estimated from evenly spread windows of this total length. */
   exactCharactersMax: 500_000,
-  /** Windows of a sampled text. */
+  /** Number of windows in a text that is too long to count as a whole. */
   windows: 50,
-  /** Cached counts of pieces with more than one token. */
+  /** Number of pieces whose counts are cached; pieces with a single token need no cache. */
   rememberedPieces: 2 ** 15,
 } as const
 
 const knownChecks = new Int32Array(TOKEN_LIMITS.rememberedPieces)
-/** Token counts of remembered pieces; 0: an empty slot. */
+/** Token counts of the cached pieces; 0 marks an empty slot. */
 const knownCounts = new Uint8Array(TOKEN_LIMITS.rememberedPieces)
 
 const WARM_PAUSE_MS = 5
 
-/** Loads the vocabulary before it is needed, in parts with pauses, so that other work hardly waits. */
+/** Loads the vocabulary before it is needed, with pauses between its parts, so that other work hardly waits. */
 export function warmTokens(): void {
   const part = (): void => {
     if (!readVocabularyPart()) setTimeout(part, WARM_PAUSE_MS).unref()
@@ -32,7 +32,10 @@ export function warmTokens(): void {
   defer(part)
 }
 
-/** Exact up to `exactCharactersMax` characters, except for runs above `pieceBytesMax`; beyond that an estimate. */
+/**
+ * Counts a text's tokens: exact up to `exactCharactersMax` characters, apart from words above `pieceBytesMax`; an estimate for
+ * longer texts.
+ */
 export function countTokens(text: string): number {
   if (text.length > TOKEN_LIMITS.exactCharactersMax) return countWindows(text)
   const bytes = Buffer.from(text, 'utf8')
@@ -52,7 +55,7 @@ export interface TokenPiece {
   readonly tokens: number
 }
 
-/** The text in pieces (words with their leading space, digits, punctuation) whose counts add up to the total. */
+/** Splits a text into pieces (words with their leading space, digits, punctuation) whose counts add up to the total. */
 export function* tokenPieces(text: string): Generator<TokenPiece> {
   const bytes = Buffer.from(text, 'utf8')
   const reader = new PieceReader(bytes, TOKEN_LIMITS.pieceBytesMax)
@@ -87,11 +90,11 @@ function pieceTokens(bytes: Uint8Array, start: number, end: number, ranks: Vocab
   return count
 }
 
-/** Start of each part of the piece, and the rank of joining it with the next one. */
+/** Where each part of the piece starts and, in `joinRanks`, the rank of joining that part with the next one. */
 const partStarts = new Int32Array(TOKEN_LIMITS.pieceBytesMax + 2)
 const joinRanks = new Int32Array(TOKEN_LIMITS.pieceBytesMax + 2)
 
-/** Merges the lowest-ranked pair until no pair is a token; returns the number of parts left. */
+/** Merges the lowest-ranked pair of neighbours again and again, until no pair is a token. Returns the number of parts left. */
 function mergedParts(bytes: Uint8Array, start: number, end: number, ranks: Vocabulary): number {
   let parts = end - start
   for (let index = 0; index <= parts; index += 1) partStarts[index] = start + index

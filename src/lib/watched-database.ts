@@ -1,14 +1,14 @@
 /**
- * A pool that never leaves its callers waiting. A hung server, or a network that drops everything, closes no connection
- * by itself. So a connection of the pool's own probes all the time. When it gets no answer, every connection is
- * dropped, which fails the statements waiting on them, and fresh ones are opened.
+ * A pool that never keeps its callers waiting. A hung server, or a network that drops every packet, closes no connection. So the
+ * pool probes the server all the time, on a connection of its own. When a probe gets no reply, the pool drops every connection,
+ * which fails the statements waiting on them, and opens new ones.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DatabaseOptions, openDatabase, type Sql } from './database.ts'
 
 export interface WatchedDatabaseOptions extends DatabaseOptions {
-  /** Timeout of a probe, which costs the server nothing, in ms. */
+  /** How long a probe may take, in ms. A probe costs the server next to nothing. */
   readonly deadlineMs: number
   /** Pause between two probes, in ms. */
   readonly pauseMs?: number
@@ -45,7 +45,7 @@ export function openWatchedDatabase(options: WatchedDatabaseOptions): Sql {
   })
 }
 
-/** False only when nothing at all comes back: a refusal is an answer, and its connection is replaced anyway. */
+/** False only when nothing comes back in time: a refusal is a reply too, and the pool replaces its connection anyway. */
 async function answersWithin(sql: Sql, deadlineMs: number): Promise<boolean> {
   const answered = sql.unsafe('select 1').then(
     () => true,
@@ -53,7 +53,7 @@ async function answersWithin(sql: Sql, deadlineMs: number): Promise<boolean> {
   )
   const late = new AbortController()
   const deadline = sleep(deadlineMs, undefined, { signal: late.signal }).then(
-    // This process may have been busy: first reads an answer that has arrived meanwhile.
+    // This process may have been busy, so read what has already arrived before giving up.
     () => new Promise<boolean>(resolve => setImmediate(() => setImmediate(resolve, false))),
     () => true,
   )

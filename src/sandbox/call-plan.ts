@@ -1,4 +1,4 @@
-/** Which tools a reply calls, and with which arguments. */
+/** Decides which tools a reply calls, and with which arguments. */
 
 import { hintsIn } from './hints.ts'
 import type { Json } from './json.ts'
@@ -15,13 +15,12 @@ const REQUEST_CHARACTERS_MAX = 4_000
 const NO_VALUES: ReadonlyMap<string, Json> = new Map()
 
 /**
- * Points for a mention of a tool in the request, and the least number needed to call it. Words of a short description
- * count more.
+ * Points that a tool gets when the request mentions it; `least` are needed to call it. Words of a short description count more.
  */
 const POINTS = { named: 100, nameWord: 5, descriptionWord: 2, shortDescriptionWord: 4, least: 4 } as const
 const SHORT_DESCRIPTION_WORDS = 4
 
-/** Words that say nothing about a tool's purpose. */
+/** Words that reveal nothing about a tool's purpose. */
 const COMMON_WORDS = new Set(
   `the and for with from into that this these those what which when where who how why your you are can will would
   get gets set list read write find search look lookup run call calls make create update delete send show fetch query
@@ -31,8 +30,8 @@ const COMMON_WORDS = new Set(
 )
 
 /**
- * The calls of a reply; empty if it should be text, because no tool fits, the choice is `none`, results have just arrived,
- * or the prompt says so.
+ * Plans the calls of a reply. None if the reply should be text: no tool fits, the tool choice is `none`, results have just
+ * arrived, or the prompt asks for text.
  */
 export function planCalls(prompt: Prompt): PlannedCall[] {
   const hints = hintsIn(prompt.request)
@@ -47,7 +46,7 @@ export function planCalls(prompt: Prompt): PlannedCall[] {
   })
 }
 
-/** The call that carries the answer, for agents that accept one only through a tool; null: it is plain text. */
+/** The call that carries the final answer, for agents that accept it only through a tool; null: the answer is plain text. */
 export function closingCall(prompt: Prompt, text: string): PlannedCall | null {
   const { tools, toolChoice, words } = prompt
   if (toolChoice.kind === 'none' || words.has('text') || words.has('refuse')) return null
@@ -76,14 +75,14 @@ function chooseTools(prompt: Prompt): ToolUse[] {
   return forced && !canClose ? twice(prompt, [tools.find(tool => !startsAgent(tool)) ?? tools[0]!]) : []
 }
 
-/** One call, or two if the request asks for two: of the two best tools, or of the only one twice. */
+/** Plans one call, or two if the request asks for two: one to each of the two best tools, or both to the only tool. */
 function twice(prompt: Prompt, [first, second]: readonly OfferedTool[]): ToolUse[] {
   const one = { tool: first!, given: NO_VALUES }
   if (!prompt.parallelCalls || !ASKS_FOR_TWO.test(prompt.request)) return [one]
   return [one, second === undefined ? one : { tool: second, given: NO_VALUES }]
 }
 
-/** Tools that the request calls for, best match first; ties keep the order of the offer. */
+/** Tools that the request asks for, best match first. Tools with equal points keep the order in which they were offered. */
 function rank(tools: readonly OfferedTool[], text: string): OfferedTool[] {
   const request = text.slice(0, REQUEST_CHARACTERS_MAX).toLowerCase()
   const asked = wordsOf(request)
@@ -96,7 +95,9 @@ function rank(tools: readonly OfferedTool[], text: string): OfferedTool[] {
     .map(({ tool }) => tool)
 }
 
-/** A name of several words always counts as a mention; an everyday word counts only when it is meant as a tool. */
+/**
+ * Whether the request names the tool. A name of several words always counts; an everyday word only when it is meant as a tool.
+ */
 function isNamed({ name }: OfferedTool, request: string): boolean {
   const quoted = name.toLowerCase().replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
   const whole = `(?<![\\p{L}\\d_-])[\`"']?${quoted}[\`"']?(?![\\p{L}\\d_-])`
@@ -114,7 +115,7 @@ function score(tool: OfferedTool, asked: ReadonlySet<string>): number {
   return nameHits * POINTS.nameWord + descriptionHits * (isShort ? POINTS.shortDescriptionWord : POINTS.descriptionWord)
 }
 
-/** Meaningful whole words, without a plural `s`. */
+/** The meaningful words in a text, without a plural `s`. */
 function wordsOf(text: string): Set<string> {
   const words = (text.match(/\p{L}{3,}/gu) ?? []).filter(word => !COMMON_WORDS.has(word))
   return new Set(words.map(word => (word.length > 4 ? word.replace(/s$/, '') : word)))

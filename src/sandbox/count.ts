@@ -1,4 +1,4 @@
-/** Token counts of a prompt's content other than text. */
+/** Counts the tokens of a prompt's images and documents. */
 
 import { countTokens } from '../lib/tokens.ts'
 import { isObject, type JsonObject, textOf } from './json.ts'
@@ -12,15 +12,17 @@ export function countText(text: string): number {
   return text === '' ? 0 : countTokens(text)
 }
 
-/** The size of a base64 image; uses the declared type when the bytes are inconclusive. */
+/** Type and size of a base64 image. Falls back on the declared type when the bytes are inconclusive. */
 export function describePicture(base64: string, declaredType: string): PromptImage {
   const info = pictureInfo(Buffer.from(base64, 'base64'))
   return info ?? { mediaType: declaredType, width: null, height: null }
 }
 
 /**
- * The two rules in use: one token per 750 pixels after shrinking to 1,568 pixels a side (`pixels`), or 85 plus 170 per
- * tile of 512 pixels after shrinking the short side to 768 pixels (`tiles`; `low` detail is 85).
+ * Counts an image by one of two rules.
+ *
+ * - `pixels`: one token per 750 pixels, after shrinking to at most 1,568 pixels a side.
+ * - `tiles`: 85 plus 170 per tile of 512 by 512 pixels, after shrinking the short side to 768 pixels; 85 for `low` detail.
  */
 export function countPicture(image: PromptImage, rule: 'pixels' | 'tiles', detail = 'auto'): number {
   if (rule === 'tiles' && detail === 'low') return 85
@@ -39,7 +41,7 @@ export function countPicture(image: PromptImage, rule: 'pixels' | 'tiles', detai
   return 85 + 170 * Math.ceil((image.width * shrink) / 512) * Math.ceil((image.height * shrink) / 512)
 }
 
-/** Counts text sources with the tokenizer, and PDFs by page. */
+/** Counts a document: text with the tokenizer, PDFs by page. */
 export function countDocument(block: JsonObject): number {
   const source = isObject(block.source) ? block.source : {}
   const title = countText(textOf(block.title)) + countText(textOf(block.context))
@@ -48,7 +50,7 @@ export function countDocument(block: JsonObject): number {
   return title + (source.type === 'content' ? countText(JSON.stringify(source.content ?? '')) : PAGE_TOKENS)
 }
 
-/** A PDF's pages times a typical page; at least one. */
+/** Counts a PDF as a typical page times its number of pages, which is at least one. */
 export function countPdf(bytes: Buffer): number {
   const pages = bytes.toString('latin1').match(/\/Type\s*\/Page(?![s\w])/g)?.length ?? 1
   return Math.max(1, pages) * PAGE_TOKENS

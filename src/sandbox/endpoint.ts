@@ -1,4 +1,4 @@
-/** What all endpoints do first: parse the body, look up the model, read the prompt words. */
+/** The first steps of every endpoint: parse the body, look up the model, read the `sandbox:` words. */
 
 import type { ErrorFormat } from './format.ts'
 import { isObject, type JsonObject } from './json.ts'
@@ -8,7 +8,7 @@ import { type FoundWords, readWords, UnknownWordError } from './words.ts'
 export type ModelLookup = (upstreamModel: string) => ModelFacts | null
 export type ModelKind = NonNullable<ModelFacts['kind']>
 
-/** Throws ProviderError when the bytes are not a JSON object. */
+/** Parses a body. Throws ProviderError when it is not a JSON object. */
 export function parseBody(bytes: Buffer, format: Pick<ErrorFormat, 'fault'>): JsonObject {
   let body: unknown
   try {
@@ -20,7 +20,7 @@ export function parseBody(bytes: Buffer, format: Pick<ErrorFormat, 'fault'>): Js
   return body
 }
 
-/** Throws ProviderError when `model` is missing, unknown, or of another kind. */
+/** Looks up the model that the body names. Throws ProviderError when `model` is missing, unknown, or of another kind. */
 export function lookUpModel(body: JsonObject, kind: ModelKind, lookUp: ModelLookup, format: ErrorFormat): ModelFacts {
   const { model } = body
   if (model === undefined) throw invalid('model: Field required', { param: 'model' })
@@ -39,7 +39,7 @@ export function lookUpModel(body: JsonObject, kind: ModelKind, lookUp: ModelLook
   )
 }
 
-/** The prompt words in a text. Throws a 400 that lists the known words for a misspelt one. */
+/** The `sandbox:` words in a text. A misspelt one throws a 400 that lists the known words. */
 export function wordsOf(text: string): FoundWords {
   try {
     return readWords(text)

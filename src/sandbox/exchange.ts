@@ -1,4 +1,4 @@
-/** One request and its answer: the body within its limit, JSON answers, common headers. */
+/** One request and its response: reads the body within its limit, sends JSON, sets common headers. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,21 +8,21 @@ import type { JsonObject } from './json.ts'
 import type { ProviderError } from './model.ts'
 
 export interface Pace {
-  /** Milliseconds until the first token. */
+  /** Time until the first token, in ms. */
   readonly firstTokenMs: number
-  /** 0: as fast as possible. */
+  /** Speed of a reply; 0 sends it as fast as possible. */
   readonly tokensPerSecond: number
 }
 
 export interface SandboxLimits {
   readonly bodyBytesMax: number
-  /** Longest reply, whatever was requested. */
+  /** Longest reply in tokens, whatever the client requests. */
   readonly replyTokensMax: number
-  /** Characters of the prompt, and of each tool result, that a reply echoes. */
+  /** How many characters a reply echoes of the prompt, and of each tool result. */
   readonly echoCharactersMax: number
-  /** Longest duration of `sandbox:hang`. */
+  /** How long `sandbox:hang` hangs at most, in ms. */
   readonly hangMsMax: number
-  /** Longest wait before a non-streamed reply. */
+  /** Longest wait before a non-streamed reply, in ms. */
   readonly replyWaitMsMax: number
   readonly connectionsMax: number
 }
@@ -35,7 +35,7 @@ export class Exchange {
   readonly pace: Pace
   readonly limits: SandboxLimits
   readonly requestId = newId('req_')
-  /** Aborted as soon as the client has gone away. */
+  /** Aborted as soon as the client disconnects. */
   readonly signal: AbortSignal
   #body: Promise<Buffer> | null = null
 
@@ -57,7 +57,7 @@ export class Exchange {
     return Array.isArray(value) ? value.join(',') : (value ?? '')
   }
 
-  /** Read once and cached. Throws BodyTooLargeError. */
+  /** The request's body, read once and cached. Rejects with BodyTooLargeError. */
   body(): Promise<Buffer> {
     this.#body ??= this.#readBody()
     return this.#body
@@ -93,20 +93,20 @@ export class Exchange {
     this.json(error.status, format.errorBody(error, this.requestId))
   }
 
-  /** Ends early, without throwing, when the client goes away. */
+  /** Waits; ends early, without throwing, when the client disconnects. */
   async wait(milliseconds: number): Promise<void> {
     if (milliseconds < 1) return
     await sleep(milliseconds, undefined, { signal: this.signal }).catch(() => {})
   }
 
-  /** Waits as long as a model would take for this many tokens, within `replyWaitMsMax`; for non-streamed replies. */
+  /** Waits before a non-streamed reply for as long as a model would take to write this many tokens, up to `replyWaitMsMax`. */
   async waitFor(tokens: number): Promise<void> {
     const { firstTokenMs, tokensPerSecond } = this.pace
     const writingMs = tokensPerSecond > 0 ? (tokens * 1_000) / tokensPerSecond : 0
     await this.wait(Math.min(firstTokenMs + writingMs, this.limits.replyWaitMsMax))
   }
 
-  /** Sends RST, so that the client sees a reset rather than an orderly end. */
+  /** Sends RST, so that the client sees a reset connection rather than an orderly end. */
   reset(): void {
     this.request.socket.resetAndDestroy()
   }

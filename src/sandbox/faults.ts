@@ -1,4 +1,4 @@
-/** Executes the prompt words that replace a reply or break its stream. */
+/** Carries out the `sandbox:` words that replace a reply or break its stream. */
 
 import type { Exchange } from './exchange.ts'
 import type { ErrorFormat, FaultKind } from './format.ts'
@@ -8,7 +8,7 @@ import { type FoundWords, wordNumber } from './words.ts'
 const PAGE =
   '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>'
 
-/** True if a word demanded a special reply, which has been sent. */
+/** Sends the special reply that a `sandbox:` word asks for; false when no word asks for one. */
 export async function answeredByWords(words: FoundWords, exchange: Exchange, format: ErrorFormat): Promise<boolean> {
   const kind = words.get('error')
   if (kind !== undefined) {
@@ -38,7 +38,7 @@ export async function answeredByWords(words: FoundWords, exchange: Exchange, for
   return false
 }
 
-/** A malformed reply: truncated JSON, or a stream of it. */
+/** Sends a malformed reply: truncated JSON, or a stream of malformed events. */
 export function sendGarbage(exchange: Exchange, streamed: boolean): void {
   if (streamed)
     exchange.send(200, 'text/event-stream', 'data: {"id":"x","cho\n\ndata: \u0000\u0001 not json\n\nnonsense\n\n')

@@ -1,9 +1,9 @@
-/** A chat format of the sandbox as the server sees it; implemented in messages/, chat/ and responses/. */
+/** A chat format as the sandbox's server sees it; implemented in messages/, chat/ and responses/. */
 
 import type { JsonObject } from './json.ts'
 import type { ModelFacts, Prompt, ProviderError, ReplyPlan, StreamStep } from './model.ts'
 
-/** Faults common to all formats, worded by each. */
+/** Faults that all formats have in common; each words them in its own way. */
 export type FaultKind =
   | '400' | '401' | '403' | '404' | '413' | '429' | '500' | '502' | '503' | '529'
   | 'insufficient_quota' | 'json' // biome-ignore format: a plain list
@@ -11,30 +11,30 @@ export type FaultKind =
 export interface ReplyContext {
   readonly body: JsonObject
   readonly facts: ModelFacts
-  /** Seconds since 1970. */
+  /** The current time, in seconds since 1970. */
   readonly nowSeconds: number
 }
 
 export interface ErrorFormat {
-  /** Name of the header with the request id. */
+  /** Name of the response header with the request id. */
   readonly requestIdHeader: string
   fault(kind: FaultKind): ProviderError
   modelNotFound(model: string): ProviderError
   errorBody(error: ProviderError, requestId: string): JsonObject
-  /** Headers of an error, besides the request id. */
+  /** Additional headers of an error response. */
   errorHeaders?(error: ProviderError): Readonly<Record<string, string>>
 }
 
 export interface WireFormat extends ErrorFormat {
-  /** True when the provider refuses calls without a `…-version` header. */
+  /** Whether the provider refuses calls without a `…-version` header. */
   readonly needsVersionHeader: boolean
   /** Throws ProviderError for what the provider would refuse. */
   check(body: JsonObject, facts: ModelFacts): void
   read(body: JsonObject, facts: ModelFacts): Prompt
   reply(plan: ReplyPlan, context: ReplyContext): JsonObject
   stream(plan: ReplyPlan, context: ReplyContext): Iterable<StreamStep>
-  /** Content type of `stream`; absent: server-sent events. */
+  /** Content type of streams; by default server-sent events. */
   readonly streamContentType?: string
-  /** Ends a stream that fails in the middle. */
+  /** The event that ends a stream when the provider fails in the middle of it. */
   errorEvent(): string | Buffer
 }

@@ -1,4 +1,4 @@
-/** The sandbox's help page, generated from the table of prompt words. */
+/** The sandbox's help page, generated from the table of `sandbox:` words. */
 
 import { wordsTable } from './words.ts'
 

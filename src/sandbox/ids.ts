@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 
-/** `prefix` and 24 letters and digits. */
+/** `prefix`, then 24 random hexadecimal digits. */
 export function newId(prefix: string): string {
   return prefix + randomBytes(12).toString('hex')
 }

@@ -1,11 +1,11 @@
-/** The sandbox's two languages, and the sentences of its answers. */
+/** The sandbox's two languages, and the sentences that its replies are made of. */
 
 export type Language = 'vi' | 'en'
 
 const VIETNAMESE_LETTERS = /[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]/i
 const VIETNAMESE_WORDS = /(?:^|\s)(?:xin chao|toi|ban|khong|duoc|cua|nhung|hay|viet|bang tieng viet)(?=\s|[,.!?]|$)/gi
 
-/** Vietnamese when its own letters, or two of its unaccented words, occur. */
+/** Vietnamese when the text has letters that only Vietnamese uses, or two of its unaccented words; else English. */
 export function languageOf(text: string): Language {
   const sample = text.slice(0, 20_000)
   if (VIETNAMESE_LETTERS.test(sample)) return 'vi'

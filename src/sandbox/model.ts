@@ -1,38 +1,46 @@
-/** Data passed between the rooms of the sandbox: a prompt as read, a reply as planned. Neither knows a wire format. */
+/** Data passed between the rooms of the sandbox: a prompt as read, a reply as planned. Neither depends on a wire format. */
 
 import type { Json, JsonObject } from './json.ts'
 import type { FoundWords } from './words.ts'
 
-/** Facts about an upstream model; injected, because the sandbox knows no model names. */
+/** Facts about an upstream model. They are passed in, because the sandbox knows no model names. */
 export interface ModelFacts {
   readonly reasoning: boolean
-  /** Reasons by default. */
+  /** Whether the model reasons unless told not to. */
   readonly reasonsByDefault?: boolean
-  /** Omits the text of its reasoning unless requested. */
+  /** Whether the model leaves out the text of its reasoning unless asked for it. */
   readonly hidesReasoning?: boolean
-  /** Sends a stream's usage unasked. */
+  /** Whether a stream reports usage without being asked to. */
   readonly usageUnasked?: boolean
   readonly vision: boolean
   readonly tools: boolean
-  /** Context window for input and output together, in tokens; null: unknown. */
+  /** Size of the context window, input and output together, in tokens; null: unknown. */
   readonly contextTokens: number | null
-  /** Largest `max_tokens`; null: unknown. */
+  /** Largest `max_tokens` that the model accepts; null: unknown. */
   readonly outputTokensMax: number | null
-  /** Absent: served on every endpoint. */
+  /** The endpoints that serve the model; by default all. */
   readonly kind?: 'chat' | 'image' | 'speech'
-  /** A speech model's voices; absent: the usual ones. */
+  /** A speech model's voices; by default the usual ones. */
   readonly voices?: readonly string[]
-  /** Chat: refuses an effort together with function tools; `explicit_none`: requires `none` with them. */
+  /**
+   * On chat completions: `refused` if the model refuses an effort together with function tools, `explicit_none` if it then
+   * requires the effort `none`.
+   */
   readonly effortBesideTools?: 'refused' | 'explicit_none'
-  /** Responses: the form of reasoning. sealed: a summary, and a seal if requested. text: as content. */
+  /**
+   * The form of reasoning in the responses format. `sealed`: a summary, and the sealed reasoning if requested. `text`: readable
+   * content.
+   */
   readonly reasoningItems?: 'sealed' | 'text'
-  /** Body fields that this model refuses (`temperature`, `max_tokens`), `prefill`, `role:system` and the like. */
+  /**
+   * What the model refuses: body fields such as `temperature` and `max_tokens`, or features such as `prefill` and `role:system`.
+   */
   readonly refuses?: readonly string[]
 }
 
 export interface PromptImage {
   readonly mediaType: string
-  /** In pixels; null for an image given by URL, which the sandbox never fetches. */
+  /** Width in pixels. Like `height`, null for an image given by URL, which the sandbox never fetches. */
   readonly width: number | null
   readonly height: number | null
 }
@@ -42,7 +50,7 @@ export interface OfferedTool {
   readonly description: string
   /** JSON Schema of the arguments. */
   readonly schema: Json
-  /** Takes plain text instead of arguments. */
+  /** Whether the tool takes plain text instead of arguments. */
   readonly freeform: boolean
 }
 
@@ -59,29 +67,29 @@ export type OutputForm =
   | { readonly kind: 'object' }
   | { readonly kind: 'schema'; readonly schema: Json }
 
-/** Values found in the prompt for free-form fields, consumed from the front. */
+/** Values found in the prompt for properties that may hold anything; each is used once, from the front. */
 export interface Hints {
   readonly strings: string[]
   readonly numbers: number[]
-  /** Values for properties of these names, wherever they occur. */
+  /** Values for properties with these names, at any depth. */
   readonly given?: ReadonlyMap<string, Json>
 }
 
-/** Reasoning tokens of a model that reasons without a given amount. */
+/** Reasoning tokens of a model that reasons without being told how much. */
 export const DEFAULT_REASONING_TOKENS = 40
 
-/** A prompt as the sandbox read it, from any format. */
+/** A prompt as the sandbox understands it, whichever format it came in. */
 export interface Prompt {
   readonly model: string
   readonly facts: ModelFacts
   readonly systemText: string
-  /** The user's own text in the last turn, without the client's additions; '' without a user turn. */
+  /** The user's own text in the last turn, without the client's additions; '' when there is no user turn. */
   readonly userText: string
-  /** The last of the user's texts: what the reply is about. */
+  /** The user's last text, which the reply is about. */
   readonly request: string
-  /** The working directory according to the client. */
+  /** The working directory that the client mentions; null when it mentions none. */
   readonly directory: string | null
-  /** Tool results in the last turn; empty when it has none. */
+  /** Tool results in the last turn. */
   readonly outcomes: readonly ToolOutcome[]
   readonly turns: number
   readonly images: readonly PromptImage[]
@@ -90,9 +98,9 @@ export interface Prompt {
   readonly toolChoice: ToolChoice
   readonly parallelCalls: boolean
   readonly outputForm: OutputForm
-  /** Most reasoning tokens; 0 when none were requested. */
+  /** Most reasoning tokens that the reply may have; 0 when none were requested. */
   readonly reasoningTokensMax: number
-  /** Most output tokens, reasoning included; null: the model's own limit. */
+  /** Most output tokens, reasoning included; null: only the model's own limit applies. */
   readonly outputTokensMax: number | null
   readonly stopSequences: readonly string[]
   readonly inputTokens: number
@@ -101,19 +109,19 @@ export interface Prompt {
 
 export interface PlannedCall {
   readonly name: string
-  /** The input is plain text. */
+  /** Whether the input is plain text. */
   readonly freeform: boolean
   readonly input: Json
-  /** The arguments as JSON, or the plain text; truncated when `complete` is false. */
+  /** The arguments as JSON, or the plain text. Truncated when `complete` is false. */
   readonly argumentsText: string
   readonly complete: boolean
 }
 
 export interface ReplyUsage {
   readonly inputTokens: number
-  /** Part of `inputTokens` reported as coming from the prompt cache. */
+  /** How many of the `inputTokens` are reported as read from the prompt cache. */
   readonly cachedTokens: number
-  /** Reasoning included. */
+  /** All output tokens, including reasoning. */
   readonly outputTokens: number
   readonly reasoningTokens: number
 }
@@ -128,24 +136,24 @@ export interface ReplyPlan {
   readonly stop: StopCause
   readonly stopSequence: string | null
   readonly usage: ReplyUsage
-  /** False when the prompt asked for a reply without usage. */
+  /** False when the prompt asked for a reply that reports no usage. */
   readonly reportsUsage: boolean
 }
 
-/** A piece of a streamed reply: text for the wire, and its number of tokens, for the pace. */
+/** A piece of a streamed reply: what goes over the wire, and how many tokens it stands for, which sets the pace. */
 export interface StreamStep {
   readonly wire: string | Buffer
   readonly tokens: number
 }
 
-/** A refusal in the provider's own words; the format determines the body. */
+/** A refusal in the provider's own words. The format decides what its body looks like. */
 export class ProviderError extends Error {
   readonly status: number
   readonly type: string
   readonly param: string | null
   readonly code: string | null
   readonly retryAfterSeconds: number | null
-  /** Machine-readable `error.details` of the messages format. */
+  /** Goes into `error.details` of the messages format. */
   readonly details: JsonObject | null
 
   constructor(status: number, type: string, message: string, extra: ProviderErrorExtra = {}) {
@@ -166,7 +174,7 @@ interface ProviderErrorExtra {
   readonly details?: JsonObject | null
 }
 
-/** A 400 in the provider's own words. */
+/** Makes a 400 in the provider's own words. */
 export function invalid(message: string, extra: ProviderErrorExtra = {}): ProviderError {
   return new ProviderError(400, 'invalid_request_error', message, extra)
 }

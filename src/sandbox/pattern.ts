@@ -1,21 +1,18 @@
-/**
- * Generates a short string that a simple regular expression accepts: literals, classes, groups, alternatives,
- * quantifiers.
- */
+/** Generates a short string that matches a simple regular expression: literals, classes, groups, alternatives, quantifiers. */
 
 interface Lengths {
   readonly lengthMin: number
   readonly lengthMax: number
 }
 
-/** Stands for "unlimited": open quantifiers grow up to this if `lengthMin` requires more. */
+/** Limit for quantifiers without one, which repeat more often when `lengthMin` requires it. */
 const REPEATS_MAX = 4_096
 const DEPTH_MAX = 50
 
 class Reader {
   readonly source: string
   position = 0
-  /** Characters that open quantifiers still have to supply. */
+  /** Number of characters that open quantifiers still have to add. */
   missing: number
 
   constructor(source: string, missing: number) {
@@ -34,7 +31,7 @@ class Reader {
   }
 }
 
-/** Look-around and back-references are ignored; such patterns may get a string that they reject. */
+/** A string that matches the pattern. Look-around and back-references are ignored, so a pattern with those may not match. */
 export function patternString(pattern: string, lengths: Lengths): string {
   const shortest = readAlternatives(new Reader(pattern, 0), 0)
   const missing = Math.min(lengths.lengthMin - shortest.length, REPEATS_MAX)
@@ -79,7 +76,7 @@ function readUnit(reader: Reader, depth: number): string {
   return skipped ? '' : inner
 }
 
-/** True for look-around, whose text is not part of the string. */
+/** Reads what follows a group's opening parenthesis. True for look-around, which contributes nothing to the string. */
 function readGroupHead(reader: Reader): boolean {
   if (reader.next !== '?') return false
   const head =

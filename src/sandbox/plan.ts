@@ -1,4 +1,4 @@
-/** Plans a reply: reasoning, text, tool calls, where it stops and what it costs in tokens. */
+/** Plans a reply: its reasoning, text and tool calls, where it stops, and what it costs in tokens. */
 
 import { countTokens, tokenPieces } from '../lib/tokens.ts'
 import { closingCall, planCalls } from './call-plan.ts'
@@ -9,9 +9,9 @@ import { instanceOf } from './schema-instance.ts'
 import { withoutWords, wordNumber } from './words.ts'
 
 export interface PlanLimits {
-  /** Most tokens of a reply, whatever was requested. */
+  /** Longest reply in tokens, whatever the client requests. */
   readonly replyTokensMax: number
-  /** Characters of the prompt, and of each tool result, that a reply echoes. */
+  /** How many characters a reply echoes of the prompt, and of each tool result. */
   readonly echoCharactersMax: number
 }
 
@@ -73,7 +73,7 @@ function reasoningText(prompt: Prompt, language: Language): string {
   return sentences.join(' ')
 }
 
-/** Empty, unless the prompt asks for a certain length. */
+/** Text before tool calls: none, unless the prompt asks for a certain length. */
 function textBeforeCalls(prompt: Prompt, language: Language, limits: PlanLimits): string {
   const tokens = wordNumber(prompt.words, 'tokens')
   return tokens === null ? '' : ofLength('', Math.min(tokens, limits.replyTokensMax), SENTENCES[language].filler)
@@ -147,7 +147,7 @@ function cutAtStop(text: string, stopSequences: readonly string[]): { text: stri
   return { text: text.slice(0, cut), sequence }
 }
 
-/** The longest prefix of `text` with at most `tokensMax` tokens. */
+/** The longest prefix of `text` with at most `tokensMax` tokens. `isShort` tells whether anything was cut off. */
 export function cutTokens(text: string, tokensMax: number): { text: string; tokens: number; isShort: boolean } {
   let tokens = 0
   let characters = 0
@@ -171,7 +171,7 @@ function cutPiece(piece: string, tokensMax: number): string {
   return ''
 }
 
-/** The calls that fit; the one that crosses the budget is truncated, and later ones are dropped. */
+/** The calls that fit into the token budget. The first that does not fit is truncated, and those after it are dropped. */
 function keepCalls(calls: readonly PlannedCall[], tokensMax: number) {
   const kept: PlannedCall[] = []
   let tokens = 0

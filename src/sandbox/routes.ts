@@ -8,7 +8,7 @@ import type { ErrorFormat, WireFormat } from './format.ts'
 import { messagesErrors } from './messages/errors.ts'
 import { invalid } from './model.ts'
 
-/** What an endpoint may know about the upstream that the sandbox replaces. */
+/** What an endpoint can find out about the upstream that the sandbox stands in for. */
 export interface UpstreamView {
   readonly lookUp: ModelLookup
   readonly modelNames: readonly string[]
@@ -16,13 +16,13 @@ export interface UpstreamView {
 
 export interface Route {
   readonly method: 'POST' | 'GET'
-  /** Matches the rest of a path after the upstream's id. */
+  /** Matches the part of a path after the upstream's id. */
   readonly path: RegExp
   readonly errors: ErrorFormat
   answer(exchange: Exchange, upstream: UpstreamView, match: RegExpExecArray): Promise<void>
 }
 
-/** Create them once per sandbox, because the responses format remembers responses. */
+/** Creates the routes; each sandbox needs its own, because the responses format remembers responses. */
 export function createRoutes(): Route[] {
   let responses: WireFormat | null = null
   return [
@@ -54,7 +54,7 @@ function apiRoute(path: RegExp, answer: Route['answer']): Route {
   return { method: 'POST', path, errors: chatErrors, answer }
 }
 
-/** If the path has groups, they hold the model and whether to stream, instead of the body. */
+/** A route of a chat format. Groups in `path` capture the model and whether to stream; without groups, both are in the body. */
 function textRoute(path: RegExp, errors: ErrorFormat, load: () => Promise<WireFormat>): Route {
   return {
     method: 'POST',
@@ -71,7 +71,7 @@ function textRoute(path: RegExp, errors: ErrorFormat, load: () => Promise<WireFo
   }
 }
 
-/** A badly encoded name stays as it is, and will be an unknown model. */
+/** Decodes a model name. A badly encoded one stays as it is and will be an unknown model. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name)
@@ -80,7 +80,7 @@ function decoded(name: string): string {
   }
 }
 
-/** Answers with a single list that both SDK families can read. */
+/** Lists models in a form that both SDK families can read. */
 async function answerModels(exchange: Exchange, { modelNames }: UpstreamView): Promise<void> {
   const data = modelNames.map(id => ({
     id,

@@ -1,4 +1,4 @@
-/** Generates an instance of a JSON Schema: tool arguments and structured replies that validate. */
+/** Generates valid instances of a JSON Schema, for tool arguments and structured replies. */
 
 import { isObject, type Json, type JsonObject, listOf } from './json.ts'
 import type { Hints } from './model.ts'
@@ -6,7 +6,7 @@ import { numberFor, stringFor } from './schema-scalars.ts'
 
 const LIMITS = { depth: 24, nodes: 5_000, items: 200 } as const
 
-/** Flags that make a tool ask people for approval, or act without limits. */
+/** Names of flags that make a tool ask people for approval, or act without limits. */
 const RISKY_SWITCH = /approval|background|force|dangerous/i
 
 interface Walk {
@@ -15,7 +15,10 @@ interface Walk {
   nodesLeft: number
 }
 
-/** Fills required properties only. Contradictory schemas, and those that exceed the limits, get a best effort. */
+/**
+ * Generates an instance that has only the required properties. For contradictory schemas, and for those that exceed the limits,
+ * it may be invalid.
+ */
 export function instanceOf(schema: Json, hints: Hints): Json {
   return build(schema, 'value', 0, { root: schema, hints, nodesLeft: LIMITS.nodes })
 }
@@ -81,7 +84,7 @@ function flatten(schema: JsonObject, walk: Walk, hops: number): JsonObject {
   return flat
 }
 
-/** Both schemas must be flat. */
+/** Merges two schemas without `$ref` and `allOf`. */
 function mergeSchemas(left: JsonObject, right: Json | undefined): JsonObject {
   if (!isObject(right)) return left
   const merged: JsonObject = { ...left, ...right }
@@ -166,7 +169,7 @@ function buildArray(schema: JsonObject, name: string, depth: number, walk: Walk)
   return items
 }
 
-/** A different value where `uniqueItems` requires one: the next enum value, number or string. */
+/** A value that has not occurred yet, where `uniqueItems` requires one: the next enum value, number or string. */
 function unlike(item: Json, itemSchema: Json | undefined, seen: Set<string>, walk: Walk): Json {
   const options = isObject(itemSchema) ? listOf(flatten(itemSchema, walk, 0).enum) : []
   let other = item
@@ -189,7 +192,7 @@ function variation(item: JsonObject, number: number): JsonObject {
   return {}
 }
 
-/** Prefers non-null and, deep down, alternatives without further objects, so that recursion ends. */
+/** Picks an alternative other than null; deep down, one without further objects, so that recursion ends. */
 function pickOption(options: readonly Json[], depth: number, walk: Walk): Json {
   const flat = options.map(option => (isObject(option) ? flatten(option, walk, 0) : option))
   const useful = flat.filter(option => isObject(option) && typeOf(option) !== 'null')
@@ -221,7 +224,7 @@ function typeOf(schema: JsonObject): string {
   return 'string'
 }
 
-/** A pointer within the same document (`#`, `#/$defs/a`, `#name`); others are unsupported. */
+/** Resolves a reference within the same document (`#`, `#/$defs/a`, `#name`); undefined for other references. */
 function resolve(root: Json, reference: string): Json | undefined {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined

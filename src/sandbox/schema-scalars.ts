@@ -1,4 +1,4 @@
-/** Strings and numbers for a JSON Schema: from the prompt if possible, else from format, pattern and name. */
+/** Strings and numbers for a JSON Schema: taken from the prompt if possible, else made to fit format, pattern and name. */
 
 import type { JsonObject } from './json.ts'
 import type { Hints } from './model.ts'
@@ -30,7 +30,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   byte: 'c2FuZGJveA==',
 }
 
-/** Harmless values for names that a tool may act on. */
+/** Harmless values for properties with such names, because a tool may act on them. */
 const BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/command|cmd|script/i, 'echo sandbox'],
   [/url|uri|link/i, 'https://example.com/sandbox'],
@@ -52,7 +52,7 @@ export function stringFor(schema: JsonObject, name: string, hints: Hints): strin
   return fitLength(hint ?? named ?? `sandbox ${name}`, { lengthMin, lengthMax })
 }
 
-/** A number within its bounds that is a multiple of `multipleOf` and, for integers, whole. */
+/** A number within the schema's bounds that is a multiple of `multipleOf` and, for integers, whole. */
 export function numberFor(schema: JsonObject, hints: Hints): number {
   const whole = schema.type === 'integer'
   const step = typeof schema.multipleOf === 'number' && schema.multipleOf > 0 ? schema.multipleOf : whole ? 1 : 0

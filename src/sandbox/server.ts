@@ -1,4 +1,4 @@
-/** The sandbox: a double of the gateway's providers on a loopback port, which needs none of their credentials. */
+/** The sandbox: stands in for the gateway's providers on a loopback port, so that no credentials are needed. */
 
 import type { AddressInfo } from 'node:net'
 import { createHttpServer } from '../lib/http-server.ts'
@@ -25,24 +25,24 @@ export const SANDBOX_LIMITS: SandboxLimits = {
 }
 
 export interface SandboxOptions {
-  /** Looks up a model by the upstream's own name; null: the provider has no such model (404). */
+  /** Looks up a model by the upstream's own name for it; null: the provider has no such model (404). */
   readonly modelFacts: (upstreamId: string, upstreamModel: string) => ModelFacts | null
-  /** Names for the model list of an upstream. */
+  /** Models that an upstream lists. */
   readonly modelNames?: (upstreamId: string) => readonly string[]
-  /** 0 or absent: a free port. Listens on the loopback address only. */
+  /** Port on the loopback address; 0 or absent: any free port. */
   readonly port?: number
   readonly pace?: Partial<Pace>
   readonly limits?: Partial<SandboxLimits>
 }
 
 export interface Sandbox {
-  /** Without a trailing slash; an upstream's base URL is `<url>/<upstream id>`. */
+  /** Base URL, without a trailing slash. The base URL of an upstream is `<url>/<upstream id>`. */
   readonly url: string
-  /** Aborts open replies. */
+  /** Stops the sandbox and aborts open replies. */
   close(): Promise<void>
 }
 
-/** Rejects when the port is taken. */
+/** Starts a sandbox. Rejects when the port is taken. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const pace = { ...SANDBOX_PACE, ...options.pace }
   const limits = { ...SANDBOX_LIMITS, ...options.limits }
@@ -54,7 +54,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   server.maxConnections = limits.connectionsMax
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    // Use a socket of its own even in a cluster worker, whose other sockets are shared through the supervisor.
+    // Opens a separate socket even in a cluster worker, whose sockets are otherwise shared through the supervisor.
     server.listen({ port: options.port ?? 0, host: '127.0.0.1', exclusive: true }, resolve)
   })
   const { port } = server.address() as AddressInfo
@@ -91,7 +91,7 @@ async function handle(exchange: Exchange, table: readonly Route[], options: Sand
   }
 }
 
-/** Any key is accepted, but there must be one. Signatures are verified. */
+/** Whether the request carries any API key. AWS signatures are checked elsewhere. */
 function hasCredentials(exchange: Exchange): boolean {
   return ['x-api-key', 'authorization', 'api-key'].some(name => exchange.header(name).replace(/^Bearer\s*/, '') !== '')
 }

@@ -1,4 +1,4 @@
-/** Sends a stream at a model's pace, and breaks it where a prompt word says so. */
+/** Sends a stream at a model's pace, and breaks it where a `sandbox:` word says so. */
 
 import { once } from 'node:events'
 import type { Exchange } from './exchange.ts'
@@ -19,8 +19,8 @@ const SLOW_TOKENS_PER_SECOND = 2
 const BEFORE_RESET_MS = 30
 
 /**
- * Ends when everything is sent, when the client has gone, or after a requested fault. Never throws because a client
- * left.
+ * Resolves when everything is sent, when the client disconnects, or after a requested fault. Never rejects because the client
+ * disconnected.
  */
 export async function sendStream(
   exchange: Exchange,

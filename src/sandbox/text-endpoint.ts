@@ -1,4 +1,4 @@
-/** Answers one call of a chat format: check, read, plan, send. */
+/** Answers one call in a chat format: checks, reads, plans, sends. */
 
 import { lookUpModel, type ModelLookup, parseBody } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
@@ -15,7 +15,7 @@ export interface TextOptions {
   readonly fromPath: JsonObject
 }
 
-/** Throws ProviderError for every refusal. */
+/** Answers one call. Rejects with ProviderError for every refusal. */
 export async function answerText(exchange: Exchange, format: WireFormat, options: TextOptions): Promise<void> {
   const sent = parseBody(await exchange.body(), format)
   for (const field of Object.keys(options.fromPath)) {

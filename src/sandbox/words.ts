@@ -1,4 +1,4 @@
-/** The prompt words that make the sandbox misbehave on request: one table for parsing and help text. */
+/** The `sandbox:` words in a prompt that make the sandbox misbehave: one table for parsing and help text. */
 
 interface WordRow {
   readonly word: string
@@ -87,19 +87,19 @@ export const WORDS = [
 
 export type Word = (typeof WORDS)[number]['word']
 
-/** Words found in a prompt, with their values; '' for none. */
+/** The `sandbox:` words found in a prompt, with their values; '' for a word without one. */
 export type FoundWords = ReadonlyMap<Word, string>
 
 export class UnknownWordError extends Error {}
 
 const IN_TEXT = /(?<![\w/:-])sandbox:([a-z][a-z-]*)(?:=([A-Za-z0-9_.:-]*[A-Za-z0-9_-]))?/g
 
-/** The text as a model should see it. */
+/** The text without `sandbox:` words, as a model should see it. */
 export function withoutWords(text: string): string {
   return text.replaceAll(IN_TEXT, '')
 }
 
-/** Reads `sandbox:word` and `sandbox:word=value`. Throws UnknownWordError for a near miss of a known word. */
+/** Finds `sandbox:word` and `sandbox:word=value` in a text. Throws UnknownWordError for a misspelt word. */
 export function readWords(text: string): FoundWords {
   const found = new Map<Word, string>()
   for (const match of text.matchAll(IN_TEXT)) {
@@ -117,13 +117,13 @@ export function readWords(text: string): FoundWords {
   return found
 }
 
-/** A word's value as a whole number; null when it is absent or has none. */
+/** A word's value as a whole number; null when the word is absent or has no value. */
 export function wordNumber(words: FoundWords, word: Word): number | null {
   const value = words.get(word)
   return value === undefined || value === '' ? null : Number(value)
 }
 
-/** The table as Markdown, for the documentation and the help page. */
+/** The table of `sandbox:` words as Markdown, for the documentation and the help page. */
 export function wordsTable(): string {
   const rows = WORDS.map((row: WordRow) => {
     const values = row.value === null ? '' : row.value
@@ -138,7 +138,7 @@ function fits(row: WordRow, value: string): boolean {
   return row.pattern?.test(value) ?? false
 }
 
-/** Whether a word is one or two letters away from a known one; anything else is ordinary text. */
+/** Whether an unknown word differs from a known one by one or two letters; other text is left alone. */
 function isMisspelt(word: string): boolean {
   return WORDS.some(row => row.word.length > 3 && editDistance(word, row.word) <= 2)
 }

@@ -1,19 +1,19 @@
-/** Counts calls by entry, upstream, endpoint and status. Costs two look-ups and a few additions per call. */
+/** Counts calls by entry, upstream, endpoint and status, at the cost of two look-ups and a few additions per call. */
 
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import { counter, type Family, Histogram, histogram, type Labels } from '../lib/metrics.ts'
 import type { CallObserver, EndedCall } from '../pipeline/call.ts'
 
-/** Label of calls that ended before a model was chosen, or before an upstream was tried. */
+/** Label for calls that ended before a model was chosen, or before an upstream was tried. */
 const NONE = 'none'
 const CALL_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600]
 const FIRST_BYTE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60]
-/** Providers and outcomes come from the code; the bound guards against mistakes. */
+/** All provider and outcome names come from the code; this limit only guards against mistakes in it. */
 const NOTIFICATION_KINDS_MAX = 500
 
 type StatusClass = '2xx' | '4xx' | '499' | '5xx'
 
-/** 499: the client left, which says nothing about the gateway. */
+/** 499 is a class of its own: the client disconnected, which says nothing about the gateway. */
 function classOf(status: number): StatusClass {
   if (status < 400) return '2xx'
   if (status === 499) return '499'
@@ -26,10 +26,10 @@ interface Cell {
   readonly firstByteSeconds: Histogram
 }
 
-/** What one entry has used at one upstream. */
+/** What calls to one entry have used at one upstream. */
 interface Use {
   readonly labels: Labels
-  /** Calls by endpoint and status class. */
+  /** Call counts by endpoint and status class. */
   readonly cells: Map<string, Map<StatusClass, Cell>>
   inputTokens: number
   cachedInputTokens: number
@@ -37,13 +37,13 @@ interface Use {
   reasoningTokens: number
   images: number
   estimated: number
-  /** In µVND; exact as a number up to 9·10⁹ VND. */
+  /** In µVND; a number holds up to 9·10⁹ VND exactly. */
   upstreamCost: number
   upstreamCostUnknown: number
 }
 
 export class CallMetrics implements CallObserver {
-  /** By entry, then by upstream; bounded by the catalogue. */
+  /** By entry, then by upstream; the catalogue bounds how many there are. */
   readonly #uses = new Map<string, Map<string, Use>>()
   readonly #failovers = new Map<string, number>()
   readonly #errors = new Map<ErrorCode, number>()

@@ -1,6 +1,6 @@
 /**
- * Metrics that only the database knows: old holds, unmatched transfers, late alerts, and the periodic audit. All processes of a
- * database report the same values. A scrape never waits for the database: it gets the last values read.
+ * Metrics that only the database knows: old holds, unmatched transfers, late alerts, and the periodic audit. All processes on
+ * one database report the same values. A scrape never waits for the database; it gets the values read last.
  */
 
 import { overdueSeconds } from '../alerts/delivery-counts.ts'
@@ -18,18 +18,18 @@ export interface DatabaseMetricsOptions {
   readonly report: (event: { level: 'error' | 'warn'; message: string; cause?: unknown }) => void
   /** Shortest pause between two reads, in ms. */
   readonly everyMs?: number
-  /** Pause between two audits, in whichever process, in ms; 0: no audits. */
+  /** Pause between two audits, whichever process makes them, in ms; 0 turns audits off. */
   readonly auditEveryMs: number
   /**
-   * How old the last full audit may be, in ms, for the next one to continue from it. Default 0: every audit reads the whole
-   * journal.
+   * For how long audits may continue from the last full one, in ms; then the next reads the whole journal. By default 0: every
+   * audit is a full one.
    */
   readonly auditFullEveryMs?: number
 }
 
 const HOLDS = `select count(*)::integer as holds,
   coalesce(extract(epoch from now() - min(opened_at)), 0)::double precision as oldest_seconds from hold`
-/** A full audit reads every row of the journal. */
+/** Longest time for an audit. A full one reads every row of the journal. */
 const AUDIT_TIMEOUT_MS = 3_600_000
 /** How often a process checks whether an audit is due. */
 const AUDIT_CHECK_MS = 60_000
@@ -73,7 +73,7 @@ export class DatabaseMetrics {
     this.#schedule()
   }
 
-  /** Refreshes old values in the background, for the next scrape. */
+  /** Returns the values read last, and starts a read in the background if they are old. */
   families(): readonly Family[] {
     const { everyMs = 15_000 } = this.#options
     if (this.#snapshot === null || Date.now() - this.#snapshot.atSeconds * 1000 >= everyMs) void this.refresh()
@@ -81,13 +81,13 @@ export class DatabaseMetrics {
     return [...snapshotFamilies(this.#snapshot), ...server, ...auditFamilies(this.#audited)]
   }
 
-  /** Reads the database now, or joins the read under way. */
+  /** Reads the database now, or waits for the read in progress. */
   refresh(): Promise<void> {
     this.#reading ??= this.#closed ? Promise.resolve() : this.#readSafely()
     return this.#reading
   }
 
-  /** Audits now. */
+  /** Audits now, after any audit in progress. */
   audit(): Promise<void> {
     this.#auditing = this.#auditing.then(() => this.#auditSafely())
     return this.#auditing
@@ -96,7 +96,7 @@ export class DatabaseMetrics {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
-    // Aborts a running audit.
+    // Aborts an audit in progress.
     await this.#sql.end({ timeout: 0 }).catch(() => {})
     await Promise.all([this.#reading, this.#auditing])
   }
@@ -150,7 +150,7 @@ export class DatabaseMetrics {
     this.#timer.unref()
   }
 
-  /** One process audits on behalf of all. */
+  /** Audits if it is due and no other process has taken the lease. */
   async #auditOnLease(): Promise<void> {
     const query = (statement: string, parameters: string[]) => this.#sql.unsafe(statement, parameters)
     const lease = { task: 'audit', everyMs: this.#options.auditEveryMs }

@@ -9,11 +9,11 @@ const MICRO = 1_000_000
 
 export interface LedgerSource {
   readonly state: LedgerState
-  /** True when Postgres answered the last request. */
+  /** Whether the ledger's last statement got a response from Postgres. */
   readonly available: boolean
-  /** The ledger's reports, by code. */
+  /** How often the ledger has reported each code. */
   readonly events: ReadonlyMap<string, number>
-  /** Pools outside the ledger. */
+  /** Connection pools outside the ledger. */
   readonly pools: readonly PoolLoad[]
   readonly spoolDir: string
 }

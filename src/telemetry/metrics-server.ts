@@ -1,4 +1,4 @@
-/** `GET /metrics` on its own port, which must not be public. */
+/** Serves `GET /metrics` on a separate port, which must not be public. */
 
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ export interface MetricsServerOptions {
   readonly host: string
   /** 0 picks a free port. */
   readonly port: number
-  /** Reads the metrics for a scrape. */
+  /** Renders the metrics for one scrape. */
   readonly text: () => Promise<string>
   readonly report: (event: { level: 'error'; message: string; cause?: unknown }) => void
 }

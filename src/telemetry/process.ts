@@ -1,4 +1,4 @@
-/** Metrics of Node and the kernel about this process, under the names that Node dashboards expect. */
+/** Metrics of this process from Node and the kernel, under the names that Node dashboards expect. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import {
@@ -11,7 +11,7 @@ import {
 } from 'node:perf_hooks'
 import { counter, type Family, gauge, Histogram, histogram } from '../lib/metrics.ts'
 
-/** Pause between checks of the event loop, in ms; a check is late by as long as the loop was busy. */
+/** Pause between checks of the event loop, in ms. A check comes late by the time that the loop was busy. */
 const LOOK_MS = 10
 const NANOSECONDS = 1e9
 const MICROSECONDS = 1e6
@@ -23,7 +23,7 @@ const GC_KINDS: Readonly<Record<number, string>> = {
   [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weakcb',
 }
 
-/** What Node adds to a garbage collection entry. */
+/** What Node adds to a performance entry of a garbage collection. */
 interface CollectionEntry extends PerformanceEntry {
   readonly detail?: { readonly kind?: number }
 }
@@ -50,7 +50,7 @@ export class ProcessMetrics {
     this.#observer.disconnect()
   }
 
-  /** Event loop activity since the last call. */
+  /** All families. Event loop metrics cover the time since the last call. */
   families(): readonly Family[] {
     return [...this.#processFamilies(), ...this.#loopFamilies(), ...this.#memoryFamilies()]
   }
@@ -129,7 +129,7 @@ export class ProcessMetrics {
   }
 }
 
-/** Null where the kernel does not report it. */
+/** Number of open files; null where the kernel does not report it. */
 function openFiles(): number | null {
   try {
     return readdirSync('/proc/self/fd').length

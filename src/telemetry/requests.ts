@@ -1,13 +1,13 @@
-/** Metric families of requests before they become calls: memory for bodies, connections, in-flight slots. */
+/** Metric families of requests before they become calls: memory for bodies, connections, refusals for calls in flight. */
 
 import { counter, type Family, gauge } from '../lib/metrics.ts'
 
 export interface RequestMetrics {
-  /** One for bodies sent with keys, one for notifications and forms. */
+  /** Two elements: one for bodies sent with API keys, one for notifications and forms. */
   readonly bodies: readonly BodyMetrics[]
-  /** Connections on which the rest of a refused body is being discarded. */
+  /** Number of connections on which the rest of a refused body is being discarded. */
   readonly lingering: number
-  /** Calls refused since the start because their key had too many in flight. */
+  /** Number of calls refused since the process started because their key had too many in flight. */
   readonly refusedInFlight: number
 }
 

@@ -1,4 +1,4 @@
-/** What Postgres knows about itself and about shared work: sessions, size, background tasks. */
+/** Metrics of Postgres itself and of shared work: sessions, size, background tasks. */
 
 import type { Sql } from '../lib/database.ts'
 import { type Family, gauge, type Labels } from '../lib/metrics.ts'
@@ -30,7 +30,7 @@ export async function readServer(sql: Sql): Promise<ServerState> {
   }
 }
 
-/** `state` null: not read yet. */
+/** The families without values when `state` is null, because nothing has been read yet. */
 export function serverFamilies(state: ServerState | null): readonly Family[] {
   const known = (value: (state: ServerState) => number) => (state === null ? [] : value(state))
   const each = (pairs: (state: ServerState) => readonly (readonly [Labels, number])[]) =>

@@ -1,4 +1,4 @@
-/** Exports spans to a collector by OTLP over HTTP: OpenTelemetry's own SDK, behind a queue that counts its losses. */
+/** Exports spans to a collector with OpenTelemetry's own SDK (OTLP over HTTP), behind a queue that counts lost spans. */
 
 import {
   type HrTime,
@@ -28,28 +28,28 @@ export interface SpanRecord {
 export interface SpanMetrics {
   readonly waiting: number
   readonly sent: number
-  /** Spans that the collector rejected. */
+  /** Number of spans that could not be sent to the collector. */
   readonly failed: number
-  /** Spans dropped because the queue was full. */
+  /** Number of spans dropped because the queue was full. */
   readonly dropped: number
 }
 
 export interface SpanSink {
   add(span: SpanRecord): void
   metrics(): SpanMetrics
-  /** Sends what is queued, if that is quick. */
+  /** Sends the queued spans, if that does not take long. */
   close(): Promise<void>
 }
 
 export interface SpanSinkOptions {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Service attributes, on every span. */
+  /** Attributes of the service, which every span gets. */
   readonly attributes: Readonly<Record<string, string>>
   readonly waitingMax: number
-  /** Called when the collector stops accepting spans, and when it accepts them again. */
+  /** Called when the collector starts or stops failing. */
   readonly report: (event: { level: 'warn' | 'info'; message: string; cause?: unknown }) => void
-  /** Time for one batch, retries included, in ms. */
+  /** Longest time for sending a batch, retries included, in ms. */
   readonly sendMs?: number
 }
 
@@ -64,7 +64,7 @@ const SUCCESS = 0
 export function openSpanSink(options: SpanSinkOptions): SpanSink {
   const { url, headers, waitingMax, sendMs = 10_000 } = options
   const counts = { waiting: 0, sent: 0, failed: 0, dropped: 0 }
-  // Enough to send everything queued at once when the process stops.
+  // Enough to send all queued spans at once when the process stops.
   const concurrencyLimit = Math.ceil(waitingMax / BATCH_MAX) + 1
   const otlp = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: sendMs, concurrencyLimit })
   let isDown = false
@@ -98,7 +98,7 @@ export function openSpanSink(options: SpanSinkOptions): SpanSink {
   const resource = resourceFromAttributes(options.attributes)
   return {
     add(span) {
-      // Dropped here, so that the SDK's own queue never fills: it would drop spans without counting them.
+      // Dropped here so that the SDK's own queue never fills up: it would drop spans without counting them.
       if (counts.waiting >= waitingMax) {
         counts.dropped++
         return

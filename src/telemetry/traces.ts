@@ -1,7 +1,7 @@
 /**
- * A trace per call: one span for the client's request, and below it one per attempt, with OpenTelemetry's attributes
- * for generative AI (semantic conventions of 2026-11, open-telemetry/semantic-conventions-genai,
- * docs/gen-ai/client-inference.md). Spans are created after the call, from its metadata; never from its content.
+ * One trace per call: a span for the client's request, and below it a span per attempt, with OpenTelemetry's attributes for
+ * generative AI (semantic conventions of 2026-11, open-telemetry/semantic-conventions-genai, docs/gen-ai/client-inference.md).
+ * Spans are created after the call from its metadata, never from its content.
  */
 
 import { endpointOf } from '../endpoints/index.ts'
@@ -12,20 +12,20 @@ import type { SpanRecord, SpanSink } from './spans.ts'
 
 interface TraceContext {
   readonly traceId: string
-  /** Id of the call's own span. */
+  /** Id of the span for the whole call. */
   readonly spanId: string
-  /** The client's span, if it sent one. */
+  /** Id of the client's span; null when the client sent none. */
   readonly parentSpanId: string | null
   readonly isSampled: boolean
 }
 
-/** Version, trace, span, flags; later versions may append fields (W3C Trace Context). */
+/** Matches version, trace, span and flags; later versions may append fields (W3C Trace Context). */
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const SAMPLED = 1
 
 export interface TracesOptions {
   readonly sink: SpanSink
-  /** Share of traces that are kept, 0 to 1; decided by trace id, so that all services keep the same ones. */
+  /** Fraction of traces to keep, 0 to 1. The trace id decides, so that all services keep the same traces. */
   readonly ratio: number
 }
 
@@ -79,12 +79,12 @@ export class Traces implements CallTracer {
   }
 }
 
-/** The random half of a new id. */
+/** Uses the random half of a new UUID. */
 function newSpanId(): string {
   return uuidv7().slice(19).replace('-', '')
 }
 
-/** A trace that begins here uses its call's id, so that either can be found from the other. */
+/** Continues the client's trace. A trace that begins here uses the call's id, so that each can be found from the other. */
 function contextOf(call: Call, ratio: number): TraceContext {
   const [, version, traceId, parentSpanId, flags = '', rest] = TRACEPARENT.exec(call.header('traceparent') ?? '') ?? []
   if (traceId === undefined || parentSpanId === undefined || (version === '00' && rest !== undefined)) {
@@ -95,7 +95,7 @@ function contextOf(call: Call, ratio: number): TraceContext {
   return { traceId, spanId: newSpanId(), parentSpanId, isSampled: isWanted && isKept(traceId, ratio) }
 }
 
-/** The last 56 bits of a trace id are random (W3C Trace Context, level 2). */
+/** Decides by the last 56 bits of the trace id, which are random (W3C Trace Context, level 2). */
 function isKept(traceId: string, ratio: number): boolean {
   return Number.parseInt(traceId.slice(-14), 16) / 2 ** 56 >= 1 - ratio
 }
@@ -142,7 +142,7 @@ function attemptSpan(ended: EndedCall, attempt: Attempt, { context, spanId, isLa
   const { operation, output } = endpointOf(call.endpoint).traced
   const openedMs = call.openedAt.getTime()
   const endedMs = failure === null ? call.startedMs + latencyMs : failure.atMs
-  // A stream that broke after it began is also its provider's fault.
+  // When a stream breaks after it has begun, that too is its provider's fault.
   const error = failure?.code ?? (isLast && status >= 500 ? ended.code : null)
   return {
     name: `${operation} ${target.model}`,
@@ -154,7 +154,7 @@ function attemptSpan(ended: EndedCall, attempt: Attempt, { context, spanId, isLa
     endMs: openedMs + Math.max(startedMs, endedMs) - call.startedMs,
     attributes: {
       'gen_ai.operation.name': operation,
-      // Well-known providers are written with dots.
+      // OpenTelemetry writes the names of well-known providers with dots.
       'gen_ai.provider.name': upstream.facts.id.replaceAll('-', '.'),
       'gen_ai.request.model': target.model,
       'gen_ai.request.stream': ended.streamed,

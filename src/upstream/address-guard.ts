@@ -1,13 +1,13 @@
-/** Lets connections reach allowed addresses only: the address that is checked is the one that is connected to. */
+/** Lets connections reach only allowed addresses: the checked address is the one that is connected to. */
 
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { isPublicAddress } from './public-address.ts'
 
 export interface AddressGuardOptions {
-  /** Makes the error for a forbidden address. */
+  /** Makes the error for a connection to a forbidden address. */
   readonly refusal: () => Error
-  /** Decides which addresses may be connected to; absent: those of the public internet. */
+  /** Decides which addresses may be connected to; by default those on the public internet. */
   readonly isAllowed?: ((address: string) => boolean) | undefined
   /** Resolves a host name to all its addresses; replaced only in tests. */
   readonly resolve?: ((hostname: string) => Promise<readonly string[]>) | undefined
@@ -24,13 +24,13 @@ export class AddressGuard {
     this.#resolve = options.resolve ?? systemAddresses
   }
 
-  /** Literal addresses in a URL are never resolved, so they are checked here. Throws the refusal. */
+  /** Checks a host name that is an address, because those are never resolved. Throws the `refusal`. */
   checkLiteral(hostname: string): void {
     const address = hostname.replace(/^\[|\]$/g, '')
     if (isIP(address) !== 0 && !this.#isAllowed(address)) throw this.#options.refusal()
   }
 
-  /** For `connect.lookup`. One forbidden address among several is enough to refuse them all. */
+  /** For `connect.lookup`. A host name is refused if any of its addresses is forbidden. */
   readonly lookup: LookupFunction = (hostname, lookupOptions, callback) => {
     this.#resolve(hostname).then(
       addresses => {

@@ -1,4 +1,4 @@
-/** Builds a request to a provider from the upstream's facts. No client header is copied unless the facts name it. */
+/** Builds a request to a provider from the upstream's facts. A client header is copied only if the facts name it. */
 
 import type { Endpoint, Upstream } from '../generated/types.ts'
 import { byteText, toBuffer } from '../lib/byte-text.ts'
@@ -8,21 +8,21 @@ import type { ReachableUpstream } from './registry.ts'
 
 export interface Outgoing {
   readonly endpoint: Endpoint
-  /** The upstream's name for the model. */
+  /** What the upstream calls the model. */
   readonly model: string
   readonly body: Buffer
-  /** Headers of this call, in addition to those of the upstream. */
+  /** Headers for this call, in addition to the upstream's own. */
   readonly headers: Readonly<Record<string, string>>
-  /** Null: JSON. */
+  /** Content type of the body; null: JSON. */
   readonly contentType: string | null
-  /** Null: JSON, or an event stream. */
+  /** The `accept` header; null: JSON or, when streamed, an event stream. */
   readonly accept: string | null
   readonly streamed: boolean
-  /** The client asks to continue the last message of the body. */
+  /** Whether the body ends with an assistant message that the model should continue. */
   readonly prefilled: boolean
-  /** Beta flags to send, if the upstream takes any. */
+  /** Beta flags to send, if the upstream accepts any. */
   readonly betas: readonly string[]
-  /** Looks up a client header by its lower-case name; only headers that the facts name are read. */
+  /** Looks up a client header by its lower-case name; called only for headers that the facts name. */
   readonly clientHeader: (name: string) => string | undefined
 }
 
@@ -32,12 +32,12 @@ export interface BuiltRequest {
   readonly body: Buffer
 }
 
-/** Longest value of a forwarded header, in characters. */
+/** Client headers with longer values, in characters, are not forwarded. */
 const FORWARDED_VALUE_MAX = 2048
 const EVENT_STREAM = { plain: 'text/event-stream', bedrock: 'application/vnd.amazon.eventstream' } as const
 const STREAM_SUFFIX = '-with-response-stream'
 
-/** The request without a `sigv4` signature, which is added later. Null when the upstream does not serve the endpoint. */
+/** Builds a request; a `sigv4` signature is added later. Null when the upstream does not serve the endpoint. */
 export function buildRequest(
   upstream: ReachableUpstream,
   credential: Credential,
@@ -64,7 +64,7 @@ export function buildRequest(
   return { path, headers, body: bodyOf(facts, outgoing) }
 }
 
-/** The header with the credential itself; none when requests are signed instead. */
+/** The header that carries the credential; none when requests are signed instead. */
 export function credentialHeaders({ auth }: Upstream, { secret }: Credential): Record<string, string> {
   if (secret.kind !== 'key') return {}
   if (auth.scheme === 'x-api-key') return { 'x-api-key': secret.secret }

@@ -1,4 +1,7 @@
-/** One call to one upstream with one credential: built, signed, sent; its reply decoded to plain JSON or server-sent events. */
+/**
+ * Makes one call to one upstream with one credential: builds, signs and sends the request, and decodes the reply to plain JSON
+ * or server-sent events.
+ */
 
 import type { Cancellation } from '../lib/cancellation.ts'
 import type { PlainFault } from '../lib/fault-text.ts'
@@ -11,16 +14,16 @@ import type { UpstreamReply } from './reply.ts'
 import { send } from './send.ts'
 
 export interface CallOptions {
-  /** Time left for the whole call, in ms; the upstream's own limit applies too. */
+  /** Time left for the call as a whole, in ms; the upstream's own limit applies too. */
   readonly totalTimeoutMs: number
-  /** Largest frame of a framed stream, in bytes. */
+  /** Largest frame of a binary event stream, in bytes. */
   readonly frameBytesMax: number
   readonly signal: Cancellation
-  /** Called once when nothing more is sent or received. */
+  /** Called once, when nothing more will be sent or received. */
   readonly onClose: (fault: UpstreamFault | null) => void
 }
 
-/** A whole reply starts only when it is complete, so its first byte may take this many times as long as a stream's. */
+/** A non-streamed reply starts only when it is complete, so its first byte may take this many times as long as a stream's. */
 const WHOLE_REPLY_PATIENCE = 5
 
 export class EndpointMissingError extends Error implements PlainFault {
@@ -28,7 +31,7 @@ export class EndpointMissingError extends Error implements PlainFault {
 }
 
 /**
- * Resolves with the reply, whatever its status. Rejects with UpstreamFault when none came, and with EndpointMissingError
+ * Resolves with the reply, whatever its status. Rejects with UpstreamFault when there is no reply, and with EndpointMissingError
  * when the upstream has no path for the endpoint.
  */
 export async function callUpstream(

@@ -1,18 +1,17 @@
 /**
- * The connections to one upstream. Each carries one call at a time, and the one used last is used first. (A pool that
- * searches all connections for a free one slows down as more streams are open.)
+ * The connections to one upstream. Each carries one call at a time, and the one used last is taken first. (A pool that searches
+ * all its connections for a free one gets slower the more streams are open.)
  */
 
 import { Client } from 'undici'
 
 export interface Connection {
   readonly client: Client
-  /** Calls using it: usually one; several queue up when all connections are taken. */
+  /** Number of calls using the connection: usually one, more when all connections were taken. */
   calls: number
 }
 
 export interface ConnectionsOptions extends Client.Options {
-  /** Most connections at a time. */
   readonly connectionsMax: number
 }
 
@@ -30,14 +29,14 @@ export class Connections {
     this.#connectionsMax = connectionsMax
   }
 
-  /** Takes a connection for one call; `release` gives it back. */
+  /** Takes a connection for one call; `release` must return it. */
   take(): Connection {
     const connection = this.#free.pop() ?? this.#another()
     connection.calls++
     return connection
   }
 
-  /** Call it when the call is over, however it ended. A lost connection is reopened by its next call. */
+  /** Returns a connection when its call is over, however that ended. If it was lost, its next call reopens it. */
   release(connection: Connection): void {
     connection.calls--
     if (connection.calls === 0) this.#free.push(connection)
@@ -47,7 +46,7 @@ export class Connections {
     await Promise.all(this.#all.map(({ client }) => client.destroy()))
   }
 
-  /** A new connection, or one that is already in use, in rotation. */
+  /** A new connection or, at the limit, the next of those in use, in rotation. */
   #another(): Connection {
     if (this.#all.length >= this.#connectionsMax) return this.#all[this.#next++ % this.#all.length] as Connection
     const connection = { client: new Client(this.#origin, this.#options), calls: 0 }

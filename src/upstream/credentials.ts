@@ -1,15 +1,15 @@
-/** The credentials of one upstream: a pool, so that an operator can spread calls over several keys. */
+/** The credentials of one upstream: a pool, so that operators can spread calls over several keys. */
 
 import { inspect } from 'node:util'
 import { Circuit, type CircuitPolicy, type ReportedState, reportCircuit } from './circuit.ts'
 
-/** A secret that is sent as it is. */
+/** A secret that is sent to the provider as it is. */
 export interface KeySecret {
   readonly kind: 'key'
   readonly secret: string
 }
 
-/** A secret that signs requests. */
+/** A secret that signs requests and is never sent. */
 export interface AwsSecret {
   readonly kind: 'aws'
   readonly accessKeyId: string
@@ -27,7 +27,7 @@ export const SANDBOX_AWS_SECRET: AwsSecret = {
   sessionToken: null,
 }
 
-/** One credential, with its name in logs and its circuits. */
+/** One credential, with a name for logs and with its circuits. */
 export class Credential {
   readonly secret: Secret
   /** Names the credential in logs; contains no part of the secret. */
@@ -37,8 +37,8 @@ export class Credential {
   readonly #policy: CircuitPolicy
   readonly #nowMs: () => number
   /**
-   * Circuits by the upstream's name for the model, because providers limit each model separately. At most one for each model
-   * of the catalogue.
+   * Circuits by the upstream's names for models, because providers limit each model separately. The catalogue's models bound how
+   * many there are.
    */
   readonly #models = new Map<string, Circuit>()
 
@@ -50,12 +50,12 @@ export class Credential {
     this.circuit = new Circuit(options.policy, options.nowMs)
   }
 
-  /** The circuit of a model with this credential; null if it never failed. */
+  /** The circuit of a model with this credential; null when the model has never failed. */
   model(name: string): Circuit | null {
     return this.#models.size === 0 ? null : (this.#models.get(name) ?? null)
   }
 
-  /** The circuit of a model with this credential, created if needed. */
+  /** The circuit of a model with this credential, created when missing. */
   watchModel(name: string): Circuit {
     const known = this.#models.get(name)
     if (known !== undefined) return known
@@ -88,10 +88,10 @@ export interface CredentialStatus {
 
 export class CredentialPool {
   readonly #credentials: readonly Credential[]
-  /** Every secret of the pool, for masking in the provider's texts; never displayed. */
+  /** Every secret of the pool, to be masked in the provider's texts; never displayed. */
   readonly secrets: readonly string[]
 
-  /** Throws RangeError without a credential. */
+  /** Throws RangeError when there is no credential. */
   constructor(credentials: readonly Credential[]) {
     if (credentials.length === 0) throw new RangeError('a pool needs at least one credential')
     this.#credentials = credentials
@@ -103,8 +103,8 @@ export class CredentialPool {
   }
 
   /**
-   * All credentials in the order in which a caller should try them. The order of a caller is stable, so that the
-   * provider's prompt cache hits; callers whose first choice is cooling down spread over the others.
+   * All credentials, in the order in which a caller should try them. A caller's order is stable, which lets the provider's
+   * prompt cache hit; callers whose first choice is cooling down spread over the others.
    */
   orderFor(callerId: number): readonly Credential[] {
     if (this.#credentials.length === 1) return this.#credentials
@@ -125,7 +125,7 @@ export class CredentialPool {
   }
 }
 
-/** Maps two numbers deterministically to an evenly distributed number in [0, 1) (MurmurHash3's finaliser). */
+/** Maps two numbers to a number in [0, 1): always the same one, but evenly distributed (MurmurHash3's finaliser). */
 export function mixed(first: number, second: number): number {
   let hash = (Math.imul(first, 0x9e3779b1) ^ Math.imul(second + 1, 0x85ebca77)) >>> 0
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

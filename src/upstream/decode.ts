@@ -1,4 +1,4 @@
-/** Decodes replies before they can be read: compressed ones and framed streams. */
+/** Decodes compressed replies and binary event streams, so that they can be read. */
 
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
@@ -14,8 +14,8 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 }
 
 /**
- * Undoes the reply's content coding. We ask for `identity`, so this is for providers and proxies that ignore it. The
- * reader of the body caps the decoded bytes. An unknown or chained coding is a fault of the reply.
+ * Undoes the reply's content coding. We ask for `identity`, so this is for providers and proxies that ignore that. Whoever reads
+ * the body must limit the decoded bytes. An unknown coding, or several, is a fault of the reply.
  */
 export function decoded(reply: UpstreamReply): UpstreamReply {
   const coding = reply.header('content-encoding').trim().toLowerCase()
@@ -65,12 +65,12 @@ export function decoded(reply: UpstreamReply): UpstreamReply {
   return plain
 }
 
-/** Turns bytes into other bytes, synchronously. */
+/** Converts chunks of bytes synchronously. */
 export interface BodyDecoder {
   push(chunk: Buffer): Buffer
-  /** Why decoding stopped; null while nothing is wrong. */
+  /** Why decoding stopped; null if it has not. */
   readonly fault: UpstreamFault | null
-  /** No more input; throws UpstreamFault if something is missing. */
+  /** Called after the last chunk. Throws UpstreamFault if something is missing. */
   end(): void
 }
 

@@ -2,7 +2,7 @@
 
 import type { PlainFault } from '../lib/fault-text.ts'
 
-/** `unread`: the client did not read the reply in time; the provider is not to blame. */
+/** With `unread`, the client did not read the reply in time, so the provider is not to blame. */
 export type FaultKind = 'connect' | 'timeout' | 'reset' | 'aborted' | 'unread' | 'oversized' | 'garbage'
 
 const KIND_OF_CODE: Readonly<Record<string, FaultKind>> = {
@@ -32,7 +32,7 @@ export class UpstreamFault extends Error implements PlainFault {
     this.kind = kind
   }
 
-  /** Converts any error of undici or the socket to a fault. */
+  /** Converts any error of undici or of a socket to a fault. */
   static from(error: unknown): UpstreamFault {
     if (error instanceof UpstreamFault) return error
     const { code = '', name = '' } = error instanceof Error ? (error as NodeJS.ErrnoException) : {}

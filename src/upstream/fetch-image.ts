@@ -1,6 +1,6 @@
 /**
- * Fetches an image from a URL that a client gave, and nothing else. Addresses are checked at the moment of connecting,
- * redirects are followed one by one with the same checks, and bytes, time and concurrency are bounded.
+ * Fetches an image from a URL that a client gave, and nothing else. Addresses are checked at the moment of connecting, redirects
+ * are followed one by one with the same checks, and bytes, time and concurrency are limited.
  */
 
 import { Agent, type Dispatcher, request } from 'undici'
@@ -10,9 +10,9 @@ import { type PictureType, pictureType } from '../lib/picture.ts'
 import { AddressGuard } from './address-guard.ts'
 
 export interface ImageFetchOptions {
-  /** Largest image, in bytes. */
+  /** Size limit of an image, in bytes. */
   readonly bytesMax: number
-  /** Most time for a fetch, from the first DNS lookup to the last byte, redirects included, in ms. */
+  /** Time limit of a fetch, from the first DNS lookup to the last byte, redirects included, in ms. */
   readonly timeoutMs: number
   readonly redirectsMax: number
   /** Most concurrent fetches in this process. */
@@ -33,21 +33,21 @@ export interface FetchedImage {
 export interface ImageCall {
   readonly field: string
   readonly signal: AbortSignal
-  /** Bytes that all fetches of one call may still use together; each fetch deducts its own. */
+  /** How many bytes all fetches of one call may still use together; each fetch deducts its own. */
   readonly budget: { bytesLeft: number }
 }
 
 export interface ImageFetcher {
   /**
-   * `field` names the URL's place in the request for error messages. Throws GatewayError `invalid_request` or
-   * `request_too_large`; messages reveal nothing about the internal network.
+   * Fetches one image. Error messages call the URL by its place in the request, `field`, and reveal nothing about the internal
+   * network. Rejects with GatewayError `invalid_request` or `request_too_large`.
    */
   fetch(url: string, call: ImageCall): Promise<FetchedImage>
   readonly queue: QueueLoad
   close(): Promise<void>
 }
 
-/** Why a fetch was refused; the text is for the client. */
+/** Why the gateway refused to fetch an image; the text is for the client. */
 class Refusal extends Error {
   readonly code: 'invalid_request' | 'request_too_large'
 
@@ -110,7 +110,7 @@ function gatewayErrorOf(error: unknown, field: string): GatewayError {
   })
 }
 
-/** The refusal, even if undici wrapped it. */
+/** Finds the refusal in an error, even if undici wrapped it. */
 function refusalOf(error: unknown): Refusal | null {
   for (let depth = 0, at = error; at instanceof Error && depth < 4; depth++, at = at.cause) {
     if (at instanceof Refusal) return at
@@ -190,7 +190,7 @@ async function readImage(response: Dispatcher.ResponseData, { options, budget }:
   }
 }
 
-/** Closes the connection. Without a listener, the destroyed body's error would end the process. */
+/** Closes the connection. The listener is needed because the destroyed body's error would otherwise end the process. */
 function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => {})
   body.destroy()

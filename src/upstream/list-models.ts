@@ -1,4 +1,4 @@
-/** Lists a provider's models, page by page and bounded. Only ids and dates are kept. */
+/** Lists a provider's models, page by page and within limits. Only their ids and dates are kept. */
 
 import { Canceller } from '../lib/cancellation.ts'
 import { isObject, parseJson } from '../lib/json.ts'
@@ -16,16 +16,16 @@ export interface ListedModel {
 }
 
 export interface ListLimits {
-  /** Limit for all pages together. */
+  /** Time limit for all pages together. */
   readonly timeoutMs: number
   readonly pageBytesMax: number
   readonly pagesMax: number
 }
 
-/** Why the list could not be read. The text contains no address, no credential and nothing written by the provider. */
+/** Says why the list could not be read. The text contains no address, no credential and nothing that the provider wrote. */
 export class ModelListError extends Error {}
 
-/** Rejects with ModelListError. The upstream must have a path for the list. */
+/** Lists an upstream's models. The upstream must have a path for the list. Rejects with ModelListError. */
 export async function listModels(
   upstream: ReachableUpstream,
   credential: Credential,
@@ -102,9 +102,9 @@ const FAULTS: Readonly<Record<string, string>> = {
   oversized: 'its answer is too large',
 }
 
-/** Longest id in characters; longer ones are ignored. */
+/** Longer ids, in characters, are ignored. */
 const ID_MAX = 256
-/** Some providers prefix each id with the name of the collection. */
+/** Some providers prefix every id with the name of the collection. */
 const COLLECTION = /^models\//
 const ISO_DATE = /^20\d{2}-\d{2}-\d{2}(?=$|T)/
 
@@ -115,7 +115,7 @@ function modelsOf(json: Readonly<Record<string, unknown>>): ListedModel[] {
   })
 }
 
-/** The day as an ISO date; null for an invalid date. */
+/** The ISO date at the start of a text; null when there is no valid one. */
 function dayOf(value: unknown): string | null {
   const day = typeof value === 'string' ? ISO_DATE.exec(value)?.[0] : undefined
   const time = Date.parse(`${day}T00:00:00Z`)

@@ -1,8 +1,8 @@
-/** Tells which addresses are on the public internet. URLs from clients may not lead anywhere else. */
+/** Tells which addresses are on the public internet, because URLs from clients must not lead anywhere else. */
 
 import ipaddr from 'ipaddr.js'
 
-/** The IANA special-purpose registry and other ranges that lead to internal networks: all refused. */
+/** Refused ranges: those in the IANA special-purpose registry, and others that lead to internal networks. */
 const CLOSED_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -24,14 +24,16 @@ const CLOSED_IPV4 = [
   '240.0.0.0/4',
 ].map(range => ipaddr.IPv4.parseCIDR(range))
 
-/** The global unicast block; everything outside it (mapped, NAT64, unique local, link local) is refused. */
+/** The global unicast block. Everything outside it (mapped, NAT64, unique local, link local) is refused. */
 const OPEN_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
-/** Ranges refused within that block: protocol assignments including Teredo, 6to4, documentation. */
+/** Ranges inside `OPEN_IPV6` that are refused: protocol assignments including Teredo, 6to4, documentation. */
 const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'].map(range =>
   ipaddr.IPv6.parseCIDR(range),
 )
 
-/** Takes an address as text, without brackets. False for anything that is not an address in its usual form. */
+/**
+ * Whether an address is on the public internet. It must be given in its usual form, without brackets; false for any other text.
+ */
 export function isPublicAddress(address: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) {
     const parsed = ipaddr.IPv4.parse(address)

@@ -1,4 +1,4 @@
-/** The upstreams of this process: base URL, connections, credentials from the environment, circuits. */
+/** The upstreams as this process sees them: base URL, connections, credentials from the environment, circuits. */
 
 import type { Upstream } from '../generated/types.ts'
 import type { Signer } from './aws/sign.ts'
@@ -19,7 +19,7 @@ export interface UpstreamEnvironment {
   readonly apiKeys: readonly string[]
 }
 
-/** AWS settings (`AWS_ACCESS_KEY_ID` and its companions, `AWS_REGION`). */
+/** AWS settings in the environment (`AWS_ACCESS_KEY_ID` and its companions, `AWS_REGION`). */
 export interface AwsEnvironment {
   readonly secret: AwsSecret | null
   readonly region: string | null
@@ -33,7 +33,7 @@ export interface RegistryOptions {
   readonly sandboxUrl: string | null
   /** Most connections to one upstream, unless its own limit is lower. */
   readonly connectionsMax: number
-  /** Monotonic milliseconds. */
+  /** A monotonic clock, in ms. */
   readonly nowMs: () => number
 }
 
@@ -41,29 +41,29 @@ export interface UpstreamStatus {
   readonly id: string
   readonly sandbox: boolean
   readonly state: ReportedState
-  /** Seconds until it is tried again; 0 while its circuit is closed. */
+  /** Seconds until the upstream is tried again; 0 while its circuit is closed. */
   readonly waitSeconds: number
-  /** Seconds for which an operator has taken it out of service; 0: it is not. */
+  /** For how many more seconds an operator has taken the upstream out of service; 0 when it is in service. */
   readonly outSeconds: number
   readonly callsInFlight: number
-  /** Attempts since the process started, and how many failed. */
+  /** Number of attempts since the process started; `failures` of them failed. */
   readonly tries: number
   readonly failures: number
-  /** Failures by kind: the code that a client would get, or `broken_stream`. */
+  /** Failures by kind: the error code that a client would get, or `broken_stream`. */
   readonly failuresByClass: Readonly<Record<string, number>>
   readonly credentials: readonly CredentialStatus[]
 }
 
 export class ReachableUpstream {
   readonly facts: Upstream
-  /** Replies are simulated. */
+  /** Whether the sandbox stands in for the upstream and simulates its replies. */
   readonly sandbox: boolean
   readonly credentials: CredentialPool
   readonly connections: Connections
-  /** Host name and port for requests. */
+  /** Host name and port, for the `host` header. */
   readonly host: string
   readonly address: { readonly host: string; readonly port: number }
-  /** Path of the base URL, without a slash at its end. */
+  /** Path of the base URL, without a trailing slash. */
   readonly basePath: string
   readonly circuit: Circuit
   readonly #concurrencyMax: number
@@ -71,7 +71,7 @@ export class ReachableUpstream {
   readonly #signers = new Map<Credential, Signer>()
   callsInFlight = 0
   tries = 0
-  /** Monotonic milliseconds. */
+  /** On the clock of `#nowMs`; 0 while the upstream is in service. */
   #outUntilMs = 0
   readonly #nowMs: () => number
   readonly #failures = new Map<string, number>()
@@ -91,7 +91,7 @@ export class ReachableUpstream {
     this.basePath = url.pathname.replace(/\/$/, '')
     this.#region = given.region
     this.#concurrencyMax = Math.min(facts.concurrencyMax, options.connectionsMax)
-    // The sandbox fails only when a prompt asks it to, so its faults must not affect the next call.
+    // The sandbox fails only when a prompt asks for it, so its faults must not affect the next call.
     const policy: CircuitPolicy = given.sandbox ? { failures: Infinity, baseMs: 0, maxMs: 0 } : facts.cooldown
     this.circuit = new Circuit(policy, nowMs)
     this.credentials = new CredentialPool(
@@ -106,27 +106,30 @@ export class ReachableUpstream {
     })
   }
 
-  /** The upstream's calls in flight have reached the limit. */
+  /** Whether the calls in flight have reached the upstream's limit. */
   get full(): boolean {
     return this.callsInFlight >= this.#concurrencyMax
   }
 
-  /** Milliseconds for which an operator has taken it out of service, so that it gets no calls; 0: in service. */
+  /**
+   * How much longer an operator's decision keeps the upstream out of service, so that it gets no calls, in ms; 0 when it is in
+   * service.
+   */
   get outMs(): number {
     return this.#outUntilMs === 0 ? 0 : Math.max(0, this.#outUntilMs - this.#nowMs())
   }
 
-  /** Takes the upstream out of service for this long; 0 puts it back. */
+  /** Takes the upstream out of service for `forMs`; 0 puts it back. */
   takeOut(forMs: number): void {
     this.#outUntilMs = forMs === 0 ? 0 : this.#nowMs() + forMs
   }
 
-  /** Counts a failure. `what`: the error's code, or `broken_stream`. */
+  /** Counts a failure. `what` is the error's code, or `broken_stream`. */
   failed(what: string): void {
     this.#failures.set(what, (this.#failures.get(what) ?? 0) + 1)
   }
 
-  /** The signer of a credential, created once. */
+  /** The signer for a credential, created only once. */
   async signerOf(credential: Credential, secret: AwsSecret): Promise<Signer> {
     const known = this.#signers.get(credential)
     if (known !== undefined) return known
@@ -157,9 +160,9 @@ export interface UpstreamRegistry {
   /** Ids of upstreams that cannot be called. */
   readonly unreachable: readonly string[]
   readonly sandboxed: readonly string[]
-  /** Takes exactly these upstreams out of service, as an operator asked; all others are put back. */
+  /** Takes exactly these upstreams out of service, as an operator asked, and puts all others back. */
   setOut(upstreams: readonly { readonly upstreamId: string; readonly secondsLeft: number }[]): void
-  /** The state of each reachable upstream, for the command line and for metrics. */
+  /** The state of every reachable upstream, for the command line and for metrics. */
   status(): readonly UpstreamStatus[]
   close(): Promise<void>
 }
@@ -169,7 +172,7 @@ const SANDBOX_SECRETS: Readonly<Record<'key' | 'aws', Secret>> = {
   aws: SANDBOX_AWS_SECRET,
 }
 
-/** Credentials for the upstream. Where requests are signed, an API key wins over access keys. */
+/** Credentials for an upstream. Even where requests can be signed, an API key takes precedence over access keys. */
 function secretsOf(facts: Upstream, options: RegistryOptions): readonly Secret[] {
   const { apiKeys } = options.environment(facts.id)
   if (apiKeys.length > 0) return apiKeys.map(secret => ({ kind: 'key', secret }))

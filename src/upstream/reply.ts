@@ -1,8 +1,8 @@
-/** A provider's reply: status, headers, and a body that waits until it is consumed. */
+/** A provider's reply: status, headers, and a body that is held back until someone consumes it. */
 
 import { UpstreamFault } from './fault.ts'
 
-/** Where the bytes come from. */
+/** Where a reply's bytes come from. */
 export interface ReplySource {
   pause(): void
   resume(): void
@@ -13,7 +13,7 @@ export interface ReplySource {
 export interface UpstreamConsumer {
   data(chunk: Buffer): void
   end(): void
-  /** Always an UpstreamFault. */
+  /** The fault is always an UpstreamFault. */
   error(fault: UpstreamFault): void
 }
 
@@ -22,7 +22,7 @@ export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined
 export class UpstreamReply {
   readonly status: number
   readonly headers: ReplyHeaders
-  /** The upstream's credentials, to be masked in texts. */
+  /** The upstream's credentials, to be masked in the provider's texts. */
   readonly secrets: readonly string[]
   readonly #source: ReplySource
   #consumer: UpstreamConsumer | null = null
@@ -41,7 +41,7 @@ export class UpstreamReply {
     return Array.isArray(value) ? value.join(', ') : (value ?? '')
   }
 
-  /** Hands the body to its only consumer, buffered chunks first. */
+  /** Hands the body to its only consumer, beginning with the chunks buffered so far. */
   consume(consumer: UpstreamConsumer): void {
     this.#consumer = consumer
     while (this.#early.length > 0 && this.#consumer === consumer) consumer.data(this.#early.shift() as Buffer)
@@ -51,7 +51,7 @@ export class UpstreamReply {
   }
 
   /**
-   * Takes the body back from a consumer that only peeked, along with the chunks it has seen, so that another can
+   * Takes the body back from a consumer that only peeked, together with the chunks that it has seen, so that another one can
    * consume it.
    */
   unread(chunks: readonly Buffer[]): void {
@@ -60,7 +60,7 @@ export class UpstreamReply {
     if (this.#outcome === null) this.#source.pause()
   }
 
-  /** Reads the whole body. Rejects with UpstreamFault when it breaks or exceeds `bytesMax`. */
+  /** Reads the body to its end. Rejects with UpstreamFault when it breaks off or exceeds `bytesMax`. */
   readBody(bytesMax: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = []
@@ -70,7 +70,7 @@ export class UpstreamReply {
           size += chunk.length
           if (size <= bytesMax) chunks.push(chunk)
           else {
-            // Reject first, or the end of the connection would be reported as the reason.
+            // Reject before closing the connection, or its end would be reported as the reason.
             reject(new UpstreamFault('oversized', `the reply exceeds ${bytesMax} bytes`))
             this.abort()
           }
@@ -94,7 +94,7 @@ export class UpstreamReply {
     if (this.#outcome === null) this.#source.abort()
   }
 
-  /** @internal Bytes arrived. */
+  /** @internal Takes bytes that have arrived. */
   receive(chunk: Buffer): void {
     if (this.#outcome) return
     if (this.#consumer) this.#consumer.data(chunk)
@@ -104,7 +104,7 @@ export class UpstreamReply {
     }
   }
 
-  /** @internal No more bytes will arrive. */
+  /** @internal Ends the body: no more bytes will arrive. */
   finish(fault: UpstreamFault | null): void {
     if (this.#outcome) return
     this.#outcome = { fault }

@@ -1,5 +1,5 @@
 /**
- * Sends one request to a provider through undici's dispatch. No retries and no decoding; reading the reply is up to the
+ * Sends one request to a provider through undici's dispatch. It neither retries nor decodes, and leaves reading the reply to the
  * caller.
  */
 
@@ -12,24 +12,24 @@ import { type ReplySource, UpstreamReply } from './reply.ts'
 
 export interface UpstreamRequest {
   readonly connections: Connections
-  /** A GET is sent without a body. */
+  /** A GET is sent without its body. */
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** Built by the gateway, never copied from a client. */
+  /** Built by the gateway, never copied from a client's request. */
   readonly headers: Record<string, string>
   readonly body: Buffer
-  /** Secrets in the request, to be masked in texts. */
+  /** Secrets in the request, to be masked in the provider's texts. */
   readonly secrets: readonly string[]
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly totalTimeoutMs: number
-  /** Aborts the request until the reply begins; after that, use `UpstreamReply.abort`. */
+  /** Aborts the request until the reply begins; from then on, use `UpstreamReply.abort`. */
   readonly signal: Cancellation
-  /** Called once, when nothing more will be sent or received; null: the reply arrived whole. */
+  /** Called once, when nothing more will be sent or received; null: the reply arrived completely. */
   readonly onClose: (fault: UpstreamFault | null) => void
 }
 
-/** Sends the request; resolves with the reply's status and headers. Rejects with UpstreamFault when none came. */
+/** Sends the request; resolves with the reply's status and headers. Rejects with UpstreamFault when there is no reply. */
 export function send({ body, ...request }: UpstreamRequest): Promise<UpstreamReply> {
   return new Promise((resolve, reject) => {
     new Sending(request, resolve, reject).start(body)
@@ -37,7 +37,7 @@ export function send({ body, ...request }: UpstreamRequest): Promise<UpstreamRep
 }
 
 class Sending implements ReplySource {
-  /** The request without its body, which must not stay in memory for the duration of the reply. */
+  /** The request without its body, which must not stay in memory while the reply arrives. */
   readonly #request: Omit<UpstreamRequest, 'body'>
   readonly #resolve: (reply: UpstreamReply) => void
   readonly #reject: (fault: UpstreamFault) => void
@@ -151,7 +151,7 @@ class Sending implements ReplySource {
   }
 }
 
-/** Large bodies are released once sent; undici would keep a buffer until the reply ends. */
+/** Larger bodies are released once sent; undici would keep them until the reply ends. */
 const KEPT_BYTES_MAX = 64 * 1024
 const PART_BYTES = 256 * 1024
 
@@ -160,7 +160,7 @@ function sendable(headers: Record<string, string>, body: Buffer): Pick<Dispatche
   return { headers: { ...headers, 'content-length': String(body.length) }, body: new Parts(body) as never }
 }
 
-/** A body in parts that can be read once. (A generator would keep the body alive in its frame.) */
+/** A body in parts, which can be read once. (A generator would keep the body alive in its frame.) */
 class Parts implements IterableIterator<Buffer> {
   #body: Buffer | null
   #at = 0

@@ -21,7 +21,7 @@ export interface Invocation {
 /** Turns a program and its arguments into arguments for spawn. */
 export type Runner = (file: string, args: readonly string[]) => Invocation
 
-/** Null when this process is not root, so Postgres runs as the same user. */
+/** Picks the user for Postgres; null when this process is not root, so that Postgres can run as the same user. */
 export function chooseIdentity(dataDirectory: string): Identity | null {
   if (process.getuid?.() !== 0) return null
   const owner = statSync(dataDirectory, { throwIfNoEntry: false })
@@ -36,13 +36,13 @@ export function chooseIdentity(dataDirectory: string): Identity | null {
 
 export const runAsSelf: Runner = (file, args) => ({ file, args })
 
-/** The plain way: change the user before the program starts. Enough when everyone can enter every parent folder. */
+/** Simple runner: changes the user before the program starts. Works when that user can enter every parent folder. */
 export function runAs(identity: Identity): Runner {
   return (file, args) => ({ file, args, ...identity })
 }
 
 /**
- * Changes the user but keeps one capability: reading and entering any folder. `access(2)` honours it only with the
+ * Runner that changes the user but keeps the capability to read and enter any folder. `access(2)` honours it only with the
  * no_setuid_fixup bit, and Postgres uses `access(2)` to check its own program.
  */
 export function runWithReadAccess(identity: Identity, setpriv: string): Runner {

@@ -1,4 +1,4 @@
-/** Controls one postmaster: is it running, start it, stop it. Callers hold the data directory's start lock. */
+/** Finds, starts and stops one postmaster. Callers hold the data directory's start lock. */
 
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
@@ -53,7 +53,7 @@ export async function startPostmaster(options: StartOptions): Promise<Postmaster
       await sleep(POLL_MS)
     }
     const log = tail(options.logFile)
-    // A backend that was busy when its postmaster was killed lives on and keeps the shared memory.
+    // A backend that was busy when its postmaster was killed lives on and keeps the shared memory in use.
     if (!/shared memory block .* is still in use/.test(log) || performance.now() > deadline) {
       throw new Error(`The embedded Postgres did not start; the end of ${options.logFile} says:\n${log}`)
     }
@@ -96,7 +96,8 @@ function launch(options: StartOptions): { exited: () => boolean } {
 }
 
 /**
- * Fast shutdown; immediate after `timeoutMs`; after twice that, kills the whole process group. Leaves nothing running.
+ * Stops the server: a fast shutdown first, an immediate one after `timeoutMs`, and after twice that it kills the whole process
+ * group. Leaves nothing running.
  */
 export async function stopPostmaster(dataDirectory: string, { timeoutMs }: { timeoutMs: number }): Promise<void> {
   const running = findPostmaster(dataDirectory)
@@ -131,7 +132,7 @@ function isAlive(processId: number): boolean {
   return status === null || !/\) Z /.test(status)
 }
 
-/** Processes working in the data directory although its postmaster is gone; empty without /proc. */
+/** Processes still working in the data directory after their postmaster has died; empty on systems without /proc. */
 function findOrphans(dataDirectory: string): number[] {
   if (findPostmaster(dataDirectory) !== null || !existsSync('/proc/self/cwd')) return []
   const directory = realpathSync(dataDirectory)
@@ -148,13 +149,13 @@ function workingDirectory(processId: string): string | null {
   }
 }
 
-/** Guards against a reused pid. */
+/** Whether the process serves `dataDirectory`, rather than having been given the pid of one that did. */
 function serves(processId: number, dataDirectory: string): boolean {
   const command = readProcess(processId, 'cmdline')
   return command === null || command.split('\0').includes(dataDirectory)
 }
 
-/** Null without /proc. */
+/** Reads a file in `/proc/<pid>`, where a process that is gone looks like a zombie; null on systems without /proc. */
 function readProcess(processId: number, file: 'stat' | 'cmdline'): string | null {
   if (!existsSync('/proc/self/stat')) return null
   try {

@@ -3,9 +3,9 @@
 import type { Leaving } from '../gateway.ts'
 
 export type FromWorker =
-  /** The worker takes calls. */
+  /** The worker is taking calls. */
   | { readonly kind: 'ready'; readonly url: string; readonly sandboxed: readonly string[]; readonly catalogue: string }
-  /** The worker leaves of its own accord; replace it now. */
+  /** The worker is leaving of its own accord; replace it now. */
   | { readonly kind: 'leaving' }
   /** The worker cannot start: the environment or the code is at fault. */
   | { readonly kind: 'failed'; readonly reason: string; readonly isEnvironment: boolean }
@@ -15,12 +15,12 @@ export type FromWorker =
 export type ToWorker =
   /** Take no more calls; finish those in flight. */
   | { readonly kind: 'stop' }
-  /** Leave without failing any client; if sent again, leave sooner. */
+  /** Leave without failing any client's call; if sent again, leave sooner. */
   | { readonly kind: 'retire'; readonly how: Leaving }
   /** Abort the calls you are waiting for. */
   | { readonly kind: 'hurry' }
   /** Send your metrics; the answer carries `question`. */
   | { readonly kind: 'metrics'; readonly question: number }
 
-/** A worker's number among those running, from 1; set by the supervisor. */
+/** Set by the supervisor to the worker's number among those running, from 1. */
 export const WORKER_VARIABLE = 'GATEWAY_WORKER'

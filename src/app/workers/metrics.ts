@@ -1,4 +1,4 @@
-/** The supervisor's own metrics, and those of all workers, each with its number in the label `worker`. */
+/** Metrics of the supervisor and of all workers; a worker's carry its number in the label `worker`. */
 
 import type { Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,7 +6,7 @@ import { counter, type Family, gauge, mergeExpositions, writeExposition } from '
 import type { FromWorker, ToWorker } from './messages.ts'
 import type { PoolMetrics, WorkerPool } from './pool.ts'
 
-/** Longest wait for a worker, in ms; a busy one is left out of this scrape. */
+/** Longest wait for a worker's metrics, in ms. A worker that is too busy to send them is left out of the scrape. */
 const ANSWER_MS = 2_000
 
 /** Computed once: a value that differed from scrape to scrape would look like restarts. */

@@ -1,8 +1,9 @@
 /**
- * Keeps a number of workers serving: replaces those that die, and all of them one by one on request. They share one
- * listening socket, whose queue outlives each of them. With a socket per worker (SO_REUSEPORT) the kernel would reset
- * connections queued at a closing one; if the supervisor handed connections out (round robin), those on their way to a
- * killed worker would hang for ever.
+ * Keeps a number of workers serving: replaces those that die, and all of them one by one on request.
+ *
+ * All workers accept from one listening socket, so connections still in its queue survive the end of any worker. With a socket
+ * per worker (SO_REUSEPORT), the kernel would reset the connections queued at a closing one. If the supervisor handed
+ * connections out (round robin), those on their way to a killed worker would hang for ever.
  */
 
 import cluster, { type Worker } from 'node:cluster'
@@ -14,29 +15,29 @@ import { type FromWorker, type ToWorker, WORKER_VARIABLE } from './messages.ts'
 
 export interface WorkerPoolOptions {
   readonly size: number
-  /** Each worker's environment, on top of the supervisor's. */
+  /** Environment variables for each worker, on top of the supervisor's. */
   readonly environment: Readonly<Record<string, string>>
   readonly limits: Pick<ConfigLimits, 'drainMs' | 'closeMs' | 'workerStartMs' | 'workerPauseMs' | 'workerFailuresMax'>
   readonly log: Logger
-  /** Called when no worker serves and none can be started. */
+  /** Called when no worker is serving and none can be started. */
   readonly onHopeless: (error: Error) => void
 }
 
 export interface PoolMetrics {
-  /** Workers that should serve. */
+  /** Number of workers that should be serving. */
   readonly wanted: number
   readonly starting: number
   readonly serving: number
-  /** Finishing their calls. */
+  /** Number of workers that take no more calls and are finishing theirs. */
   readonly leaving: number
-  /** Workers that ended unasked, and starts that failed, since the supervisor started. */
+  /** Number of workers that exited unasked since the supervisor started, including failed starts. */
   readonly lost: number
   readonly failedStarts: number
 }
 
 export type Ready = Extract<FromWorker, { kind: 'ready' }>
 
-/** A worker ended before it was ready. */
+/** A worker exited before it was ready. */
 export class WorkerStartError extends Error {
   readonly isEnvironment: boolean
 
@@ -47,19 +48,22 @@ export class WorkerStartError extends Error {
 }
 
 interface Member {
-  /** The worker's number, unique among running processes. It names the spool, so a later worker takes it over. */
+  /**
+   * The worker's number, unique among running processes. The spool's name contains it, so the next worker with this number takes
+   * the spool over.
+   */
   readonly seat: number
   readonly worker: Worker
   state: 'starting' | 'serving' | 'leaving'
   servingSinceMs: number
 }
 
-/** Makes libuv accept one connection at a time, so that a burst does not all go to the first worker that wakes. */
+/** Makes libuv accept one connection at a time, so that a burst does not all go to the first worker that wakes up. */
 const EVEN_SHARES = { UV_TCP_SINGLE_ACCEPT: '1' }
 const FIRST_PAUSE_MS = 100
-/** Processes that one worker slot may have at a time: the serving one, and earlier ones with long streams. */
+/** Most processes per worker slot at a time: the serving one, and earlier ones with long streams. */
 const GENERATIONS_MAX = 3
-/** How long after its time for ending itself a worker is killed, in ms. */
+/** How long after its shutdown limit a worker is killed, in ms. */
 const KILL_AFTER_MS = 5_000
 
 export class WorkerPool {
@@ -95,12 +99,12 @@ export class WorkerPool {
     }
   }
 
-  /** Workers taking calls, and workers finishing theirs. */
+  /** Workers that are taking calls or finishing theirs. */
   get working(): readonly Worker[] {
     return [...this.#members.values()].filter(({ state }) => state !== 'starting').map(({ worker }) => worker)
   }
 
-  /** Rejects with WorkerStartError when one does not start; by then all have ended. */
+  /** Starts all workers. If one does not start, rejects with WorkerStartError once all have exited. */
   async start(): Promise<Ready> {
     const starts = Array.from({ length: this.#options.size }, () => this.#start())
     const results = await Promise.allSettled(starts)
@@ -110,7 +114,7 @@ export class WorkerPool {
     throw failed.reason
   }
 
-  /** Replaces every worker by one with the code and catalogue now on disk. */
+  /** Replaces every worker with one that runs the code and catalogue now on disk. */
   async replaceAll(): Promise<void> {
     if (this.#replacing !== null) {
       this.#replaceAgain = true
@@ -121,7 +125,7 @@ export class WorkerPool {
     this.#replacing = null
   }
 
-  /** Resolves when the last process is gone. */
+  /** Resolves when the last worker process has exited. */
   async stop(message: ToWorker): Promise<void> {
     this.#stopping = true
     await Promise.all([...this.#members.values()].map(member => this.#dismiss(member, message)))
@@ -256,7 +260,7 @@ export class WorkerPool {
     await ended
   }
 
-  /** A worker ends itself within `limitMs`; one that cannot even do that is killed. */
+  /** Waits for a worker to exit by itself within `limitMs`; kills one that does not. */
   async #awaitEnd({ seat, worker }: Member, limitMs: number): Promise<void> {
     if (worker.isDead()) return
     const exited = once(worker, 'exit')

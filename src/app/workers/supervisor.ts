@@ -11,16 +11,16 @@ import { WorkerPool, WorkerStartError } from './pool.ts'
 
 export interface Supervisor {
   readonly url: string
-  /** Rejects when no worker serves and none can be started. */
+  /** Rejects when no worker is serving and none can be started. */
   readonly hopeless: Promise<never>
-  /** Loads the code and catalogue on disk; faults are logged. */
+  /** Replaces the workers by ones with the code and catalogue on disk. Faults are logged. */
   reload(): void
-  /** `quick`: without waiting for load balancers and idle connections. */
+  /** With `quick`, does not wait for load balancers and idle connections. */
   stop(options: { readonly quick: boolean }): Promise<void>
   hurry(): void
 }
 
-/** Throws ConfigError for faults that the operator can fix. */
+/** Starts the supervisor and its workers. Throws ConfigError for faults that the operator can fix. */
 export async function supervise(config: Config, write: (text: string) => void): Promise<Supervisor> {
   const log = createLog(config.logLevel)
   const closing = new Closing({ log, limitMs: config.limits.closeMs })
@@ -71,7 +71,7 @@ export async function supervise(config: Config, write: (text: string) => void): 
   }
 }
 
-/** The supervisor owns the embedded Postgres; to its workers it is an ordinary database. */
+/** The supervisor owns the embedded Postgres, which its workers reach as an ordinary database. */
 function workerEnvironment({ embedded, databaseUrl }: Foundation): Readonly<Record<string, string>> {
   return embedded ? { DATABASE_URL: databaseUrl } : {}
 }

@@ -1,4 +1,4 @@
-/** The life of a worker: reports when it takes calls, and leaves when the supervisor asks or is gone. */
+/** The life of a worker: reports when it takes calls, and leaves when the supervisor asks or exits. */
 
 import cluster from 'node:cluster'
 import { type Config, ConfigError } from '../config.ts'
@@ -20,7 +20,7 @@ export async function work(readEnvironment: () => Config): Promise<void> {
     left = true
     resolve(message)
   })
-  // Leaves without being told to; the others on the port take over.
+  // Leaves without being asked to; the other workers on the port take over.
   const byItself = (): Leave => {
     const message: Leave = { kind: 'retire', how: 'replaced' }
     void tell({ kind: 'leaving' })
@@ -31,7 +31,7 @@ export async function work(readEnvironment: () => Config): Promise<void> {
   // A terminal sends these to the whole process group; the supervisor decides what they mean.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
   cluster.worker?.on('disconnect', () => {
-    // The supervisor is gone; by default Node would end this process at once, calls and all.
+    // The supervisor is gone. By default Node would end this process at once, together with its calls.
     if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true
     resolve({ kind: 'retire', how: 'replaced' })
   })

@@ -1,4 +1,4 @@
-/** How an image call runs, generation or edit: the price is per image received. */
+/** Runs an image call, generation or edit: the price is per image received. */
 
 import { readReplyError } from '../../conversation/reply-error.ts'
 import { usageReport } from '../../conversation/usage.ts'
@@ -41,13 +41,13 @@ export function imageCall<Body extends Generation | Edit>(
       checkCount(body, entry.imagesMax)
       const wantMicroVnd = holdFor(entry, body)
       await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
-      // Only an admitted call makes the gateway fetch anything.
+      // The call is admitted by now; for others the gateway fetches nothing.
       return admitted(opened, await bodyMaker(opened))
     },
   }
 }
 
-/** The amount to hold: the price of all images requested. */
+/** The amount to hold: the price of all requested images. */
 function holdFor(entry: ModelEntry, { count, bytes }: Generation | Edit): MicroVnd {
   if (entry.price.per === 'image') return vndToMicro(entry.price.vnd * count)
   return holdAmount(entry, Math.ceil(bytes / 3), null)
@@ -55,7 +55,7 @@ function holdFor(entry: ModelEntry, { count, bytes }: Generation | Edit): MicroV
 
 type BodyMaker = (target: UpstreamTarget) => PreparedBody | Promise<PreparedBody>
 
-/** Fetches referenced images once, and returns the function that makes a target's body. */
+/** Fetches the referenced images once, and returns a function that makes the body for a target. */
 async function bodyMaker({ services, client, body, call, extras }: Opened): Promise<BodyMaker> {
   if (body.kind === 'generation') {
     return target =>
@@ -98,7 +98,10 @@ function admitted({ body, resolution: { clientModel } }: Opened, make: BodyMaker
   return events
 }
 
-/** Throws GatewayError for a reply without a list of images. Images beyond the number requested are not billed. */
+/**
+ * Reads the images of a reply. Throws GatewayError if it has no list of images. Images beyond the requested number are not
+ * billed.
+ */
 function readImages(bytes: Buffer, { clientModel, count }: { clientModel: string; count: number }): ReadReply {
   const text = byteText(bytes)
   const json = parseUndecoded(text)

@@ -1,4 +1,4 @@
-/** Reads the bodies of image calls: interpreted fields are checked, everything else passes through. */
+/** Reads the bodies of image calls: checks the fields that the gateway interprets and passes everything else through. */
 
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
@@ -8,7 +8,7 @@ import { type Reference, referenceOfBytes, referenceOfText } from './reference.t
 
 export interface ImageRequest {
   readonly requestedName: string
-  /** Length of the whole body as received, in bytes. */
+  /** Length of the body as received, in bytes. */
   readonly bytes: number
   /** Images requested, at least 1. */
   readonly count: number
@@ -21,7 +21,7 @@ export interface Generation extends ImageRequest, ObjectBody {
 
 export interface Edit extends ImageRequest {
   readonly kind: 'edit'
-  /** Everything but the images, decoded, as the provider should get it. */
+  /** All fields but the images, decoded, as the provider should get them. */
   readonly json: JsonObject
   readonly references: readonly Reference[]
   readonly mask: Reference | null
@@ -31,7 +31,7 @@ export interface ImageBodyLimits extends BodyLimits {
   readonly bodyBytesMax: number
 }
 
-/** Interchangeable names of the reference image; a request uses one of them. */
+/** Alternative names of the reference image's field; a request uses one of them. */
 export const REFERENCE_NAMES = ['image', 'image_url', 'reference_image', 'ref_image'] as const
 /** Most reference images in one form. */
 const REFERENCES_MAX = 16
@@ -42,7 +42,7 @@ function invalid(message: string): GatewayError {
   return new GatewayError('invalid_request', { message })
 }
 
-/** Rejects with GatewayError `malformed_json` or `invalid_request`. */
+/** Reads the body of a generation. Rejects with GatewayError `malformed_json` or `invalid_request`. */
 export async function readGeneration(raw: Buffer, limits: BodyLimits): Promise<Generation> {
   const body = await parseObject(raw, limits)
   return {
@@ -54,7 +54,7 @@ export async function readGeneration(raw: Buffer, limits: BodyLimits): Promise<G
   }
 }
 
-/** Takes JSON with one reference, or the form that SDKs send. Rejects with GatewayError. */
+/** Reads the body of an edit: JSON with one reference image, or the multipart form that SDKs send. Rejects with GatewayError. */
 export async function readEdit(raw: Buffer, contentType: string | undefined, limits: ImageBodyLimits): Promise<Edit> {
   return isMultipart(contentType) ? readFormEdit(raw, contentType as string, limits) : readJsonEdit(raw, limits)
 }
@@ -116,7 +116,7 @@ function isReference(field: string): boolean {
   return REFERENCE_NAMES.some(name => name === baseName(field))
 }
 
-/** Throws GatewayError unless exactly one name was used. */
+/** Returns the only name in `names`. Throws GatewayError when there is none or more than one. */
 function oneOf(names: readonly string[]): string {
   const [name] = names
   const all = REFERENCE_NAMES.join(', ')
@@ -142,7 +142,7 @@ function readRequest(json: JsonObject): { count: number; streamed: boolean } {
   return { count, streamed: streamedOf(json) }
 }
 
-/** Form fields are text, so numbers in them are converted. */
+/** Converts digits to a number, since form fields are always text. */
 function numberOf(value: JsonValue | undefined): JsonValue | undefined {
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
 }
@@ -151,7 +151,7 @@ function booleanOf(value: JsonValue | undefined): JsonValue | undefined {
   return value === 'true' ? true : value === 'false' || value === '' ? false : value
 }
 
-/** Repeated names become lists. */
+/** Makes an object of form fields; a repeated name becomes a list. */
 function fieldsOf(pairs: readonly (readonly [string, string])[]): JsonObject {
   const names = [...new Set(pairs.map(([name]) => name))]
   return Object.fromEntries(
@@ -166,7 +166,7 @@ function without(json: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(json).filter(([name]) => !names.includes(name)))
 }
 
-/** Throws GatewayError `invalid_request` when more images are requested than the entry makes per call. */
+/** Throws GatewayError `invalid_request` when more images are requested than the entry allows per call. */
 export function checkCount({ count }: ImageRequest, imagesMax: number): void {
   if (count > imagesMax) throw invalid(`n: at most ${imagesMax} images can be made in one call`)
 }

@@ -1,4 +1,4 @@
-/** A reference image or a mask: bytes that begin like an image, or a URL to fetch later. */
+/** A reference image or a mask: either bytes with an image's signature, or a URL to fetch later. */
 
 import { GatewayError } from '../../errors.ts'
 import { type PictureType, pictureType } from '../../lib/picture.ts'
@@ -19,7 +19,7 @@ export function fileNameOf({ mediaType }: FetchedImage, name: string): string {
   return `${name}.${FILE_ENDINGS[mediaType]}`
 }
 
-/** Throws GatewayError `invalid_request` when the bytes are not in one of the four image formats. */
+/** Makes a reference from bytes. Throws GatewayError `invalid_request` unless they are PNG, JPEG, WebP or GIF. */
 export function referenceOfBytes(field: string, bytes: Buffer): Reference {
   const mediaType = pictureType(bytes)
   if (mediaType !== null) return { kind: 'image', image: { bytes, mediaType } }
@@ -28,7 +28,7 @@ export function referenceOfBytes(field: string, bytes: Buffer): Reference {
   })
 }
 
-/** Reads a data URL, an http(s) URL, or base64. Throws GatewayError `invalid_request` for anything else. */
+/** Makes a reference from a data URL, an http(s) URL or base64. Throws GatewayError `invalid_request` for anything else. */
 export function referenceOfText(field: string, text: string): Reference {
   const trimmed = text.trim()
   if (/^https?:\/\//i.test(trimmed)) return { kind: 'url', field, url: trimmed }
@@ -45,7 +45,7 @@ function unreadable(field: string): GatewayError {
   })
 }
 
-/** The image itself, fetched if the reference is a URL. Rejects with GatewayError when the URL does not lead to one. */
+/** The image itself, fetched if the reference is a URL. Rejects with GatewayError when the URL does not lead to an image. */
 export async function imageOf(
   reference: Reference,
   fetcher: ImageFetcher,

@@ -1,4 +1,4 @@
-/** An edit in the form that providers take: model, texts, and the images as files. */
+/** Writes an edit as the multipart form that providers take: the model, texts, and images as files. */
 
 import { applyRules } from '../../dialect/rules.ts'
 import type { UpstreamTarget } from '../../generated/types.ts'
@@ -13,7 +13,7 @@ export interface EditParts {
   readonly mask: FetchedImage | null
 }
 
-/** Body and content type of the form, with the catalogue's rules applied to its texts. */
+/** Body and content type of the form. The catalogue's rules are applied to the text fields. */
 export function upstreamForm(
   { fields, references, mask }: EditParts,
   target: UpstreamTarget,
@@ -30,7 +30,7 @@ function filePart(name: string, image: FetchedImage, fileName: string): FormPart
   return { name, value: { bytes, contentType: mediaType, filename: fileNameOf(image, fileName) } }
 }
 
-/** Texts as they are, lists as repeated parts, everything else as JSON; null is omitted. */
+/** Turns a field into form parts: text as it is, a list as one part per element, anything else as JSON; null is omitted. */
 function textParts(name: string, value: JsonValue | undefined): FormPart[] {
   if (value === undefined || value === null) return []
   if (Array.isArray(value)) {

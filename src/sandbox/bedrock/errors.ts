@@ -1,4 +1,4 @@
-/** Errors in the wording and shape of the cloud wire. */
+/** Errors in the wording and shape of the Bedrock wire. */
 
 import type { ErrorFormat, FaultKind } from '../format.ts'
 import { ProviderError } from '../model.ts'

@@ -1,4 +1,4 @@
-/** The messages format on the cloud wire: model and streaming in the path, binary events, a different error shape. */
+/** The messages format on the Bedrock wire: model and streaming flag in the path, binary events, a different error shape. */
 
 import type { ReplyContext, WireFormat } from '../format.ts'
 import { isObject, type JsonObject, listOf } from '../json.ts'
@@ -8,7 +8,7 @@ import { invalid, type ReplyPlan, type StreamStep } from '../model.ts'
 import { bedrockErrors } from './errors.ts'
 import { chunkFrame, exceptionFrame, FRAME_STREAM } from './frames.ts'
 
-/** Fields that the format's other hosts accept and this one refuses. */
+/** Fields that other hosts of the messages format accept and Bedrock refuses. */
 const REFUSED_FIELDS = ['betas', 'container', 'service_tier', 'fallbacks']
 
 export const bedrockFormat: WireFormat = {
@@ -24,7 +24,7 @@ export const bedrockFormat: WireFormat = {
   stream: streamFrames,
 }
 
-/** Throws when the body contains what belongs in the path, or what this host refuses. */
+/** Throws ProviderError when the body has a field that belongs in the path, or one that Bedrock refuses. */
 function checkWire(body: JsonObject): void {
   const wireFields = Object.keys(body).filter(isWireField)
   if (!wireFields.some(name => name.endsWith('_version'))) throw invalid('<vendor>_version: Field required')
@@ -49,7 +49,7 @@ function bare(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !isWireField(name)))
 }
 
-/** `<vendor>_version` and `<vendor>_beta` are in the body where other hosts use headers. */
+/** Whether a field is `<vendor>_version` or `<vendor>_beta`, which are headers on other hosts. */
 function isWireField(name: string): boolean {
   return /^[a-z]+_(?:version|beta)$/.test(name)
 }

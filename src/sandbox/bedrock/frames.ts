@@ -1,18 +1,18 @@
-/** The binary event stream of the cloud wire: each event has length, headers, payload and two checksums. */
+/** The binary event stream of the Bedrock wire: each event has a length, headers, a payload and two checksums. */
 
 import { crc32 } from 'node:zlib'
 import type { JsonObject } from '../json.ts'
 
 export const FRAME_STREAM = 'application/vnd.amazon.eventstream'
 
-/** The frame of one event of the messages format, in base64 and padded as on the cloud wire. */
+/** Frames one event of the messages format, in base64 and with padding, as on the Bedrock wire. */
 export function chunkFrame(event: JsonObject): Buffer {
   const bytes = Buffer.from(JSON.stringify(event)).toString('base64')
   const payload = { bytes, p: 'abcdefghijklmnopqrstuvwxyz'.slice(0, bytes.length % 26) }
   return frame({ ':event-type': 'chunk', ':content-type': 'application/json', ':message-type': 'event' }, payload)
 }
 
-/** The frame that breaks off a stream. */
+/** The frame that ends a stream with an error. */
 export function exceptionFrame(type: string, message: string): Buffer {
   const headers = { ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' }
   return frame(headers, { message })
@@ -31,7 +31,7 @@ function frame(headers: Readonly<Record<string, string>>, payload: JsonObject): 
   return made
 }
 
-/** Header values of type 7 are strings, with their length in two bytes. */
+/** Writes one header. Its value has type 7, a string preceded by its length in two bytes. */
 function header(name: string, value: string): Buffer {
   const made = Buffer.alloc(1 + name.length + 3 + value.length)
   made.writeUInt8(name.length, 0)

@@ -1,6 +1,6 @@
 /**
- * Verifies Signature Version 4 according to AWS's published description, without AWS's library. The gateway signs with
- * that library, and a test double that shared it could not find its mistakes.
+ * Verifies Signature Version 4 as AWS's documentation describes it, but without AWS's library: the gateway signs with that
+ * library, and a test double that shared it could not reveal its mistakes.
  */
 
 import { createHash, createHmac } from 'node:crypto'
@@ -16,7 +16,7 @@ export function isSigned(exchange: Exchange): boolean {
   return exchange.header('authorization').startsWith(`${ALGORITHM} `)
 }
 
-/** Throws ProviderError 403, in the cloud's wording, unless the signature was made with the sandbox's own key. */
+/** Throws ProviderError 403, in AWS's wording, unless the request was signed with the sandbox's own key. */
 export async function checkSignature(exchange: Exchange): Promise<void> {
   const parts =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
@@ -62,7 +62,7 @@ function isRecent(date: string): boolean {
   return Math.abs(Date.now() - ms) <= SKEW_MS_MAX
 }
 
-/** The request as it is signed: its path segments are encoded once more than on the wire. */
+/** The request in the form that is signed, where path segments are encoded once more than on the wire. */
 function canonicalRequest(exchange: Exchange, signedHeaders: readonly string[], body: Buffer): string {
   if (!signedHeaders.includes('host')) throw refused('InvalidSignatureException', "'Host' must be a 'SignedHeader'.")
   const [path, query] = (exchange.request.url ?? '').split('?') as [string, string?]

@@ -1,11 +1,11 @@
-/** Refuses what the chat completions format refuses, in its provider's own words: all fields except the messages. */
+/** Refuses what the chat completions format refuses in any field but `messages`, in its provider's own words. */
 
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
 import { checkChatMessages } from './check-messages.ts'
 import { emptyArray, missing, tooLong, unknownParameter, unsupported, wrongType, wrongValue } from './refusals.ts'
 
-/** Fields of other formats, refused because they reveal a leak in a conversion. Fields unknown to all formats pass. */
+/** Fields of other formats. They are refused because they reveal a leak in a conversion; fields that no format knows pass. */
 const FOREIGN_FIELDS = [
   'system', 'stop_sequences', 'output_config', 'output_format', 'context_management', 'mcp_servers', 'container',
   'thread', 'betas', 'cache_control', 'input', 'instructions', 'max_output_tokens', 'include', 'text', 'top_k',
@@ -14,7 +14,7 @@ const FOREIGN_FIELDS = [
 const FUNCTION_NAME = /^[a-zA-Z0-9_-]+$/
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** Throws ProviderError on the first fault. `model` is already known to be one of ours. */
+/** Throws ProviderError for the first fault. The caller has already looked up `model`. */
 export function checkChatRequest(body: JsonObject, facts: ModelFacts): void {
   for (const field of FOREIGN_FIELDS) if (Object.hasOwn(body, field)) throw unknownParameter(field)
   for (const field of facts.refuses ?? []) if (Object.hasOwn(body, field)) throw unsupported(field)
@@ -32,7 +32,7 @@ export function checkChatRequest(body: JsonObject, facts: ModelFacts): void {
   checkChatMessages(body, facts)
 }
 
-/** Refuses an effort beside tools, in the wording that users of the real models report. */
+/** Refuses a reasoning effort together with tools, in the wording that users of the real models have reported. */
 function checkEffortBesideTools(body: JsonObject, { effortBesideTools }: ModelFacts): void {
   if (effortBesideTools === undefined || listOf(body.tools).length === 0) return
   const { reasoning_effort: effort } = body

@@ -35,7 +35,7 @@ const FAULTS: Readonly<Record<FaultKind, Fault>> = {
   json: [400, 'invalid_request_error', 'We could not parse the JSON body of your request.', null],
 }
 
-/** Errors of all this provider's endpoints, images and speech included. */
+/** Errors of all endpoints of this provider, images and speech included. */
 export const chatErrors = {
   requestIdHeader: 'x-request-id',
   fault: (kind: FaultKind) => {

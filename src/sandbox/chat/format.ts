@@ -1,4 +1,4 @@
-/** The chat completions format as the server uses it. */
+/** The chat completions format, as the sandbox's server uses it. */
 
 import type { ReplyContext, WireFormat } from '../format.ts'
 import { isObject, textOf } from '../json.ts'

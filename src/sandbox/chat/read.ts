@@ -1,4 +1,4 @@
-/** Reads a (checked) request in the chat completions format. */
+/** Reads a request in the chat completions format, once it has been checked. */
 
 import { countPdf, countPicture, countText, describePicture } from '../count.ts'
 import { wordsOf } from '../endpoint.ts'
@@ -17,7 +17,7 @@ import {
 import { formInWords } from '../task/form.ts'
 import { readUserTurn, workingDirectory } from '../task/request.ts'
 
-/** Reasoning tokens per effort. Without an effort, a model shows no reasoning. */
+/** Number of reasoning tokens for each effort. Without an effort, a model shows no reasoning. */
 const EFFORT_TOKENS: Readonly<Record<string, number>> = {
   none: 0,
   minimal: 64,
@@ -74,7 +74,7 @@ function contentText(content: Json | undefined): string {
     .join('\n')
 }
 
-/** Each part of the user's messages. */
+/** The text of each part of the user's messages. */
 function textsOf(messages: readonly JsonObject[]): string[] {
   return messages
     .filter(message => message.role === 'user')
@@ -150,7 +150,7 @@ function readReasoning(body: JsonObject, facts: ModelFacts): number {
   return firstNumber(body.thinking_budget) ?? EFFORT_TOKENS.medium!
 }
 
-/** Counts text with the tokenizer and images by tiles, plus a few tokens per message and tool. */
+/** Counts a request's tokens: text with the tokenizer, images by tiles, plus a few tokens per message and tool. */
 function countInput(body: JsonObject, messages: readonly JsonObject[]): number {
   let tokens = 3
   for (const message of messages) {

@@ -1,4 +1,4 @@
-/** Replies in the chat completions format: whole, or as the chunks of a stream. */
+/** Writes replies in the chat completions format: non-streamed, or as the chunks of a stream. */
 
 import { tokenPieces } from '../../lib/tokens.ts'
 import { newId } from '../ids.ts'
@@ -7,11 +7,11 @@ import type { PlannedCall, ReplyPlan, StopCause, StreamStep } from '../model.ts'
 
 export interface ChatReplyOptions {
   readonly model: string
-  /** Seconds since 1970. */
+  /** Creation time of the reply, in seconds since 1970. */
   readonly createdSeconds: number
-  /** Number of choices, all identical. */
+  /** Number of choices, which are all identical. */
   readonly choices: number
-  /** `stream_options.include_usage`. */
+  /** The request's `stream_options.include_usage`. */
   readonly includeUsage: boolean
 }
 
@@ -50,7 +50,7 @@ export function chatReply(plan: ReplyPlan, options: ChatReplyOptions): JsonObjec
   }
 }
 
-/** Every chunk of a good stream in order, including `[DONE]`. */
+/** Every chunk of a complete stream in order, including `[DONE]`. */
 export function* chatStream(plan: ReplyPlan, options: ChatReplyOptions): Generator<StreamStep> {
   const head: JsonObject = {
     id: newId('chatcmpl-'),
@@ -125,7 +125,7 @@ function usageOf(plan: ReplyPlan, choices: number): JsonObject {
   }
 }
 
-/** What a provider sends when it fails in the middle of a stream. */
+/** The event that the provider sends when it fails in the middle of a stream. */
 export function chatErrorEvent(): string {
   const error = {
     message: 'The server had an error while processing your request.',

@@ -1,4 +1,4 @@
-/** Encodes a picture as PNG, JPEG or WebP. The last two use WebAssembly, loaded on first use. */
+/** Encodes a picture as PNG, JPEG or WebP. The encoders of JPEG and WebP are WebAssembly, loaded on first use. */
 
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -14,7 +14,7 @@ interface Pixels {
   readonly colorSpace: 'srgb'
 }
 
-/** `quality` is 0 to 100, for JPEG and WebP. */
+/** `quality` is 0 to 100; it only affects JPEG and WebP. */
 type Encoder = (pixels: Pixels, quality: number) => Promise<ArrayBuffer>
 
 const encoders = new Map<PictureFormat, Promise<Encoder>>()
@@ -44,7 +44,7 @@ async function loadWebp(): Promise<Encoder> {
   return (pixels, quality) => encode(pixels, { quality, method: 0 })
 }
 
-/** Reads a library's WebAssembly from disk, because the libraries only fetch it themselves in browsers. */
+/** Reads a library's WebAssembly from disk, because in Node the libraries do not load it by themselves. */
 async function codeOf(file: string): Promise<object> {
   return { wasmBinary: await readFile(createRequire(import.meta.url).resolve(file)) }
 }

@@ -1,4 +1,4 @@
-/** Answers image generations and edits with drawn images. */
+/** Answers image generations and edits with images that it draws. */
 
 import { chatErrors } from '../chat/errors.ts'
 import { chatErrorEvent } from '../chat/write.ts'
@@ -14,10 +14,10 @@ import { encodePicture } from './encode.ts'
 import { drawPicture } from './picture.ts'
 import { checkImageRequest, type ImageRequest, readJsonImages, readMultipart } from './request.ts'
 
-/** Tokens billed for an image of 1024 by 1024 pixels. */
+/** Number of tokens billed for an image of 1024 by 1024 pixels. */
 const SQUARE_TOKENS = 1_056
 
-/** Throws ProviderError for every refusal. */
+/** Answers one call. Rejects with ProviderError for every refusal. */
 export async function answerImages(exchange: Exchange, isEdit: boolean, lookUp: ModelLookup): Promise<void> {
   const bytes = await exchange.body()
   const contentType = exchange.header('content-type')
@@ -72,7 +72,7 @@ function describe({ width, height, format }: ImageRequest): JsonObject {
   return { background: 'opaque', output_format: format, quality: 'medium', size: `${width}x${height}` }
 }
 
-/** Partial images first, then each finished one; the last event carries the usage. */
+/** The steps of a streamed reply: partial images first, then each finished one. The last event carries the usage. */
 async function streamSteps(
   request: ImageRequest,
   images: readonly string[],

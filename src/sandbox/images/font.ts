@@ -13,13 +13,13 @@ const GLYPHS: Readonly<Record<string, string>> = {
   '=': '07070', '#': '57575', '%': '51245', '<': '12421', '>': '42124', '[': '32223', ']': '62226', _: '00007',
 } // biome-ignore format: a table
 
-/** True for a character's drawn pixels; characters without a glyph are blank. */
+/** Whether a pixel of a character is drawn; characters without a glyph are blank. */
 export function isInk(character: string, column: number, row: number): boolean {
   const bits = Number(GLYPHS[character]?.[row] ?? 0)
   return ((bits >> (GLYPH_WIDTH - 1 - column)) & 1) === 1
 }
 
-/** Text in the letters of the font: capitals, without diacritics. */
+/** Converts a text to characters that the font has: capitals without diacritics. */
 export function drawable(text: string): string {
   const bare = text.normalize('NFD').replaceAll(/\p{M}/gu, '')
   return bare.replaceAll(/[đĐ]/g, 'D').replaceAll('×', 'X').replaceAll(/[“”]/g, '"').replaceAll('’', "'").toUpperCase()

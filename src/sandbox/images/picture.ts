@@ -1,4 +1,4 @@
-/** Draws a simulated image: coloured bands with its description in letters. */
+/** Draws a simulated image: coloured bands with a description in letters. */
 
 import { drawable, GLYPH_HEIGHT, GLYPH_WIDTH, isInk } from './font.ts'
 import type { Bitmap } from './png.ts'
@@ -11,9 +11,9 @@ const COLUMNS = 26
 export interface PictureText {
   readonly width: number
   readonly height: number
-  /** Determines the colours. */
+  /** The image's prompt, which determines its colours. */
   readonly prompt: string
-  /** Drawn from the top, wrapped between words, as much as fits. */
+  /** Lines of text drawn from the top, wrapped between words; what does not fit is left out. */
   readonly lines: readonly string[]
 }
 
@@ -53,7 +53,7 @@ function fillSquare({ pixels, width, height }: Bitmap, square: { left: number; t
   }
 }
 
-/** Dark bands of one hue, and a light ink. */
+/** A palette of dark bands of one hue, and a light ink. */
 function paletteOf(prompt: string): [number, number, number][] {
   let hue = 0
   for (const character of prompt.slice(0, 2_000)) hue = (hue * 31 + character.codePointAt(0)!) % 360

@@ -1,4 +1,4 @@
-/** Writes PNG files with a palette, one byte per pixel. */
+/** Writes PNG files with a palette, at one byte per pixel. */
 
 import { promisify } from 'node:util'
 import { crc32, deflate } from 'node:zlib'
@@ -9,13 +9,13 @@ const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 export interface Bitmap {
   readonly width: number
   readonly height: number
-  /** Palette indexes, row by row. */
+  /** Palette index of each pixel, row by row. */
   readonly pixels: Uint8Array
-  /** Red, green and blue of up to 256 colours. */
+  /** Red, green and blue values of up to 256 colours. */
   readonly palette: readonly (readonly [number, number, number])[]
 }
 
-/** Compresses off the main thread. */
+/** Encodes an image as PNG; the compression runs off the main thread. */
 export async function encodePng({ width, height, pixels, palette }: Bitmap): Promise<Buffer> {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)

@@ -1,4 +1,4 @@
-/** Parses and checks image requests, JSON or multipart, and refuses them in the provider's own words. */
+/** Reads image requests, JSON or multipart, and refuses bad ones in the provider's own words. */
 
 import { missing, unsupported, wrongType, wrongValue } from '../chat/refusals.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
@@ -18,20 +18,20 @@ export interface ImageRequest {
   readonly partialImages: number
   readonly asUrl: boolean
   readonly format: PictureFormat
-  /** 0 to 100; for lossy formats. */
+  /** 0 to 100; only used for lossy formats. */
   readonly quality: number
   readonly references: readonly PictureInfo[]
   readonly masked: boolean
 }
 
-/** Text fields become numbers and booleans according to their name; files are kept separately. */
+/** A request's fields. Text fields become numbers or booleans according to their names; files are kept separately. */
 export interface ImageFields {
   readonly body: JsonObject
   readonly images: readonly Buffer[]
   readonly mask: Buffer | null
 }
 
-/** Throws ProviderError; a truncated multipart body is refused entirely. */
+/** Reads a multipart body. Rejects with ProviderError; a truncated body is refused entirely. */
 export async function readMultipart(bytes: Buffer, contentType: string): Promise<ImageFields> {
   let form: FormData
   try {
@@ -59,7 +59,7 @@ export function readJsonImages(body: JsonObject): ImageFields {
   return { body, images, mask: mask === undefined || mask === null ? null : decodeImage(mask, 'mask') }
 }
 
-/** Throws ProviderError on the first fault. */
+/** Checks a request. Throws ProviderError for the first fault. */
 export function checkImageRequest(fields: ImageFields, facts: ModelFacts, isEdit: boolean): ImageRequest {
   const { body } = fields
   for (const field of facts.refuses ?? []) if (Object.hasOwn(body, field)) throw unsupported(field)

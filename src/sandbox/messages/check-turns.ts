@@ -1,5 +1,5 @@
 /**
- * Refuses turns and blocks that the messages format refuses: roles, empty texts, tool calls without results, images.
+ * Refuses turns and blocks that the messages format refuses: wrong roles, empty texts, tool calls without results, bad images.
  */
 
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
@@ -20,7 +20,7 @@ const FOREIGN_BLOCKS = [
 ]
 const PICTURE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 
-/** Throws ProviderError on the first fault. */
+/** Throws ProviderError for the first fault. */
 export function checkTurns(body: JsonObject, facts: ModelFacts): void {
   const messages = body.messages
   if (messages === undefined) throw invalid('messages: Field required')
@@ -106,7 +106,7 @@ function checkBlock(block: Json, at: string, role: string, facts: ModelFacts): J
   return block
 }
 
-/** The turn's part of a path: `messages.3` for `messages.3.content.0`. */
+/** The turn in a path: `messages.3` for `messages.3.content.0`. */
 function turnOf(at: string): string {
   return at.split('.').slice(0, 2).join('.')
 }
@@ -161,7 +161,7 @@ function checkPicture(block: JsonObject, at: string, facts: ModelFacts): void {
   }
 }
 
-/** A turn with calls must be followed by a user turn that begins with one result per call. */
+/** Throws unless a turn with tool calls is followed by a user turn that begins with one result per call. */
 function checkPairs(turns: readonly Turn[]): void {
   const seen = new Set<string>()
   const spoken = turns.map((turn, index) => ({ ...turn, index })).filter(turn => turn.role !== 'system')
@@ -211,7 +211,7 @@ function mergeNeighbours(turns: readonly (Turn & { index: number })[]) {
   return merged
 }
 
-/** Requires the thinking that led to a tool call, in a request with a thinking budget. */
+/** In a request with a thinking budget, requires the thinking that led to a tool call. */
 function checkThinkingFirst(body: JsonObject, turns: readonly Turn[]): void {
   if (!isObject(body.thinking) || body.thinking.type !== 'enabled') return
   const last = turns.findLastIndex(turn => turn.role === 'assistant')

@@ -1,10 +1,10 @@
-/** Refuses what the messages format refuses, in its provider's own words: all fields except the turns. */
+/** Refuses what the messages format refuses in any field but `messages`, in its provider's own words. */
 
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
 import { checkTurns } from './check-turns.ts'
 
-/** Fields of other formats, refused because they reveal a leak in a conversion. Fields unknown to all formats pass. */
+/** Fields of other formats. They are refused because they reveal a leak in a conversion; fields that no format knows pass. */
 const FOREIGN_FIELDS = [
   'stop', 'max_completion_tokens', 'response_format', 'reasoning_effort', 'stream_options', 'n', 'frequency_penalty',
   'presence_penalty', 'logit_bias', 'logprobs', 'top_logprobs', 'seed', 'user', 'parallel_tool_calls', 'functions',
@@ -15,7 +15,7 @@ const FOREIGN_FIELDS = [
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
 
-/** Throws ProviderError on the first fault. `model` is already known to be one of ours. */
+/** Throws ProviderError for the first fault. The caller has already looked up `model`. */
 export function checkMessagesRequest(body: JsonObject, facts: ModelFacts): void {
   for (const field of FOREIGN_FIELDS)
     if (Object.hasOwn(body, field)) throw invalid(`${field}: Extra inputs are not permitted`)
@@ -32,7 +32,7 @@ export function checkMessagesRequest(body: JsonObject, facts: ModelFacts): void 
   checkCacheMarks(body)
 }
 
-/** Makes clients repeat the call with the whole history, as they do where threads are unsupported. */
+/** Refuses `thread`, so that clients repeat the call with the whole history, as they do wherever threads are unsupported. */
 function checkThread(body: JsonObject): void {
   if (!isObject(body.thread)) return
   throw invalid('thread: message threads are not supported here', {
@@ -187,7 +187,7 @@ function checkOutputConfig(config: Json | undefined, facts: ModelFacts): void {
   checkClosed(config.format.schema, 0)
 }
 
-/** Structured output requires every object to be closed. */
+/** Throws unless every object of the schema forbids additional properties, as structured output requires. */
 function checkClosed(schema: Json | undefined, depth: number): void {
   if (!isObject(schema) || depth > 40) return
   const isOpenObject = schema.type === 'object' && schema.additionalProperties !== false

@@ -1,4 +1,4 @@
-/** The messages format as the server uses it. */
+/** The messages format, as the sandbox's server uses it. */
 
 import type { ReplyContext, WireFormat } from '../format.ts'
 import { isObject, textOf } from '../json.ts'
@@ -17,7 +17,7 @@ export const messagesFormat: WireFormat = {
   stream: (plan, context) => messagesStream(plan, optionsOf(context)),
 }
 
-/** The model's default decides when the request does not say whether to show thinking. */
+/** Options for writing a reply. When the request does not say whether to show thinking, the model's default decides. */
 export function optionsOf({ body, facts }: ReplyContext): MessagesReplyOptions {
   const display = isObject(body.thinking) ? body.thinking.display : undefined
   const isHidden = display === undefined || display === null ? facts.hidesReasoning === true : display === 'omitted'

@@ -1,4 +1,4 @@
-/** Reads a (checked) request in the messages format. */
+/** Reads a request in the messages format, once it has been checked. */
 
 import { countDocument, countPicture, countText, describePicture } from '../count.ts'
 import { wordsOf } from '../endpoint.ts'
@@ -61,7 +61,7 @@ export function readMessagesPrompt(body: JsonObject, facts: ModelFacts): Prompt 
   }
 }
 
-/** The blocks of a content that may be a plain string. */
+/** The blocks of `content`, which may also be a plain string. */
 function blocksOf(content: Json | undefined): JsonObject[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
   return listOf(content).filter(isObject)
@@ -71,7 +71,7 @@ function textsOf(blocks: readonly JsonObject[]): string[] {
   return blocks.filter(block => block.type === 'text').map(block => textOf(block.text))
 }
 
-/** The user turns after the last assistant turn, combined. */
+/** The blocks of all user turns after the last assistant turn. */
 function lastTurn(spoken: readonly JsonObject[]): JsonObject[] {
   const start = spoken.findLastIndex(message => message.role === 'assistant') + 1
   return spoken.slice(start).flatMap(message => blocksOf(message.content))
@@ -87,7 +87,7 @@ function systemText(system: Json | undefined): string {
     .join('\n')
 }
 
-/** A tool with a schema; server tools and deferred ones are never called here. */
+/** Whether the sandbox may call a tool: it must have a schema. Server tools and deferred tools are never called. */
 function isCallable(tool: JsonObject): boolean {
   return isObject(tool.input_schema) && tool.defer_loading !== true
 }
@@ -126,7 +126,7 @@ function readReasoning(body: JsonObject, facts: ModelFacts): number {
   return typeof thinking.budget_tokens === 'number' ? thinking.budget_tokens : 2_048
 }
 
-/** Counts text with the tokenizer and images by pixels, plus a few tokens per turn and tool. */
+/** Counts a request's tokens: text with the tokenizer, images by pixels, plus a few tokens per turn and tool. */
 function countInput(body: JsonObject, messages: readonly JsonObject[]): number {
   let tokens = 3
   for (const block of blocksOf(body.system)) tokens += countText(textOf(block.text))

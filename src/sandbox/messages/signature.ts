@@ -1,12 +1,12 @@
-/** Signatures of thinking blocks. Clients must return blocks unchanged; altered or forged ones are refused. */
+/** Signs thinking blocks. Clients must return them unchanged; altered or forged ones are refused. */
 
 import { createHmac } from 'node:crypto'
 
 const MARK = 'sandbox-thinking:'
-/** Not a secret: it only ties a signature to its text. */
+/** Not a secret: it only ties a signature to the text it was made for. */
 const KEY = 'sandbox'
 
-/** The real provider's signatures are base64 that begins with `E`, of random-looking bytes. */
+/** The real provider's signatures are base64 of random-looking bytes, and begin with `E`. */
 const REAL = /^E[A-Za-z0-9+/]{40,}={0,2}$/
 const DISTINCT_BYTES_MIN = 16
 
@@ -15,9 +15,9 @@ export function signThinking(thinking: string): string {
 }
 
 /**
- * True for the sandbox's own signature of this text (or of text left out by `display: omitted`), and for signatures that
- * look like the real provider's, because the conversation may have started there. False for seals of other vendors or of a
- * gateway, which the real provider refuses too.
+ * True for the sandbox's own signature of this text (or of text left out by `display: omitted`), and for anything that looks
+ * like the real provider's, because the conversation may have started there. False for other vendors' or a gateway's seals,
+ * which the real provider refuses too.
  */
 export function isAcceptedSignature(signature: string, thinking: string): boolean {
   const bytes = Buffer.from(signature, 'base64')

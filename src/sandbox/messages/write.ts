@@ -1,4 +1,4 @@
-/** Replies in the messages format: whole, or as the events of a stream. */
+/** Writes replies in the messages format: non-streamed, or as the events of a stream. */
 
 import { tokenPieces } from '../../lib/tokens.ts'
 import { newId } from '../ids.ts'
@@ -8,7 +8,7 @@ import { signThinking } from './signature.ts'
 
 export interface MessagesReplyOptions {
   readonly model: string
-  /** False for `display: omitted`: thinking blocks are signed but have no text. */
+  /** False for `display: omitted`, when thinking blocks have a signature but no text. */
   readonly thinkingShown: boolean
 }
 
@@ -48,14 +48,14 @@ export interface MessagesEvent {
   readonly tokens: number
 }
 
-/** A good stream's events as SSE. */
+/** A complete stream as server-sent events. */
 export function* messagesStream(plan: ReplyPlan, options: MessagesReplyOptions): Generator<StreamStep> {
   for (const { data, tokens } of messagesEvents(plan, options)) {
     yield { wire: `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`, tokens }
   }
 }
 
-/** Every event of a good stream in order: start, one block after another, a ping, the final delta, stop. */
+/** Every event of a complete stream in order: start, one block after another, a ping, the final delta, stop. */
 export function* messagesEvents(plan: ReplyPlan, options: MessagesReplyOptions): Generator<MessagesEvent> {
   yield event('message_start', { message: startMessage(plan, options) })
   let index = 0
@@ -134,7 +134,7 @@ function inputUsage(plan: ReplyPlan): JsonObject {
   }
 }
 
-/** The content of a stream's last event. */
+/** The usage that a stream reports in its final `message_delta`. */
 function deltaUsage(plan: ReplyPlan): JsonObject {
   return {
     ...inputUsage(plan),
@@ -167,7 +167,7 @@ function newToolUse(call: PlannedCall): JsonObject {
   return { type: 'tool_use', id: newId('toolu_'), name: call.name, caller: { type: 'direct' } }
 }
 
-/** The event that a provider sends when it fails in the middle of a stream. */
+/** The event that the provider sends when it fails in the middle of a stream. */
 export function messagesErrorEvent(): string {
   return `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })}\n\n`
 }

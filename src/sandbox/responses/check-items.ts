@@ -17,7 +17,7 @@ const PARTS = [
   'computer_screenshot',
   'summary_text',
 ]
-/** Required prefixes of item ids. */
+/** Prefixes that item ids must have, by item type. */
 const ID_STARTS: Readonly<Record<string, string>> = {
   message: 'msg',
   function_call: 'fc',
@@ -26,7 +26,7 @@ const ID_STARTS: Readonly<Record<string, string>> = {
 }
 const LENGTH_MAX = 64
 
-/** `stored`: the provider stores its replies, so that an id alone can refer to an item. */
+/** Checks one input item. `stored` means that the provider stores its replies, so that an id alone can refer to an item. */
 export function checkItem(item: Json, at: string, facts: ModelFacts, { stored }: { stored: boolean }): void {
   if (!isObject(item)) throw wrongType(at, 'an object', item)
   const type = textOf(item.type) || 'message'
@@ -86,7 +86,10 @@ function checkReasoningItem(item: JsonObject, at: string, facts: ModelFacts, sto
   )
 }
 
-/** Requires reasoning to be followed by what it led to. With models that send it as text, every call must have some. */
+/**
+ * Requires each reasoning item to be followed by what it led to. For models that send reasoning as text, every call must be
+ * preceded by some.
+ */
 export function checkReasoningOrder(items: readonly JsonObject[], { reasoningItems }: ModelFacts): void {
   let reasoned = false
   for (const [index, item] of items.entries()) {
@@ -106,7 +109,7 @@ export function checkReasoningOrder(items: readonly JsonObject[], { reasoningIte
   }
 }
 
-/** True for items made by the model. */
+/** Whether the model made the item. */
 function isModels({ type, role }: JsonObject): boolean {
   return role === 'assistant' || ['reasoning', 'function_call', 'custom_tool_call'].includes(String(type))
 }
@@ -145,7 +148,7 @@ function checkPart(part: Json, at: string, facts: ModelFacts): void {
   )
 }
 
-/** Pairs calls with their outputs; `items` includes those of an earlier response. */
+/** Throws when a call has no output or an output no call. `items` includes those of an earlier response. */
 export function checkOutputs(items: readonly JsonObject[]): void {
   const idsOf = (...types: string[]) =>
     items.filter(({ type }) => types.includes(String(type))).map(item => String(item.call_id))

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
 import { checkItem } from './check-items.ts'
 
-/** Fields of other formats, refused because they reveal a leak in a conversion. */
+/** Fields of other formats. They are refused because they reveal a leak in a conversion. */
 const FOREIGN_FIELDS = [
   'messages', 'max_tokens', 'max_completion_tokens', 'stop', 'stop_sequences', 'n', 'system', 'functions',
   'function_call', 'reasoning_effort', 'thinking', 'output_config', 'context_management', 'verbosity',
@@ -14,7 +14,7 @@ const FOREIGN_FIELDS = [
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 const OUTPUT_TOKENS_MIN = 16
 
-/** Throws ProviderError on the first fault. `model` is already known to be one of ours. */
+/** Throws ProviderError for the first fault. The caller has already looked up `model`. */
 export function checkResponsesRequest(body: JsonObject, facts: ModelFacts): void {
   if (Object.hasOwn(body, 'response_format')) {
     throw invalid(

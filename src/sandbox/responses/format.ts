@@ -1,4 +1,4 @@
-/** The responses format as the server uses it. */
+/** The responses format, as the sandbox's server uses it. */
 
 import { chatErrors } from '../chat/errors.ts'
 import type { ReplyContext, WireFormat } from '../format.ts'
@@ -11,7 +11,7 @@ import { ResponseMemory } from './memory.ts'
 import { inputItems, readResponsesPrompt } from './read.ts'
 import { outputItems, responsesErrorEvent, responsesReply, responsesStream } from './write.ts'
 
-/** Create one per sandbox, because it remembers responses. */
+/** Creates the format with its own memory of responses; each sandbox needs one. */
 export function createResponsesFormat(): WireFormat {
   const memory = new ResponseMemory()
 
@@ -36,7 +36,7 @@ export function createResponsesFormat(): WireFormat {
   function finished(plan: ReplyPlan, { body, facts, nowSeconds }: ReplyContext) {
     const options = { body, id: newId('resp_'), createdSeconds: nowSeconds }
     const output = outputItems(plan, body, facts)
-    // Providers with reasoning in text form store nothing.
+    // Providers that send reasoning as text store nothing.
     if (body.store !== false && facts.reasoningItems !== 'text') memory.keep(options.id, conversation(body), output)
     return { options, output }
   }

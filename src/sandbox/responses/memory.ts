@@ -1,4 +1,4 @@
-/** Remembers responses for `previous_response_id`, and their items for `item_reference`, within bounds. */
+/** Remembers a limited number of responses for `previous_response_id`, and their items for `item_reference`. */
 
 import type { JsonObject } from '../json.ts'
 
@@ -8,7 +8,7 @@ export class ResponseMemory {
   readonly #responses = new Map<string, readonly JsonObject[]>()
   readonly #items = new Map<string, JsonObject>()
 
-  /** Stores a response: its input and its own items. Large ones are not stored, and the oldest are evicted. */
+  /** Stores a response's input and output. Large responses are not stored, and the oldest are evicted. */
   keep(id: string, before: readonly JsonObject[], output: readonly JsonObject[]): void {
     const items = [...before, ...output]
     if (JSON.stringify(items).length > LIMITS.itemCharacters) return

@@ -1,4 +1,4 @@
-/** Reads a (checked) request in the responses format. */
+/** Reads a request in the responses format, once it has been checked. */
 
 import { countPdf, countPicture, countText, describePicture } from '../count.ts'
 import { wordsOf } from '../endpoint.ts'
@@ -26,7 +26,7 @@ const EFFORT_TOKENS: Readonly<Record<string, number>> = {
   max: 4_096,
 }
 
-/** `items` is the whole conversation, including remembered turns. */
+/** Reads a prompt. `items` is the whole conversation, including remembered turns. */
 export function readResponsesPrompt(body: JsonObject, items: readonly JsonObject[], facts: ModelFacts): Prompt {
   const isSystem = (item: JsonObject) => item.role === 'system' || item.role === 'developer'
   const spoken = items.filter(item => !isSystem(item))
@@ -68,13 +68,13 @@ export function readResponsesPrompt(body: JsonObject, items: readonly JsonObject
   }
 }
 
-/** The input as items; a plain string becomes one user message. */
+/** The request's `input` as items; a plain string becomes one user message. */
 export function inputItems(input: Json | undefined): JsonObject[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
   return listOf(input).filter(isObject)
 }
 
-/** Items from the model that are not messages. */
+/** Whether an item is the model's output other than a message. */
 function isOutput(item: JsonObject): boolean {
   return ['function_call', 'reasoning', 'custom_tool_call'].includes(String(item.type))
 }
@@ -91,7 +91,7 @@ function contentText(item: JsonObject): string {
     .join('\n')
 }
 
-/** Each part of the user's messages. */
+/** The text of each part of the user's messages. */
 function textsOf(items: readonly JsonObject[]): string[] {
   return items
     .filter(item => item.role === 'user')

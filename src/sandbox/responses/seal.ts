@@ -1,4 +1,4 @@
-/** Reasoning seals: they look like the real provider's, but only the sandbox's own can be opened. */
+/** Seals reasoning. The seals look like the real provider's, but only the sandbox's own can be opened here. */
 
 import { createHmac } from 'node:crypto'
 
@@ -6,7 +6,7 @@ const START = 'gAAAAAB'
 /** Not a secret: it only tells the sandbox's seals from others. */
 const KEY = 'sandbox'
 
-/** Differs each time for the same text, as real ones do. */
+/** Seals a text. The salt makes seals of the same text differ, as the real provider's do. */
 export function seal(reasoning: string, salt: string): string {
   const body = Buffer.from(`${salt}:${reasoning}`).toString('base64url')
   return `${START}${sum(body)}${body}`

@@ -1,4 +1,4 @@
-/** Replies in the responses format: whole, or as the events of a stream. */
+/** Writes replies in the responses format: non-streamed, or as the events of a stream. */
 
 import { tokenPieces } from '../../lib/tokens.ts'
 import { newId } from '../ids.ts'
@@ -9,11 +9,11 @@ import { seal } from './seal.ts'
 export interface ResponsesReplyOptions {
   readonly body: JsonObject
   readonly id: string
-  /** Seconds since 1970. */
+  /** Creation time of the response, in seconds since 1970. */
   readonly createdSeconds: number
 }
 
-/** A finished reply's items: reasoning, one message, calls. */
+/** The items of a finished reply: reasoning, one message, calls. */
 export function outputItems(plan: ReplyPlan, body: JsonObject, { reasoningItems }: ModelFacts): JsonObject[] {
   const status = plan.stop === 'length' ? 'incomplete' : 'completed'
   const items: JsonObject[] = []
@@ -79,7 +79,7 @@ export function responsesReply(
   }
 }
 
-/** The response before any output. */
+/** The response object before any output. */
 function openResponse({ body, id, createdSeconds }: ResponsesReplyOptions): JsonObject {
   const given = (key: string, otherwise: Json): Json => body[key] ?? otherwise
   return {
@@ -114,7 +114,7 @@ function openResponse({ body, id, createdSeconds }: ResponsesReplyOptions): Json
 
 type Emit = (type: string, data: JsonObject, tokens?: number) => StreamStep
 
-/** Every event of a good stream in order, numbered. */
+/** Every event of a complete stream in order, numbered. */
 export function* responsesStream(
   plan: ReplyPlan,
   output: readonly JsonObject[],
@@ -137,7 +137,7 @@ export function* responsesStream(
   yield emit(plan.stop === 'length' ? 'response.incomplete' : 'response.completed', { response })
 }
 
-/** An item as announced, before its text. */
+/** An item as `output_item.added` announces it, without its text. */
 function emptied(item: JsonObject): JsonObject {
   if (item.type === 'message') return { ...item, status: 'in_progress', content: [] }
   if (item.type === 'function_call') return { ...item, status: 'in_progress', arguments: '' }
@@ -147,7 +147,7 @@ function emptied(item: JsonObject): JsonObject {
     ...item,
     summary: [],
     ...('content' in item && { content: [] }),
-    // The content sealed so far; grows with the reasoning.
+    // A seal of the reasoning so far, which is still empty.
     ...(isSealed && { encrypted_content: seal('', newId('')) }),
   }
 }
@@ -208,7 +208,7 @@ function usageOf(plan: ReplyPlan): JsonObject {
   }
 }
 
-/** What a provider sends when it fails in the middle of a stream. */
+/** The event that the provider sends when it fails in the middle of a stream. */
 export function responsesErrorEvent(): string {
   const message = 'The server had an error while processing your request.'
   const event = { type: 'error', sequence_number: 0, code: 'server_error', message, param: null }

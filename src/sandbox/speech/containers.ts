@@ -1,4 +1,4 @@
-/** Puts samples into the requested container. MP3 uses WebAssembly, loaded on first use. */
+/** Packs samples into the requested container. The MP3 encoder is WebAssembly, loaded on first use. */
 
 import type { WasmMediaEncoder } from 'wasm-media-encoders'
 import { flacFile } from './flac.ts'
@@ -9,14 +9,14 @@ const MP3_KILOBITS_PER_SECOND = 64
 
 export interface Container {
   readonly contentType: string
-  /** Prepares the encoder. */
+  /** Prepares the encoder, and resolves with a function that uses it. */
   open(): Promise<Writer>
 }
 
-/** Writes the file in chunks, which are encoded as they are consumed. `samples` are 16 bits, little-endian, mono. */
+/** Encodes samples (16 bits, little-endian, mono) in chunks, each when it is consumed. */
 export type Writer = (samples: Buffer) => Iterable<Buffer>
 
-/** The supported containers. Others would need large encoders. */
+/** The supported containers; others would need large encoders. */
 export const CONTAINERS: Readonly<Record<string, Container>> = {
   mp3: { contentType: 'audio/mpeg', open: openMp3 },
   flac: { contentType: 'audio/flac', open: async () => samples => chunksOf(flacFile(samples, SAMPLES_PER_SECOND)) },

@@ -1,4 +1,4 @@
-/** Answers text to speech with tones, in the requested container. */
+/** Answers text-to-speech calls with tones, in the requested container. */
 
 import { chatErrors } from '../chat/errors.ts'
 import { missing, unsupported, wrongType, wrongValue } from '../chat/refusals.ts'
@@ -14,7 +14,7 @@ import { withoutWords } from '../words.ts'
 import { CONTAINERS } from './containers.ts'
 import { tonesOf } from './tones.ts'
 
-/** The voices if the model's facts name none. */
+/** The voices of models whose facts name none. */
 const VOICES: readonly string[] = [
   ...['alloy', 'ash', 'ballad', 'coral', 'echo', 'fable', 'marin', 'cedar'],
   ...['nova', 'onyx', 'sage', 'shimmer', 'verse'],
@@ -22,10 +22,10 @@ const VOICES: readonly string[] = [
 const FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']
 const DEFAULT_FORMAT = 'mp3'
 const INPUT_CHARACTERS_MAX = 4_096
-/** Output tokens for each chunk of audio; they set the stream's pace. */
+/** How many output tokens a chunk of audio counts as, which sets the stream's pace. */
 const TOKENS_PER_CHUNK = 7
 
-/** Throws ProviderError for every refusal. */
+/** Answers one call. Rejects with ProviderError for every refusal. */
 export async function answerSpeech(exchange: Exchange, lookUp: ModelLookup): Promise<void> {
   const body = parseBody(await exchange.body(), chatErrors)
   const facts = lookUpModel(body, 'speech', lookUp, chatErrors)
@@ -44,7 +44,7 @@ export async function answerSpeech(exchange: Exchange, lookUp: ModelLookup): Pro
   await sendStream(exchange, steps, { words, errorEvent: asEvents ? chatErrorEvent() : '', contentType })
 }
 
-/** Each listed voice has its own pitch; a customer's own voice shares one of those. */
+/** Pitch of a voice: every listed voice has its own, and a customer's own voice shares one of those. */
 function pitchOf(voice: Json | undefined, facts: ModelFacts): number {
   const voices = facts.voices ?? VOICES
   if (typeof voice === 'string') return voices.indexOf(voice)

@@ -1,4 +1,4 @@
-/** Writes uncompressed FLAC: each frame contains its samples verbatim. Layout per RFC 9639. */
+/** Writes uncompressed FLAC: each frame contains its samples verbatim. The layout follows RFC 9639. */
 
 import { createHash } from 'node:crypto'
 
@@ -7,7 +7,7 @@ const BLOCK_SAMPLES = 4_096
 const CRC8 = crcTable({ polynomial: 0x07, bits: 8 })
 const CRC16 = crcTable({ polynomial: 0x8005, bits: 16 })
 
-/** `samples` are 16 bits, little-endian, mono. */
+/** `samples` have 16 bits, little-endian, mono. */
 export function flacFile(samples: Buffer, samplesPerSecond: number): Buffer {
   const parts = [Buffer.from('fLaC'), streamInfo(samples, samplesPerSecond)]
   for (let frame = 0; frame * BLOCK_SAMPLES * 2 < samples.length; frame += 1) {
@@ -22,7 +22,8 @@ function streamInfo(samples: Buffer, samplesPerSecond: number): Buffer {
   block.writeUInt32BE(0x8000_0000 + 34, 0)
   block.writeUInt16BE(BLOCK_SAMPLES, 4)
   block.writeUInt16BE(BLOCK_SAMPLES, 6)
-  // Frame sizes unknown; then rate (20 bits), channels minus one (3), bits per sample minus one (5), samples (36).
+  // Frame sizes are unknown (0). Then come the rate (20 bits), channels minus one (3), bits per sample minus one (5) and samples
+  // (36).
   const facts = (BigInt(samplesPerSecond) << 44n) | (15n << 36n) | BigInt(samples.length / 2)
   block.writeBigUInt64BE(facts, 14)
   createHash('md5').update(samples).digest().copy(block, 22)
@@ -30,7 +31,7 @@ function streamInfo(samples: Buffer, samplesPerSecond: number): Buffer {
 }
 
 function flacFrame(samples: Buffer, frame: number): Buffer {
-  // Fixed block size, given in 16 bits; the stream's rate; mono, 16 bits per sample.
+  // Fixed block size, written in 16 bits; the rate of the stream; mono; 16 bits per sample.
   const size = Buffer.alloc(2)
   size.writeUInt16BE(samples.length / 2 - 1)
   const header = Buffer.concat([Buffer.from([0xff, 0xf8, 0x70, 0x08]), codedNumber(frame), size])

@@ -1,23 +1,23 @@
-/** Tones for a text, as 16-bit mono samples. */
+/** Turns a text into tones, as 16-bit mono samples. */
 
 export const SAMPLES_PER_SECOND = 24_000
 const SECONDS_PER_CHARACTER = 0.06
 const SECONDS_MAX = 60
 const FADE_SAMPLES = 120
 
-/** Lowest tone of the deepest voice. */
+/** The lowest tone of the deepest voice. */
 const DEEPEST_HERTZ = 110
 const VOICES_PER_OCTAVE = 8
 const TONES = 12
 
 export interface Voice {
-  /** 0 is the deepest voice; each further number is a higher one. */
+  /** 0 is the deepest voice; higher numbers sound higher. */
   readonly pitch: number
   /** 1 is normal speed. */
   readonly speed: number
 }
 
-/** A tone per letter, silence for white space; at most one minute. */
+/** One tone per letter, silence for white space; at most one minute. */
 export function tonesOf(text: string, { pitch, speed }: Voice): Buffer {
   const characters = [...text]
   const perCharacter = Math.floor((SAMPLES_PER_SECOND * SECONDS_PER_CHARACTER) / speed)

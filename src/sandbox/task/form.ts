@@ -1,17 +1,17 @@
-/** Finds a JSON schema requested in words, as clients do for models without a parameter for it. */
+/** Finds a JSON schema that a request gives in words, as clients do for models without a parameter for it. */
 
 import { isObject, type Json } from '../json.ts'
 import type { OutputForm } from '../model.ts'
 
 const LIMITS = { characters: 400_000, schemas: 20 } as const
 
-/** `… JSON … schema: {`, with or without a fence or line break before the schema. */
+/** Matches `… JSON … schema: {`, with or without a fence or line break before the schema. */
 const SCHEMA = /\bschema\b[^{}]{0,120}(?=\{)/gi
 const WANTS_JSON =
   /\b(?:reply|respond|answer|output|return|formatted|conform\w*|match\w*|valid)\b[^{}]{0,160}\bJSON\b|\bJSON\b[^{}]{0,160}\b(?:reply|respond|answer|output|return|conform\w*|match\w*|valid)\b/i
 const WANTS_OBJECT = /\b(?:reply|respond|answer)\b[^.\n]{0,40}\bJSON object\b[^.\n]{0,40}\b(?:nothing else|only)\b/i
 
-/** `asked`: the form that the request's own parameter asks for. A schema in the text overrides a mere `object`. */
+/** `asked` is the form that the request's own parameter asks for. A schema in the text takes precedence over a mere `object`. */
 export function formInWords(asked: OutputForm, texts: readonly string[]): OutputForm {
   if (asked.kind === 'schema') return asked
   for (const text of texts.toReversed()) {
@@ -34,7 +34,7 @@ function lastSchema(text: string): Json | null {
   return null
 }
 
-/** The JSON object that begins at `start`; null when it is incomplete. */
+/** Parses the JSON object that begins at `start`; null when it is incomplete. */
 function objectAt(text: string, start: number): Json | null {
   let depth = 0
   let inString = false

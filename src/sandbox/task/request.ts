@@ -1,32 +1,32 @@
-/** Separates what the user asked from the client's additions: reminders, environment, instructions. */
+/** Separates what the user asked for from the client's additions: reminders, environment, instructions. */
 
 export interface UserTurn {
   /** The user's own text in the last turn, without the client's additions. */
   readonly userText: string
-  /** The user's last text: what the reply is about. */
+  /** The user's last text, which the reply is about. */
   readonly request: string
 }
 
 const LIMITS = { tags: 200, contextCharacters: 400_000 } as const
 
-/** Elements around a client's additions, such as `<system-reminder>` and `<environment_context>`. */
+/** Names of elements around a client's additions, such as `<system-reminder>` and `<environment_context>`. */
 const ADDED =
   /^(?:[a-z]+(?:[-_][a-z]+)*[-_](?:reminder|context|details|instructions?|info|rules|skills|memory|memories|caveat|selection|notification|diagnostics|aborted|list|progress)|command-\w+|local-command-\w+|ide_\w+|available_\w+|env|INSTRUCTIONS)$/
 
-/** Elements around the user's own words; only their tags are removed. */
+/** Tags around the user's own words; only the tags are removed. */
 const WRAPPERS = /<\/?(?:task|user_message|user_query|user_input|user_request|feedback|answer)(?:\s[^<>]{0,200})?>/gi
 
-/** A heading that some clients put above a project's instructions. */
+/** A heading, such as `# AGENTS.md`, that some clients put above a project's instructions. */
 const HEADING = /^#+ [A-Z]{3,20}\.md\b[^\n]*$/gm
 
-/** `texts` are the parts of the last user turn, in order. */
+/** Reads a user's turn. `texts` are its parts, in order. */
 export function readUserTurn(texts: readonly string[]): UserTurn {
   const own = texts.map(text => unquoted(ownWords(text))).filter(text => text !== '')
   const wrapped = texts.map(wrappedWords).findLast(text => text !== null)
   return { userText: own.join('\n'), request: wrapped ?? own.at(-1) ?? '' }
 }
 
-/** The content of the last element with the user's own words; null without one. */
+/** The content of the last element that holds the user's own words; null when there is none. */
 function wrappedWords(text: string): string | null {
   const end = [...text.matchAll(WRAPPERS)].at(-1)
   if (end === undefined || !end[0].startsWith('</')) return null
@@ -38,7 +38,7 @@ function ownWords(text: string): string {
   return withoutAdded(text).replaceAll(WRAPPERS, '').replaceAll(HEADING, '').trim()
 }
 
-/** Removes every closed element with one of these names. The limit on tags bounds the search for ends. */
+/** Removes every closed element whose name marks a client's addition. The limit on tags bounds the search for closing tags. */
 function withoutAdded(text: string): string {
   const kept: string[] = []
   const opening = /<([A-Za-z][\w-]{0,60})(?:\s[^<>]{0,300})?>/g
@@ -67,7 +67,7 @@ function unquoted(text: string): string {
 const DIRECTORY =
   /(?:<cwd>|\b(?:working|current) (?:in the )?directory(?: is)?\s*[:=(])\s*["'`]?((?:\/|[A-Za-z]:\\)[^\s<>"'`)]*)/i
 
-/** The client's working directory; null when it does not say. */
+/** The client's working directory; null when no text mentions it. */
 export function workingDirectory(texts: readonly string[]): string | null {
   for (const text of texts) {
     const found = DIRECTORY.exec(text.slice(0, LIMITS.contextCharacters))?.[1]

@@ -9,7 +9,7 @@ const REQUEST_CHARACTERS_MAX = 20_000
 
 const FILE_CONTENT = 'Written by a simulated model.\n'
 
-/** First words that make an unquoted text after `run` a command. */
+/** Words that begin a command, for text after `run` that is not quoted. */
 const COMMANDS =
   /^(?:\.{1,2}\/\S+|ls|pwd|cat|echo|printf|git|npm|npx|pnpm|yarn|node|deno|bun|python3?|pip3?|make|cargo|go|date|whoami|uname|df|du|ps|env|which|find|grep|rg|head|tail|wc|mkdir|touch|rm|cp|mv|curl|wget|docker|kubectl|pytest|uptime|hostname|id|true|sleep|seq|sort|tree|tsc|vitest|jest|bash|sh|java|mvn|gradle|dotnet|php|ruby)(?=\s|$)/
 
@@ -17,7 +17,7 @@ const QUOTED = /`([^`\n]{1,2000})`|"([^"\n]{1,2000})"|“([^”\n]{1,2000})”|(
 const RUN = /(?<!\p{L})(?:run|execute|chạy|thực thi)(?!\p{L})/giu
 const RUN_FILLER =
   /^\s*(?:(?:for me|please|the|this|following|shell|bash|terminal|command|lệnh|câu lệnh)(?!\p{L})\s*)*:?\s*/iu
-/** Bounded, so that no input can make the patterns below slow. */
+/** A quoted or bare path. Its length is bounded, so that no input can make the patterns below slow. */
 const PATH = String.raw`(?:["'\x60“]([^"'\x60“”\n]{1,200})["'\x60”]|([\w.@~+/\\-]{1,200}))`
 const IS_PATH = /\.[A-Za-z]\w{0,9}$|[/\\][^/\\]+$|^(?:Makefile|Dockerfile|README|LICENSE)$/
 const FILE = 'file|tệp|tập tin'
@@ -41,14 +41,14 @@ const CONTENT =
   /(?<!\p{L})(?:with(?: the| a| this| exactly| only| just)*(?: contents?| text| lines?| words?| body| message)?|containing|that (?:says|contains|reads)|saying|contents?|text|(?:với |có )?nội dung(?: là)?|chứa)(?!\p{L})\s*[:=]?\s*/iu
 const LIST =
   /(?<!\p{L})(?:list|show|liệt kê|xem)(?!\p{L})(?:\s+(?:me|all|the|tất cả|các))*\s+(?:files|tệp|tập tin|directory|thư mục)(?!\p{L})/iu
-/** A question about a task is not a request to do it. */
+/** Matches questions about a task, which are not requests to do it. */
 const ASKS_HOW =
   /^\s*(?:how|why|when|explain|should|what (?:does|do|would|happens)|can you explain|tại sao|vì sao|làm (?:sao|thế nào)|giải thích)(?!\p{L})/iu
-/** Separates the tasks of one request. */
+/** Matches the start of a second task in the same request. */
 const NEXT =
   /[\s,;.]+(?:and |then |rồi |sau đó )+(?:run|execute|show|tell|read|list|print|say|chạy|đọc|nói)(?!\p{L}).*$/isu
 
-/** The task in a request; null for anything else: a question, or a task for other tools. */
+/** The task that a request asks for; null for anything else, such as a question or a task for other tools. */
 export function readTask(request: string): Task | null {
   const text = request.slice(0, REQUEST_CHARACTERS_MAX)
   if (ASKS_HOW.test(text)) return null
@@ -84,7 +84,7 @@ function readCreate(text: string): Task | null {
   return named === null ? null : { kind: 'create', path: named.path, content: contentIn(named.rest) }
 }
 
-/** The path that a pattern ends with, and the text after it; null when it does not look like a path. */
+/** The path that a pattern's match ends with, and the text after it; null when it does not look like a path. */
 function findPath(search: RegExp, text: string) {
   const match = search.exec(text)
   if (match === null) return null
@@ -92,7 +92,7 @@ function findPath(search: RegExp, text: string) {
   return IS_PATH.test(path) ? { path, rest: text.slice(match.index + match[0].length), groups: match.groups } : null
 }
 
-/** What follows words like `with the text`: a fenced block, a quotation, or the rest of the sentence. */
+/** The content that follows words like `with the text`: a fenced block, a quotation, or the rest of the sentence. */
 function contentIn(rest: string): string {
   const fenced = /```\w*\n([\s\S]*?)```/.exec(rest)?.[1]
   if (fenced !== undefined) return fenced

@@ -1,10 +1,10 @@
-/** Picks the offered tool for a task, and its arguments: by schema first, then by name. */
+/** Picks one of the offered tools for a task, and its arguments: by schema first, then by name. */
 
 import { isObject, type Json, type JsonObject, listOf, textOf } from '../json.ts'
 import type { OfferedTool } from '../model.ts'
 import type { Task } from './task.ts'
 
-/** A tool to call, and values for its properties; the sandbox invents the rest. */
+/** A tool to call, and values for some of its properties; the sandbox invents the others. */
 export interface ToolUse {
   readonly tool: OfferedTool
   readonly given: ReadonlyMap<string, Json>
@@ -21,7 +21,7 @@ const WRITE_NAMES = ['write', 'create', 'save', 'editor', 'edit']
 const READ_NAMES = ['read', 'view', 'open', 'cat', 'show', 'editor']
 const NO_TEXT_NAMES = ['image', 'pdf', 'notebook', 'mcp', 'resource', 'directory', 'stdin']
 
-/** The tool for a task; null if no offered tool can do it. */
+/** The use of a tool that does the task; null when no offered tool can. */
 export function toolFor(task: Task, tools: readonly OfferedTool[], directory: string | null): ToolUse | null {
   switch (task.kind) {
     case 'run':
@@ -37,12 +37,12 @@ export function toolFor(task: Task, tools: readonly OfferedTool[], directory: st
   }
 }
 
-/** True for the tools of a coding agent, whose names are everyday words that may occur by chance. */
+/** Whether the tools are those of a coding agent, whose names are everyday words that a request may contain by chance. */
 export function isCodingKit(tools: readonly OfferedTool[]): boolean {
   return shellUse(tools, '') !== null || writeUse(tools, { path: '', content: '' }, null) !== null
 }
 
-/** The call to a tool through which some agents want every answer; null without such a tool. */
+/** A call to `attempt_completion`, through which some agents want every answer; null when it is not offered. */
 export function closingUse(tools: readonly OfferedTool[], text: string): ToolUse | null {
   const tool = tools.find(offered => /^attempt_?completion$/i.test(offered.name))
   if (tool === undefined) return null
@@ -50,7 +50,7 @@ export function closingUse(tools: readonly OfferedTool[], text: string): ToolUse
   return property === undefined ? null : { tool, given: new Map([[property, text]]) }
 }
 
-/** True for a tool that starts another agent; only called if a prompt word or the tool choice names it. */
+/** Whether a tool starts another agent. It is only called if a `sandbox:` word or the tool choice names it. */
 export function startsAgent(tool: OfferedTool): boolean {
   const required = requiredOf(tool)
   const takesPrompt = required.some(name => /^(?:prompt|task|system_?prompt|instructions|script)$/i.test(name))
@@ -60,7 +60,7 @@ export function startsAgent(tool: OfferedTool): boolean {
   return named && (takesPrompt || Object.hasOwn(propertiesOf(tool), 'subagent_type'))
 }
 
-/** The words in a name, in lower case: `run_shell_command`, `RunCommand` and `run-command` have several. */
+/** The words in a name, in lower case: `run_shell_command` has three, `RunCommand` and `run-command` have two. */
 export function nameWords(name: string): string[] {
   return name
     .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
@@ -120,7 +120,7 @@ function readUse(tools: readonly OfferedTool[], file: string, directory: string 
   })
 }
 
-/** The first tool, by order of the names, that `use` accepts. */
+/** The first tool that `use` accepts, trying them in the order of `names`. */
 function firstByName(
   tools: readonly OfferedTool[],
   names: readonly string[],
@@ -135,7 +135,7 @@ function firstByName(
   return null
 }
 
-/** Absolute if the property requires it and the client's working directory is known. */
+/** The path, made absolute if the property requires it and the client's working directory is known. */
 function placed(path: string, schema: Json | undefined, directory: string | null): string {
   const wantsAbsolute = isObject(schema) && /\babsolute\b/i.test(textOf(schema.description))
   if (!wantsAbsolute || directory === null || /^(?:[/\\~]|[A-Za-z]:)/.test(path)) return path

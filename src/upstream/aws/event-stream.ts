@@ -1,4 +1,4 @@
-/** Decodes AWS's binary event stream of a Messages reply into the server-sent events that it carries. */
+/** Decodes AWS's binary event stream of a Messages reply into the server-sent events inside it. */
 
 import { EventStreamCodec } from '@smithy/core/event-streams'
 import {
@@ -16,12 +16,12 @@ import { isObject, parseJson } from '../../lib/json.ts'
 import { editJson } from '../../lib/json-text.ts'
 import { UpstreamFault } from '../fault.ts'
 
-/** The start of a frame: its length, the length of its headers, and a checksum of both. */
+/** Size of a frame's start: its length, the length of its headers, and a checksum of both. */
 const PRELUDE_BYTES = 12
-/** The smallest frame: the prelude, and the checksum of the whole frame. */
+/** Size of an empty frame: its start, and the checksum of the whole frame. */
 const FRAME_BYTES_MIN = 16
 
-/** Metrics that AWS adds to the last event; they are for the operator. */
+/** Holds metrics that AWS adds to the last event for the operator; clients do not get them. */
 const METRICS_MEMBER = 'amazon-bedrock-invocationMetrics'
 
 const codec = new EventStreamCodec(
@@ -31,18 +31,18 @@ const codec = new EventStreamCodec(
 
 type Frame = ReturnType<typeof codec.decode>
 
-/** Takes chunks split anywhere and returns whole events. */
+/** Takes chunks split at any position, and returns complete events. */
 export class EventStreamDecoder {
   readonly #frameBytesMax: number
   #rest: Buffer = Buffer.alloc(0)
-  /** Why decoding stopped: UpstreamFault `garbage` or `oversized`. */
+  /** Why decoding stopped: an UpstreamFault of kind `garbage` or `oversized`. */
   fault: UpstreamFault | null = null
 
   constructor({ frameBytesMax }: { frameBytesMax: number }) {
     this.#frameBytesMax = frameBytesMax
   }
 
-  /** The events that this chunk completes, including those before a damaged frame. */
+  /** Returns the events that this chunk completes, including those before a damaged frame. */
   push(chunk: Buffer): Buffer {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     let text = NO_BYTES
@@ -77,7 +77,7 @@ function damaged(): UpstreamFault {
   return new UpstreamFault('garbage', 'an event frame is damaged')
 }
 
-/** Decodes a frame and verifies both of its checksums. */
+/** Decodes a frame and verifies both its checksums. */
 function decode(bytes: Buffer): Frame {
   try {
     return codec.decode(bytes)
@@ -91,7 +91,7 @@ function textHeader(frame: Frame, name: string): string {
   return header?.type === 'string' ? header.value : ''
 }
 
-/** The event in a frame; empty for frames without one. */
+/** The event that a frame carries; empty for other frames. */
 function eventOf(frame: Frame): ByteText {
   const payload = Buffer.from(frame.body.buffer, frame.body.byteOffset, frame.body.length)
   switch (textHeader(frame, ':message-type')) {
@@ -106,7 +106,7 @@ function eventOf(frame: Frame): ByteText {
   }
 }
 
-/** The payload is `{"bytes": "<base64 of one event's JSON>", "p": "<padding>"}`. */
+/** Unwraps an event: the payload is `{"bytes": "<base64 of one event's JSON>", "p": "<padding>"}`. */
 function messagesEvent(payload: Buffer): ByteText {
   const wrapped = parseUndecoded(byteText(payload))
   if (!isObject(wrapped) || typeof wrapped.bytes !== 'string') throw damaged()

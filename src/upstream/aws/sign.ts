@@ -1,10 +1,10 @@
-/** AWS Signature Version 4, using AWS's own signer with Node's hashes. */
+/** Signs with AWS Signature Version 4, by AWS's own signer with Node's hashes. */
 
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import type { AwsSecret } from '../credentials.ts'
 
-/** The service's name in AWS signatures. */
+/** What AWS signatures call the service. */
 const SIGNING_NAME = 'bedrock'
 
 type HashInput = string | ArrayBuffer | ArrayBufferView
@@ -42,19 +42,22 @@ function bytesOf(input: HashInput): Buffer {
 }
 
 export interface SignableRequest {
-  /** Host and port as in the `host` header. */
+  /** Host and port, as in the `host` header. */
   readonly host: string
-  /** Encoded, without a query. */
+  /** Path in its encoded form, without a query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
-  /** Absent: now. */
+  /** Time of the signature; by default now. */
   readonly date?: Date
 }
 
 export type Signer = (request: SignableRequest) => Promise<Record<string, string>>
 
-/** Signs POST requests: returns their headers with host, date, body hash, session token and signature added. */
+/**
+ * Makes a function that signs POST requests: it returns their headers with host, date, body hash, session token and signature
+ * added.
+ */
 export function createSigner({ accessKeyId, secretAccessKey, sessionToken }: AwsSecret, region: string): Signer {
   const signer = new SignatureV4({
     service: SIGNING_NAME,
