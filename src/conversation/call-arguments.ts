@@ -26,7 +26,7 @@ export class CallArguments {
     this.#unread.add(fragment)
   }
 
-  /** Adds a fragment as escaped JSON string content, without quotes. */
+  /** Adds a fragment, given as escaped JSON string content without quotes. */
   pushWritten(fragment: ByteText): void {
     this.#unread.addWritten(fragment)
   }

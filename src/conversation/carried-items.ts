@@ -20,7 +20,9 @@ import { refuse } from './refuse.ts'
 
 /** Longest id, in characters. Bounded because every later request of the conversation repeats the id. */
 export const CARRYING_ID_LENGTH_MAX = 64 * 1024
-/** Largest JSON left uncompressed, in bytes. Below this size, compression would dominate the cost of making the id. */
+/**
+ * Largest JSON left uncompressed, in bytes. For JSON this small, compression would take longer than everything else done with it.
+ */
 const PLAIN_BYTES_MAX = 4 * 1024
 /** Z_BEST_SPEED is four times as fast as the default level; its output is 15 % longer. */
 const QUICKLY = { level: constants.Z_BEST_SPEED }
@@ -39,8 +41,8 @@ export function carryingId(prefix: string, items: readonly ByteText[], mark: Mar
 }
 
 /**
- * Returns an id that carries the item it belongs to. Equal items with different ids get different results. Null if the result
- * would be too long.
+ * Returns an id for this item that carries the item itself. Equal items with different ids get different results. Null if the
+ * result would be too long.
  */
 export function selfCarryingId(prefix: string, { id = '', ...item }: JsonObject, mark: Mark): string | null {
   return idOf(prefix, encodeText(JSON.stringify(item)), { mark, own: id })
@@ -95,7 +97,7 @@ export function unresolvedItems(id: string, place: string): readonly never[] {
   )
 }
 
-/** Resolves the item references of one request. An id may carry its own item or items with other ids. */
+/** Resolves the item references of one request. The referenced item is in the id itself or in another of the request's ids. */
 export class CarriedItems {
   readonly #openMark: OpenMark
   readonly #items = new Map<string, JsonObject>()

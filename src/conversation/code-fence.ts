@@ -1,7 +1,7 @@
 /** Removes the code fence that models put around JSON requested in the prompt, from whole text or streamed pieces. */
 
 const FENCE = '```'
-/** Most whitespace characters on either side that count as part of a closing fence. */
+/** Most whitespace characters before or after a closing fence that are removed with it. */
 const BLANKS_MAX = 64
 const OPENING = /^\s{0,8}```[a-zA-Z]{0,16}[ \t]{0,4}(?:\r?\n)?/
 const CLOSING = /\s{0,64}```\s{0,64}$/
@@ -14,7 +14,7 @@ export function withoutFence(text: string): string {
   return opening === null ? text : text.slice(opening[0].length).replace(CLOSING, '')
 }
 
-/** Removes the fence from streamed text. Joined, the pieces returned equal `withoutFence` of the whole text. */
+/** Removes the fence from streamed text. The pieces returned, joined, equal `withoutFence` of the full text. */
 export class FenceFilter {
   #state: 'undecided' | 'fenced' | 'plain' = 'undecided'
   #held = ''

@@ -11,14 +11,14 @@ import {
   textOrNull,
 } from '../lib/json.ts'
 
-/** The fields of an upstream's error; empty strings for those it lacks. Secrets are not masked yet. */
+/** The fields of an upstream's error; empty strings for those that are missing. Secrets are not masked yet. */
 export interface ErrorBody {
   readonly message: string
-  /** `error.type`, lower case. */
+  /** `error.type` in lower case. */
   readonly type: string
-  /** `error.code`, lower case; numbers as text. */
+  /** `error.code` in lower case; numbers as text. */
   readonly code: string
-  /** `error.param`: the offending field. */
+  /** `error.param`, which names the offending field. */
   readonly param: string
   /** `error.details`, which SDKs read. */
   readonly details: JsonObject | null
@@ -53,9 +53,7 @@ function readPlaces(value: JsonValue, places: ErrorPlaces): ErrorBody | null {
   return errorBody({ message, ...(typeof type === 'number' ? { code: type } : { type: textOrNull(type) ?? '' }) })
 }
 
-/**
- * Reads the error in a parsed value, either a reply of status 200 or the data of a stream event. Null if it reports no error.
- */
+/** Reads the error in a parsed value: a reply of status 200 or the data of a stream event. Null if it reports no error. */
 export function readErrorValue(value: JsonValue): ErrorBody | null {
   const body = Array.isArray(value) ? value[0] : value
   if (!isObject(body)) return null

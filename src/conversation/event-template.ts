@@ -14,12 +14,12 @@ const ASCII_MAX = 127
 /** Characters that may follow a backslash; `\u` is checked separately. */
 const ESCAPES = '"\\/bfnrt'
 
-/** Members whose values vary between events without meaning anything: padding that hides message lengths from eavesdroppers. */
+/** Members that vary between events without meaning: padding that hides message lengths from eavesdroppers. */
 const PADDING = [ascii('"obfuscation":"'), ascii('"obfuscation": "')] as const
 /** Finds the event's number within its stream. */
 const SEQUENCE = /"sequence_number": ?(?=\d)/
 
-/** Limits learning: after this many templates in a row without a match, it stops for the rest of the stream. */
+/** Most templates learned in a row without a match. After that, learning stops for the rest of the stream. */
 const LEARNED_IN_VAIN_MAX = 16
 
 interface Hole {
@@ -37,10 +37,12 @@ export class EventTemplate {
   readonly #textHole: number
   /** The literal to replace before events go to the client, and its replacement. */
   readonly #rename: Rename | null
-  /** Offset at which the last run of events ends. */
+  /** Offset after the last event that the latest `run` matched. */
   end = 0
   #text = NO_BYTES
-  /** Where the literal to replace begins: `#renamedAt` in the event just matched, `#renamed` in each event of the last run. */
+  /**
+   * Where the literal to replace begins: `#renamedAt` in the event just matched, `#renamed` in each event of the latest `run`.
+   */
   #renamedAt = 0
   readonly #renamed: number[] = []
 
@@ -67,7 +69,7 @@ export class EventTemplate {
     return texts
   }
 
-  /** Returns the events of the last run, which began at `at`, as the client gets them. */
+  /** Returns the events that the latest `run`, started at `at`, has matched, as the client gets them. */
   emit(all: ByteText, at: number): ByteText {
     if (this.#rename === null) return all.slice(at, this.end)
     const { literal, emitted } = this.#rename

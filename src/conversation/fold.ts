@@ -1,4 +1,4 @@
-/** Builds a whole reply from the events of a stream. */
+/** Builds a non-streamed reply from a sequence of parts. */
 
 import type { FoldedPart, PartStart, ReplySink } from './reply.ts'
 import type { Seal } from './seal.ts'

@@ -14,7 +14,7 @@ import type { TokenUsage, UsageFacts } from './usage.ts'
 export interface ConversationFormat<Echo = unknown> {
   /** Throws GatewayError `invalid_request` for features that other formats cannot express, and for values of a wrong type. */
   readRequest(body: JsonObject, facts: ReadFacts): { readonly request: ConversationRequest; readonly echo: Echo }
-  /** Reads the reasoning settings alone, because the dialect also needs them for same-format bodies. So does `readStructure`. */
+  /** Reads only the reasoning settings, because the dialect also needs them for same-format bodies. */
   readReasoning(body: JsonObject): ReasoningRequest
   readStructure(body: JsonObject): StructureRequest | null
   readonly plain: PlainRequest
@@ -64,7 +64,7 @@ export interface ReaderFacts {
   readonly usage: UsageFacts
   /** JSON pointer to the signature in a chat reply's tool call; null if calls have no signatures. */
   readonly signaturePath: string | null
-  /** The events replay a whole reply, so each part is complete before the next begins. */
+  /** Whether the events replay a non-streamed reply, in which each part is complete before the next begins. */
   readonly isReplay: boolean
 }
 

@@ -13,7 +13,7 @@ export class GatheredText {
   #text = ''
   /** Continues `#text`, as escaped JSON string content. */
   #written = NO_BYTES
-  /** Continues `#written`. */
+  /** Continues `#written`, in pieces that are not joined yet. */
   #pieces: ByteText[] = []
 
   add(piece: string): void {

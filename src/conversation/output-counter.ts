@@ -17,7 +17,10 @@ export const OUTPUT_MARKERS = {
 const SPACE = 32
 const QUOTE = 34
 
-/** Most characters of events buffered before their output is extracted. Most streams report their usage and are never read. */
+/**
+ * Most characters of events buffered before their output is extracted. In most streams that never happens, because the upstream
+ * reports the usage.
+ */
 const UNREAD_CHARACTERS_MAX = 16_384
 
 export interface OutputCounterOptions {

@@ -31,8 +31,8 @@ const BYTES_PER_TOKEN = { ascii: 4, other: 2.5 } as const
 /** Fewest bytes of output that can add a token to the estimate. */
 export const BYTES_PER_TOKEN_MIN = BYTES_PER_TOKEN.other
 /**
- * Non-ASCII bytes of a text, divided by its UTF-8 bytes in excess of its string length: 3/2 for three-byte characters, 2/1 for
- * two- and four-byte ones.
+ * Ratio of a text's non-ASCII UTF-8 bytes to those in excess of its string length: 3/2 for three-byte characters, 2/1 for two-
+ * and four-byte ones.
  */
 const OTHER_BYTES_PER_EXTRA_BYTE = 1.5
 
@@ -57,7 +57,7 @@ function weighBytes({ ascii, other }: { ascii: number; other: number }): number 
 export class OutputGatherer {
   readonly #countTokens: CountTokens
   #pieces: string[] = []
-  /** Pieces that follow `#pieces`, as escaped JSON string content. */
+  /** Pieces that came after those in `#pieces`, as escaped JSON string content. */
   #written: ByteText[] = []
   #characters = 0
   #tokens = 0

@@ -54,15 +54,15 @@ export function typeChecker(types: Types, notation: Notation): RefuseWrongTypes 
 }
 
 /**
- * Finds the first value of a wrong type, walking the rule's path from this step. Returns the list indexes that lead to it; null
- * if all types are right.
+ * Finds the first value of a wrong type, walking the rule's path from `step`. Returns the list indexes on the way to the value;
+ * null if there is no such value.
  */
 function findWrong(value: JsonValue | undefined, rule: Rule, step: number): number[] | null {
   if (value === undefined || value === null) return null
   const key = rule.path[step]
   if (key === undefined) return isOf(value, rule.kind) ? null : []
   if (key !== '*') return isObject(value) && Object.hasOwn(value, key) ? findWrong(value[key], rule, step + 1) : null
-  // Anything but a list is checked by rules for its members, or where it is read.
+  // Values other than lists are checked by other rules, or where they are read.
   if (!Array.isArray(value)) return null
   for (let index = 0; index < value.length; index++) {
     const wrong = findWrong(value[index], rule, step + 1)

@@ -10,11 +10,14 @@ import { Form } from '../lib/json-form.ts'
 export interface PlainRequest {
   /** The form that a member must have to count as plain. */
   readonly form: Form
-  /** Returns, for each large member, short JSON with the same notes, for code that needs nothing else of its content. */
+  /**
+   * Returns, for each large member, short JSON that yields the same notes. It stands in for the member where only the notes
+   * matter.
+   */
   standIns(notes: readonly number[]): Readonly<Record<string, string>>
 }
 
-/** Index of each fact that is noted about plain members. */
+/** Index, in `notes`, of each fact noted about plain members. */
 export const NOTE = {
   /** Bit mask of the ROLES that occur. */
   roles: 0,
@@ -22,11 +25,11 @@ export const NOTE = {
   names: 1,
   /** Length of the longest call id. */
   ids: 2,
-  /** Number of tools that set `strict`, to either value. */
+  /** Number of tools that set `strict`, whether to true or false. */
   strict: 3,
   /** Bit mask of the format's content types that occur. */
   types: 4,
-  /** Index in ROLES of the role that occurs last. */
+  /** Index in ROLES of the last message's role. */
   lastRole: 5,
 } as const
 

@@ -20,9 +20,9 @@ export interface GivenFile {
   readonly content: string
   /** File name; '' if none was given. */
   readonly title: string
-  /** Path of the content in the request, named in errors. */
+  /** Media type to assume for bare base64. */
   readonly bareType: string
-  /** Path of the content in the request, and of the resulting document, for refusals. */
+  /** Paths of the content in the request and of the document that it belongs to, named in errors. */
   readonly place: string
   readonly documentPlace: string
 }

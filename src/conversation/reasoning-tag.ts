@@ -1,4 +1,4 @@
-/** Splits a reply's text from the reasoning that some models put into a tag at its start. Works on whole and streamed text. */
+/** Separates a reply's text from reasoning that some models put in a tag at its start. Works on complete and streamed text. */
 
 export interface TaggedText {
   readonly reasoning: string
@@ -14,7 +14,7 @@ export class TagSplitter {
   readonly #closing: string
   #state: 'undecided' | 'reasoning' | 'text' = 'undecided'
   #held = ''
-  /** Whitespace after the closing tag is dropped until the text begins. */
+  /** Whether to drop whitespace, as between the closing tag and the text. */
   #trims = false
 
   constructor(tag: string) {

@@ -53,7 +53,7 @@ function hasFailedOutcome({ base_resp }: JsonObject): boolean {
   return code !== undefined && code !== null && !WELL.has(code)
 }
 
-/** Aggregators put the error into the choice; others only report it as the finish reason. */
+/** Returns the error that a choice reports. Aggregators put it into the choice; other providers only set the finish reason. */
 function choiceError({ error, finish_reason }: JsonObject, secrets: readonly string[]): UpstreamError | null {
   if (isTold(error)) return readUpstreamErrorValue({ error }, secrets) ?? failedError('an error in a choice')
   const reason = textOrNull(finish_reason)

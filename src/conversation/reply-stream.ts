@@ -26,7 +26,7 @@ export interface ReplyStream {
   readonly usage: UsageReport
   /** Counts the output tokens in everything that `push` has returned so far. */
   countOutputTokens(): number
-  /** Estimates the output tokens roughly, cheaply enough to be called often. */
+  /** Estimates the output tokens, cheaply enough to be called often. */
   estimateOutputTokens(): number
   /** Returns the complete event that ends a failed stream. Absent or null: use the error event that all formats know. */
   failureEvent?(error: GatewayError): string | null

@@ -39,7 +39,7 @@ export interface ReplySink {
   divide(): void
   /** Completes the open part. `seal`: the provider's seal, if the part is reasoning. */
   close(seal?: Seal | null): void
-  /** Reports that all output has arrived. The events that end the reply may come later. */
+  /** Reports that all output has arrived, although the events that end the reply may come later. */
   said(): void
 }
 
@@ -47,7 +47,7 @@ export interface ReplySink {
 export interface UpstreamEvent {
   /** Value of the `event:` line; '' without one. */
   readonly name: string
-  /** The data as text; a placeholder if `value` is set. */
+  /** The data as text; only a placeholder if `value` is set. */
   readonly data: string
   /** The parsed data, available if a non-streamed reply is replayed as events. */
   readonly value?: JsonObject
@@ -81,7 +81,7 @@ export interface Skimmable {
   readonly onSkimmed?: (written: ByteText) => void
 }
 
-/** Writes a client's stream. Text is collected until `take` is called after each upstream event. */
+/** Writes a client's stream. Collects text until `take` is called, after each upstream event. */
 export interface ReplyWriter extends ReplySink {
   /** Returns the events written since the last call. */
   take(): ByteText
@@ -94,7 +94,7 @@ export interface ReplyWriter extends ReplySink {
   framed(text: ByteText): void
   /** Returns the events that end the stream. */
   end(stopReason: StopReason, usage: TokenUsage): ByteText
-  /** Returns the event that ends a failed stream. Only for formats whose last event reports more than the error. */
+  /** Returns the event that ends a failed stream. Only in formats whose last event reports more than the error. */
   fail?(error: GatewayError): string
 }
 
@@ -110,7 +110,7 @@ export type FoldedPart =
       readonly arguments: string
     }
 
-/** A whole reply, built from its events. */
+/** A non-streamed reply, built from a sequence of parts. */
 export interface FoldedReply {
   readonly parts: readonly FoldedPart[]
   readonly stopReason: StopReason

@@ -51,7 +51,7 @@ export interface GapPart {
 
 export interface CallPart {
   readonly kind: 'call'
-  /** The id as the client wrote it; '' when missing. */
+  /** The call's id as the client wrote it; '' if missing. */
   readonly id: string
   /** The name given in the tool's definition. */
   readonly name: string
@@ -102,7 +102,7 @@ export type ToolChoice = { readonly mode: 'auto' | 'none' | 'any' } | { readonly
 
 export interface ToolRequest {
   readonly definitions: readonly ToolDefinition[]
-  /** Null: not specified. */
+  /** Null if the client did not specify a choice. */
   readonly choice: ToolChoice | null
   /** Whether the client forbids parallel calls. */
   readonly oneCallOnly: boolean

@@ -7,7 +7,7 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /**
  * Returns the wait in whole seconds, rounded up and at most 3,600, from `retry-after-ms` or `retry-after` (seconds or a date).
- * Null if neither header is valid. Header names must be in lower case.
+ * Null if both are missing or invalid. Header names must be in lower case.
  */
 export function retryAfterSeconds(headers: Headers, nowMs: number): number | null {
   const milliseconds = Number(single(headers['retry-after-ms']) ?? Number.NaN)

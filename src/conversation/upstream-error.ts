@@ -177,7 +177,7 @@ const PARAM_LENGTH_MAX = 200
 
 /**
  * Codes that clients act on, with the status to use if the upstream sends none. If the request was refused, the client gets the
- * code unchanged; the other codes are replaced by our own equivalents. From the source of Codex 0.169, the error codes of
+ * code unchanged; for any other error it gets an equivalent code of ours. From the source of Codex 0.169, the error codes of
  * `openai` 7.57.0 (`ResponseError`, image types) and the content filters of Azure OpenAI; read 2026-11.
  */
 const KNOWN_CODES: Readonly<Record<string, number>> = {
@@ -248,7 +248,10 @@ function classify(body: ErrorBody, { status, wait, secrets }: Circumstances): Up
   }
 }
 
-/** Returns the upstream's text. For a context overflow, appends words that every client recognises if it has none. */
+/**
+ * Returns the upstream's text. For a context overflow that clients would not recognise by that text, appends words that they
+ * know.
+ */
 function visibleMessage(kind: UpstreamErrorKind, message: string): string | null {
   if (kind === 'context_overflow' && !OVERFLOW_TEXTS_KNOWN.some(words => message.toLowerCase().includes(words))) {
     return message === '' ? OVERFLOW_ADVICE : `${message} ${OVERFLOW_ADVICE}`

@@ -79,7 +79,7 @@ export interface NamedCounts {
   readonly reasoning: number | null
 }
 
-/** Whether the dialect names any place for counts. */
+/** Whether the dialect names a place for any count. */
 export function namesPlaces({ input, output, cached, reasoning }: UsageFacts): boolean {
   return Boolean(input || output || cached || reasoning)
 }

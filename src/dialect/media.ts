@@ -39,7 +39,7 @@ export function textForDocument({ dialect }: DialectFacts, place: string, { text
   return refuseCapability('document_block', `${place}: this model takes no documents`)
 }
 
-/** Describes a file from its name and its content, a data URL. */
+/** Describes a file, given its name and its content as a data URL. */
 export function givenFile(filename: string | null, content: string | null): GivenDocument {
   const title = filename ?? 'document.pdf'
   const data = content === null ? null : readDataUrl(content)

@@ -5,7 +5,7 @@ import type { ReasoningRequest } from '../conversation/request.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Dialect, DialectReasoning, EffortLevel } from './words.ts'
 
-/** Smallest thinking budget that any upstream accepts, in tokens. */
+/** Smallest thinking budget that upstreams accept, in tokens. */
 export const BUDGET_TOKENS_MIN = 1_024
 
 export interface ReasoningPlan {
@@ -141,7 +141,7 @@ export function planForcedTool(
 ): { plan: ReasoningPlan; forced: boolean } {
   const planned = plan(request)
   if (dialect.tools.forced === 'refused') return { plan: planned, forced: false }
-  // The choice already names a tool, or forces none because there are several.
+  // The plan has already replaced `required` by the name of the only tool or, if there are several, by `auto`.
   if (dialect.tools.forced === 'named_only') return { plan: planned, forced: true }
   if (dialect.tools.forced === 'accepted' || !planned.reasons) return { plan: planned, forced: true }
   if (!canSwitchOff(dialect.reasoning)) return { plan: planned, forced: false }

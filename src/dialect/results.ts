@@ -11,7 +11,7 @@ export interface ResultForm {
   /** Names of a result's members: `content` for its content, `id` for the id of its call. */
   readonly content: string
   readonly id: string
-  /** What notes call an image or document, by type of the part. */
+  /** Words for images and documents in notes, by type of the part. */
   readonly media: Readonly<Record<string, string>>
   /** Type of a text part in a user message. */
   readonly text: string

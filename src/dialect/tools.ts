@@ -5,7 +5,7 @@ import { withoutMembers } from './copy.ts'
 import { toolSchema } from './schemas.ts'
 import type { DialectFacts } from './types.ts'
 
-/** Returns the schema in the form that the upstream accepts; null for a same-format tool that has none. */
+/** Returns the schema in the form that the upstream accepts. Null if a tool in a same-format call has none. */
 export function schemaFor(given: JsonValue | undefined, { dialect, road }: DialectFacts): JsonObject | null {
   const { schema: form } = dialect.tools
   if (road === 'converted') return toolSchema(given, form)

@@ -1,4 +1,4 @@
-/** The input and the output of adapting a request to a dialect. */
+/** Types for adapting a request to a dialect: the facts that go in, and the adapted body that comes out. */
 
 import type { ToolNames } from '../conversation/names.ts'
 import type { ReasoningRequest, StructureRequest } from '../conversation/request.ts'

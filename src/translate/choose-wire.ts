@@ -66,8 +66,8 @@ function lossesOf({ cannot, dialect }: Wire, asks: WireAsks): WireLimit[] {
 }
 
 /**
- * Whether the wire loses an effort that must be sent beside tools. Without an effort, models that reason by default lose their
- * reasoning instead, if the wire does not allow it beside tools.
+ * Whether the wire loses an effort that is sent beside tools. A call without an effort loses the model's default reasoning in the
+ * same way.
  */
 function losesEffort(
   cannot: readonly WireLimit[],

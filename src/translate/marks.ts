@@ -1,4 +1,4 @@
-/** Binds the marks of a call to the caller's account and to the upstream that its reasoning comes from. */
+/** Binds the marks of a call to the caller's account and to the upstream whose reasoning they seal. */
 
 import { markPayload } from '../conversation/marks.ts'
 import type { Sealer } from '../conversation/seal.ts'

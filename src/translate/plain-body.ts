@@ -23,7 +23,7 @@ export interface ReadableBody {
 
 type Call = Omit<SameFormatCall, 'body'> & { readonly body: ReadableBody }
 
-/** Like `planSameFormat`, but reads plain members only if the target needs their values. */
+/** Like `planSameFormat`, but only reads the values of plain members (see `conversation/plain.ts`) if the target needs them. */
 export function planReadable({ body, ...call }: Call): SameFormatPlan {
   const { outline, unread } = body
   if (unread !== null && leavesPlain(call.format, call.target.dialect, { outline, notes: unread.notes })) {
@@ -33,7 +33,7 @@ export function planReadable({ body, ...call }: Call): SameFormatPlan {
   return planSameFormat({ ...call, body: body.json })
 }
 
-/** Whether the plan leaves unread members as they are. It may not: renaming a tool, for example, also changes the history. */
+/** Whether the plan leaves the unread members unchanged. It may not: renaming a tool, for example, also changes the history. */
 function keepsStandIns(format: WireName, outline: JsonObject, { body, reply }: SameFormatPlan): boolean {
   return reply.names === null && FORMATS[format].plain.form.names.every(key => body[key] === outline[key])
 }

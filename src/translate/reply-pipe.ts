@@ -23,7 +23,7 @@ export class ReplyPipe implements ReplySink {
   #from: PartKind | null = null
   /** The kind of part that the writer has open. Text and reasoning only open with their first piece. */
   #open: PartKind | null = null
-  /** Whether the open call stands in for a JSON reply, so that its arguments are the client's text. */
+  /** Whether the open call stands in for a JSON reply, so that its arguments go to the client as text. */
   #isReply = false
   #repliedByTool = false
   #hasCalls = false
@@ -93,7 +93,7 @@ export class ReplyPipe implements ReplySink {
     return stopReason === 'tool_use' && !this.#hasCalls ? 'end_turn' : stopReason
   }
 
-  /** Whether text of this kind, or arguments of a call, would pass through unchanged. */
+  /** Whether text of this kind, or a call's arguments, would pass through unchanged. */
   passes(kind: 'text' | 'reasoning' | 'call'): boolean {
     return this.#from === kind && this.#open === kind && (kind !== 'text' || this.#text === null)
   }

@@ -30,7 +30,7 @@ export interface SameFormatCall {
 }
 
 /**
- * Plans the edits. Throws GatewayError for requests that the upstream would refuse with an error that clients do not understand.
+ * Plans the edits. Throws GatewayError if the upstream would refuse the request with an error that clients do not understand.
  */
 export function planSameFormat(call: SameFormatCall): SameFormatPlan {
   const { format, body, entry, target, outputTokensAfforded = null, betas = [], openMark = () => null } = call
@@ -57,7 +57,7 @@ export function planSameFormat(call: SameFormatCall): SameFormatPlan {
 
 /**
  * Whether a request can pass through to an upstream of the same format. A Responses request cannot if it names types of tools
- * that the host does not support, or if its reply needs converting; it is then converted instead, by way of the conversation.
+ * that the host does not support, or if its reply needs converting; the call is then converted.
  */
 export function passesThrough(format: WireName, body: JsonObject, dialect: DialectFacts['dialect']): boolean {
   if (format !== 'responses') return true

@@ -4,7 +4,7 @@ import type { WireLimit, WireName } from '../generated/types.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../lib/json.ts'
 
 export interface WireAsks {
-  /** All limits that the request would hit, except `effort_beside_tools`, which also depends on the model. */
+  /** All limits of wires that the request would hit, except `effort_beside_tools`, which also depends on the model. */
   readonly limits: ReadonlySet<WireLimit>
   /** Whether the request has functions that the client runs. */
   readonly hasFunctions: boolean

@@ -20,7 +20,7 @@ export function wireOf(target: UpstreamTarget): WireName {
   return target.standard === 'messages' ? 'messages' : 'chat_completions'
 }
 
-/** Returns the catalogue's own target behind a wired one. Prices are looked up by the former. */
+/** Returns the catalogue's own target behind a wired one. The prices belong to the catalogue's target. */
 export function listedTarget(target: UpstreamTarget): UpstreamTarget {
   return 'of' in target ? (target as WiredTarget).of : target
 }

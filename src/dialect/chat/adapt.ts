@@ -44,7 +44,7 @@ export const adaptChat: Adapt = (given, facts) => {
 
 interface MessagePlan {
   readonly facts: DialectFacts
-  /** Null: all names and ids stay as they are. */
+  /** Rewrites names and ids; null if all of them can stay. */
   readonly rewriter: CallRewriter | null
   readonly instruction: string | null
 }
@@ -70,7 +70,7 @@ function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction
       case 'developer':
         return withMember(changed, 'role', system)
       case 'system':
-        // Hosts that know the role `developer` also accept `system`, so the client's choice stays on the same format.
+        // Hosts that know the role `developer` also accept `system`, so same-format clients keep the role they chose.
         return facts.road === 'converted' ? withMember(changed, 'role', system) : changed
       default:
         return changed

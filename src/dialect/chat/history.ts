@@ -90,7 +90,10 @@ function isThought(part: JsonValue): part is JsonObject {
   return memberOf(part, 'type') === 'thinking'
 }
 
-/** Adds the placeholder signature that upstreams accept for other models' calls, unless a call of the turn has a signature. */
+/**
+ * Adds the placeholder signature that upstreams accept for other models' calls, unless a call of the turn already has a
+ * signature.
+ */
 export function withSignature(message: JsonObject, { path, placeholder }: DialectTools['signature']): JsonObject {
   if (path === null || placeholder === null) return message
   const calls = arrayOrEmpty(message.tool_calls)

@@ -34,7 +34,7 @@ export function withInstruction(messages: readonly JsonValue[], text: string, { 
 /** Moves later instructions to where the upstream accepts them, and merges neighbouring turns if roles must alternate. */
 export function placed(messages: readonly JsonValue[], { midSystem, alternate }: Turns): JsonValue[] {
   const set = midSystem === 'keep' ? (messages as JsonValue[]) : placeSystem(messages, midSystem)
-  // Messages with tool results or calls are never merged.
+  // Tool results and messages with calls are never merged.
   return alternate ? merged(set, ({ role, tool_calls }) => role !== 'tool' && tool_calls === undefined) : set
 }
 

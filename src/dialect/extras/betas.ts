@@ -3,7 +3,7 @@
 import { fits } from '../../conversation/patterns.ts'
 import type { Extras, ExtrasVocabulary } from '../../generated/types.ts'
 
-/** Removes the flags of extras that the target must not get. */
+/** Removes the beta flags of extras that the target must not get. */
 export function withoutExtras(
   betas: readonly string[],
   vocabulary: ExtrasVocabulary,

@@ -1,4 +1,4 @@
-/** Finds extras in a request (whatever costs more than its tokens) and decides what happens to them at a target. */
+/** Finds extras in a request, which are features that cost more than tokens, and decides what happens to them at a target. */
 
 import { fits } from '../../conversation/patterns.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -64,8 +64,8 @@ const USES_ASSUMED = 5
 const NOTHING: ExtrasPlan = { changes: [], leftOut: [], sold: [] }
 
 /**
- * Decides on all extras of a request. Throws GatewayError `invalid_request` for refused extras, and for tools that cannot be left
- * out.
+ * Decides what happens to each extra of a request. Throws GatewayError `invalid_request` for refused extras, and for tools that
+ * cannot be left out.
  */
 export function planExtras(request: ExtrasRequest): ExtrasPlan {
   refuseOtherCases(request.body, wordsOf(request.vocabulary).spellings)

@@ -7,7 +7,7 @@ import { parseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { UseCounter } from './uses.ts'
 
-/** Without `skim`, because every event must be parsed. */
+/** Has no `skim`, because every event must be parsed. */
 export class CountedStream implements ReplyStream {
   readonly #stream: ReplyStream
   readonly #counter: UseCounter

@@ -84,7 +84,7 @@ function effortFor(
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k']
 
 /**
- * Adapts the sampling fields. While a model reasons, this format allows none: they are removed from converted calls, and
+ * Adapts the sampling fields. A model that reasons accepts none in this format: they are removed from converted calls, and
  * same-format clients get the upstream's error.
  */
 export function withSampling(body: JsonObject, { dialect, road }: DialectFacts, reasons: boolean): JsonObject {

@@ -60,7 +60,7 @@ function withSystem(body: JsonObject, system: JsonValue): JsonObject {
   )
 }
 
-/** Turns an instruction into user text. Undefined for an empty instruction, which only carried settings. */
+/** Turns an instruction into user text. Returns undefined for an empty instruction, which was only sent to carry settings. */
 function asUserText(message: JsonValue): JsonValue | undefined {
   if (!isSystem(message)) return message
   const { content } = message
@@ -99,8 +99,8 @@ function withPrefill(body: JsonObject, prefill: Turns['prefill']): JsonObject {
 }
 
 /**
- * Whether a message is an assistant turn of text or thinking only. Other turns, such as an interrupted provider tool, need no
- * help: every model continues after them by itself.
+ * Whether a message is an assistant turn of text or thinking only. After any other turn, such as an interrupted tool of the
+ * provider, every model continues by itself.
  */
 function isPrefill({ role, content }: JsonObject): boolean {
   if (role !== 'assistant') return false

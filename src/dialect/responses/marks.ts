@@ -52,7 +52,7 @@ function isReference(item: JsonValue): item is JsonObject & { id: string } {
   return given.type === 'item_reference' || (given.type === undefined && given.role === undefined)
 }
 
-/** Whether an id is a mark after its type prefix. */
+/** Whether an id consists of a type prefix and a mark. */
 function isMarkedId(id: JsonValue | undefined): boolean {
   return typeof id === 'string' && isMark(id.slice(id.indexOf('_') + 1))
 }

@@ -36,7 +36,7 @@ function planReasoning(request: ReasoningRequest, reasoning: DialectReasoning, h
   if (hasTools && reasoning.besideTools === 'refused') return unsaid
   const effort = request.wanted === false ? 'none' : effortOf(request, reasoning)
   if (effort === null) return { fields: {}, reasons: request.wanted ?? byDefault }
-  // A model that can be switched off in another format accepts `none` here even though it is not among the levels.
+  // A model whose reasoning can be switched off in another format accepts `none` here, even if it is not among the levels.
   const hasSwitch = parameter !== 'reasoning_effort' && reasoning.disable !== 'refused'
   const level = effort === 'none' && hasSwitch ? effort : nearestLevel(effort, levels)
   return level === null ? unsaid : { fields: { effort: level }, reasons: level !== 'none' }

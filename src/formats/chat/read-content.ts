@@ -74,7 +74,7 @@ function readFilePart(part: JsonObject, place: string): MediaPart {
   return { ...readFile({ content, title, bareType: 'application/pdf', ...places }), ...cacheControl(part) }
 }
 
-/** Keeps the cache markers that clients which know the messages format send. The dialect decides whether they go upstream. */
+/** Keeps cache markers, which some clients know from the messages format. The dialect decides whether they go upstream. */
 export function cacheControl(part: JsonObject): { cacheControl?: JsonObject } {
   return isObject(part.cache_control) ? { cacheControl: part.cache_control } : {}
 }

@@ -32,7 +32,7 @@ export class ChatReplyReader implements ReplyReader {
     this.#sequencer = new Sequencer(sink, { isReplay: facts.isReplay })
   }
 
-  /** Any chunk may carry running figures; those that come with the finish reason or later are final. */
+  /** Any chunk may carry preliminary figures; those that come with the finish reason or later are final. */
   get usage(): UsageReport {
     return usageReport(this.#usage, { final: this.finished || this.#finishReason !== null })
   }

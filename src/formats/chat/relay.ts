@@ -179,7 +179,7 @@ export class ChatRelay implements ReplyStream {
     for (const choice of choices) if (isObject(choice)) this.#take(choice)
     const usage = readUsage(chunk, this.#options.usageFacts)
     if (usage !== null) this.#usage = usage
-    // Figures elsewhere in the chunk are hidden; they are sent at the end, in the usual place.
+    // Figures found elsewhere in the chunk are sent at the end, in the usual place.
     const isShown = usage !== null && isObject(chunk.usage)
     if (choices.length > 0) {
       this.#usageShown ||= isShown

@@ -10,7 +10,7 @@ export interface SpokenParts {
 
 /**
  * Separates text and reasoning. `content` is a string, null, or a list of parts, some of which may be reasoning. Reasoning may
- * also be in one of three fields; if several are set, they have the same content.
+ * also be in one of three fields; if several are set, their content is the same.
  */
 export function spokenParts(message: JsonObject): SpokenParts {
   const field =

@@ -50,7 +50,7 @@ export class ChunkUndo {
     return this.#texts.get(choice.index)?.isPlain === true
   }
 
-  /** Returns the text of the first choice that is still held back when a stream ends without a finish reason. */
+  /** Returns the text that is still held back when a stream ends without a finish reason, for the first choice. */
   end(): TaggedText {
     const [text] = this.#texts.values()
     return text?.end() ?? NOTHING

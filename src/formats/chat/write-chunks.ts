@@ -19,7 +19,7 @@ export function sealedDetail(mark: string): JsonObject {
   return { type: 'reasoning.encrypted', data: mark, index: 0 }
 }
 
-/** The text around the delta in a chunk. */
+/** The JSON around the delta in a chunk. */
 const DELTA = {
   head: ascii('{"index":0,"delta":'),
   tail: ascii(',"logprobs":null,"finish_reason":null}]}\n\n'),

@@ -34,7 +34,7 @@ export function writeTurns(turns: readonly PairedTurn[], dialect: Dialect): Writ
   return { messages, places: written.map(({ place }) => place) }
 }
 
-/** Merges all instructions that precede the first other turn. */
+/** Merges the instructions at the start of the conversation. */
 function joinLeading(turns: readonly PairedTurn[]): readonly PairedTurn[] {
   const first = turns.findIndex(turn => turn.role !== 'system')
   const leading = turns.slice(0, first < 0 ? turns.length : first)
@@ -77,7 +77,7 @@ function writeAssistant(turn: PairedTurn, writing: Writing): JsonObject[] {
   const text = joinText(turn.parts)
   const calls = turn.parts.filter(isCall).map(call => writeCall(call, writing))
   const reasoning = turn.parts.flatMap(part => (part.kind === 'reasoning' ? part.texts : [])).join('\n\n')
-  // Nothing is left of the turn. Reasoning alone is not enough for a message.
+  // There is nothing left to write. Reasoning alone is not enough for a message.
   if (text === '' && calls.length === 0) return []
   return [
     {

@@ -43,7 +43,7 @@ function readBlock(value: JsonValue, place: string, facts: ReadFacts): ContentPa
     case 'tool_result':
       return [readResult(block, place)]
     case 'compaction': {
-      // A compaction: the summary replaces the conversation before it.
+      // The summary that replaced an earlier part of the conversation.
       const summary = textOrNull(block.content)
       return summary === null ? [] : [{ kind: 'text', text: summary }]
     }

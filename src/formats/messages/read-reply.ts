@@ -84,8 +84,8 @@ export class MessagesReplyReader implements ReplyReader {
   }
 
   /**
-   * Some relays retry in the middle of a stream. If output was already sent, a second message would be appended to the broken
-   * one.
+   * Refuses a second message. Some relays retry in the middle of a stream; if output was already sent, the new message would be
+   * appended to the broken one.
    */
   #refuseSecond(): void {
     if (this.#hasStart && this.#delivered) throw failedStream('a second message in one stream')

@@ -33,7 +33,7 @@ function numbered(events: readonly Told[]): UpstreamEvent[] {
 interface TextEvents {
   readonly events: string
   readonly member: string
-  /** Additional members that readers of these events expect. */
+  /** Members, besides the text, that readers of these events expect. */
   readonly besides?: JsonObject
 }
 

@@ -14,8 +14,8 @@ export function writeContent(parts: readonly ResultContent[]): JsonObject[] {
 }
 
 /**
- * Writes a tool's output; one with text only becomes a single string. The format cannot mark an output as failed, so the text
- * says so.
+ * Writes a tool's output. Output with nothing but text becomes a single string. The format cannot mark an output as failed, so
+ * the text says so.
  */
 export function writeOutput({ content, isError }: ResultPart): JsonValue {
   if (content.every(part => part.kind === 'text')) {

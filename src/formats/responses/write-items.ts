@@ -10,7 +10,7 @@ import type { ClientTool, ResponsesEcho } from './echo.ts'
 
 export type CallStart = PartStart & { readonly kind: 'call' }
 
-/** A call with the tool's name and namespace as the client knows them. */
+/** A call, with the tool's name and namespace as the client defined them. */
 export interface ClientCall extends ClientTool {
   readonly callId: string
 }

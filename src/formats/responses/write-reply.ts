@@ -38,7 +38,8 @@ export class ResponsesWriter implements ReplyWriter {
   readonly #items: WrittenItem[] = []
   #open: OpenItem | null = null
   /**
-   * The item of the part closed last. Only when another part opens, or at the end, is it known whether the item was truncated.
+   * The item of the part closed last. It stays open until the next part opens or the reply ends, when it is known whether the
+   * item was truncated.
    */
   #over: { readonly item: OpenItem; readonly seal: Seal | null } | null = null
   #started = false
