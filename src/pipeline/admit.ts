@@ -1,4 +1,4 @@
-/** Places the hold: no call goes to a provider without money set aside for it. */
+/** Places a call's hold: no call goes to a provider without money set aside for it. */
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import { GatewayError } from '../errors.ts'
@@ -14,12 +14,12 @@ export interface Admission {
   readonly entry: ModelEntry
   readonly mappedFrom: string | null
   readonly wantMicroVnd: MicroVnd
-  /** The most that a call can cost whose hold cannot be extended; absent: `wantMicroVnd`. */
+  /** For a call whose hold cannot be extended: the most that it can cost. Default: `wantMicroVnd`. */
   readonly wantMaxMicroVnd?: MicroVnd
   readonly signal: Cancellation
 }
 
-/** The error that ends a running stream when the wallet is empty. */
+/** The error that ends a running stream when the wallet has run empty. */
 export function balanceSpent(topUpUrl: string): GatewayError {
   return new GatewayError('insufficient_balance', {
     message: `The wallet balance ran out while this reply was being written, so it ends here. Top up at ${topUpUrl} and continue with the same key.`,
@@ -34,7 +34,7 @@ export function insufficientBalance(topUpUrl: string): GatewayError {
   })
 }
 
-/** The error for a key whose own limit is spent, or held by its calls in flight. */
+/** The error for a key that has spent its own limit, or whose calls in flight hold what is left of it. */
 function limitReached({ limitMicroVnd, spentMicroVnd, reset }: KeyLimit, now: Date): GatewayError {
   const resetsAt = reset === null ? null : nextPeriod(reset, now)
   const limit = {
@@ -66,8 +66,8 @@ export function modelNotAllowed({ id }: ModelEntry): GatewayError {
 export type Admitted = Pick<Extract<HoldAnswer, { outcome: 'admitted' }>, 'heldMicroVnd' | 'freeMicroVnd'>
 
 /**
- * Throws GatewayError `authentication_failed`, `key_disabled`, `key_expired`, `model_not_allowed`, `insufficient_balance`,
- * `spend_cap_reached`, `spend_cap_held`, `funds_held` or `ledger_unavailable`.
+ * Places the hold. Throws GatewayError `authentication_failed`, `key_disabled`, `key_expired`, `model_not_allowed`,
+ * `insufficient_balance`, `spend_cap_reached`, `spend_cap_held`, `funds_held` or `ledger_unavailable`.
  */
 export async function admit(services: Services, call: Call, admission: Admission): Promise<Admitted> {
   const answer = await place(services, call, admission)
@@ -94,8 +94,8 @@ export async function admit(services: Services, call: Call, admission: Admission
 }
 
 /**
- * The key may have been rehashed since this process cached its account. So an unknown hash is looked up again, by the secret
- * that the client sent rather than by the key's number: the key may have another secret by now.
+ * Looks an unknown key hash up again, because the key may have been rehashed since this process cached its account. Looks it up
+ * by the secret that the client sent, not by the key's number: the key may have another secret by now.
  */
 async function place(services: Services, call: Call, admission: Admission): Promise<HoldAnswer> {
   const { keyHash, keyHashes } = call.caller

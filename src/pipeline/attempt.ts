@@ -1,4 +1,4 @@
-/** One attempt of a call: its outcome, and what that says about the upstream, the credential and the model. */
+/** One attempt of a call: how it ended, and what that tells about the upstream, the credential and the model. */
 
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
@@ -7,10 +7,10 @@ import type { Credential } from '../upstream/credentials.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { ReachableUpstream } from '../upstream/registry.ts'
 
-/** Statuses that concern the model or the path, not the credential. */
+/** Statuses of errors that concern the model or the path, not the credential. */
 const MODEL_STATUSES: ReadonlySet<number> = new Set([404, 405, 410, 415])
 
-/** Where a call may be tried. */
+/** A target with a credential, where a call may be tried. */
 export interface Place {
   readonly target: UpstreamTarget
   readonly upstream: ReachableUpstream
@@ -21,16 +21,16 @@ export class Attempt implements Place {
   readonly target: UpstreamTarget
   readonly upstream: ReachableUpstream
   readonly credential: Credential
-  /** Monotonic milliseconds. */
+  /** Monotonic time, in ms. */
   readonly startedMs: number
-  /** When and how it failed; null while it has not. The attempt that succeeds stays open until the call ends. */
+  /** When and how the attempt failed; null if it has not. The attempt that succeeds stays open until the call ends. */
   failure: {
     readonly atMs: number
     readonly code: ErrorCode
-    /** HTTP status of the reply; 0: there was none. */
+    /** HTTP status of the upstream's reply; 0 if there was none. */
     readonly status: number
   } | null = null
-  /** The upstream could not be reached, or did not answer in time. */
+  /** The upstream could not be reached, or did not reply in time. */
   isBroken = false
   /** The connection was lost before a reply began. */
   isConnectionLost = false
@@ -53,12 +53,12 @@ export class Attempt implements Place {
     upstream.tries++
   }
 
-  /** The same place is tried again, because the connection was lost before a reply began. */
+  /** Reopens the attempt when its request is sent a second time, without the sealed reasoning that the upstream refused. */
   askedAgain(): void {
     this.#isClosed = false
   }
 
-  /** A good reply has arrived or begun. */
+  /** Call when a good reply has arrived or begun. */
   succeed(): void {
     this.#judged = true
     if (this.#isClosed) this.upstream.circuit.succeed()
@@ -67,7 +67,7 @@ export class Attempt implements Place {
     this.#model?.succeed()
   }
 
-  /** Records the failure and judges the circuits by it; `atMs` is monotonic. */
+  /** Records the failure and updates the circuits that it concerns; `atMs` is monotonic. */
   fail(error: GatewayError, atMs: number): void {
     const { cause, retryAfterSeconds, upstreamStatus = 0 } = error.details
     this.failure = { atMs, code: error.code, status: upstreamStatus }
@@ -105,7 +105,7 @@ export class Attempt implements Place {
   }
 
   /**
-   * The attempt's connection has ended. A stream that breaks after it began is a fault too, unless the client left or
+   * Called when the attempt's connection has ended. A stream that breaks off counts as a failure too, unless the client left or
    * stopped reading.
    */
   closed = (fault: UpstreamFault | null): void => {
@@ -121,7 +121,7 @@ export class Attempt implements Place {
     circuit.trip(this.#passages.model, retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000)
   }
 
-  /** Ends this attempt's probes as inconclusive, except that of the `judged` circuit, which has been updated already. */
+  /** Ends this attempt's probes as inconclusive, except for the `judged` circuit, which has been updated already. */
   #leave(judged: Circuit | null = null): void {
     const { upstream, credential } = this
     if (judged !== upstream.circuit) upstream.circuit.leave(this.#passages.upstream)

@@ -1,6 +1,6 @@
 /**
- * Finds the account behind a key before the body is read. Placing the hold verifies the key again, so a cached caller
- * may be stale.
+ * Finds the account that a key belongs to, before the body is read. A cached caller may be stale; placing the hold verifies the
+ * key again.
  */
 
 import { hash } from 'node:crypto'
@@ -11,9 +11,9 @@ import type { RefusedKeyState } from '../ledger/types.ts'
 import type { Caller } from './call.ts'
 
 export interface KeyDirectory {
-  /** Hashes under which the presented key may be stored; empty for text that cannot be a key. */
+  /** Hashes under which this key may be stored; empty for text that cannot be a key. */
   hashes(key: string): readonly Uint8Array[]
-  /** The key as the database has it now; null for an unknown key. Throws GatewayError `ledger_unavailable`. */
+  /** The key as the database has it now; null if it is unknown. Rejects with GatewayError `ledger_unavailable`. */
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
 }
 
@@ -27,22 +27,22 @@ export interface AuthenticatorOptions {
 }
 
 export interface Authenticator {
-  /** The cached caller of the first of these keys; null: none is cached. Never waits. */
+  /** The cached caller of the first of these keys; null if it is not cached. Never waits. */
   remembered(keys: readonly string[]): Caller | null
-  /** The cached caller, else the database's: for calls that place a hold, which verifies the key. */
+  /** The caller from the cache, otherwise from the database. Only for calls that place a hold, which verifies the key. */
   recall(keys: readonly string[]): Promise<Caller>
-  /** The caller, straight from the database. */
+  /** The caller from the database, whatever is cached. */
   verify(keys: readonly string[]): Promise<Caller>
-  /** Clears the cache; call it when keys have changed. */
+  /** Clears the cache. Call when keys have changed. */
   forget(): void
-  /** Bypasses the cache for this account's callers until its wallet has money again. */
+  /** Ignores cached callers of this account until the database says that its wallet has money again. */
   doubt(accountId: number): void
 }
 
 const MISSING = 'The API key is missing: send it as `x-api-key: <key>` or `authorization: Bearer <key>`.'
 const WRONG = 'The API key is wrong. Check it for missing characters, or create a new one in the dashboard.'
 
-/** The error for a key that gives no access. */
+/** The error for a key in a state that gives no access. */
 export function keyRefused(state: RefusedKeyState): GatewayError {
   switch (state) {
     case 'unknown':
@@ -64,7 +64,7 @@ export function keyRefused(state: RefusedKeyState): GatewayError {
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { directory, rememberedMax, rememberedMs, nowMs } = options
-  /** Callers by the SHA-256 of the whole key, so that no secret is kept. Oldest first. */
+  /** Callers by the SHA-256 of the complete key, so that no secret is kept in memory. Oldest first. */
   const remembered = new Map<string, { caller: Caller; untilMs: number }>()
 
   /** Accounts whose wallet was empty when a hold was placed. */
@@ -82,7 +82,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const { state, ...facts } = found
     if (state !== 'active') return state
     const caller = { ...facts, keyHashes }
-    // A customer who just topped up must be served at once, so an empty wallet is never cached.
+    // Never cache an empty wallet: a customer who has just topped up must be served at once.
     if (caller.walletEmpty) return caller
     doubted.delete(caller.accountId)
     remembered.set(digest, { caller, untilMs: nowMs() + rememberedMs })
@@ -122,7 +122,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 }
 
-/** Keys in the request headers, in the order they are tried. One valid key is enough. */
+/** The keys in the request headers, in the order in which they are tried. One valid key is enough. */
 export function keysIn(headers: IncomingHttpHeaders): string[] {
   const { authorization, 'x-api-key': apiKey } = headers
   const keys: string[] = []

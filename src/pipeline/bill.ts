@@ -1,4 +1,4 @@
-/** Settles a call's bill once: the charge, or the release at cost 0, and the usage row with it. */
+/** A call's bill, settled once: charges the call, or releases its hold at cost 0, and writes the usage row. */
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
@@ -17,22 +17,22 @@ import { upstreamCostOf } from './upstream-cost.ts'
 export interface CallResult {
   readonly used: Metered
   readonly charged: boolean
-  /** For the log: 200, 499 when the client went away, else the error's status. */
+  /** Status for the log: 200, or 499 if the client left, or the error's status. */
   readonly status: number
-  /** Absent for a call without an error. */
+  /** Absent if there was no error. */
   readonly code?: ErrorCode
 }
 
-/** Status of the usage row when the client went away. */
+/** Status of the usage row if the client left. */
 export const CLIENT_GONE = 499
 
-/** What the usage row says when a call ended before a model was chosen. */
+/** Entry id in the usage row of a call that ended before a model was chosen. */
 const NO_ENTRY = ''
 
-/** Longest requested name kept in a usage row, in characters. */
+/** Longest requested name stored in a usage row, in characters. */
 const REQUESTED_NAME_MAX = 256
 
-/** What one call has used and costs. Every call is settled exactly once; `runBilled` guarantees it. */
+/** What a call has used and what it costs. Each call must be settled exactly once, which `runBilled` guarantees. */
 export class Bill {
   readonly #services: Services
   readonly #call: Call
@@ -42,9 +42,9 @@ export class Bill {
   #streamed = false
   #settling: Promise<SettleAnswer> | null = null
   #cost: MicroVnd = ZERO_MICRO_VND
-  /** Extras that the call requests; null when there are none or they are not known yet. */
+  /** Extras that the call requests; null if there are none, or they are not known yet. */
   extras: CallExtras | null = null
-  /** The wire of the last attempt; null when there was none, or when the endpoint has only one wire. */
+  /** Wire of the last attempt; null if there was none, or if the endpoint has only one wire. */
   wire: WireName | null = null
 
   constructor(services: Services, call: Call, firstByteMs: () => number | null) {
@@ -71,15 +71,15 @@ export class Bill {
   }
 
   /**
-   * Settles the call; calling it again returns the first answer. Resolves when the charge is durable or spooled.
-   * Rejects figures that are impossible.
+   * Settles the call; further calls return the first answer. Resolves when the charge is durable or spooled. Rejects if the
+   * figures are impossible.
    */
   settle(result: CallResult): Promise<SettleAnswer> {
     this.#settling ??= this.#settleOnce(result)
     return this.#settling
   }
 
-  /** When a bill cannot be settled as requested, settles it uncharged, so that no hold is left behind. */
+  /** Settles without a charge after `settle` has failed, so that no hold is left behind. */
   abandon(): Promise<SettleAnswer> {
     this.#settling = this.#settleOnce({ used: NOTHING_USED, charged: false, status: 500, code: 'internal' })
     return this.#settling
@@ -98,7 +98,7 @@ export class Bill {
     const upstreamCostMicroVnd = upstreamCostOf(this.#services, this.#call, result)
     const atMs = this.#services.nowMs()
     const latencyMs = Math.round(atMs - this.#call.startedMs)
-    // A whole reply is sent right after it is settled, so its first byte is also its last.
+    // A non-streamed reply is sent right after settling, so its first and last byte are sent at the same time.
     const firstByteMs = this.#firstByteMs() ?? (result.charged && !this.#streamed ? latencyMs : null)
     const traceId = this.#services.tracer.traceIdOf(this.#call)
     this.#services.log.info(
@@ -164,7 +164,7 @@ export class Bill {
     })
   }
 
-  /** What the usage row keeps for people who look a call up. */
+  /** Details in the usage row for people who look up a call. */
   #details(result: CallResult, atMs: number) {
     const { id, requestId } = this.#call
     const { status } = result
@@ -179,12 +179,12 @@ export class Bill {
   }
 }
 
-/** The price of the usage, including priced tool uses. */
+/** The price of what was used, including priced tool uses. */
 function costWith(entry: ModelEntry, used: Metered, extrasVnd: number): MicroVnd {
   return microVnd(costOf(entry, used) + vndToMicro(extrasVnd))
 }
 
-/** The usage row of an authenticated call whose body could not be read. */
+/** Writes the usage row of an authenticated call whose body could not be read. */
 export function recordUnread(services: Services, call: Call, fault: GatewayError): Promise<SettleAnswer> {
   return new Bill(services, call, () => null).release(fault.status, fault.code)
 }

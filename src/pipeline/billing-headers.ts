@@ -1,14 +1,14 @@
-/** The `x-<service>-…` headers that tell a client what served the call and what it cost. */
+/** The `x-<service>-…` headers that tell clients which entry served a call and what it cost. */
 
 import { formatVnd, type MicroVnd } from '../lib/money.ts'
 import type { HeaderMap } from './call.ts'
 import type { Metered } from './meter.ts'
 import type { Resolution } from './resolve.ts'
 
-/** Longest value of the mapped-from header, in characters after encoding. */
+/** Longest value of the `…-model-mapped-from` header, in characters after encoding. */
 const MAPPED_FROM_MAX = 256
 
-/** Percent-encodes a name, whole characters only, up to the limit. */
+/** Percent-encodes a name, cut to the limit between two characters. */
 function encodeName(name: string): string {
   let encoded = ''
   for (const character of name.slice(0, MAPPED_FROM_MAX).toWellFormed()) {
@@ -34,7 +34,7 @@ interface Names {
 
 let lastNames: Names = namesOf('')
 
-/** Header names are built once per process, not once per call. */
+/** Names of the headers, built once per process rather than once per call. */
 function namesOf(service: string): Names {
   const prefix = `x-${service}`
   return {
@@ -56,7 +56,7 @@ function names(service: string): Names {
   return lastNames
 }
 
-/** Headers known before the reply; streamed calls send them too. */
+/** Headers known before the reply begins. Streamed calls have them too. */
 export function modelHeaders(service: string, { item, entry, mappedFrom }: Resolution, at: Date): HeaderMap {
   const name = names(service)
   const headers: HeaderMap = { [name.model]: entry.id }
@@ -67,8 +67,8 @@ export function modelHeaders(service: string, { item, entry, mappedFrom }: Resol
 }
 
 /**
- * Headers of a finished, non-streamed call. Cost and the wallet's balance after it are decimal VND without rounding; the
- * balance is null where the settlement is not in Postgres yet.
+ * Headers of a finished, non-streamed call. The cost, and the wallet's balance after the call, are decimal VND without rounding;
+ * the balance is null if the settlement is not in Postgres yet.
  */
 export function costHeaders(
   service: string,
@@ -85,7 +85,7 @@ export function costHeaders(
   return headers
 }
 
-/** The output cap sent upstream because the wallet affords no more. */
+/** Header that states the output cap sent upstream when the wallet cannot pay for a higher one. */
 export function capHeader(service: string, outputTokensMax: number): HeaderMap {
   return { [names(service).outputTokensMax]: String(outputTokensMax) }
 }

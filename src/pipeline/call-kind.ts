@@ -1,4 +1,4 @@
-/** What differs between the endpoints that run a model. `run.ts` calls each part in its stage. */
+/** What differs between the endpoints that run a model. Each part is called by `run.ts` in its stage. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
@@ -16,14 +16,14 @@ import type { Resolution } from './resolve.ts'
 import type { CallScope } from './run-billed.ts'
 import type { StreamHold } from './stream-hold.ts'
 
-/** What the runner reads from any body. */
+/** What the runner needs from any endpoint's request body. */
 export interface RequestBody {
-  /** `model` as the client meant it. */
+  /** The model that the client means, as named in the body. */
   readonly requestedName: string
   readonly streamed: boolean
-  /** The fields of the request, for finding extras. */
+  /** Fields of the request, in which extras are looked for. */
   readonly json: JsonObject
-  /** The same fields as far as they have been read; absent: `json` has been read whole. */
+  /** Like `json`, but only as far as it has been read. Absent if `json` has been read completely. */
   readonly outline?: JsonObject
 }
 
@@ -35,23 +35,23 @@ export interface OpenedCall<Body extends RequestBody> extends CallScope {
 }
 
 export interface CallKind<Body extends RequestBody = RequestBody> {
-  /** Rejects with GatewayError `malformed_json` or `invalid_request`. */
+  /** Reads the body. Rejects with GatewayError `malformed_json` or `invalid_request`. */
   read(call: Call, limits: PipelineLimits): Promise<Body>
-  /** The entry as this call should see it; absent: the catalogue's. */
+  /** The entry as this call should use it. Without it, the catalogue's entry is used. */
   entryFor?(entry: ModelEntry, body: Body): ModelEntry
   /**
-   * Makes the checks that need the entry, and places the hold. The body stays in memory as long as the returned object
-   * refers to it. Rejects with GatewayError.
+   * Makes the checks that need the entry, then places the hold. The body stays in memory as long as the returned object refers to
+   * it. Rejects with GatewayError.
    */
   admit(opened: OpenedCall<Body>): Promise<AdmittedCall>
 }
 
-/** A call whose money has been set aside, and how its reply goes to the client. */
+/** A call with money set aside for it, and how its reply is sent to the client. */
 export type AdmittedCall = WholeCall | EventsCall | BytesCall
 
 type PreparedFor<Prepared extends PreparedBody> = (target: UpstreamTarget) => Prepared | Promise<Prepared>
 
-/** A whole JSON reply, finished and billed even if the client leaves. */
+/** A non-streamed JSON reply. The call is finished and billed even if the client leaves. */
 export interface WholeCall {
   readonly reply: 'whole'
   readonly prepare: PreparedFor<Pick<PreparedCall, 'readReply'> & PreparedBody>
@@ -59,17 +59,17 @@ export interface WholeCall {
   usedBy(reply: ReturnType<PreparedCall['readReply']>): Metered
 }
 
-/** A stream of events. */
+/** A reply that is a stream of events. */
 export interface EventsCall<Stream extends ReplyStream = ReplyStream> {
   readonly reply: 'events'
   readonly prepare: PreparedFor<PreparedStream<Stream>>
-  /** Keeps the client's connection alive: a complete event or comment. */
+  /** The event or comment that keeps the client's connection alive, complete with its end. */
   readonly ping: ByteText
-  /** Turns the upstream's reply into a stream if it is a whole one; absent: it always is a stream. */
+  /** Converts a non-streamed reply into a stream. Absent if the upstream always sends a stream. */
   asEvents?(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply>
-  /** The stream has begun: there will be no other attempt, and the body can be dropped from memory. */
+  /** Called when the stream has begun: there will be no further attempt, so the body can be dropped from memory. */
   begun(stream: Stream): void
-  /** The hold of the stream as it runs; null where the price does not depend on its length. */
+  /** The hold of the running stream; null if the price does not depend on its length. */
   holdOf(stream: Stream): StreamHold | null
   resultOf(stream: Stream, end: StreamEnd): CallResult
 }
@@ -78,12 +78,12 @@ export interface PreparedStream<Stream extends ReplyStream> extends PreparedBody
   openStream(): Stream
 }
 
-/** A reply in bytes, whose price is known before the first one. */
+/** A reply of bytes whose price is known before the first byte. */
 export interface BytesCall {
   readonly reply: 'bytes'
   readonly prepare: PreparedFor<PreparedBody>
   readonly used: Metered
-  /** Throws GatewayError `upstream_failed` for a reply of another content type. */
+  /** Throws GatewayError `upstream_failed` if the reply has a wrong content type. */
   refuse(reply: UpstreamReply): void
   resultOf(end: StreamEnd): CallResult
 }

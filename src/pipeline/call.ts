@@ -31,33 +31,35 @@ export interface Caller {
   readonly keyId: number
   /** The HMAC hash under which the key was found. */
   readonly keyHash: Uint8Array
-  /** Hashes under which the key may be stored. */
+  /** All hashes under which the key may be stored. */
   readonly keyHashes: readonly Uint8Array[]
-  /** Calls per minute; 0: no limit; null: the catalogue's default. */
+  /** Most calls per minute; 0: no limit; null: the catalogue's default. */
   readonly rateLimitPerMinute: number | null
-  /** Calls in flight; 0: no limit; null: the catalogue's default. */
+  /** Most calls in flight; 0: no limit; null: the catalogue's default. */
   readonly concurrencyMax: number | null
-  /** Ids of entries, and `family/*`, that the key may call; null: all. */
+  /** Entry ids and `family/*` that the key may call; null: all models. */
   readonly allowedModels: readonly string[] | null
-  /** The database reported a balance of 0 for this very request; such a caller is never cached. */
+  /** The balance was 0 when this request asked the database. A caller with an empty wallet is never cached. */
   readonly walletEmpty: boolean
 }
 
 export interface Call {
-  /** UUIDv7 by which the ledger knows the call. */
+  /** UUIDv7 that identifies the call in the ledger. */
   readonly id: string
-  /** The id that the client sees: `req_…`, or the one it sent itself. */
+  /** The id that is sent to the client: `req_…`, or the one that the client chose. */
   readonly requestId: string
   readonly endpoint: Endpoint
   readonly caller: Caller
   readonly openedAt: Date
-  /** Monotonic milliseconds at the first header of the request. */
+  /** Monotonic time of the request's first header, in ms. */
   readonly startedMs: number
-  /** A client header by its lower-case name. */
+  /** Returns a header of the request; `name` must be in lower case. */
   readonly header: (name: string) => string | undefined
-  /** Oldest first; grows during the call. */
+  /** Attempts so far, oldest first. */
   readonly attempts: Attempt[]
-  /** Gives the body's bytes as received, and only once (then none), so that nothing but the taker keeps them in memory. */
+  /**
+   * Returns the body as received, but only once (an empty buffer after that), so that nobody but the taker keeps it in memory.
+   */
   readonly takeBody: () => Buffer
   /** Releases the body's permit once its bytes are no longer needed. */
   readonly bodyDone: () => void
@@ -67,34 +69,35 @@ export type HeaderMap = Record<string, string>
 
 /** The client's side of a call; http/ implements it. */
 export interface ClientChannel {
-  /** Status and headers have gone out. */
+  /** Whether status and headers have been sent. */
   readonly started: boolean
-  /** Aborted when the client has closed the connection before its reply was complete. */
+  /** Aborted when the client closes the connection before its reply is complete. */
   readonly gone: Cancellation
-  /** Milliseconds from the start of the call to the first byte sent; null while none was. */
+  /** Milliseconds from the start of the call to the first byte sent; null if none has been sent yet. */
   readonly firstByteMs: number | null
-  /** Sends a whole reply. */
+  /** Sends a complete reply. */
   send(headers: HeaderMap, body: Buffer | ByteText): void
   /** Sends status 200 and the headers of an event stream. */
   startStream(headers: HeaderMap): void
-  /** Queues whole events; they go out together at the end of the tick. False: wait for `onDrain` before giving more. */
+  /** Queues complete events; those of one tick are sent together. If it returns false, wait for `onDrain` before writing more. */
   write(events: ByteText): boolean
   /** Back-pressure: the next `write` or `writeBytes` will return false. */
   readonly full: boolean
   onDrain(listener: () => void): void
   /** Ends a stream of events or of bytes. */
   endStream(): void
-  /** Sends status 200 and the headers of a byte reply of unknown length; `content-type` is one of them. */
+  /** Starts a reply of bytes of unknown length: sends status 200 and the headers, which include `content-type`. */
   startBytes(headers: HeaderMap): void
-  /** False: wait for `onDrain` before giving more. */
+  /** If it returns false, wait for `onDrain` before writing more. */
   writeBytes(chunk: Buffer): boolean
   /**
-   * Builds the complete event that ends a stream after an error. Null: use the error event that both chat formats know.
+   * Builds the event that ends a stream after an error. If it is or returns null, the error event that both chat formats know is
+   * used.
    */
   failureEvent: ((error: GatewayError) => string | null) | null
   /**
-   * An HTTP error before the reply started, else an error event in the client's format that ends the stream. A byte
-   * reply is cut off, so that the client cannot mistake it for a whole one.
+   * Sends an HTTP error if the reply has not started; otherwise, ends the stream with an error event in the client's format. A
+   * reply of bytes is cut off, so that the client cannot mistake it for a complete one.
    */
   fail(error: GatewayError, headers?: HeaderMap): void
 }
@@ -102,17 +105,17 @@ export interface ClientChannel {
 /** A call whose bill is being settled. */
 export interface EndedCall {
   readonly call: Call
-  /** Null when the call ended before a model was chosen. */
+  /** Null if the call ended before a model was chosen. */
   readonly entry: ModelEntry | null
-  /** As in the usage row: 499 when the client went away. */
+  /** The status in the usage row: 499 if the client left. */
   readonly status: number
   /** The error, if there was one. */
   readonly code: ErrorCode | null
   readonly used: Metered
   readonly costMicroVnd: MicroVnd
-  /** As in the usage row: what the call cost the operator; null: unknown. */
+  /** What the call cost the operator; null if unknown. */
   readonly upstreamCostMicroVnd: MicroVnd | null
-  /** Null when nothing was sent. */
+  /** Null if nothing was sent. */
   readonly firstByteMs: number | null
   readonly latencyMs: number
   readonly streamed: boolean
@@ -120,21 +123,21 @@ export interface EndedCall {
 
 /** Records metrics. On the hot path: must be cheap. */
 export interface CallObserver {
-  /** Once per billed call, right before its settlement. */
+  /** Called once per billed call, right before its settlement. */
   ended(ended: EndedCall): void
-  /** An error was sent to a client, on any route of the API. */
+  /** Called when an error has been sent to a client, on any route of the API. */
   errorSent(code: ErrorCode): void
-  /** A bank notification was refused, or accepted with an outcome for each transaction. */
+  /** Called when a bank notification was refused, or accepted with an outcome for each transaction. */
   notificationTaken(provider: string, outcomes: readonly string[]): void
 }
 
 /** Records traces. */
 export interface CallTracer {
-  /** On the hot path too: must be cheap. */
+  /** Called once per billed call. On the hot path: must be cheap. */
   ended(ended: EndedCall): void
-  /** Trace id for the call's log line; null when it is not traced. */
+  /** Trace id for the call's log line; null if the call is not traced. */
   traceIdOf(call: Call): string | null
-  /** The `traceparent` to send upstream; undefined when the upstream should not get one. */
+  /** Value of the `traceparent` header to send upstream; undefined to send none. */
   traceparentOf(call: Call, attempt: Attempt): string | undefined
 }
 
@@ -142,13 +145,13 @@ export interface CallTracer {
 export interface PipelineLimits {
   /** Largest request body after decoding, in bytes. */
   readonly bodyBytesMax: number
-  /** Values in one body, at any depth. */
+  /** Most JSON values in one body, at any depth. */
   readonly bodyValuesMax: number
   /** Largest non-streamed reply of an upstream, in bytes. */
   readonly replyBytesMax: number
   /** Largest single event of an upstream's stream, in bytes. */
   readonly eventBytesMax: number
-  /** Silence of the upstream after which the client gets a ping, in ms. */
+  /** How long the upstream may be silent before the client gets a ping, in ms. */
   readonly pingAfterMs: number
   /** Most attempts per call, over all its upstreams. */
   readonly upstreamTriesMax: number
@@ -157,7 +160,7 @@ export interface PipelineLimits {
   /** Output tokens by which a stream's hold grows at a time. */
   readonly holdExtendTokens: number
   /**
-   * How long a stream that has used up its hold waits for an extension, in ms; after that it gets one more step without
+   * How long a stream that has used up its hold waits for an extension, in ms. Then it may continue for one more step without
    * money held for it.
    */
   readonly holdExtendWaitMs: number
@@ -175,7 +178,7 @@ export interface Services {
   readonly catalogue: Catalogue
   readonly upstreams: UpstreamRegistry
   readonly ledger: Ledger
-  /** Fetches images that clients give as URLs. */
+  /** Fetches images that a client refers to by URL. */
   readonly images: ImageFetcher
   readonly limits: PipelineLimits
   readonly log: PipelineLog
@@ -183,18 +186,16 @@ export interface Services {
   readonly tracer: CallTracer
   /** Counts unknown model names. */
   readonly unknownModels: Pick<UnknownModels, 'count'>
-  /** Monotonic milliseconds. */
+  /** Monotonic time, in ms. */
   readonly nowMs: () => number
-  /** Top-up page, named in the text of a 402. */
+  /** Address of the top-up page, for the text of a 402. */
   readonly topUpUrl: string
-  /**
-   * Called when the wallet was found empty, so that the account's next call asks the database before its body is read.
-   */
+  /** Called when a wallet was found empty: the account's next call then asks the database before its body is read. */
   readonly walletFoundEmpty: (accountId: number) => void
-  /** Sends clients a header that names the wire of their call. */
+  /** Whether to send clients a header that names the wire of their call. */
   readonly tellsWire: boolean
-  /** The sealer of an account: what it seals into a reply, only the same account's later requests can open. */
+  /** The sealer of an account. What it seals into a reply can only be opened by later requests of the same account. */
   readonly sealerFor: (accountId: number) => Sealer
-  /** Reads the key stored under one of these hashes from the database; null: there is none. Rotating peppers changes the hash. */
+  /** Finds a key in the database by any of these hashes; null if there is none. A key's hash changes when peppers are rotated. */
   readonly findKey: (hashes: readonly Uint8Array[]) => Promise<FoundKey | null>
 }

@@ -1,15 +1,15 @@
-/** A call's `n`: how many choices it requests, up to what its price buys. */
+/** A call's `n`: how many choices it requests, limited to what its price pays for. */
 
 import { GatewayError } from '../errors.ts'
 import type { ModelEntry } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 
-/** The limit where the catalogue has none for the provider, so that a hold stays bounded. */
+/** Limit for providers without one in the catalogue, so that a hold stays bounded. */
 const CHOICES_MAX = 1024
 
 /**
- * Number of choices requested, at least 1; the hold is multiplied by it. A call may go to any target of its entry, so
- * the strictest limit counts. Throws GatewayError `invalid_request`.
+ * The number of choices requested, at least 1, by which the hold is multiplied. A call may go to any target of its entry, so the
+ * strictest limit applies. Throws GatewayError `invalid_request`.
  */
 export function readChoices({ n }: JsonObject, entry: ModelEntry): number {
   if (n === undefined || n === null) return 1

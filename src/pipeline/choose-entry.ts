@@ -1,4 +1,4 @@
-/** Resolves the requested name to an entry, and records it on the call's bill and in its headers. */
+/** Resolves the requested name to an entry, and records the entry in the call's bill and headers. */
 
 import type { ModelEntry } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -10,14 +10,14 @@ import type { CallScope } from './run-billed.ts'
 /** Throws GatewayError `model_not_found` or `wrong_endpoint`. */
 export function chooseEntry({ services, call, bill, headers }: CallScope, requestedName: string): Resolution {
   const resolution = resolve(services.catalogue, requestedName, call.endpoint, services.unknownModels)
-  // A refused call's usage row names its entry too.
+  // Record it before any check, so that a refused call's usage row names its entry too.
   bill.resolved(resolution)
   refuseWrongEndpoint(resolution, call.endpoint)
   Object.assign(headers, modelHeaders(services.catalogue.settings.service, resolution, call.openedAt))
   return resolution
 }
 
-/** Plans the extras that the body requests. Throws GatewayError `invalid_request` for refused ones. */
+/** Plans what to do with the extras that the body requests. Throws GatewayError `invalid_request` if one of them is refused. */
 export function chooseExtras({ services, call, bill }: CallScope, entry: ModelEntry, body: JsonObject): CallExtras {
   const { extras: vocabulary } = services.catalogue.settings
   const extras = new CallExtras({ vocabulary, endpoint: call.endpoint, entry, body })

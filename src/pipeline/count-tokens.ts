@@ -1,4 +1,4 @@
-/** Counts input tokens locally: for `count_tokens`, and for the bill when the provider reports none. */
+/** Counts input tokens locally: for `count_tokens`, and for the bill if the provider reports no usage. */
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { InputWeight } from '../conversation/input-weight.ts'
@@ -27,7 +27,7 @@ export interface CountOptions {
   readonly format: WireName
 }
 
-/** Rejects with GatewayError for a body that the format's endpoint would refuse too. */
+/** Counts the input of a body. Rejects with GatewayError if the format's endpoint would reject the body too. */
 export async function countInput(
   catalogue: Catalogue,
   raw: Buffer,
@@ -44,7 +44,7 @@ export async function countInput(
   }
 }
 
-/** Content stored at the provider is not in the body, so a count without it would be wrong. */
+/** Refuses to count when some content is stored at the provider: it is not in the body, so the count would be wrong. */
 function refuseMemory(body: JsonObject): void {
   for (const field of ['previous_response_id', 'conversation']) {
     if (body[field] === undefined || body[field] === null) continue
@@ -64,7 +64,7 @@ export function weigh(body: JsonObject, format: WireName): InputWeight {
 
 /** Input tokens as the entry's vendor would count them. */
 export function tokensOf({ texts, images, documentPages, turns, tools }: InputWeight, entry: ModelEntry): number {
-  // One count of the joined text: `countTokens` samples very long text, which bounds the work.
+  // Count the joined text once: `countTokens` only samples very long texts, which limits the work.
   const text = texts.join('\n')
   const textTokens = countTokens(text) * factorOf(text, entry)
   const { counting } = entry
@@ -79,10 +79,10 @@ export function tokensOf({ texts, images, documentPages, turns, tools }: InputWe
   )
 }
 
-/** Above these shares, more characters of a kind no longer change the ratio of the vendor's tokens to ours. */
+/** Above these shares of the text, more characters of a kind no longer change how our token count is scaled to the vendor's. */
 const SHARE_MAX = { symbols: 0.2, capitals: 0.2, accents: 0.3 } as const
 
-/** How many of the vendor's tokens correspond to one of ours in a text of this kind. */
+/** How many of the vendor's tokens correspond to one that we count, given the kinds of characters in the text. */
 function factorOf(text: string, { tokenFactor, tokenShares }: ModelEntry): number {
   if (tokenShares === undefined) return tokenFactor
   const shares = textShares(text)

@@ -1,6 +1,6 @@
 /**
- * Sends a call to its targets in turn until one gives a good reply. Until then the client gets nothing; the price is
- * the entry's whichever target serves.
+ * Sends a call to one target after another until a reply is good. Until then, nothing is sent to the client. The price is the
+ * entry's, whichever target serves the call.
  */
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
@@ -20,52 +20,52 @@ import { Attempt, type Place } from './attempt.ts'
 import type { Call, HeaderMap, Services } from './call.ts'
 import { Places } from './places.ts'
 
-/** Most bytes read of an error body. */
+/** Most bytes of an error body that are read. */
 const ERROR_BODY_BYTES_MAX = 256 * 1024
-/** Least time left, in ms, for another attempt to be worthwhile. */
+/** Least time left, in ms, for which another attempt is worthwhile. */
 const TRY_MS_MIN = 1_000
-/** Cap on `retry-after`, in s, while the upstreams are out of service: an operator may put them back at any time. */
+/** Highest `retry-after`, in seconds, while upstreams are out of service: an operator may put them back at any time. */
 const OUT_RETRY_SECONDS_MAX = 60
 
-/** A call's body for one target, and whatever later stages need to know about it. */
+/** A call's body for one target, with what later stages need to know about it. */
 export interface PreparedBody {
   readonly body: Buffer
-  /** Headers of this call, sent along with the upstream's own. */
+  /** Headers for this call, sent in addition to the upstream's own. */
   readonly headers?: HeaderMap
-  /** Content type of the body; absent: JSON. */
+  /** Content type of the body. Default: JSON. */
   readonly contentType?: string
-  /** Accepted content type; absent: JSON, or an event stream for a streamed call. */
+  /** Accepted content type. Default: JSON, or an event stream for a streamed call. */
   readonly accept?: string
-  /** Beta flags that the target takes; the upstream's facts say how they are sent. */
+  /** Beta flags that the target accepts. The upstream's configuration says how to send them. */
   readonly betas?: readonly string[]
-  /** The client asks to continue the last message; absent: it does not. */
+  /** Whether the model should continue the last message. Default: false. */
   readonly prefilled?: boolean
 }
 
 export interface DispatchPlan<Prepared extends PreparedBody, Received> {
-  /** Where the call may go, as the entry lists it. */
+  /** Targets to which the call may go, in the entry's order. */
   readonly targets: readonly UpstreamTarget[]
-  /** Makes the body for one target when its turn comes. If it throws a GatewayError, the call ends. */
+  /** Makes the body for a target, just before it is tried. A GatewayError from it ends the call. */
   readonly prepare: (target: UpstreamTarget) => Prepared | Promise<Prepared>
   /**
-   * Reads enough of a 2xx reply to know that it is good, before anything goes to the client. A GatewayError that blames
-   * the upstream (`upstream_…`) sends the call to the next target.
+   * Reads enough of a 2xx reply to know that it is good, before anything is sent to the client. If it throws a GatewayError that
+   * blames the upstream (`upstream_…`), the call goes to the next target.
    */
   readonly receive: (reply: UpstreamReply, prepared: Prepared, target: UpstreamTarget) => Promise<Received>
-  /** The reply should be an event stream. */
+  /** Whether the reply should be an event stream. */
   readonly streamed: boolean
-  /** Aborts the call while it waits for a reply. */
+  /** Aborts the call while it is waiting for a reply. */
   readonly signal: Cancellation
 }
 
-/** The upstream endpoint that serves a call: for conversations, the one of the target's wire. */
+/** The upstream's endpoint for a call; for chat, the one that speaks the target's wire. */
 export function upstreamEndpoint(endpoint: Endpoint, target: UpstreamTarget): Endpoint {
   return ENDPOINT_FACTS[endpoint].makes === 'chat' ? wireOf(target) : endpoint
 }
 
 /**
- * Resolves with what `receive` made of a good reply. Rejects with GatewayError when no target gave one; the client has
- * received nothing by then.
+ * Resolves with the result of `receive` for a good reply. Rejects with GatewayError if no target gave one; nothing has been sent
+ * to the client in that case.
  */
 export async function dispatch<Prepared extends PreparedBody, Received>(
   services: Services,
@@ -77,7 +77,7 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
   let place = places.next()
   let worst: GatewayError | null = null
   while (place !== null) {
-    // A body that cannot be converted ends the call: converted for another target, it might mean something else.
+    // A body that cannot be converted for one target ends the call: converted for another target, it might mean something else.
     const preparing = plan.prepare(place.target)
     const prepared = preparing instanceof Promise ? await preparing : preparing
     const attempt = begin(services, call, place)
@@ -116,7 +116,7 @@ interface Trying<Prepared extends PreparedBody, Received> {
   readonly attempt: Attempt
 }
 
-/** Resolves with a 2xx reply whose body has not been read. */
+/** Makes one attempt. Resolves with a 2xx reply whose body has not been read. */
 async function tryOne<Prepared extends PreparedBody, Received>(
   services: Services,
   call: Call,
@@ -129,7 +129,8 @@ async function tryOne<Prepared extends PreparedBody, Received>(
   const failure = await readFailure(reply, upstream)
   const bare = endpoint === 'responses' ? bodyWithoutSeals(prepared.body, failure, target) : null
   if (bare === null) throw gatewayErrorOf(readUpstreamFailure(failure))
-  // The reasoning was sealed too long ago or for another organisation. No upstream is at fault, so this is no new attempt.
+  // The reasoning was sealed too long ago or for another organisation. That is not the upstream's fault, so it is not a new
+  // attempt.
   services.log.info(
     { requestId: call.requestId, upstream: upstream.facts.id },
     'upstream refused sealed reasoning; resending without it',
@@ -144,7 +145,7 @@ function isGood({ status }: UpstreamReply): boolean {
   return status >= 200 && status < 300
 }
 
-/** Reads an upstream's error reply, and lists the upstream's credentials, which must be masked in its text. */
+/** Reads an upstream's error reply. Adds the upstream's credentials, so that they can be masked in the text. */
 export async function readFailure(
   reply: UpstreamReply,
   { credentials, facts }: ReachableUpstream,
@@ -160,7 +161,7 @@ export async function readFailure(
   }
 }
 
-/** The body to resend when the error says that sealed reasoning cannot be opened; null for any other error. */
+/** The body without sealed reasoning, if the error says that the upstream cannot open it; null for any other error. */
 function bodyWithoutSeals(
   body: Buffer,
   { status, body: text, places = null }: UpstreamFailure,
@@ -170,7 +171,7 @@ function bodyWithoutSeals(
   return error !== null && refusesSeals(status, error, dialect.reasoning.refusedSeal) ? withoutSeals(body) : null
 }
 
-/** Resolves with the reply, whatever its status. */
+/** Sends the request. Resolves with the reply, whatever its status. */
 function send<Prepared extends PreparedBody, Received>(
   services: Services,
   call: Call,
@@ -201,7 +202,7 @@ function send<Prepared extends PreparedBody, Received>(
   )
 }
 
-/** The upstream's own limit covers the whole call, retries included. */
+/** Time left for the call, in ms. The upstream's limit applies to the whole call, including earlier attempts. */
 function timeLeftMs(services: Services, call: Call, { upstream }: Place): number {
   return upstream.facts.totalTimeoutMs - (services.nowMs() - call.startedMs)
 }
@@ -216,7 +217,9 @@ export function gatewayErrorFor(cause: unknown): GatewayError {
   return new GatewayError('internal', { cause })
 }
 
-/** Ranks errors by how much they tell the client; of several attempts it gets the most informative one. */
+/**
+ * Errors in order of how much they tell the client. After several failed attempts, the client gets the most informative error.
+ */
 const TELLING: readonly ErrorCode[] = [
   'upstream_misconfigured',
   'upstream_failed',
@@ -224,7 +227,10 @@ const TELLING: readonly ErrorCode[] = [
   'upstream_rate_limited',
 ]
 
-/** True for errors that are the upstream's fault. A reply that is too large would be too large elsewhere, too. */
+/**
+ * Whether an error is the upstream's fault, so that another target may do better. A reply that is too large would be too large
+ * elsewhere, too.
+ */
 function isWorthAnotherTry(error: GatewayError): boolean {
   const { cause } = error.details
   if (cause instanceof UpstreamFault && (cause.kind === 'aborted' || cause.kind === 'oversized')) return false

@@ -1,4 +1,4 @@
-/** Estimates a hold before anything is known of the usage: a call in flight sets aside its likely cost. */
+/** Estimates the hold for a call whose usage is not known yet: its likely cost. */
 
 import { BUDGET_TOKENS_MIN } from '../dialect/reasoning-plan.ts'
 import type { ModelEntry } from '../generated/types.ts'
@@ -6,12 +6,12 @@ import { type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../li
 import { type MicroVnd, microVnd, vndToMicro } from '../lib/money.ts'
 import type { ChatBody } from './receive.ts'
 
-/** Bytes of text per input token, for sizing a hold. */
+/** Bytes of text per input token, assumed for the size of a hold. */
 const BYTES_PER_TOKEN = 3
-/** How deep content is searched: message → block → tool result → block → source. */
+/** Depth to which content is searched: enough for message → block → tool result → block → source. */
 const DEPTH_MAX = 8
 
-/** Base64 characters of an inline document per input token, for sizing a hold. */
+/** Base64 characters of an inline document per input token, assumed for the size of a hold. */
 const DOCUMENT_CHARACTERS_PER_TOKEN = 30
 const IMAGE_TYPES: ReadonlySet<unknown> = new Set(['image', 'image_url', 'input_image'])
 
@@ -21,7 +21,7 @@ const NESTED_KEYS: ReadonlySet<string> = new Set(['content', 'output', 'source',
 interface InputWeight {
   /** Bytes of inline media, which are not text. */
   mediaBytes: number
-  /** How many of those bytes belong to documents. */
+  /** The part of `mediaBytes` that belongs to documents. */
   documentBytes: number
   images: number
   namesMore: boolean
@@ -29,15 +29,15 @@ interface InputWeight {
 
 export interface InputEstimate {
   readonly tokens: number
-  /** The body refers to content that the provider fetches or stores, whose size is unknown until the reply. */
+  /** Whether the body refers to content that the provider fetches or stores, whose size is not known until the reply. */
   readonly namesMore: boolean
 }
 
-/** Fields that continue what the provider has stored. */
+/** Fields that refer to content stored at the provider. */
 const MEMORY_FIELDS = ['previous_response_id', 'conversation', 'prompt', 'thread'] as const
 const REMOTE_SOURCES: ReadonlySet<unknown> = new Set(['url', 'file'])
 
-/** Whether the part only refers to its content: a document, file or video elsewhere, or an item stored at the provider. */
+/** Whether a part only refers to its content: a document, file or video elsewhere, or an item stored at the provider. */
 function isNamed(part: JsonObject): boolean {
   switch (part.type) {
     case 'document':
@@ -62,7 +62,7 @@ function isAddress(value: JsonValue | undefined): boolean {
   return typeof value === 'string' && !value.startsWith('data:') && value.includes('://')
 }
 
-/** Whether the value is base64 media, not text. */
+/** Whether the value is base64 media rather than text. */
 function isInlineMedia(container: JsonObject, key: string, value: string): boolean {
   return (
     value.startsWith('data:') || (key === 'data' && (container.type === 'base64' || container.format !== undefined))
@@ -77,7 +77,7 @@ function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number)
   }
   if (IMAGE_TYPES.has(value.type)) weight.images++
   if (isNamed(value)) weight.namesMore = true
-  // Goes through the members that exist: looking up names that mostly do not takes three times as long.
+  // Go through the members that exist: looking up names, most of which are missing, takes three times as long.
   for (const key in value) {
     const member = value[key]
     if (typeof member === 'string') {
@@ -91,9 +91,12 @@ function weighInline(container: JsonObject, key: string, bytes: number, weight: 
   if (key === 'file_data' || textOrNull(container.media_type)?.startsWith('application/')) weight.documentBytes += bytes
 }
 
-/** A body's likely input tokens (`messages` of the chat formats, `input` of the responses format); not for billing. */
+/**
+ * A body's likely number of input tokens (in `messages` of the chat formats, in `input` of the responses format). Not for
+ * billing.
+ */
 export function estimateInput(body: Pick<ChatBody, 'text' | 'outline'>, tokensPerImage: number): InputEstimate {
-  // Values left unread contain neither media nor references, so the outline is enough.
+  // The outline is enough: values that it leaves out contain neither media nor references.
   const { text, outline: json } = body
   const namesMore = MEMORY_FIELDS.some(field => json[field] !== undefined && json[field] !== null)
   const weight: InputWeight = { mediaBytes: 0, documentBytes: 0, images: 0, namesMore }
@@ -105,15 +108,17 @@ export function estimateInput(body: Pick<ChatBody, 'text' | 'outline'>, tokensPe
   return { tokens, namesMore: weight.namesMore }
 }
 
-/** What content that the body only refers to can cost on top, in µVND: it may fill the context window. */
+/**
+ * Most that content which the body merely refers to can cost in addition, in µVND: it may fill the rest of the context window.
+ */
 export function namedAmount({ price, contextTokens }: ModelEntry, { tokens, namesMore }: InputEstimate): MicroVnd {
   if (!namesMore || price.per !== 'mtok') return microVnd(0n)
   return microVnd(BigInt(Math.max(0, (contextTokens ?? 0) - tokens)) * BigInt(price.vnd))
 }
 
 /**
- * Money to set aside for a call, in µVND, above 0: the fixed price, or the price of the likely input plus, for each
- * choice, of output up to the entry's `holdOutputTokens`.
+ * Money to set aside for a call, in µVND, above 0. It is the fixed price, or the price of the likely input plus, for each choice,
+ * of output up to the entry's `holdOutputTokens`.
  */
 export function holdAmount(
   entry: ModelEntry,
@@ -129,18 +134,18 @@ export function holdAmount(
 
 export interface OutputCap {
   readonly inputTokens: number
-  /** The client's cap; null without one. */
+  /** The client's output cap; null if it set none. */
   readonly outputTokensMax: number | null
   readonly choices: number
 }
 
-/** Output that a call with this cap may produce, per choice. */
+/** Most output tokens of a call with this cap, per choice. */
 function outputTokensOf(entry: ModelEntry, { outputTokensMax }: OutputCap): number {
   const most = entry.outputTokensMax ?? entry.holdOutputTokens
   return Math.min(outputTokensMax ?? most, most)
 }
 
-/** The most that a call priced by tokens can cost, in µVND, given its input so far; never below its `holdAmount`. */
+/** The most that a call priced by tokens can cost, in µVND, given its likely input; never less than its `holdAmount`. */
 export function capAmount(entry: ModelEntry, cap: OutputCap): MicroVnd {
   const { inputTokens, outputTokensMax, choices } = cap
   const least = holdAmount(entry, inputTokens, outputTokensMax, choices)
@@ -150,8 +155,8 @@ export function capAmount(entry: ModelEntry, cap: OutputCap): MicroVnd {
 }
 
 /**
- * The output cap per choice that free money covers after the input; null when it covers everything that may come. If it
- * covers less than `outputTokensMin`, the entry's `holdOutputTokens`.
+ * The output cap, per choice, that free money pays for after the input. Null if it pays for the longest possible reply. If it
+ * pays for less than `outputTokensMin`, the entry's `holdOutputTokens`.
  */
 export function affordedOutputTokens(
   entry: ModelEntry,
@@ -159,22 +164,22 @@ export function affordedOutputTokens(
 ): number | null {
   const tokens = Number(cap.freeMicroVnd / BigInt(entry.price.vnd)) - cap.inputTokens
   const afforded = Math.floor(tokens / cap.choices)
-  // Too little for a usable reply: send the usual cap. Safe, because no other call holds this wallet's money.
+  // Too little for a useful reply, so send the usual cap. This is safe, because no other call holds money of this wallet.
   const sent = afforded < cap.outputTokensMin ? Math.max(cap.outputTokensMin, entry.holdOutputTokens) : afforded
   return sent >= outputTokensOf(entry, cap) ? null : sent
 }
 
-/** Output tokens that a reply needs on top of a thinking budget, and the lowest cap. */
+/** Lowest output cap; also the output tokens that a reply needs in addition to a thinking budget. */
 const OUTPUT_TOKENS_MIN = 16
 
-/** The lowest output cap for a chat call, in tokens; a thinking budget has its own minimum. */
+/** The lowest output cap for a chat call, in tokens. It is higher for a call with a thinking budget, which has a minimum. */
 export function lowestCap({ thinking }: JsonObject, entry: ModelEntry): number {
   const hasBudget = typeof objectOrNull(thinking)?.budget_tokens === 'number'
   const least = hasBudget ? BUDGET_TOKENS_MIN + OUTPUT_TOKENS_MIN : OUTPUT_TOKENS_MIN
   return Math.max(least, capMinOf(entry))
 }
 
-/** The client's cap as sent upstream: some upstreams have a minimum. A call may go to any target. */
+/** The client's output cap, raised to the highest minimum of the entry's upstreams, since the call may go to any of them. */
 export function raisedCap(outputTokensMax: number | null, entry: ModelEntry): number | null {
   return outputTokensMax === null ? null : Math.max(outputTokensMax, capMinOf(entry))
 }

@@ -1,4 +1,7 @@
-/** Extras that a call requests: checks them before money is set aside, leaves them out of requests, counts them in replies. */
+/**
+ * Extras that a call requests: checks them before money is set aside, removes them from requests, and counts their use in
+ * replies.
+ */
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
@@ -21,7 +24,7 @@ export interface ExtrasOptions {
   readonly body: JsonObject
 }
 
-/** A body that can be edited. */
+/** A request body from which extras can be removed. */
 interface ChangeableBody {
   readonly text: ByteText
   readonly raw: Buffer | null
@@ -38,13 +41,13 @@ const NONE_SOLD = new UseCounter([])
 export class CallExtras {
   readonly #vocabulary: ExtrasVocabulary
   readonly #endpoint: Endpoint
-  /** Targets that treat extras and tools alike share a plan. */
+  /** Plans, shared by targets that treat extras and tools alike. */
   readonly #plans = new Map<Extras, Map<LeftOut, ExtrasPlan>>()
   #counter = NONE_SOLD
 
   /**
-   * The call may go to any target of its entry. Throws GatewayError `invalid_request` for extras that one of them
-   * refuses.
+   * Plans for all targets, because the call may go to any of them. Throws GatewayError `invalid_request` for extras that one of
+   * them refuses.
    */
   constructor({ vocabulary, endpoint, entry, body }: ExtrasOptions) {
     this.#vocabulary = vocabulary
@@ -58,7 +61,7 @@ export class CallExtras {
     }
   }
 
-  /** Money for the tool uses that the call may make, whichever target serves it. */
+  /** The most that tool uses in this call can cost, whichever target serves it. */
   get holdMicroVnd(): MicroVnd {
     let most = 0
     for (const plans of this.#plans.values()) {
@@ -72,8 +75,8 @@ export class CallExtras {
   }
 
   /**
-   * Starts a new attempt at this target and forgets what an earlier one counted. Returns the names of the extras left
-   * out.
+   * Call at the start of each attempt: forgets what was counted in an earlier one. Returns the names of the extras left out for
+   * this target.
    */
   begin(target: UpstreamTarget): readonly string[] {
     const { sold, leftOut } = this.#planFor(target)
@@ -81,7 +84,7 @@ export class CallExtras {
     return leftOut
   }
 
-  /** The body without the extras that the target may not get; the same object where nothing is left out. */
+  /** The body without the extras that this target must not get; the same object if nothing is left out. */
   bodyFor<Body extends ChangeableBody>(body: Body, target: UpstreamTarget): Body {
     const { changes } = this.#planFor(target)
     if (changes.length === 0) return body
@@ -90,7 +93,7 @@ export class CallExtras {
     return { ...body, text, members, raw: null, json, outline: json, unread: null }
   }
 
-  /** Does for form fields what `bodyFor` does. */
+  /** Like `bodyFor`, for form fields. */
   fieldsFor(fields: JsonObject, target: UpstreamTarget): JsonObject {
     return changeObject(fields, this.#planFor(target).changes)
   }
@@ -99,18 +102,18 @@ export class CallExtras {
     return withoutExtras(betas, this.#vocabulary, extras)
   }
 
-  /** Counts the extras used in a whole reply. */
+  /** Counts the uses of extras in a non-streamed reply. */
   countIn(reply: Buffer): void {
     if (this.#counter === NONE_SOLD) return
     this.#counter.see(parseUndecoded(byteText(reply)))
   }
 
-  /** Wraps the stream so that extras are counted as they pass. */
+  /** Wraps the stream so that uses of extras are counted as they pass. */
   listen(stream: ReplyStream): ReplyStream {
     return this.#counter === NONE_SOLD ? stream : new CountedStream(stream, this.#counter)
   }
 
-  /** Cost of the extras used, in whole VND. */
+  /** Cost of the counted uses, in whole VND. */
   get usedVnd(): number {
     return this.#counter.vnd
   }

@@ -1,9 +1,9 @@
-/** Fetches the images of one call concurrently. They share a byte budget; the first failure aborts the others. */
+/** Fetches the images of a call concurrently. They share a byte budget, and the first failure aborts the others. */
 
 import { type Cancellation, signalOf } from '../lib/cancellation.ts'
 import type { ImageCall } from '../upstream/fetch-image.ts'
 
-/** Rejects with the first failure. */
+/** Returns the fetched items in order. Rejects with the first failure. */
 export async function fetchTogether<Item, Fetched>(
   items: readonly Item[],
   { bytesMax, signal }: { readonly bytesMax: number; readonly signal: Cancellation },

@@ -1,6 +1,5 @@
 /**
- * Waits for a stream's first event, so that an error there becomes a true HTTP error or moves the call to another
- * upstream.
+ * Waits for a stream's first event, so that an error in it becomes a real HTTP error, or makes the call go to another upstream.
  */
 
 import { readReplyError } from '../conversation/reply-error.ts'
@@ -13,24 +12,24 @@ import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 
 export interface FirstEventOptions {
-  /** Largest first event, in bytes. */
+  /** Largest size of the first event, in bytes. */
   readonly eventBytesMax: number
-  /** Longest wait for the first byte of the body, in ms; headers alone do not count. */
+  /** Longest wait for the first byte of the body, in ms; the arrival of headers does not end it. */
   readonly firstByteMs: number
-  /** Longest wait for an event of a stream that sends only comments, in ms; after that the stream counts as begun. */
+  /** If a stream sends only comments, how long to wait for an event, in ms. After that, the stream counts as begun. */
   readonly eventWaitMs: number
-  /** Aborted when the client leaves. */
+  /** Aborted if the client leaves. */
   readonly signal: Cancellation
-  /** The credentials in use, to be masked in error texts. */
+  /** Credentials to mask in error texts. */
   readonly secrets: readonly string[]
 }
 
-/** Largest body, in bytes, read of a reply that should have been a stream but is not. */
+/** Most bytes read from the body of a reply that is not a stream although it should be. */
 const OTHER_BODY_BYTES_MAX = 256 * 1024
 
 /**
- * Resolves with the unconsumed reply once its first event is a good one. Throws GatewayError `upstream_…` when the
- * event reports an error, is malformed or never comes; the reply is aborted then.
+ * Resolves with the reply, still unread, once its first event proves to be good. Throws GatewayError `upstream_…` if the event
+ * reports an error, is malformed or never comes; the reply is aborted in that case.
  */
 export async function awaitFirstEvent(reply: UpstreamReply, options: FirstEventOptions): Promise<UpstreamReply> {
   if (!reply.header('content-type').includes('text/event-stream')) throw await readOther(reply, options.secrets)
@@ -42,7 +41,7 @@ export async function awaitFirstEvent(reply: UpstreamReply, options: FirstEventO
   return reply
 }
 
-/** A JSON body may report an error under status 200; anything else is an invalid reply. */
+/** The error for a reply that is not an event stream: a JSON body may report one under status 200. */
 async function readOther(reply: UpstreamReply, secrets: readonly string[]): Promise<GatewayError> {
   const body = await reply.readBody(OTHER_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
   const value = parseJson(body.toString('utf8'))
@@ -66,7 +65,7 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
       act()
     }
     const leave = (): void => settle(() => reject(new UpstreamFault('aborted', 'the client went away')))
-    /** The first event decides; comments do not count. */
+    /** Judges the stream by its first event. Comments do not count. */
     const look = (events: readonly SseEvent[]): void => {
       const event = events.find(candidate => candidate.hasData)
       if (event === undefined) return
@@ -80,7 +79,7 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
         settle(() => reject(error))
       }
     }
-    /** A chunk may hold a thousand events, so reading stops after the first. */
+    /** Stops after the first event, because a chunk may hold a thousand. */
     const read = (chunk: Buffer): void => {
       for (let start = 0; start < chunk.length && !done; ) {
         const blank = chunk.indexOf('\n\n', start)

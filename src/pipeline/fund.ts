@@ -1,7 +1,7 @@
 /**
- * Funds a call that is priced by tokens. A stream starts with a hold for its likely cost, which grows as it runs. A
- * whole call cannot be stopped half-way, so its hold covers what its cap can cost, and the cap is lowered to what the
- * wallet affords.
+ * Funds a call that is priced by tokens. A stream starts with a hold for its likely cost, which grows as the stream runs. A
+ * non-streamed call cannot be stopped half-way, so its hold covers what its output cap can cost, and the cap is lowered to what
+ * the wallet can pay for.
  */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
@@ -19,25 +19,25 @@ export interface Funding {
   readonly input: InputEstimate
   readonly body: {
     readonly streamed: boolean
-    /** The client's cap on the output; null without one. */
+    /** The client's output cap; null if it set none. */
     readonly outputTokensMax: number | null
   }
   readonly choices: number
   readonly extras: Pick<CallExtras, 'holdMicroVnd'>
-  /** The cap on the output is never lowered below this. */
+  /** The output cap is never lowered below this. */
   readonly outputTokensMin: number
 }
 
 export interface Funded extends Admitted {
-  /** Held on top of `heldMicroVnd`, for content that the body only refers to. */
+  /** Held in addition to `heldMicroVnd`, for content that the body merely refers to. */
   readonly namedMicroVnd: MicroVnd
-  /** Held on top of both, for tool uses. */
+  /** Held for tool uses, in addition to `heldMicroVnd` and `namedMicroVnd`. */
   readonly reservedMicroVnd: MicroVnd
-  /** The lowered output cap to send upstream; null when the wallet affords the cap that would be sent anyway. */
+  /** The lowered output cap to send upstream; null if the wallet can pay for the usual cap. */
   readonly outputTokensAfforded: number | null
 }
 
-/** Places the hold of a call priced by tokens. Throws GatewayError as `admit` does. */
+/** Places the hold of a call priced by tokens. Throws the same errors as `admit`. */
 export async function fund(scope: CallScope, funding: Funding): Promise<Funded> {
   const { services, call, client, headers } = scope
   const { resolution, input, body, choices, outputTokensMin } = funding
@@ -67,13 +67,13 @@ export async function fund(scope: CallScope, funding: Funding): Promise<Funded> 
 }
 
 interface Parts {
-  /** The likely cost of the tokens known so far. */
+  /** Likely cost of the input and output tokens that can be estimated. */
   readonly tokensMicroVnd: MicroVnd
   readonly extrasMicroVnd: MicroVnd
   readonly namedMicroVnd: MicroVnd
 }
 
-/** Splits what was granted into its parts. When it does not cover everything, tokens come before tool uses. */
+/** Splits what was granted into its parts. If it does not cover them all, tokens come first, then tool uses. */
 function without(parts: Parts, { heldMicroVnd, freeMicroVnd }: Admitted): Omit<Funded, 'outputTokensAfforded'> {
   const held = divide(parts, heldMicroVnd)
   const free = divide(parts, freeMicroVnd)
@@ -99,7 +99,7 @@ export interface StreamFunding {
   readonly countInputTokens: () => number
 }
 
-/** The hold of a stream as it runs; null where the price does not depend on its length. */
+/** The hold of a running stream; null if the price does not depend on its length. */
 export function holdOfStream(
   { services, call }: CallScope,
   { funding, funded, stream, countInputTokens }: StreamFunding,
@@ -107,7 +107,7 @@ export function holdOfStream(
   const { resolution, input, choices } = funding
   const { price } = resolution.entry
   if (price.per !== 'mtok') return null
-  // Content that the body only refers to counts as used until the provider reports the real figure.
+  // Content that the body merely refers to counts as used until the provider reports the true figure.
   const namedTokens = Number(funded.namedMicroVnd / BigInt(price.vnd))
   return new StreamHold({
     ledger: services.ledger,

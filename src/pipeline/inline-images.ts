@@ -1,4 +1,4 @@
-/** Fetches image URLs that a target does not fetch itself, behind the SSRF guard, and puts the images into the body. */
+/** Fetches image URLs for targets that cannot do so themselves, behind the SSRF guard, and puts the images into the body. */
 
 import { GatewayError } from '../errors.ts'
 import type { UpstreamTarget, WireName } from '../generated/types.ts'
@@ -20,12 +20,12 @@ export interface InlineOptions {
 }
 
 /**
- * Returns the body itself when there is nothing to fetch. Throws GatewayError `invalid_request` for a URL without an
- * image, and for more URLs than `limits.imageUrlsMax`.
+ * Returns the body with its images inlined, or the body itself if there is nothing to fetch. Throws GatewayError
+ * `invalid_request` for a URL that does not lead to an image, and for more URLs than `limits.imageUrlsMax`.
  */
 export async function withInlineImages(services: Services, options: InlineOptions): Promise<ChatBody> {
   const { body, target, format, signal } = options
-  // Plain conversations have no images.
+  // A body with unread values is a plain conversation, which has no images.
   if (target.dialect.content.imageUrl !== 'inline' || body.unread !== null) return body
   const { json } = body
   const urls = imageUrlsToFetch(format, json)

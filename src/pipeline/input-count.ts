@@ -1,6 +1,6 @@
 /**
- * Our own count of a call's input tokens. Most calls never need it, because their provider reports usage. What counting
- * needs is kept only as long as the count may still be requested, because thousands of streams can run for minutes.
+ * Our own count of a call's input tokens. Most calls never need it, because their provider reports usage. Thousands of streams
+ * can run for minutes, so the data for counting is kept only as long as the count may be needed.
  */
 
 import type { InputWeight } from '../conversation/input-weight.ts'
@@ -9,7 +9,7 @@ import type { ModelEntry, WireName } from '../generated/types.ts'
 import { tokensOf, weigh } from './count-tokens.ts'
 import type { ChatBody } from './receive.ts'
 
-/** Longer texts are counted before they are released; shorter ones are kept until the count is needed. */
+/** Longer texts are counted at once, so that they can be released; shorter ones are kept until the count is needed. */
 const KEPT_CHARACTERS_MAX = 256 * 1024
 
 type CountedBody = Pick<ChatBody, 'json'> & Partial<Pick<ChatBody, 'unread'>>
@@ -18,7 +18,7 @@ export interface InputCountOptions {
   readonly body: CountedBody
   readonly format: WireName
   readonly entry: ModelEntry
-  /** Replaces the count when the body was dropped because the provider had reported its own. */
+  /** Returned as the count if the body was dropped because the provider had reported its own count. */
   readonly inputTokensEstimate: number
 }
 
@@ -37,7 +37,7 @@ export class InputCount {
     this.#inputTokensEstimate = inputTokensEstimate
   }
 
-  /** Counts once and caches the result. */
+  /** Counts on first use and caches the result. */
   readonly tokens = (): number => {
     if (this.#tokens !== null) return this.#tokens
     if (this.#body !== null) this.#weight = weigh(this.#body.json, this.#format)
@@ -48,8 +48,8 @@ export class InputCount {
   }
 
   /**
-   * Releases the body: keeps what a later count needs of it, which is the bare text while its values are unread, or
-   * counts at once if that is a lot of text.
+   * Releases the body. Keeps what a later count needs, or counts at once if that is a lot of text; of a body whose values are
+   * unread, keeps only the text.
    */
   letGo({ usage }: Pick<ReplyStream, 'usage'>): void {
     const body = this.#body

@@ -1,21 +1,21 @@
-/** Usage times price, in integers: tokens × (VND per 1M tokens) is µVND exactly. */
+/** Computes costs as usage times price, in integers: tokens × (VND per 1M tokens) is µVND exactly. */
 
 import type { TokenUsage } from '../conversation/usage.ts'
 import type { ModelEntry } from '../generated/types.ts'
 import { type MicroVnd, microVnd, vndToMicro, ZERO_MICRO_VND } from '../lib/money.ts'
 
-/** What a call used, in the form that billing takes. */
+/** What a call used, in the form needed for billing. */
 export interface Metered {
-  /** All input tokens that the provider reports: uncached, cache reads and cache writes. */
+  /** All input tokens, including cache reads and cache writes. */
   readonly inputTokens: number
   readonly cachedInputTokens: number
   /** Input tokens written to the provider's cache. */
   readonly cacheWriteTokens: number
-  /** Includes reasoning. */
+  /** All output tokens, including reasoning. */
   readonly outputTokens: number
   readonly reasoningTokens: number
   readonly images: number
-  /** Whether these are our own counts, because the provider reported nothing. */
+  /** Whether the gateway counted the tokens, because the provider reported none. */
   readonly estimated: boolean
 }
 
@@ -29,7 +29,7 @@ export const NOTHING_USED: Metered = {
   estimated: false,
 }
 
-/** Token usage as the provider reported it. */
+/** Converts token usage as reported by the provider. */
 export function meteredTokens(usage: TokenUsage): Metered {
   return {
     inputTokens: usage.inputTokens,
@@ -42,7 +42,7 @@ export function meteredTokens(usage: TokenUsage): Metered {
   }
 }
 
-/** Cost in µVND of a call that is charged. */
+/** What a call costs, in µVND, if it is charged. */
 export function costOf(entry: ModelEntry, used: Metered): MicroVnd {
   switch (entry.price.per) {
     case 'mtok':

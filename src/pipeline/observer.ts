@@ -8,7 +8,7 @@ export const NO_OBSERVER: CallObserver = {
   notificationTaken() {},
 }
 
-/** Forwards the client's own `traceparent`. */
+/** Sends the client's own `traceparent` upstream. */
 export const NO_TRACER: CallTracer = {
   ended() {},
   traceIdOf: () => null,

@@ -1,17 +1,17 @@
-/** Keeps silent streams alive with one timer for all of them. */
+/** Sends pings to the clients of silent streams, with one timer for all streams. */
 
-/** A watched stream. */
+/** A stream watched for silence. */
 export interface Watch {
   readonly afterMs: number
   readonly ping: () => void
   quietSinceMs: number
-  /** Whether something was sent since the last check; set by the sender. */
+  /** Whether anything was sent since the last check; the sender sets it. */
   touched: boolean
 }
 
 export interface PingerOptions {
   readonly nowMs: () => number
-  /** How often streams are checked for silence, in ms. */
+  /** Pause between two checks for silence, in ms. */
   readonly everyMs: number
 }
 
@@ -24,7 +24,7 @@ export class Pinger {
     this.#options = options
   }
 
-  /** Calls `ping` whenever nothing was sent for `afterMs` (within one check interval), until `stop`. */
+  /** Calls `ping` whenever nothing has been sent for `afterMs`, accurate to one check interval. Ends with `stop`. */
   watch(afterMs: number, ping: () => void): Watch {
     const watch = { afterMs, ping, quietSinceMs: this.#options.nowMs(), touched: false }
     this.#watches.add(watch)
@@ -39,7 +39,7 @@ export class Pinger {
     this.#timer = null
   }
 
-  /** Number of open streams. */
+  /** Number of streams being watched. */
   get watched(): number {
     return this.#watches.size
   }

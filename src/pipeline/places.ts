@@ -1,6 +1,5 @@
 /**
- * The places where a call may be tried, that is targets and their credentials: best first, each once, open circuits
- * last.
+ * The places where a call may be tried, each a target with a credential: best first, each once, those with open circuits last.
  */
 
 import type { UpstreamTarget } from '../generated/types.ts'
@@ -8,15 +7,15 @@ import { type Credential, mixed } from '../upstream/credentials.ts'
 import type { ReachableUpstream, UpstreamRegistry } from '../upstream/registry.ts'
 import type { Place } from './attempt.ts'
 
-/** Why there was nothing left to try. */
+/** Why there is nothing left to try. */
 export interface Shortage {
-  /** At least one of the call's upstreams is reachable. */
+  /** Whether at least one of the call's upstreams is reachable. */
   readonly reachable: boolean
-  /** Shortest time until a rate-limited credential may be used again, in ms; null: none is limited. */
+  /** Shortest time until a rate-limited credential may be used again, in ms; null if none is limited. */
   readonly limitedMs: number | null
-  /** Shortest time for which an operator has taken an upstream out, in ms; null: none is out. */
+  /** Shortest time for which an operator has taken an upstream out of service, in ms; null if none is out. */
   readonly outMs: number | null
-  /** An upstream has reached its limit of calls in flight. */
+  /** Whether an upstream has reached its limit of calls in flight. */
   readonly full: boolean
 }
 
@@ -25,28 +24,30 @@ export class Places {
   readonly #callerId: number
   readonly #upstreams: UpstreamRegistry
   readonly #tried: Place[] = []
-  /** Upstreams that could not be reached during this call; their other credentials would fail in the same way. */
+  /** Upstreams that could not be reached during this call: another credential would not help. */
   readonly #broken = new Set<ReachableUpstream>()
   #repeated = false
   #limitedMs: number | null = null
   #full = false
   #outMs: number | null = null
 
-  /** While circuits are closed, a caller's calls go to the same target and credential, so that prompt caches hit. */
+  /** While circuits are closed, a caller's calls always go to the same target and credential, so that prompt caches are hit. */
   constructor(targets: readonly UpstreamTarget[], callerId: number, upstreams: UpstreamRegistry) {
     this.#targets = targets.length > 1 ? inOrder(targets, callerId) : targets
     this.#callerId = callerId
     this.#upstreams = upstreams
   }
 
-  /** The next place: those with closed circuits first, then open ones, since trying beats certain failure. Null: none is left. */
+  /**
+   * The next place to try; null if none is left. Places with open circuits come last, because trying them beats certain failure.
+   */
   next(): Place | null {
     const place = this.#find(false) ?? this.#find(true)
     if (place !== null) this.#tried.push(place)
     return place
   }
 
-  /** Retries the last place, once per call: a kept-alive connection may have been closed just as it was used. */
+  /** Allows one retry of the last place per call, because a kept-alive connection may have been closed just as it was used. */
   again(): Place | null {
     const last = this.#tried.at(-1)
     if (last === undefined || this.#repeated || this.#triesLeft(last.upstream) < 1) return null
@@ -96,7 +97,7 @@ export class Places {
     return this.#tried.some(place => place.target === target && place.credential === credential)
   }
 
-  /** Whether the provider's rate limit on the model rules this credential out; one probe at a time may pass. */
+  /** Whether this credential is excluded because the provider limits its rate for the model. One probe at a time may pass. */
   #isLimited(target: UpstreamTarget, credential: Credential, openToo: boolean): boolean {
     const circuit = credential.model(target.model)
     if (circuit === null || circuit.admits || (openToo && !circuit.probing)) return false
@@ -106,8 +107,8 @@ export class Places {
 }
 
 /**
- * Orders the targets as listed. With weights, each caller has a fixed order of its own, and a target comes first for its
- * share of all callers.
+ * Without weights, keeps the listed order. With weights, each caller gets its own fixed order, in which a target's chance to be
+ * first is proportional to its weight.
  */
 function inOrder(targets: readonly UpstreamTarget[], callerId: number): readonly UpstreamTarget[] {
   if (targets.every(target => target.weight === 0)) return targets

@@ -1,9 +1,9 @@
-/** Recognises chat bodies whose last message the model should continue. */
+/** Recognises chat bodies that ask the model to continue the last message. */
 
 import type { UpstreamTarget } from '../generated/types.ts'
 import { arrayOrEmpty, isObject, type JsonObject } from '../lib/json.ts'
 
-/** Whether the last message carries the flag that makes the target continue it. */
+/** Whether the last message carries the flag that tells this target to continue it. */
 export function isPrefilled(upstreamBody: JsonObject, { dialect }: UpstreamTarget): boolean {
   const { prefill } = dialect.turns
   if (prefill !== 'prefix' && prefill !== 'partial') return false

@@ -1,4 +1,4 @@
-/** Prepares a call whose two sides speak different formats: a translator converts body and reply. */
+/** Prepares a call whose client and upstream speak different formats: a translator converts body and reply. */
 
 import { OutputGatherer } from '../conversation/output-gatherer.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
@@ -19,7 +19,7 @@ import { isPrefilled } from './prefilled.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { billedUsage, usedBy, usedByStream } from './stream-result.ts'
 
-/** Bodies of at least this many bytes are serialized over several turns of the event loop. */
+/** Bodies of at least this many bytes are serialised over several turns of the event loop. */
 const LARGE_BYTES = 256 * 1024
 
 export function prepareConverted(
@@ -40,7 +40,7 @@ export function prepareConverted(
     marks: marksOf(preparation.sealer, target.via),
   })
   if (body.streamed && format !== 'chat_completions') countAhead(countInputTokens)
-  // Rules modify in place, and the body shares parts with the client's, which the next target may need.
+  // Rules change the body in place, but it shares parts with the client's body, which the next target may need.
   const { rules } = target
   const upstreamBody = rules.length === 0 ? translation.upstreamBody : copyJson(translation.upstreamBody)
   applyRules(upstreamBody, rules, wireOf(target))
@@ -75,18 +75,18 @@ function nowSeconds(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-/** Counts while the provider works: the start of the client's stream carries the count and should not wait for it. */
+/** Counts while the provider is working: the client's stream starts with this count and should not have to wait for it. */
 function countAhead(count: () => number): void {
   setImmediate(() => {
     try {
       count()
     } catch {
-      // The count is repeated where it is needed, and fails there.
+      // If counting fails, it fails again when the count is needed, where the error is handled.
     }
   })
 }
 
-/** Non-ASCII text is encoded once, straight into the buffer that is sent. */
+/** Encodes non-ASCII text once, straight into the buffer to be sent. */
 function bytesOf(text: string): Buffer | ByteText {
   return isAsciiText(text) ? ofCharacters(text) : Buffer.from(text, 'utf8')
 }

@@ -1,6 +1,6 @@
 /**
- * Prepares a Responses call for a provider that speaks Responses too: bytes pass through, except for what its dialect
- * changes.
+ * Prepares a Responses call for a provider that speaks Responses too: bytes pass through unchanged, except where the provider's
+ * dialect requires changes.
  */
 
 import { outputTextOf } from '../conversation/output-text.ts'
@@ -50,7 +50,7 @@ export function prepareResponses(preparation: Preparation): PreparedCall | Promi
   }))
 }
 
-/** Throws GatewayError for a failed response and for a reply that is not a response. */
+/** Throws GatewayError if the response has failed, or if the reply is not a response. */
 function refuseUnlessFinished(json: JsonObject): void {
   if (isObject(json.error) || json.status === 'failed') throw gatewayErrorOf(readFailedError(json.error))
   const isFinished = json.status === undefined || json.status === 'completed' || json.status === 'incomplete'

@@ -1,4 +1,7 @@
-/** Prepares a call with the same format on both sides: bytes pass through, except for what the target needs changed. */
+/**
+ * Prepares a call whose client and upstream speak the same format: bytes pass through unchanged, except where the target requires
+ * changes.
+ */
 
 import { outputTextOf } from '../conversation/output-text.ts'
 import { readReplyError } from '../conversation/reply-error.ts'
@@ -69,7 +72,7 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
       ]
       const edits = places.map((path): BodyEdit => ({ op: 'set', path, value: clientModel }))
       const chatUsage = format === 'messages' ? null : readChatUsage(json, usageFacts)
-      // Usage reported elsewhere is copied to where clients look for it.
+      // Copies usage that is reported elsewhere to the field where clients look for it.
       if (chatUsage !== null && !isObject(json.usage)) {
         edits.push({ op: 'set', path: '/usage', value: writeChatUsage(chatUsage) })
       }

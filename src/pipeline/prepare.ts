@@ -1,6 +1,6 @@
 /**
- * Prepares the call for one target, along with the reader of its reply: byte for byte if both sides speak one format, else
- * through a translator.
+ * Prepares a call for one target, along with a reader for its reply: byte for byte if client and upstream speak the same format,
+ * otherwise through a translator.
  */
 
 import { translatorFor } from '../translate/convert.ts'
@@ -15,7 +15,7 @@ import type { Preparation, PreparedCall } from './prepared-call.ts'
 export function prepare(given: Preparation): PreparedCall | Promise<PreparedCall> {
   const { target, format, entry, outputTokensAfforded } = given
   const wire = wireOf(target)
-  // The cap that the wallet affords is applied like the model's own limit.
+  // Apply the cap that the wallet can pay for as if it were the model's own limit.
   const limited = outputTokensAfforded === null ? entry : { ...entry, outputTokensMax: outputTokensAfforded }
   const preparation = { ...given, entry: limited }
   if (wire === format && passesThrough(format, given.body.outline, target.dialect)) {

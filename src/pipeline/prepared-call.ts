@@ -1,4 +1,4 @@
-/** A call before and after it is prepared for one target. */
+/** A call before and after it has been prepared for one target. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { Sealer } from '../conversation/seal.ts'
@@ -8,18 +8,18 @@ import type { ByteText } from '../lib/byte-text.ts'
 import type { PreparedBody } from './dispatch.ts'
 import type { ChatBody } from './receive.ts'
 
-/** A whole reply as the client gets it. */
+/** A non-streamed reply, as sent to the client. */
 export interface ReadReply {
   readonly body: Buffer | ByteText
   readonly usage: UsageReport
-  /** Number of images in the reply; absent: none. */
+  /** Number of images in the reply. Default: 0. */
   readonly images?: number
-  /** Output tokens counted from the reply itself. */
+  /** Counts the output tokens in the reply's text. */
   countOutputTokens(): number
 }
 
 export interface PreparedCall extends PreparedBody {
-  /** Reads the body of a 2xx reply. Throws GatewayError `upstream_failed` when it is not a reply. */
+  /** Reads the body of a 2xx reply. Throws GatewayError `upstream_failed` if it is not a valid reply. */
   readReply(bytes: Buffer): ReadReply
   openStream(): ReplyStream
 }
@@ -29,17 +29,17 @@ export interface Preparation<Format extends WireName = WireName> {
   readonly sealer: Sealer
   readonly body: ChatBody
   readonly entry: ModelEntry
-  /** The model's name in the reply. */
+  /** The model name to use in the reply. */
   readonly clientModel: string
   readonly target: UpstreamTarget
-  /** The client's format. */
+  /** The format that the client speaks. */
   readonly format: Format
-  /** Beta flags that the client sent (messages format), in order. */
+  /** Beta flags that the client sent (messages format only), in order. */
   readonly betas: readonly string[]
-  /** A rough estimate, for finding out how much room is left for the output. */
+  /** Rough estimate, used to find out how many tokens are left for output. */
   readonly inputTokensEstimate: number
-  /** The output cap that the wallet affords, if it is lower than the one that would be sent; else null. */
+  /** The output cap that the wallet can pay for, if it is lower than the usual one; otherwise null. */
   readonly outputTokensAfforded: number | null
-  /** Counts the input: for the bill if the provider reports no count, and for the start of a stream, before it has. */
+  /** Counts the input tokens: for the start of a stream, and for the bill if the provider reports no count. */
   readonly countInputTokens: () => number
 }

@@ -1,4 +1,4 @@
-/** Reads bodies without the values of plain members, which most same-format calls never need. */
+/** Reads bodies without parsing plain members, whose values most same-format calls never need. */
 
 import { isAscii } from 'node:buffer'
 import type { PlainRequest } from '../conversation/plain.ts'
@@ -21,15 +21,15 @@ import { inTurn } from '../lib/loop-turns.ts'
 
 interface UnreadFacts {
   readonly notes: readonly number[]
-  /** Whether the text is ASCII, so that it needs no decoding. */
+  /** Whether the text is ASCII and needs no decoding. */
   readonly isAscii: boolean
-  /** As in its outline. */
+  /** Copied from the text's outline (see `Outline`). */
   readonly maySpell: boolean
 }
 
-/** The values of a JSON object, built when they are first needed. */
+/** The values of a JSON object, parsed on first use. */
 export class UnreadValues {
-  /** What was noted of the plain members while they were checked. */
+  /** Facts about the plain members that were noted while checking them. */
   readonly notes: readonly number[]
   readonly #text: ByteText
   readonly #facts: UnreadFacts
@@ -45,7 +45,7 @@ export class UnreadValues {
     return this.read(null)
   }
 
-  /** `bytes`: those of the text if they are at hand, because decoding them avoids a copy. */
+  /** Parses on first use. Pass the text's bytes if they are at hand, because decoding them saves a copy. */
   read(bytes: Buffer | null): JsonObject {
     this.#json ??= this.#parse(bytes)
     return this.#json
@@ -57,7 +57,7 @@ export class UnreadValues {
     return (maySpell ? parseText(text) : JSON.parse(text)) as JsonObject
   }
 
-  /** Whether the values have been built. */
+  /** Whether the values have been parsed. */
   get built(): boolean {
     return this.#json !== null
   }
@@ -66,19 +66,19 @@ export class UnreadValues {
 export interface OutlinedBody {
   readonly members: readonly Member[]
   readonly outline: JsonObject
-  /** Null: `outline` has all values. */
+  /** Null if `outline` contains all values. */
   readonly unread: UnreadValues | null
 }
 
 interface OutlineOptions {
   readonly plain: PlainRequest
-  /** Most values allowed. */
+  /** Most JSON values allowed. */
   readonly valuesMax: number
 }
 
 /**
- * Reads a body without the values of its plain members. `bytes` has the same content as `text`. Null for bodies that may
- * have to be refused, and for large and odd ones: those must be read whole.
+ * Reads a body without parsing its plain members. `bytes` and `text` have the same content. Null for bodies that are large,
+ * unusual or possibly invalid, which must be parsed completely.
  */
 export async function readOutlined(
   bytes: Buffer,
@@ -86,7 +86,7 @@ export async function readOutlined(
   { plain, valuesMax }: OutlineOptions,
 ): Promise<OutlinedBody | null> {
   const { length } = bytes
-  // Every value but the last takes at least two characters, so a body this short has few enough values.
+  // Every value but the last takes at least two characters, so a body this short cannot have too many values.
   if (length > OUTLINE_BYTES_MAX || length > valuesMax * 2) return null
   const read = () => readOutline(bytes, plain.form)
   const found = length <= SHORT_BYTES ? read() : await inTurn(read)
@@ -111,7 +111,7 @@ export function membersIn(text: ByteText, { members }: Pick<Outline, 'members'>)
   })
 }
 
-/** The values of an object, with stand-ins for its plain members. */
+/** Parses an object, with stand-ins in place of the values of its plain members. */
 function outlineOf(text: ByteText, members: readonly Member[], standIns: Readonly<Record<string, string>>): JsonObject {
   const written = members.map(({ key, keyStart, valueStart, valueEnd }) => {
     const standIn = Object.hasOwn(standIns, key) ? standIns[key] : undefined

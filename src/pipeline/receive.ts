@@ -1,4 +1,4 @@
-/** Reads a chat body. Fields that the engine interprets are validated; everything else stays as written. */
+/** Reads a chat body. Validates the fields that the gateway interprets and leaves everything else as written. */
 
 import type { PlainRequest } from '../conversation/plain.ts'
 import { GatewayError } from '../errors.ts'
@@ -13,28 +13,28 @@ import { inTurn } from '../lib/loop-turns.ts'
 import { membersIn, readOutlined, type UnreadValues } from './read-outline.ts'
 
 export interface ChatBody {
-  /** The body, without duplicate members. */
+  /** The body, with duplicate members removed. */
   readonly text: ByteText
-  /** The bytes of `text` as received; null when duplicates were removed. */
+  /** The bytes of `text` as received; null if duplicates were removed. */
   readonly raw: Buffer | null
-  /** The values of `text`, decoded; read on first use where `unread` is set. */
+  /** All values of `text`; parsed on first use if `unread` is set. */
   readonly json: JsonObject
-  /** The same values, with stand-ins for plain members that are unread. */
+  /** Like `json`, but with stand-ins for plain members that are unread. */
   readonly outline: JsonObject
-  /** Null: all values have been read. */
+  /** Null if all values have been read. */
   readonly unread: UnreadValues | null
-  /** The members of `text`. */
+  /** Positions of the members in `text`. */
   readonly members: readonly Member[]
-  /** `model` as the client meant it. */
+  /** The model that the client means, as named in the body. */
   readonly requestedName: string
   readonly streamed: boolean
-  /** The client's cap on the output; null without one. */
+  /** The client's output cap; null if it set none. */
   readonly outputTokensMax: number | null
-  /** Whether a client of the chat format requested the usage chunk. */
+  /** Whether a client of the chat format requested the chunk with usage. */
   readonly wantsUsage: boolean
 }
 
-/** Fields that cap the output, by precedence. Fields of other formats are ignored. */
+/** Fields that set an output cap, in order of precedence. Fields of other formats are ignored. */
 const CAP_FIELDS: Readonly<Record<WireName, readonly string[]>> = {
   messages: ['max_tokens'],
   chat_completions: ['max_completion_tokens', 'max_tokens'],
@@ -52,7 +52,7 @@ function malformed(cause: unknown): GatewayError {
   })
 }
 
-/** Throws GatewayError `invalid_request` when the body exceeds the limits. */
+/** Throws GatewayError `invalid_request` if the body exceeds the limits. */
 async function scan(text: ByteText, { bodyValuesMax }: BodyLimits): Promise<JsonScan> {
   try {
     return await scanJson(text, { valuesMax: bodyValuesMax })
@@ -68,7 +68,7 @@ async function scan(text: ByteText, { bodyValuesMax }: BodyLimits): Promise<Json
 const BYTE_ORDER_MARK = encodeText('\ufeff')
 
 export interface BodyLimits {
-  /** Values in one body, at any depth. */
+  /** Most JSON values in one body, at any depth. */
   readonly bodyValuesMax: number
 }
 
@@ -76,15 +76,15 @@ export type ObjectBody = Pick<ChatBody, 'text' | 'raw' | 'json' | 'members'>
 type ReadBody = Pick<ChatBody, 'text' | 'raw' | 'members' | 'outline' | 'unread'>
 
 /**
- * Parses a body and refuses anything but an object. A large body takes many turns of the event loop. Rejects with
- * GatewayError `malformed_json` or `invalid_request`.
+ * Parses a body that must be an object. A large body takes many turns of the event loop. Rejects with GatewayError
+ * `malformed_json` or `invalid_request`.
  */
 export async function parseObject(raw: Buffer, limits: BodyLimits): Promise<ObjectBody> {
   const { text, raw: bytes, outline: json, members } = await read(raw, limits, null)
   return { text, raw: bytes, json, members }
 }
 
-/** Reads an object as `parseObject` does, but only checks members that are plain. */
+/** Reads an object like `parseObject`, but only checks `plain` members without parsing them. */
 async function read(raw: Buffer, limits: BodyLimits, plain: PlainRequest | null): Promise<ReadBody> {
   let text = raw.length <= SHORT_BYTES ? byteText(raw) : await inTurn(() => byteText(raw))
   if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(BYTE_ORDER_MARK.length)
@@ -105,18 +105,20 @@ async function read(raw: Buffer, limits: BodyLimits, plain: PlainRequest | null)
     text = withoutDuplicates(text, members)
     members = membersIn(text, await scan(text, limits))
   }
-  // The text is shorter than the bytes if duplicates were removed.
+  // If the text is shorter than the bytes, duplicates were removed.
   return { text, raw: text.length === raw.length ? raw : null, outline: json, unread: null, members }
 }
 
-/** `model` as the client wrote it. Throws GatewayError `invalid_request` without one. */
+/** `model` as the client wrote it. Throws GatewayError `invalid_request` if it is missing. */
 export function requestedNameOf({ model }: JsonObject): string {
   if (model === undefined) throw invalid('model: Field required')
   if (typeof model !== 'string' || model === '') throw invalid('model: Input should be a non-empty string')
   return model
 }
 
-/** The first output cap among the fields, in tokens. Throws GatewayError `invalid_request` if it is not a count. */
+/**
+ * The output cap in the first of these fields that is set, in tokens. Throws GatewayError `invalid_request` if it is not a count.
+ */
 export function tokenCapOf(json: JsonObject, fields: readonly string[]): number | null {
   for (const field of fields) {
     const value = json[field]
@@ -129,7 +131,7 @@ export function tokenCapOf(json: JsonObject, fields: readonly string[]): number 
   return null
 }
 
-/** Whether the client requests a stream. Throws GatewayError `invalid_request` for anything but a boolean. */
+/** Whether the client requests a stream. Throws GatewayError `invalid_request` if the field is not a boolean. */
 export function streamedOf({ stream }: JsonObject): boolean {
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
     throw invalid('stream: Input should be true or false')
@@ -142,12 +144,12 @@ function checkMessages({ messages }: JsonObject): void {
   if (messages.length === 0) throw invalid('messages: at least one message is required')
 }
 
-/** Checks the fields of a Responses call. It may come without input, which can be stored at the provider. */
+/** Checks the fields of a Responses call. The input may be missing, because it can be stored at the provider. */
 function checkInput({ input, background }: JsonObject): void {
   if (input !== undefined && input !== null && typeof input !== 'string' && !Array.isArray(input)) {
     throw invalid('input: Input should be a string or a list of items')
   }
-  // A background response ends after the call, so its cost would be unknown.
+  // A background response goes on after the call has ended, so its cost would be unknown.
   if (background === true) {
     throw invalid(
       'background: background responses are not supported; leave the field out, and set stream: true for long replies',
@@ -156,7 +158,7 @@ function checkInput({ input, background }: JsonObject): void {
 }
 
 /**
- * Reads the body of a chat call; members that are `plain` are only checked (null: none). Rejects with GatewayError
+ * Reads the body of a chat call. `plain` says which members are only checked, not parsed; null: none. Rejects with GatewayError
  * `malformed_json` or `invalid_request`.
  */
 export async function readChatBody(
@@ -180,8 +182,8 @@ export async function readChatBody(
 }
 
 /**
- * A class, because V8 gives each object literal with a getter a hidden class of its own, which keeps everything that the
- * getter refers to in memory until the next major collection.
+ * A class, because V8 gives each object literal with a getter its own hidden class, which keeps everything that the getter refers
+ * to in memory until the next major collection.
  */
 class ReadChatBody implements ChatBody {
   readonly text: ByteText

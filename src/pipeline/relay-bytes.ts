@@ -1,4 +1,4 @@
-/** Relays a byte reply as it arrives, at the pace of the slower side, and ends it only after the call is settled. */
+/** Relays a reply of bytes as it arrives, at the pace of the slower side, and ends it only after the call has been settled. */
 
 import { GatewayError } from '../errors.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
@@ -9,13 +9,13 @@ import { dropReader, isUnread, type StreamEnd } from './relay-stream.ts'
 export interface ByteRelay {
   readonly upstream: UpstreamReply
   readonly client: ClientChannel
-  /** Includes `content-type`. */
+  /** Must include `content-type`. */
   readonly headers: HeaderMap
   readonly bytesMax: number
   readonly settle: (end: StreamEnd) => Promise<unknown>
 }
 
-/** Resolves when the reply was sent or the client has gone; rejects with GatewayError when the upstream broke. */
+/** Resolves when the reply has been sent or the client has left. Rejects with GatewayError if the upstream's reply breaks off. */
 export function relayBytes(relay: ByteRelay): Promise<StreamEnd> {
   const { upstream, client, headers, bytesMax, settle } = relay
   return new Promise((resolve, reject) => {

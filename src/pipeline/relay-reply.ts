@@ -1,4 +1,4 @@
-/** Reads a whole reply and prepares it for the client while another upstream can still be tried. */
+/** Reads a non-streamed reply and converts it for the client while another upstream can still be tried. */
 
 import { maskSecrets } from '../conversation/mask.ts'
 import { readReplyError } from '../conversation/reply-error.ts'
@@ -11,8 +11,8 @@ import type { UpstreamReply } from '../upstream/reply.ts'
 import type { PreparedCall, ReadReply } from './prepared-call.ts'
 
 /**
- * `onRead` gets the bytes of a good reply. Throws GatewayError `upstream_…` when the reply breaks, is not a reply, or
- * reports an error under status 200.
+ * Resolves with the reply for the client. `onRead` gets the bytes of a good reply. Throws GatewayError `upstream_…` if the reply
+ * breaks off, is not valid, or reports an error under status 200.
  */
 export async function readWholeReply(
   reply: UpstreamReply,
@@ -28,7 +28,7 @@ export async function readWholeReply(
     onRead(bytes)
     return read
   } catch (error) {
-    // The format's own parsing of the provider's error is more informative.
+    // If the format has parsed the provider's error itself, its error is more informative.
     if (error instanceof GatewayError && error.code !== 'upstream_failed') throw withoutSecrets(error, reply.secrets)
     const value = parseJson(bytes.toString('utf8'))
     const reported = value === undefined ? null : readReplyError(value, { secrets: reply.secrets })
@@ -36,13 +36,13 @@ export async function readWholeReply(
   }
 }
 
-/** A reply nested too deeply to be edited or written is the provider's fault, not ours. */
+/** Converts errors from a reply that is nested too deeply to be processed: that is the provider's fault, not ours. */
 export function unreadable(error: unknown): unknown {
   const isTooDeep = error instanceof NestingError || error instanceof RangeError
   return isTooDeep ? new GatewayError('upstream_failed', { cause: 'the reply is nested too deeply' }) : error
 }
 
-/** The client may see an error's text, but never the credentials in it. */
+/** Masks credentials in an error's text, which may be shown to the client. */
 export function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
   if (!(error instanceof GatewayError) || error.details.message === undefined) return error
   return new GatewayError(error.code, { ...error.details, message: maskSecrets(error.details.message, secrets) })

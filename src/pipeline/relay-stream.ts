@@ -1,4 +1,4 @@
-/** Relays an event stream at the pace of the slower side, and settles before the last byte. */
+/** Relays an event stream at the pace of the slower side, and settles the call before sending the last byte. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import { StreamFeed } from '../conversation/stream-feed.ts'
@@ -18,23 +18,23 @@ export interface StreamRelay {
   readonly headers: HeaderMap
   readonly limits: PipelineLimits
   readonly pinger: Pinger
-  /** The growing hold of a stream; null where the price is fixed. */
+  /** The growing hold of the stream; null if its price is fixed. */
   readonly hold: StreamHold | null
-  /** Keeps the client's connection alive: a complete event or comment. */
+  /** The event or comment that keeps the client's connection alive, complete with its end. */
   readonly ping: ByteText
-  /** Settles the call; the events that end the reply are sent once it resolves. */
+  /** Settles the call. The final events of the reply are sent once it resolves. */
   readonly settle: (end: StreamEnd) => Promise<unknown>
 }
 
 /**
- * How a relayed stream ended. `complete`, `abandoned` (by the client) and `spent` (the wallet is empty) are charged;
- * `unsent` (abandoned before anything but pings was sent) is not. Faults are thrown instead.
+ * How a relayed stream ended. `complete`, `abandoned` (the client left) and `spent` (the wallet ran empty) are charged; `unsent`
+ * (the client left before it got anything but pings) is not. Faults are thrown instead.
  */
 export type StreamEnd = 'complete' | 'abandoned' | 'unsent' | 'spent'
 
 /**
- * Resolves when the reply was sent or the client has gone. Rejects with GatewayError when the upstream broke: then
- * nothing was settled or sent to the client. When the wallet is spent, it rejects after settling.
+ * Resolves when the reply has been sent or the client has left. Rejects with GatewayError if the upstream's stream breaks off;
+ * nothing has been settled in that case, and no error sent. If the wallet runs empty, rejects after settling.
  */
 export function relayStream(relay: StreamRelay): Promise<StreamEnd> {
   return new Promise((resolve, reject) => {
@@ -47,16 +47,16 @@ class RelayRun {
   readonly #resolve: (end: StreamEnd) => void
   readonly #reject: (error: unknown) => void
   readonly #feed: StreamFeed
-  /** Chunks that arrived in this turn of the event loop, at most `eventBytesMax` bytes, to be read together. */
+  /** Chunks that arrived in this turn of the event loop, at most `eventBytesMax` bytes; they are read together. */
   #gathered: Buffer[] = []
   #gatheredBytes = 0
   #ended = false
-  /** What arrived while the hold was waiting: at most what was in flight when the upstream was paused. */
+  /** Chunks that arrived while the hold was waiting: at most what was in flight when the upstream was paused. */
   #kept: Buffer[] = []
-  /** The upstream has ended; the kept chunks still come first. */
+  /** Whether the upstream has ended; `#kept` must be read all the same. */
   #endCame = false
   #watch: Watch | null = null
-  /** Whether any of the reply was sent to the client. */
+  /** Whether any part of the reply has been sent to the client. */
   #sentAny = false
 
   constructor(relay: StreamRelay, resolve: (end: StreamEnd) => void, reject: (error: unknown) => void) {
@@ -93,7 +93,8 @@ class RelayRun {
     if (this.#ended) return
     const { client, stream, limits } = this.#relay
     const bytes = this.#gatheredBytes + chunk.length
-    // Read at once if that may pause the upstream: a pause stops its timeouts only while a chunk is being handed on.
+    // Read at once if that may pause the upstream: only a pause made while a chunk is being delivered also stops the upstream's
+    // timeouts.
     if (client.full || stream.skim === undefined || bytes > limits.eventBytesMax) {
       this.feedGathered()
       this.#read(chunk)
@@ -103,7 +104,7 @@ class RelayRun {
     if (this.#gathered.push(chunk) === 1) process.nextTick(feedGathered, this)
   }
 
-  /** @internal Reads the gathered chunks. */
+  /** @internal Reads the gathered chunks together. */
   feedGathered(): void {
     if (this.#gathered.length === 0) return
     const [first] = this.#gathered as [Buffer]
@@ -124,7 +125,7 @@ class RelayRun {
     }
   }
 
-  /** Reads as far as the hold allows and keeps the rest; false when the stream has to pause or end. */
+  /** Reads as much as the hold allows and keeps the rest. False if the stream has to pause or end. */
   #feedWithin(hold: StreamHold, chunk: Buffer): boolean {
     for (let at = 0; at < chunk.length && !this.#relay.stream.finished; ) {
       if (hold.state !== 'go') {
@@ -183,7 +184,7 @@ class RelayRun {
   }
 
   /**
-   * The stream is complete. The final events are made before settling, because a reply that ended badly must not be
+   * Called when the stream is complete. Makes the final events before settling, because a reply that ends badly must not be
    * charged.
    */
   #complete(): void {
@@ -213,14 +214,14 @@ class RelayRun {
     this.#relay.settle(end).then(() => this.#resolve(end), this.#reject)
   }
 
-  /** Pings go out even while the provider sends comments: the client may time out sooner than the provider does. */
+  /** Sends a ping even if the provider sends comments: the client may time out sooner than the provider. */
   #ping(): void {
     const { client, headers, ping } = this.#relay
     if (!client.started) client.startStream(headers)
     client.write(ping)
   }
 
-  /** The wallet is empty: settles what was sent, then sends the error. */
+  /** Called when the wallet is empty: settles what has been sent, then sends the error. */
   #spend(hold: StreamHold): void {
     if (this.#ended) return
     this.#close()
@@ -247,14 +248,17 @@ class RelayRun {
     this.#ended = true
     this.#kept = []
     this.#relay.hold?.close()
-    // Remaining bytes are read and discarded, so that the connection can be reused.
+    // Read and discard the remaining bytes, so that the connection can be reused.
     this.#relay.upstream.resume()
     if (this.#watch !== null) this.#relay.pinger.stop(this.#watch)
     this.#relay.client.gone.removeEventListener('abort', this.#abandon)
   }
 }
 
-/** End of a piece of at most `bytesMax` bytes: if possible after an event, because an event that is cut has to be parsed. */
+/**
+ * Where to cut off a piece of at most `bytesMax` bytes: after an event if possible, because an event that is cut has to be
+ * parsed.
+ */
 function pieceEnd(chunk: Buffer, at: number, bytesMax: number): number {
   if (chunk.length - at <= bytesMax) return chunk.length
   const blank = chunk.subarray(at, at + bytesMax).lastIndexOf('\n\n')
@@ -265,12 +269,12 @@ function feedGathered(run: RelayRun): void {
   run.feedGathered()
 }
 
-/** Whether the reply timed out because the client did not read it. */
+/** Whether the reply timed out because the client stopped reading it. */
 export function isUnread(fault: unknown): boolean {
   return fault instanceof UpstreamFault && fault.kind === 'unread'
 }
 
-/** Charges a client that did not read its reply for what it was sent. */
+/** Charges a client that stopped reading for what it was sent, and ends the reply. */
 export async function dropReader({ settle, client }: Pick<StreamRelay, 'settle' | 'client'>): Promise<void> {
   await settle('abandoned')
   client.fail(new GatewayError('request_timeout', { message: 'The reply was not read in time.' }))

@@ -1,4 +1,4 @@
-/** Resolves a client's model name to an entry: by id, by alias, then the fallback entry on chat endpoints. */
+/** Resolves a client's model name to an entry: by id, then by alias; on chat endpoints, finally to the fallback entry. */
 
 import type { Catalogue, Resolution } from '../catalogue/catalogue.ts'
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
@@ -24,8 +24,8 @@ function unknownModel(catalogue: Catalogue, name: string, endpoint: Endpoint): G
 }
 
 /**
- * The named entry, whether or not the endpoint serves it. Throws GatewayError `model_not_found` when no fallback
- * applies. Unknown names are reported to `unknownModels`.
+ * The named entry, whether or not the endpoint serves it. Throws GatewayError `model_not_found` if the name is unknown and there
+ * is no fallback. Reports unknown names to `unknownModels`.
  */
 export function resolve(
   catalogue: Catalogue,
@@ -41,7 +41,7 @@ export function resolve(
   return catalogue.fallback(name)
 }
 
-/** Throws GatewayError `wrong_endpoint`. */
+/** Throws GatewayError `wrong_endpoint` if the endpoint does not serve the entry. */
 export function refuseWrongEndpoint({ item, entry }: Resolution, endpoint: Endpoint): void {
   if (!item.endpoints.has(endpoint)) throw wrongEndpoint(entry, endpoint)
 }

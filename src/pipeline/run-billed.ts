@@ -1,4 +1,4 @@
-/** What all calls share: one bill, settled once, and errors sent to the client. */
+/** What all calls have in common: a bill that is settled once, and errors that are sent to the client. */
 
 import { GatewayError } from '../errors.ts'
 import { Bill, CLIENT_GONE } from './bill.ts'
@@ -10,11 +10,11 @@ export interface CallScope {
   readonly call: Call
   readonly client: ClientChannel
   readonly bill: Bill
-  /** Headers known so far; errors carry them too. */
+  /** Headers known so far. An error reply has them too. */
   readonly headers: HeaderMap
 }
 
-/** Runs the work of a call. Never rejects: errors go to the client and to the usage row. */
+/** Does the work of a call. Never rejects: errors go to the client and into the usage row. */
 export async function runBilled(
   services: Services,
   call: Call,

@@ -1,4 +1,4 @@
-/** Runs one call of any endpoint, from its body to its usage row. run-billed.ts makes sure that no hold is left behind. */
+/** Runs a call of any endpoint, from its body to its usage row. `run-billed.ts` makes sure that no hold is left behind. */
 
 import { formatVnd } from '../lib/money.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
@@ -18,7 +18,7 @@ interface Admitted extends CallScope {
   readonly admitted: AdmittedCall
 }
 
-/** Runs a call. Never rejects: errors go to the client and to the usage row. */
+/** Runs a call. Never rejects: errors go to the client and into the usage row. */
 export function runCall<Body extends RequestBody>(
   services: Services,
   call: Call,
@@ -28,7 +28,7 @@ export function runCall<Body extends RequestBody>(
   return runBilled(services, call, client, async scope => relay(await admitCall(scope, kind), pinger))
 }
 
-/** Reads the body and places the hold. Afterwards only the endpoint's closures keep parts of the body. */
+/** Reads the body and places the hold. Afterwards, only the endpoint's closures keep parts of the body in memory. */
 async function admitCall<Body extends RequestBody>(scope: CallScope, kind: CallKind<Body>): Promise<Admitted> {
   const { services, call, bill } = scope
   const body = await kind.read(call, services.limits)
@@ -102,7 +102,7 @@ async function relayAsBytes(open: Admitted, bytes: BytesCall): Promise<void> {
     streamed: false,
     signal: client.gone,
   })
-  // The price is fixed, so it is known before the first byte. A reply that breaks costs nothing and is cut off.
+  // The price is fixed, so the header can be sent before the first byte. A reply that breaks off costs nothing and is cut short.
   const cost = { [`x-${services.catalogue.settings.service}-cost-vnd`]: formatVnd(costOf(entry, bytes.used)) }
   await relayBytes({
     upstream,

@@ -1,6 +1,6 @@
 /**
- * Shared by the endpoints, between admission and reply: sending the request, waiting for a stream's first event,
- * sending a whole reply.
+ * Shared by the endpoints, between admission and reply: sends the request, waits for a stream's first event, and sends
+ * non-streamed replies.
  */
 
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
@@ -18,13 +18,13 @@ import type { CallScope } from './run-billed.ts'
 export interface SendPlan<Prepared extends PreparedBody, Received>
   extends Omit<DispatchPlan<Prepared, Received>, 'targets' | 'signal'> {
   readonly entry: ModelEntry
-  /** Aborts the call; absent: only a streamed call is aborted, if its client leaves while it waits for the reply. */
+  /** Aborts the call. Without it, only streamed calls are aborted, and only if the client leaves before the reply starts. */
   readonly signal?: Cancellation
 }
 
 /**
- * Sends the call to a target of its entry. A non-streamed call is finished and billed even if the client leaves. Throws
- * GatewayError when no target gave a good reply.
+ * Sends the call to one of its entry's targets. A non-streamed call is finished and billed even if the client leaves. Throws
+ * GatewayError if no target gives a good reply.
  */
 export async function sendCall<Prepared extends PreparedBody, Received>(
   scope: CallScope,
@@ -42,14 +42,14 @@ export async function sendCall<Prepared extends PreparedBody, Received>(
   })
 }
 
-/** Sets the header that says whether the current target is simulated. */
+/** Sets the header that tells whether the current target is simulated. */
 function markSimulated({ services, headers }: CallScope, target: UpstreamTarget): void {
   const name = `x-${services.catalogue.settings.service}-simulated`
   if (services.upstreams.find(target.via)?.sandbox) headers[name] = 'true'
   else if (name in headers) delete headers[name]
 }
 
-/** Sets the header that names what the current target does not get of the call. */
+/** Sets the header that lists the parts of the request that are left out for the current target. */
 function markLeftOut({ services, bill, headers }: CallScope, target: UpstreamTarget): void {
   const name = `x-${services.catalogue.settings.service}-left-out`
   const leftOut = bill.extras?.begin(target) ?? []
@@ -57,7 +57,7 @@ function markLeftOut({ services, bill, headers }: CallScope, target: UpstreamTar
   else if (name in headers) delete headers[name]
 }
 
-/** Resolves once the stream's first event is a good one. Throws GatewayError `upstream_…` otherwise. */
+/** Resolves once the stream's first event proves to be good. Otherwise, throws GatewayError `upstream_…`. */
 export function awaitStream({ services, call, client }: CallScope, reply: UpstreamReply): Promise<UpstreamReply> {
   const { eventBytesMax, pingAfterMs: eventWaitMs } = services.limits
   const firstByteMs = call.attempts.at(-1)?.upstream.facts.firstByteTimeoutMs ?? eventWaitMs

@@ -1,4 +1,4 @@
-/** A call's attempts as its usage row keeps them: where they went, when, and how they ended. */
+/** A call's attempts as stored in its usage row: where they went, when, and how they ended. */
 
 import { ATTEMPTS_MAX } from '../ledger/check.ts'
 import type { SettledAttempt } from '../ledger/types.ts'
@@ -7,14 +7,14 @@ import type { Call } from './call.ts'
 const LABEL_MAX = 100
 
 export interface CallEnd {
-  /** Monotonic milliseconds. */
+  /** Monotonic time, in ms. */
   readonly atMs: number
   readonly isClientGone: boolean
-  /** What went wrong, if anything did. */
+  /** What went wrong; null if nothing did. */
   readonly code: string | null
 }
 
-/** The attempts for the usage row. One without a failure of its own served the call, so it ends as the call did. */
+/** The attempts for the usage row. An attempt that did not fail served the call, so it gets the call's own outcome. */
 export function settledAttempts(
   { attempts, startedMs }: Pick<Call, 'attempts' | 'startedMs'>,
   end: CallEnd,

@@ -1,10 +1,10 @@
 /**
- * The hold of a running stream. An extension is requested before the hold is used up, and the stream runs on meanwhile;
- * if it catches up, it waits for the answer. If the wallet granted only part of an extension, it is asked again once
- * that is used up; when it grants nothing, the money is spent. Without any answer (Postgres is away) the stream
- * continues: each time it has waited for `holdExtendWaitMs`, it gets one more step, unsecured: without money held for it.
+ * The hold of a running stream. It requests an extension before the hold is used up, and the stream continues meanwhile; if the
+ * stream uses up the hold, it waits for the answer. If the wallet granted only part of an extension, the hold asks again once
+ * that part is used up; if the wallet then grants nothing, the money is spent. If Postgres is not responding, the stream waits
+ * for `holdExtendWaitMs` each time and then continues for one more step, unsecured: without money held for it.
  *
- * All figures are tokens, because input and output have one price.
+ * All figures are in tokens, because input and output have the same price.
  */
 
 import { BYTES_PER_TOKEN_MIN } from '../conversation/output-gatherer.ts'
@@ -15,35 +15,35 @@ import { Canceller } from '../lib/cancellation.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import type { PipelineLimits } from './call.ts'
 
-/** Smallest piece of a stream, in bytes, between two cost checks. */
+/** Fewest bytes of a stream between two cost checks. */
 const LOOK_BYTES_MIN = 1_024
-/** The usual size of an event, in bytes; with less left until the next cost check, the check is made at once. */
+/** Usual size of an event, in bytes. If fewer bytes are left until the next cost check, the check is made at once. */
 const EVENT_BYTES = 512
-/** An extension is requested when a sixteenth of a step is left. */
+/** An extension is requested when this fraction of a step is left: one sixteenth. */
 const AHEAD_PART = 16
 
 export interface StreamHoldOptions {
   readonly ledger: Pick<Ledger, 'extend'>
   readonly callId: string
   readonly accountId: number
-  /** VND per 1M tokens. */
+  /** Price in VND per 1M tokens. */
   readonly priceVnd: number
-  /** Set aside for tokens, in µVND. */
+  /** Money held for tokens, in µVND. */
   readonly heldMicroVnd: MicroVnd
-  /** Set aside for tool uses, in µVND; tokens cannot spend it. */
+  /** Money held for tool uses, in µVND; tokens must not use it. */
   readonly reservedMicroVnd: MicroVnd
-  /** Choices requested by the call. */
+  /** Number of choices that the call requests. */
   readonly choices: number
   readonly inputTokensEstimate: number
-  /** Called once, when the estimate says that the money is spent and the provider has not reported a count. */
+  /** Called at most once: when the estimate says that the money is spent, and the provider has not reported a count. */
   readonly countInputTokens: () => number
   readonly stream: Pick<ReplyStream, 'usage' | 'estimateOutputTokens' | 'countOutputTokens'>
   readonly limits: Pick<PipelineLimits, 'holdExtendTokens' | 'holdExtendWaitMs'>
-  /** Makes the error for the client when the money is spent. */
+  /** Makes the error that the client gets when the money is spent. */
   readonly spentError: () => GatewayError
 }
 
-/** `go`: read on. `wait`: read nothing until `onChange`. `spent`: the wallet is empty; end the stream. */
+/** `go`: continue reading. `wait`: read nothing until `onChange`. `spent`: the wallet is empty; end the stream. */
 export type HoldState = 'go' | 'wait' | 'spent'
 
 export class StreamHold {
@@ -51,17 +51,17 @@ export class StreamHold {
   readonly #stepTokens: number
   readonly #over = new Canceller()
   #heldTokens: number
-  /** Tokens granted without money held for them, because no answer came. */
+  /** Tokens allowed without money held for them, because the ledger did not answer. */
   #unsecuredTokens = 0
   #inputTokensCounted: number | null = null
   #asking = false
-  /** The wallet granted only part of the last request. */
+  /** Whether the wallet granted only part of the last request. */
   #isScarce = false
   #timer: NodeJS.Timeout | undefined
-  /** Bytes until the next check: so few that the estimate cannot have used up what is left. */
+  /** Bytes until the next cost check: so few that the estimate cannot exceed the hold before it. */
   #bytesLeft = 0
   state: HoldState = 'go'
-  /** Called when the state changes, because of an answer or because none came. */
+  /** Called when `state` changes, because the ledger answered or the wait is over. */
   onChange: () => void = () => {}
 
   constructor(options: StreamHoldOptions) {
@@ -75,18 +75,18 @@ export class StreamHold {
     return this.#options.spentError()
   }
 
-  /** Bytes of the stream that may be read before `passed` must be called. */
+  /** Bytes of the stream that may be read before the next call of `passed`. */
   get bytesFree(): number {
     return this.#bytesLeft
   }
 
-  /** Reports that this many bytes of the stream have been read. */
+  /** Call after reading this many bytes of the stream. */
   passed(bytes: number): void {
     this.#bytesLeft -= bytes
     if (this.#bytesLeft < EVENT_BYTES && this.state === 'go') this.#look()
   }
 
-  /** The stream is over; requests still under way are ignored. */
+  /** Call when the stream is over: answers that are still to come are ignored. */
   close(): void {
     clearTimeout(this.#timer)
     this.onChange = () => {}
@@ -97,7 +97,7 @@ export class StreamHold {
     return this.#stepTokens / AHEAD_PART
   }
 
-  /** Tokens up to which the stream may run for now. */
+  /** Number of tokens up to which the stream may run for now. */
   get #limitTokens(): number {
     return this.#heldTokens + this.#unsecuredTokens
   }
@@ -112,7 +112,7 @@ export class StreamHold {
 
   #look(): void {
     if (this.#options.stream.usage.state === 'final') {
-      // The stream's cost is known, and nothing more will come.
+      // The stream's final usage is known, and no more output will come.
       this.#bytesLeft = Number.POSITIVE_INFINITY
       return
     }
@@ -124,7 +124,7 @@ export class StreamHold {
     else this.#lookAgainIn((this.#asking ? limit : asksAt) - used)
   }
 
-  /** A rough count by length; reported figures win where they are higher. */
+  /** Tokens used so far, estimated from the length; where the provider has reported more, its figure counts. */
   #usedTokens(): number {
     const { stream, inputTokensEstimate } = this.#options
     const { usage, hiddenOutputTokens } = stream.usage
@@ -132,7 +132,7 @@ export class StreamHold {
     return inputTokens + Math.max(usage.outputTokens, hiddenOutputTokens + stream.estimateOutputTokens())
   }
 
-  /** Counts the tokens as they would be billed if the stream ended now. */
+  /** Counts the tokens precisely, as they would be billed if the stream ended now. */
   #countTokens(): number {
     const { stream, countInputTokens } = this.#options
     if (stream.usage.usage.inputTokens === 0) this.#inputTokensCounted ??= countInputTokens()
@@ -147,7 +147,7 @@ export class StreamHold {
     ledger.extend({ callId, accountId, wantMicroVnd }, { signal: this.#over }).then(
       answer => this.#answered(answer, wantMicroVnd),
       () => {
-        // The ledger has logged the reason; the next step asks again.
+        // The ledger has logged the reason. The hold asks again at the next step.
         this.#asking = false
         this.#letOn()
       },
@@ -176,7 +176,7 @@ export class StreamHold {
     this.#timer = setTimeout(() => this.#letOn(), this.#options.limits.holdExtendWaitMs)
   }
 
-  /** Grants one more step without money held for it. */
+  /** Lets the stream continue for one more step without money held for it. */
   #letOn(): void {
     if (this.#over.aborted) return
     clearTimeout(this.#timer)

@@ -1,4 +1,4 @@
-/** What a call is charged, from the provider's report and from how its stream ended. */
+/** What a call is charged, depending on the provider's usage report and on how its stream ended. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
@@ -13,15 +13,15 @@ export interface StreamFacts {
   readonly countInputTokens: () => number
 }
 
-/** Our own counts, used only where the provider reported none. */
+/** The gateway's own counts, used only if the provider reported none. */
 export interface OwnCounts {
   readonly countInputTokens: () => number
   readonly countOutputTokens: () => number
 }
 
 /**
- * The charge for a stream that reached its end, or of which the client received something before it left. A stream that
- * ended because the wallet was spent is always charged: the provider has read its input.
+ * The result of a stream that reached its end, or of which the client received something before it left. A stream that ended
+ * because the wallet ran empty is always charged: the provider has read its input.
  */
 export function resultOf({ stream, end, countInputTokens }: StreamFacts): CallResult {
   if (end === 'unsent') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
@@ -36,7 +36,7 @@ export function resultOf({ stream, end, countInputTokens }: StreamFacts): CallRe
   }
 }
 
-/** What a stream used so far. */
+/** What a stream has used so far. */
 export function usedByStream(
   stream: Pick<ReplyStream, 'usage' | 'countOutputTokens'>,
   countInputTokens: () => number,
@@ -45,8 +45,8 @@ export function usedByStream(
 }
 
 /**
- * What is billed for a report: the provider's counts where they are plausible, else ours. A report that is still running
- * may not count all output yet: then what the client was sent is counted, and the reasoning that it was not sent is added.
+ * The usage to bill: the provider's counts where it reported them, otherwise our own. While a report is still `running`, it may
+ * not count all output yet. So the output sent to the client is counted, and reasoning that was not sent is added as reported.
  */
 export function usedBy(report: UsageReport, { countInputTokens, countOutputTokens }: OwnCounts): Metered {
   const { state, usage, hiddenOutputTokens, zeroIsTrue } = report
@@ -64,13 +64,13 @@ export function usedBy(report: UsageReport, { countInputTokens, countOutputToken
   }
 }
 
-/** The billed usage in the form that clients see. */
+/** The billed usage in the form in which clients see it. */
 export function billedUsage(used: Metered): TokenUsage {
   const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens } = used
   return { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens }
 }
 
-/** The reported counts unchanged, for calls whose price does not depend on them. */
+/** The provider's counts unchanged, for calls whose price does not depend on them. */
 export function reportedBy({ usage }: UsageReport): Metered {
   return meteredTokens(usage)
 }

@@ -1,4 +1,4 @@
-/** The label that clients may give a call, to find calls and add them up by. No upstream gets it. */
+/** The label that clients may give their calls, to find them and to sum them up. It is not sent upstream. */
 
 import { GatewayError } from '../errors.ts'
 import { TAG } from '../ledger/check.ts'
@@ -12,7 +12,7 @@ export function tagOf(services: Services, call: Call): string | null {
   return tag !== undefined && TAG.test(tag) ? tag : null
 }
 
-/** Throws GatewayError `invalid_request` for a tag that would not be kept. */
+/** Throws GatewayError `invalid_request` for a tag that would not be stored. */
 export function checkTag(services: Services, call: Call): void {
   const tag = call.header(nameOf(services))
   if (tag === undefined || tag === '' || TAG.test(tag)) return

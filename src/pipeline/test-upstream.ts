@@ -1,7 +1,4 @@
-/**
- * Sends an upstream a one-token request with each of its credentials, so that operators find faults before customers
- * do.
- */
+/** Sends an upstream a one-token request with each of its credentials, so that operators find faults before customers do. */
 
 import { gatewayErrorOf, readUpstreamFailure } from '../conversation/upstream-error.ts'
 import { GatewayError } from '../errors.ts'
@@ -17,18 +14,18 @@ import { prepare } from './prepare.ts'
 import { readChatBody } from './receive.ts'
 
 export interface CredentialTest {
-  /** Names the credential, such as `anthropic#1`. */
+  /** The credential's label, such as `anthropic#1`. */
   readonly label: string
-  /** `ok`, or the code of what went wrong. */
+  /** `ok`, or the error code. */
   readonly outcome: string
-  /** HTTP status of an error; 0: none, or no reply. */
+  /** HTTP status of the upstream's error reply; 0 if there was none. */
   readonly status: number
   readonly tookMs: number
 }
 
 export type UpstreamTest =
   | { readonly outcome: 'tested'; readonly entryId: string; readonly credentials: readonly CredentialTest[] }
-  /** The upstream has no credentials, or no chat model to test it with. */
+  /** `unreachable`: the upstream has no credentials. `no_model`: it has no chat model to test. */
   | { readonly outcome: 'unreachable' | 'no_model' }
 
 const TIMEOUT_MS = 30_000
@@ -36,7 +33,7 @@ const CREDENTIALS_MAX = 20
 const REPLY_BYTES_MAX = 1024 * 1024
 const FORMAT = 'chat_completions'
 
-/** Tests without a hold, a bill, a record or an effect on circuits. Never rejects for what the upstream does. */
+/** Tests without a hold, a bill, a usage row or an effect on circuits. Does not reject if the upstream fails. */
 export async function testUpstream(services: Services, upstreamId: string): Promise<UpstreamTest> {
   const upstream = services.upstreams.find(upstreamId)
   if (upstream === null) return { outcome: 'unreachable' }
@@ -47,7 +44,7 @@ export async function testUpstream(services: Services, upstreamId: string): Prom
   return { outcome: 'tested', entryId: entry.id, credentials: tested }
 }
 
-/** The cheapest chat entry that the upstream serves; null: none. */
+/** The cheapest chat entry that this upstream serves; null if there is none. */
 function cheapestEntry({ catalogue }: Services, upstreamId: string): ModelEntry | null {
   const served = catalogue.items.filter(
     item =>

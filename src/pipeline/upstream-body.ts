@@ -1,4 +1,4 @@
-/** The body for an upstream of the same format: the client's text with edits, and the catalogue's rules on top. */
+/** Makes the body for an upstream that speaks the client's format: the client's text with edits, then the catalogue's rules. */
 
 import { applyRules, mayChange } from '../dialect/rules.ts'
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
@@ -10,22 +10,22 @@ import { editMembers } from '../lib/json-members.ts'
 import { type BodyEdit, editJson, type Member } from '../lib/json-text.ts'
 import { inTurn } from '../lib/loop-turns.ts'
 
-/** The client's body, from which the upstream's is made. */
+/** The client's body, from which the upstream's body is made. */
 export interface NamedBody {
   readonly text: ByteText
-  /** The bytes of `text`, if available; nobody may change them. */
+  /** The bytes of `text`, if available. They must not be changed. */
   readonly raw?: Buffer | null
-  /** The members of `text`, if known; none occurs twice. */
+  /** The members of `text`, if known. None may occur twice. */
   readonly members?: readonly Member[]
   readonly requestedName: string
 }
 
-/** Bodies of at least this many bytes get their rules applied over several turns of the event loop. */
+/** Rules are applied to bodies of at least this many bytes over several turns of the event loop. */
 const LARGE_BYTES = 256 * 1024
 
 /**
- * The body for a target. Every byte stays as the client wrote it, except for the model, `edits` and what a rule
- * changes.
+ * The body for a target. Every byte stays as the client wrote it, except for the model, the `edits` and what the catalogue's
+ * rules change.
  */
 export function bodyFor(
   { text, raw, members, requestedName }: NamedBody,
@@ -48,7 +48,7 @@ export function bodyFor(
   return toBuffer(editJson(edited, rulesAsEdits(before, copyJson(before), target, endpoint)))
 }
 
-/** Whether a rule of the target can change the body, judging by its members and the edits. */
+/** Whether any of the target's rules can change the body, judging by its members and the edits. */
 function hasRulesFor(
   { rules }: UpstreamTarget,
   endpoint: Endpoint,
@@ -60,12 +60,12 @@ function hasRulesFor(
   return mayChange(rules, endpoint, key => edited.includes(key) || members.some(member => member.key === key))
 }
 
-/** Passes the body on, synchronously where possible. */
+/** Passes the body to `make`, synchronously if it is already available. */
 export function withBody<Made>(body: Buffer | Promise<Buffer>, make: (body: Buffer) => Made): Made | Promise<Made> {
   return body instanceof Promise ? body.then(make) : make(body)
 }
 
-/** Writes the pieces one after the other: joining them first would copy everything twice. */
+/** Copies the pieces one by one into the buffer: joining them first would copy everything twice. */
 function bytesOf(pieces: readonly ByteText[]): Buffer {
   const bytes = Buffer.allocUnsafe(pieces.reduce((sum, piece) => sum + piece.length, 0))
   let at = 0
@@ -77,7 +77,7 @@ function valuesOf(text: ByteText): JsonObject {
   return parseExactJson(decodeText(text)) as JsonObject
 }
 
-/** Applies the target's rules to `copy`, a copy of `before`, and returns what they changed as edits. */
+/** Applies the target's rules to `copy`, which is a copy of `before`, and returns the changes as edits. */
 function rulesAsEdits(before: JsonObject, copy: JsonObject, target: UpstreamTarget, endpoint: Endpoint): BodyEdit[] {
   applyRules(copy, target.rules, endpoint)
   return editsBetween(before, copy)

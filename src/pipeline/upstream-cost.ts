@@ -1,4 +1,4 @@
-/** What a call cost the operator, for the usage row and the metrics. It never affects a charge. */
+/** What a call cost the operator, for the usage row and the metrics. A customer's charge does not depend on it. */
 
 import { costIfReported } from '../catalogue/cost.ts'
 import { AMOUNT_MICRO_VND_MAX } from '../ledger/check.ts'
@@ -8,9 +8,9 @@ import type { Call, Services } from './call.ts'
 import type { Metered } from './meter.ts'
 
 /**
- * The cost, at current prices, of the attempt that served the call; 0 when nothing was attempted. Null (unknown) when the
- * catalogue has no price, when the usage is unknown, and when the call is not charged, because its provider may still bill
- * for work done before the failure. Earlier attempts are left out for the same reason.
+ * The cost, at current prices, of the attempt that served the call; 0 if nothing was attempted. Null (unknown) if the catalogue
+ * has no price, if the usage is unknown, or if the call is not charged, because its provider may still bill for work done before
+ * the failure. Earlier attempts are not included for the same reason.
  */
 export function upstreamCostOf(
   { catalogue }: Services,
