@@ -185,7 +185,7 @@ describe('looking up a presented key', () => {
     await Promise.all(all)
     ticking = false
     expect(perTurn.reduce((sum, count) => sum + count)).toBe(200)
-    // Two queues, each of which handles twenty answers per turn.
+    // There are two queues, and each delivers at most twenty answers per turn of the event loop.
     expect(Math.max(...perTurn)).toBeLessThanOrEqual(40)
   })
 

@@ -1,4 +1,4 @@
-/** People, their mailboxes and their browsers, for the tests of this folder. */
+/** Helpers for the tests of this folder: people with mailboxes and browsers. */
 
 import type { PeopleLimits } from '../../src/accounts/limits.ts'
 import { createPasswords, type Passwords } from '../../src/accounts/passwords.ts'
@@ -39,7 +39,7 @@ export function testPeople(
 
 let visitors = 0
 
-/** A visitor from a network of their own, unless `change` says otherwise. */
+/** A visitor whose address is in a network of its own, unless `change` sets another. */
 export function visitor(change: Partial<Visitor> = {}): Visitor {
   visitors++
   const ipAddress = `10.${(visitors >> 8) & 255}.${visitors & 255}.7`
@@ -48,7 +48,7 @@ export function visitor(change: Partial<Visitor> = {}): Visitor {
   return { ipAddress, userAgent, language: 'vi', ...change }
 }
 
-/** The token in the last mail to this address. */
+/** The token in the last email sent to this address. */
 export function linkToken(people: TestPeople, email: string): string {
   const mail = people.mails.findLast(candidate => candidate.to.toLowerCase() === email.toLowerCase())
   const token = /\?token=([A-Za-z0-9_-]{43})\s/.exec(mail?.text ?? '')?.[1]
@@ -62,7 +62,7 @@ export function newAddress(): string {
   return `person${++addresses}@example.com`
 }
 
-/** The session of a new person who is registered, verified and signed in. */
+/** Registers, verifies and signs in a new person, and returns the session. */
 export async function newcomer(people: TestPeople, email = newAddress()): Promise<OpenedSession> {
   await register(people, visitor(), { email, password: PASSWORD })
   const done = await finishRegistration(people, visitor(), { token: linkToken(people, email), password: PASSWORD })

@@ -9,7 +9,7 @@ const { sql } = database
 const people = testPeople(sql)
 afterAll(() => database.drop())
 
-/** Services that run `happen` before the statement of this number, where whole transactions count as one. */
+/** Services that run `happen` just before the given statement, counted from 1. A transaction counts as one statement. */
 function interrupted(before: number, happen: () => Promise<unknown>): PeopleServices {
   let statements = 0
   return {
@@ -35,7 +35,7 @@ test.each([
   async (before, kind) => {
     const email = newAddress()
     const identity = { provider: 'google', subject: email, email, isAuthoritative: true } as const
-    // An operator made this account, so nobody has verified the address yet.
+    // Nobody has verified the address of an account that an operator created.
     if (kind === 'an invited') await sql`insert into account (email) values (${email})`
     const outcomes: string[] = []
     const once = async (services: PeopleServices) => {

@@ -37,7 +37,7 @@ interface Enrolled {
   readonly recoveryCodes: readonly string[]
 }
 
-/** An operator who has set up an authenticator, with the code of the previous time step, so the current one is unused. */
+/** Enrols an operator with the code of the previous time step, which leaves the current code unused. */
 async function enrolled(): Promise<Enrolled> {
   const opened = await newcomer(people)
   const { offer, authenticator } = await offerAuthenticator(people, secrets, opened.session)
@@ -83,7 +83,7 @@ describe('setting up a second factor', () => {
     })
     expect(await readSession(people, elsewhere.token)).toBeNull()
     expect(await listActions(sql, { accountId: opened.session.accountId })).toMatchObject([{ action: 'factor.enrol' }])
-    // A second set-up from a page opened earlier is refused: replacing the first one requires giving it.
+    // A set-up page that was opened earlier is refused: replacing an authenticator requires the existing one.
     const other = await offerAuthenticator(people, secrets, opened.session)
     expect(await enrol(code(other.authenticator.secret), other.offer)).toEqual({ outcome: 'exists' })
   })
@@ -180,7 +180,7 @@ describe('guessing', () => {
     expect(await give(person, code(person.secret, 1), known)).toEqual({ outcome: 'confirmed' })
     for (let guess = 0; guess < 5; guess++) expect((await give(person, wrong, known)).outcome).toBe('refused')
     expect((await give(person, code(person.secret, 1), known)).outcome).toBe('throttled')
-    // Other people do not have to wait for that.
+    // The throttle does not affect other people.
     const other = await enrolled()
     expect(await give(other, code(other.secret))).toEqual({ outcome: 'confirmed' })
   })

@@ -45,7 +45,7 @@ describe('signing in', () => {
     for (const address of [`ünal.${name}@${domain}`, `ÜNAL.${name}@${domain}`]) {
       expect((await attempt(PASSWORD, visitor(), address)).outcome).toBe('signed_in')
     }
-    // Some databases lower İ to a plain i; guesses with this spelling would then count for no account.
+    // Some databases lowercase İ to a plain i, and would then not count guesses in this spelling against the account.
     expect(readEmail(`V\u0130CTIM@${domain}`)).toBe(`Vi\u0307CTIM@${domain}`)
   })
 
@@ -84,7 +84,7 @@ describe('throttling', () => {
     ])
 
   let hosts = 0
-  /** A visitor from another host of the same network. */
+  /** A visitor with a new address in the same network. */
   const here = () => visitor({ ipAddress: `198.51.100.${hosts++ % 250}` })
 
   test('after 5 wrong passwords from one network an account has to wait there for a minute, then two; later all is forgotten', async () => {
@@ -123,7 +123,7 @@ describe('throttling', () => {
     const home = await attempt(PASSWORD, visitor({ ipAddress: '203.0.113.5' }))
     expect(home.outcome).toBe('signed_in')
     const { device } = (home as Extract<typeof home, { outcome: 'signed_in' }>).opened
-    // The owner's device gets in even from the stranger's own network.
+    // A device that the owner has signed in from gets in even from the stranger's own network.
     expect((await attempt(PASSWORD, { ...here(), device })).outcome).toBe('signed_in')
     expect((await attempt(PASSWORD, { ...here(), device: device.replace(/.$/, 'x') })).outcome).toBe('throttled')
   })
@@ -151,7 +151,7 @@ describe('throttling', () => {
     const { email } = own.session
     for (let turn = 0; turn < 50; turn++) await attempt('wrong', visitor(), email)
     expect((await attempt(PASSWORD, visitor(), email)).outcome).toBe('throttled')
-    // Mails of another kind do not count towards the limit.
+    // Registration emails do not count towards the limit on reset emails.
     for (let turn = 0; turn < 9; turn++) await register(quick, visitor(), { email, password: `${PASSWORD} khác` })
     const asked = []
     for (let turn = 0; turn < 9; turn++) asked.push((await requestReset(people, visitor(), { email })).outcome)
@@ -164,7 +164,7 @@ describe('throttling', () => {
     const given = { token: linkToken(people, email), password: `${PASSWORD} mới` }
     const changed = await resetPassword(people, visitor(), given)
     if (changed.outcome !== 'changed') throw new Error(changed.outcome)
-    // From then on guesses of others do not make this device wait.
+    // From now on, other people's guesses do not throttle this device.
     const signedIn = await signIn(people, visitor({ device: changed.opened.device }), {
       email,
       password: given.password,

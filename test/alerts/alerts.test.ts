@@ -1,4 +1,7 @@
-/** The alerts that customers get: each once, only the kinds they want, and nothing of their calls' content. */
+/**
+ * The alerts that customers get: each is sent once, only if the customer wants its kind, and contains nothing of their calls'
+ * content.
+ */
 
 import { afterAll, expect, test } from 'vitest'
 import type { FoundKey } from '../../src/accounts/find-key.ts'
@@ -28,7 +31,7 @@ const payments = testPayments(sql)
 const people = testPeople(sql)
 afterAll(() => database.drop())
 
-/** Searches for alerts and returns the subjects of the mails that one customer got. */
+/** Searches for alerts, sends them, and returns the subjects of the emails that this customer got. */
 async function told({ email }: Pick<TestCustomer, 'email'>): Promise<string[]> {
   await findAlerts(alerts)
   await deliverAlerts(alerts)
@@ -54,7 +57,7 @@ test('a balance that becomes low and then empty is reported once each, and again
   expect(await told(customer)).toEqual([])
   await spend(sql, customer, 460_000)
   expect(await told(customer)).toEqual(['Your SVC balance is low: 40.000\u00a0₫ left'])
-  // Money that is topped up and spent between two searches still counts as a new top-up.
+  // Topping up and spending the money before the next search still counts as a new top-up.
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 140_000)
   expect(await told(customer)).toEqual(['Your SVC balance is used up'])
@@ -93,15 +96,15 @@ test('a balance is low if it lasts less than three days at last week’s pace, o
   await topUp(sql, fast, 2_000_000)
   await spend(sql, fast, 800_000, { daysAgo: 1 })
   await spend(sql, fast, 100_000)
-  // 1,100,000 are left, at 450,000 a day.
+  // 1,100,000 dong are left, and last week's pace is 450,000 a day.
   expect(await told(fast)).toEqual(['Your SVC balance is low: 1.100.000\u00a0₫ left'])
-  // A pace that changes and changes back is not reported again.
+  // An alert is not repeated when the pace slows down and speeds up again.
   const yesterday = sql`account_id = ${fast.accountId} and day < (now() at time zone 'Asia/Ho_Chi_Minh')::date`
   for (const charged of [0n, 800_000_000_000n]) {
     await sql`update usage_daily set charged_micro_vnd = ${String(charged)} where ${yesterday}`
     expect(await told(fast)).toEqual([])
   }
-  // Neither is a top-up after which the balance is still low.
+  // Nor is it repeated after a top-up that leaves the balance low.
   await topUp(sql, fast, 100_000)
   expect(await told(fast)).toEqual([])
   const careful = await newCustomer(sql)

@@ -1,4 +1,4 @@
-/** Webhooks: signed as receivers expect, retried, switched off after many failures, and never sent to internal addresses. */
+/** Webhooks are signed as receivers expect, retried, disabled after many failures, and never sent to internal addresses. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
@@ -78,7 +78,7 @@ async function newWebhook(customer: TestCustomer, path = '/hook', kinds = ALL_KI
   return created
 }
 
-/** Empties the customer's wallet and lets the finder notice it. */
+/** Spends the customer's whole balance and searches for alerts. */
 async function emptied(customer: TestCustomer): Promise<void> {
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 100_000)
@@ -88,7 +88,7 @@ async function emptied(customer: TestCustomer): Promise<void> {
 const skipPause = ({ accountId }: TestCustomer) =>
   sql`update alert_delivery set next_at = now() where account_id = ${accountId} and state = 0`
 
-/** Counts, since this file started, the attempts of webhooks by outcome, and the webhooks switched off for failing. */
+/** Webhook attempts by outcome, and webhooks disabled for failing, since this file started. */
 function counted() {
   const tries = (wanted: DeliveryOutcome) =>
     alerts.counts.tries.find(([{ channel, outcome }]) => channel === 'webhook' && outcome === wanted)?.[1] as number

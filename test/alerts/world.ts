@@ -1,4 +1,4 @@
-/** Alert services, and customers whose money, keys and mails a test can see. */
+/** Helpers for tests: alert services, and customers whose money, keys and emails a test can inspect. */
 
 import { createAccount } from '../../src/accounts/accounts.ts'
 import type { AlertLimits } from '../../src/alerts/limits.ts'
@@ -15,13 +15,13 @@ import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 
 export interface TestAlerts extends AlertServices {
   readonly mails: MailMessage[]
-  /** While true, sending mails fails. */
+  /** While true, sending emails fails. */
   refuseMails: boolean
-  /** The mails to this address since the last time it was asked for. */
+  /** The emails sent to this address since the last call. */
   mailsTo(email: string): MailMessage[]
 }
 
-/** Generous, for a busy machine; tests of silent receivers set their own. */
+/** Long enough for a busy machine; tests of silent receivers set shorter timeouts. */
 const WEBHOOK_TIMEOUT_MS = 60_000
 
 export function testAlerts(
@@ -79,13 +79,13 @@ export async function newCustomer(sql: Sql, { isVerified = true } = {}): Promise
   return { accountId, email }
 }
 
-/** Credits whole dong. */
+/** Credits this many dong. */
 export async function topUp(sql: Sql, { accountId }: TestCustomer, vnd: number): Promise<void> {
   const reference = `test ${crypto.randomUUID()}`
   await credit(sql, { accountId, amountMicroVnd: vndToMicro(vnd), kind: 'adjustment', reference })
 }
 
-/** Charges whole dong, like the settlement of a call `daysAgo`. */
+/** Charges this many dong, like a call that was settled `daysAgo` days ago. */
 export async function spend(
   sql: Sql,
   { accountId }: TestCustomer,

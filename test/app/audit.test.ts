@@ -22,7 +22,7 @@ beforeAll(async () => {
   const { sql } = running.database
   await sql`update account set is_operator = true where email = 'operator@example.com'`
   await operator.post('/signin', { email: 'operator@example.com', password: 'mot cau dai de nho' })
-  // Marks this task as just done, because the gateway would otherwise decide the planted transfer.
+  // Marks this task as just done; otherwise the gateway would decide the planted transfer.
   const turn = 'undecided transfers'
   await sql`insert into housekeeping (task, ran_at) values (${turn}, now() + interval '1 day')
     on conflict (task) do update set ran_at = excluded.ran_at`
@@ -49,7 +49,7 @@ async function commandLine() {
 
 const ANY_SECRETS = parseSecretSet('KEY_PEPPERS', `1:${Buffer.alloc(32, 1).toString('base64')}`)
 
-/** The rules with differences, according to the metrics. */
+/** The audit's differences per rule, as the metrics report them; rules without differences are left out. */
 async function metrics(): Promise<Readonly<Record<string, number>>> {
   const databaseMetrics = new DatabaseMetrics({
     url: running.database.url,
@@ -64,7 +64,7 @@ async function metrics(): Promise<Readonly<Record<string, number>>> {
   return Object.fromEntries(found.map(({ labels, value }) => [labels.rule, value]))
 }
 
-/** Runs a statement past the triggers and checks that would prevent it. */
+/** Runs a statement with triggers and checks disabled, because they would refuse it. */
 async function plant(statement: string): Promise<void> {
   await running.database.sql.begin(async transaction => {
     await transaction.unsafe("set local session_replication_role = 'replica'")
@@ -79,7 +79,7 @@ test('without a planted difference all three find nothing', async () => {
   expect(readable((await operator.post('/operator/audit')).html)).toContain('No differences.')
 })
 
-/** Each rule with a statement that breaks it, a statement that mends it, and what the report must name besides the rule. */
+/** A rule, a statement that breaks it, a statement that repairs it, and what the report must name besides the rule. */
 const PLANTED: readonly (readonly [rule: string, plant: () => string, mend: () => string, named: () => string])[] = [
   [
     'balance',

@@ -7,7 +7,7 @@ import { completeNativeDirectory, copyNativeDirectory, locateNativeDirectory } f
 const folder = mkdtempSync(join(tmpdir(), 'gateway-binaries-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A package as npm leaves it when install scripts are off. */
+/** Creates a package as npm installs it when install scripts are disabled. */
 function makePackage(name: string): string {
   const native = join(folder, name, 'native')
   for (const part of ['bin', 'lib']) mkdirSync(join(native, part), { recursive: true })

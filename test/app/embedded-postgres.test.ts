@@ -57,7 +57,7 @@ test('creates its data once, keeps it across a stop and leaves nothing running',
   const processId = postmasterOf(dataDir)!
   await first.stop()
   await first.stop()
-  // A child that has ended stays in the process table until this process has waited for it.
+  // A child that has exited stays in the process table until this process has waited for it.
   await expect.poll(() => answersSignals(processId)).toBe(false)
   const second = await start()
   expect(second.url).toBe(first.url)
@@ -117,7 +117,7 @@ test('T6: starts again after its postmaster was killed while a statement was bus
   await new Promise(resolve => setTimeout(resolve, 200))
   const postmaster = postmasterOf(dataDir)!
   process.kill(postmaster, 'SIGKILL')
-  // Until the postmaster has really ended, a new caller would join it.
+  // Until the postmaster has exited, another start would join it.
   while (answersSignals(postmaster)) await new Promise(resolve => setTimeout(resolve, 5))
   const again = await start()
   expect(again.joined).toBe(false)

@@ -8,7 +8,7 @@ import { LIMITS, limitVariable } from '../../src/app/limits.ts'
 /** Variables that only the supervisor sets, for its workers. */
 const INTERNAL = ['GATEWAY_WORKER']
 
-/** The names of the variables that are read from an environment. */
+/** The names of the variables that `readConfig` reads. */
 function namesRead(environment: Record<string, string>): Set<string> {
   const read = new Set<string>()
   const watched = new Proxy(environment, {

@@ -1,4 +1,4 @@
-/** The program as a person runs it: start, use, command line, stop, restart, and faulty environments. */
+/** The program as a person runs it: starting, calling, the command line, stopping, restarting, and faulty environments. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
 function environment(extra: Record<string, string> = {}) {
-  // `fetch` keeps its connections open, and a stop must not wait for them here.
+  // `fetch` keeps its connections open, and stopping must not wait for them.
   const limits = { LIMIT_DRAIN_IDLE_MS: '0' }
   return { ...programEnvironment(), PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...limits, ...extra }
 }
@@ -67,14 +67,14 @@ async function start(): Promise<Server> {
   return { child, text, apiKey: /sk-svc-[\w-]+/.exec(text)?.[0] ?? '', stop }
 }
 
-/** Makes the call of the printed curl command, without curl. */
+/** Makes the printed curl command's request, without curl. */
 async function pasteCurl(text: string): Promise<Response> {
   const line = /curl -s (http\S+) -H 'x-api-key: ([^']+)' -H 'content-type: ([^']+)' -d '([^']+)'/.exec(text)
   const [, url, apiKey, contentType, body] = line as unknown as [string, string, string, string, string]
   return fetch(url, { method: 'POST', headers: { 'x-api-key': apiKey, 'content-type': contentType }, body })
 }
 
-/** Processes whose command line names the data folder. */
+/** The processes whose command line names this folder. */
 function processesOf(folder: string): string[] {
   return readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))

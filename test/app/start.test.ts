@@ -1,4 +1,4 @@
-/** Starts cache their compiled code for the next one and defer what calls do not need, and also work without the cache. */
+/** A start caches its compiled code for the next one, defers what calls do not need, and also works without the cache. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
@@ -43,13 +43,13 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-/** Starts the program with a log that also shows what Node does with compiled code. */
+/** Starts the program with a log that also shows how Node uses the compile cache. */
 async function start(): Promise<Program> {
   return startProgram({
     PORT: String(await freePort()),
     DATABASE_URL: database.url,
     DATA_DIR: dataDir,
-    // Fixed secrets, because one database serves many data folders.
+    // All data folders share one database, so they need the same secrets.
     KEY_PEPPERS: SECRETS,
     KEY_ENCRYPTION_KEYS: SECRETS,
     NODE_COMPILE_CACHE: undefined,
@@ -61,7 +61,7 @@ async function isReady({ url }: Program): Promise<boolean> {
   return (await fetch(`${url}/readyz`)).ok
 }
 
-/** Runs `help`, the shortest start, which uses compiled code like every other. */
+/** Runs `help`, the command that starts fastest; like all commands, it uses compiled code. */
 function help(environment: Readonly<Record<string, string>> = {}): { readonly log: string } {
   const env = { NODE_DEBUG_NATIVE: 'COMPILE_CACHE', ...environment, DATA_DIR: dataDir }
   const { stdout, stderr } = spawnSync(process.execPath, [START, 'help'], { env, encoding: 'utf8' })
@@ -69,7 +69,7 @@ function help(environment: Readonly<Record<string, string>> = {}): { readonly lo
   return { log: stderr }
 }
 
-/** Our files whose compiled code came from the cache folder, as paths from the root. */
+/** The project's files whose compiled code came from the cache folder, as paths from the root. */
 function takenFrom({ log }: { readonly log: string }): ReadonlySet<string> {
   const lines = log.matchAll(/V8 code cache for ESM file:\/\/(\S+) was accepted/g)
   return new Set([...lines].map(([, path]) => relative(ROOT, path as string)))
@@ -148,7 +148,7 @@ test('help creates nothing where no gateway ever ran, under either name of the p
   expect(existsSync(join(dataDir, 'none'))).toBe(false)
 })
 
-/** The packages and Node modules that a file needs directly or through its imports, not counting `import()`. */
+/** The packages and Node modules that a file imports, directly or through other files, not counting `import()`. */
 function needsOf(first: string): ReadonlySet<string> {
   const needs = new Set<string>()
   const seen = new Set<string>()

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 test('a start that waits to settle its spool still ends at SIGTERM', async () => {
   const customer = await createCustomer(database.sql, 1_000_000_000n)
-  // The program generates its own secrets, and would refuse to start with a key encrypted under others.
+  // The program generates its own secrets, so it would refuse to start with a key encrypted under others.
   await database.sql`update api_key set encryption_id = null, encryption_iv = null, ciphertext = null`
   const [row] = await database.sql`select database_id from database_identity`
   const folder = spoolFolder({ spoolDir: join(dataDir, 'spool') }, `${hostname()}-${PORT}`)
@@ -64,7 +64,7 @@ test('a start that waits to settle its spool still ends at SIGTERM', async () =>
   expect(output).not.toContain('"ready":true')
 })
 
-/** The environment that makes every process of a program run this source first. */
+/** Environment variables that make every process of a program run this source first. */
 function preload(source: string): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(source)}` }
 }
@@ -91,7 +91,7 @@ test('a process kept alive by a leftover connection exits in time all the same, 
     waitsFor: expect.stringContaining('nothing: all parts are closed'),
   })
   expect(open).toContainEqual(expect.stringMatching(new RegExp(`^tcp 127.0.0.1:\\d+ → 127.0.0.1:${port}$`)))
-  // The gateway itself leaves no timer that would hold up a stop.
+  // The gateway leaves no timer that keeps the process alive.
   expect(open).not.toContain('timer')
   server.close()
 })

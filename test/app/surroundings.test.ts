@@ -1,4 +1,4 @@
-/** Development mode: its tools are not reachable from outside, its warnings are clear, and its greeting never stops a start. */
+/** Development mode: its tools are unreachable from outside, its warnings are clear, and its greeting never prevents a start. */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { environmentConfig } from '../../src/app/foundation.ts'
@@ -29,7 +29,7 @@ async function start(environment: Readonly<Record<string, string>>): Promise<Vis
   return new Visitor(running.url)
 }
 
-/** The status of the page with mails, for a request with these headers. */
+/** Requests the page of sent emails with these headers, and returns the reply's status. */
 async function outbox(headers: Readonly<Record<string, string>> = {}): Promise<number> {
   const answer = await fetch(`${running?.url}/development/outbox`, { headers: { accept: 'text/html', ...headers } })
   return answer.status
@@ -45,7 +45,7 @@ test('mails are shown to somebody on this machine, but never through a proxy or 
   expect(await rawStatus('/development/outbox', 'localhost:8080')).toBe(200)
 })
 
-/** The status of a request with this `Host`, which `fetch` would not let us set. */
+/** The status of a request with this `Host` header, which `fetch` cannot set. */
 async function rawStatus(path: string, host: string): Promise<number | undefined> {
   const { request } = await import('node:http')
   const { hostname, port } = new URL(running?.url ?? '')

@@ -1,4 +1,4 @@
-/** The settings of metrics and traces in the environment, and all their faults at once. */
+/** The environment variables for metrics and traces; all their faults are reported at once. */
 
 import { expect, test } from 'vitest'
 import { ConfigError, readConfig } from '../../src/app/config.ts'

@@ -1,6 +1,6 @@
 /**
- * Every finding has a catalogue with its mistake under bad/<code>/, whose files replace those of the good one, and its exact
- * text. bad/<matter>.txt has many small mistakes, of a few lines each.
+ * Every kind of finding has a folder bad/<code>/ with faulty files, which replace those of the good catalogue, and with the exact
+ * text that must be printed. The files bad/<matter>.txt have many small mistakes, of a few lines each.
  */
 
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const names = readdirSync(bad, { withFileTypes: true })
 const folders = names.filter(name => name.isDirectory()).map(({ name }) => name)
 const matters = names.filter(name => name.isFile()).map(({ name }) => name)
 const isUpdate = process.env.UPDATE_EXPECTED === '1'
-/** `today` decides which entries retire soon or have retired. */
+/** The date on which entries are judged to retire soon or to have retired. */
 const OPTIONS = { lenient: false, today: '2026-11-21' }
 /** Findings that no source file can cause: see generate.test.ts and command.test.ts. */
 const ELSEWHERE: readonly string[] = ['stale', 'unreadable-file']
@@ -62,7 +62,7 @@ test.each(folders)('%s is found, with exactly this text', code => {
   expect(tables === null).toBe(findings.some(isError))
 })
 
-/** The findings of `check` for a copy of the good catalogue with the mistake in it. */
+/** What `check` finds in a copy of the good catalogue with this mistake. */
 function findingsOf(mistake: Mistake) {
   const directory = mkdtempSync(join(scratch, 'copy-'))
   cpSync(join(import.meta.dirname, 'good'), directory, { recursive: true })

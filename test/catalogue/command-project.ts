@@ -1,4 +1,4 @@
-/** Gives each test of a file its own copy of the good catalogue, and the catalogue's command line to run on it. */
+/** Gives each test of a file its own copy of the good catalogue, and runs the catalogue's command line on it. */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,15 +15,14 @@ interface Called {
 const TODAY = '2026-11-21'
 
 class CommandProject {
-  /** The folder with all copies, where tests may write files of their own. */
+  /** Contains all copies; tests may write other files here, too. */
   readonly scratch = mkdtempSync(join(tmpdir(), 'catalogue-command-'))
-  /** The date that `call` takes for today. */
+  /** The date that `call` passes as today's. */
   today = TODAY
-  /** The environment variables of `call`. */
   environment: Readonly<Record<string, string>> = {}
   #copies = 0
 
-  /** The folder of this test's copy. */
+  /** The root folder of this test's copy. */
   get root(): string {
     return join(this.scratch, String(this.#copies))
   }
@@ -39,7 +38,6 @@ class CommandProject {
     return join(this.root, ...names)
   }
 
-  /** Runs the command line. */
   call = async (...argv: readonly string[]): Promise<Called> => {
     const out: string[] = []
     const err: string[] = []
@@ -48,10 +46,9 @@ class CommandProject {
     return { status, out: out.join('\n'), err: err.join('\n') }
   }
 
-  /** Reads a file of the catalogue. */
   read = (name: string): string => readFileSync(this.path('catalogue', name), 'utf8')
 
-  /** Replaces a passage, which must exist, in a file of the catalogue. */
+  /** Replaces a passage in a file of the catalogue. Fails if the file does not contain it. */
   replace = (name: string, passage: string, by: string): void => {
     expect(this.read(name)).toContain(passage)
     writeFileSync(this.path('catalogue', name), this.read(name).replace(passage, by))

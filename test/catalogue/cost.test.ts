@@ -1,4 +1,4 @@
-/** What a call costs the operator, from the YAML to µVND: exact, by date and by kind of token. */
+/** What a call costs the operator, computed from the YAML: exact in µVND, by date and kind of token. */
 
 import { expect, test } from 'vitest'
 import { formatFindings } from '../../codegen/findings.ts'
@@ -14,7 +14,7 @@ const DAY = '2026-06-01'
 
 interface Facts {
   readonly cost: string
-  /** More YAML lines for the upstream that the model is bought from. */
+  /** Extra YAML lines for the upstream that the model is bought from. */
   readonly upstream?: string
   /** The exchange rate in the catalogue's defaults, as YAML. */
   readonly fx?: string
@@ -38,7 +38,7 @@ function tablesOf(texts: readonly SourceText[]): Tables {
   return tables
 }
 
-/** What beta-2 costs at a given time. */
+/** The cost rates of beta-2 at a given time. */
 function ratesOf(facts: Facts, at = DAY) {
   const tables = tablesOf(costly(facts))
   const target = tables.entries.find(({ id }) => id === 'beta-2')?.upstreams[0]
@@ -83,7 +83,7 @@ test('images and calls are counted beside the tokens', () => {
 })
 
 test('decimals are exact: no digit is lost, and only the sum is rounded', () => {
-  // Neither 0.1 and 0.2 nor the share can be represented exactly in binary.
+  // 0.1, 0.2 and the share have no exact binary representation.
   const facts = {
     cost: '{ from: 2026-01-01, input: 0.1, cached: 0.000001, output: 0.2 }',
     upstream: '    discount: { from: 2026-01-01, share: 0.0001 }\n',
@@ -187,7 +187,7 @@ test('the cost of a call that is bought by the image is unknown if no image came
 })
 
 test('a price equal to its cost passes, and one dong less gets a warning, if the day is given', () => {
-  // All tokens cost $0.10 per million, which is 2,000 dong.
+  // All tokens cost $0.10, which is 2,000 dong, per million.
   const texts = (vnd: number) =>
     costly({
       cost: '{ from: 2026-02-01, input: 0.1, output: 0.1 }',
@@ -235,7 +235,7 @@ test('a warning about prices below cost does not stop generation', () => {
 
 test('the shipped prices have the margins at list price that were calculated independently', () => {
   const margins = new Map(entryMargins(TABLES, '2026-11-22').map(margin => [margin.id, margin.mixes]))
-  // For the mixes agent, chat and no cache: cost in VND per 1M tokens, margin in percent of the price.
+  // For each of the mixes `agent`, `chat` and `no cache`: the cost in VND per 1M tokens, and the margin in percent of the price.
   const reckoned: Readonly<Record<string, readonly (readonly [number, number])[]>> = {
     'claude-opus-5': [
       [98_888, -1421.4],
@@ -267,7 +267,7 @@ test('the shipped prices have the margins at list price that were calculated ind
       [49_049, -2235.7],
       [33_006, -1471.7],
     ],
-    // These are priced per call of 30,000 tokens, per image and per minute of speech.
+    // The next entries are priced per call (of 30,000 tokens), per image or per minute of speech.
     'req/gpt-5.5': [[2288, -154.2]],
     'req/claude-haiku-4-5': [[418, 40.3]],
     'req/minimax-m3': [[133, 65.1]],
@@ -279,7 +279,7 @@ test('the shipped prices have the margins at list price that were calculated ind
     expect(found, id).toHaveLength(expected.length)
     for (const [index, [costVnd, percent]] of expected.entries()) {
       const { costMicroVnd = 0n, marginPercent = Number.NaN } = found[index] ?? {}
-      // The expected figures are rounded: costs to a dong, margins to a tenth.
+      // The expected figures are rounded: costs to a dong, margins to a tenth of a percent.
       expect(Math.abs(Number(costMicroVnd) / 1e6 - costVnd), id).toBeLessThanOrEqual(0.5)
       expect(Math.abs(marginPercent - percent), id).toBeLessThan(0.11)
     }

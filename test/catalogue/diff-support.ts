@@ -37,7 +37,7 @@ export function edited(name: string, ...changes: readonly [string, string][]): r
   return withFiles({ [name]: text })
 }
 
-/** The catalogue with an acknowledgement of beta-2's price, so that the checks let it pass. */
+/** Acknowledges beta-2's price in the catalogue, so that the checks accept it. */
 export function withAcknowledged(texts: readonly SourceText[], price: string): readonly SourceText[] {
   const line = `acknowledged: [{ name: beta-2, price: ${price}, reason: meant }]\n`
   return texts.map(source =>

@@ -1,4 +1,4 @@
-/** The price list: what the specification fixes stays fixed. */
+/** The price list keeps what the specification fixes. */
 
 import { expect, test } from 'vitest'
 import { ENTRIES } from '../../src/generated/entries.ts'
@@ -95,7 +95,7 @@ test('an entry’s name tells its channel and its price unit', () => {
   expect(byId.get('req/gpt-image-2')?.name).toBe('GPT Image 2')
 })
 
-/** Retirements that vendors have announced (their pages and SDKs, read 2026-11), and the successors here. */
+/** Retirement dates that vendors have announced (their pages and SDKs, read 2026-11), and the successors in our catalogue. */
 test.each<[string, string, string | null]>([
   ['claude-sonnet-4-5', '2026-11-30', 'claude-sonnet-5'],
   ['svc/claude-sonnet-4-5', '2027-04-08', 'svc/claude-sonnet-5'],

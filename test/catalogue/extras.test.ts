@@ -1,4 +1,4 @@
-/** Extras in the catalogue: who overrules whom, what a change of them means, and what the model list says. */
+/** Extras in the catalogue: which declaration takes precedence, what changing one means, and what the model list says. */
 
 import { expect, test } from 'vitest'
 import { diffTables } from '../../codegen/diff/diff.ts'
@@ -21,7 +21,7 @@ function textOf(name: string): string {
   return goodTexts().find(({ path }) => path.endsWith(name))?.text ?? ''
 }
 
-/** The good catalogue with a vocabulary of extras, and each text inserted after the passage `behind` of its file. */
+/** The tables of the good catalogue with a vocabulary of extras, and with each `text` inserted after the passage `behind`. */
 function tablesWith(...added: readonly [file: string, behind: string, text: string][]): Tables {
   const files: Record<string, string> = { 'catalogue.yaml': textOf('catalogue.yaml') + VOCABULARY }
   for (const [file, behind, text] of added) {

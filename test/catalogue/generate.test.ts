@@ -1,4 +1,4 @@
-/** The generated files: the same bytes everywhere, in step with their sources, and wrong ids do not compile. */
+/** Generated files have the same bytes on every machine, match their sources, and make wrong ids a compile error. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

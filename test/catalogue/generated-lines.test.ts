@@ -1,4 +1,4 @@
-/** How many lines of the generated files a change of the catalogue adds and removes, as git counts them. */
+/** How many generated lines a change of the catalogue adds and removes, as git counts them. */
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -48,7 +48,7 @@ interface FileChange {
 
 writeFiles(join(scratch, 'before'), renderTables(resolveTables(sources() as unknown as CheckedSources, schemas)))
 
-/** The lines that a change of the sources adds and removes in each table; the digest, which always changes, is left out. */
+/** The lines that a change of the sources adds to and removes from each table. Leaves out the digest, which always changes. */
 function changes(change: (sources: Sources) => void): FileChange[] {
   const changed = sources()
   change(changed)
@@ -77,7 +77,7 @@ function linesOf(files: readonly FileChange[]): number {
   return files.reduce((sum, { added, removed }) => sum + added + removed, 0)
 }
 
-/** Another value that the schema allows. */
+/** A different value that the schema allows. */
 function otherValue(schema: Schema, value: unknown): unknown {
   if (schema.enum !== undefined) return schema.enum.find(word => word !== value)
   if (typeof value === 'boolean') return !value
@@ -86,7 +86,7 @@ function otherValue(schema: Schema, value: unknown): unknown {
   return schema.type === 'object' ? {} : typeof value === 'string' ? `${value}x` : 1
 }
 
-/** The paths of all dialect words that are not groups. */
+/** The paths of all dialect words, without the groups that contain them. */
 function wordsOf(schema: Schema, path: readonly string[] = []): { path: readonly string[]; schema: Schema }[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, property]) =>
     property.properties === undefined

@@ -21,14 +21,14 @@ const root = join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'catalogue-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-/** Resolves leniently, as the changed catalogues do not have the counts that they declare. */
+/** Resolves leniently, because the changed catalogues do not match the counts that they declare. */
 function resolved(texts: readonly SourceText[]): Resolved {
   const { resolved: found, findings } = compiler.compile(texts, { lenient: true })
   if (found === null) throw new Error(formatFindings(findings, 'text'))
   return found
 }
 
-/** A catalogue with facts at every place that may have some, and with texts that are hard to quote. */
+/** A catalogue that states facts wherever the schema allows them, and contains texts that are hard to quote. */
 function everyLayer(): SourceText[] {
   const text = (name: string) => goodTexts().find(({ path }) => path === `catalogue/${name}`)?.text ?? ''
   const long = `It's "long": ${'說明 and more, '.repeat(12)}`
@@ -83,7 +83,10 @@ models:
   })
 }
 
-/** The tables as a separate process loads them, and for each target the index of the first one with the same dialect object. */
+/**
+ * Loads the tables in a separate process. `shared` has, for each target, the index of the first target with the same dialect
+ * object.
+ */
 function load({ tables, outline }: Resolved, name: string): { tables: Tables; shared: number[] } {
   const project = join(scratch, name)
   writeFiles(project, renderTables({ tables, outline }))

@@ -1,4 +1,4 @@
-/** However broken the files are, the compiler reports findings with a line, and never throws. */
+/** However broken the files are, the compiler never throws and reports findings with line numbers. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { compiler, goodTexts } from './support.ts'
 
 const sources = goodTexts()
 
-/** Pieces that mean something to YAML, or to the schemas. */
+/** Fragments with a meaning in YAML or in the schemas. */
 const piece = fc.constantFrom(
   ...[
     '{',

@@ -1,6 +1,6 @@
 /**
- * Small mistakes that operators make, each a few lines in bad/<matter>.txt: the change to the good catalogue, and the errors
- * that it must give. README.md explains the form.
+ * Small mistakes that operators make, each a few lines in bad/<matter>.txt: the change to the good catalogue, and the errors that
+ * it must cause. README.md explains the format.
  */
 
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -8,13 +8,13 @@ import { join } from 'node:path'
 
 export interface Mistake {
   readonly title: string
-  /** All lines but those that are expected. */
+  /** The lines of the mistake, without the expected findings. */
   readonly lines: readonly string[]
-  /** The findings as printed, one a line; '' where nothing is wrong. */
+  /** The findings as printed, one per line; '' if there are none. */
   readonly expected: string
 }
 
-/** The part before the first mistake, and the mistakes. */
+/** Splits a file into the text before the first mistake and the mistakes. */
 export function parseMistakes(text: string): { head: string; mistakes: Mistake[] } {
   const [head = '', ...parts] = text.split(/^(?=## )/m)
   const mistakes = parts.map((part): Mistake => {
@@ -34,7 +34,7 @@ export function printMistakes(head: string, mistakes: readonly Mistake[]): strin
   return `${head}${parts.join('\n')}`
 }
 
-/** Makes the mistake in a folder with a copy of the good catalogue. Throws if the passage to change is not there once. */
+/** Makes the mistake in a copy of the good catalogue. Throws unless the passage to change occurs exactly once. */
 export function makeMistake(directory: string, { title, lines }: Mistake): void {
   const at = (name: string) => join(directory, name)
   let file = ''
@@ -60,7 +60,7 @@ export function makeMistake(directory: string, { title, lines }: Mistake): void 
     const [verb = '', name = '', , goal = ''] = line.split(' ')
     if (line.startsWith('+')) is.push(line.slice(2))
     else {
-      // A line after `+` lines begins the next edit.
+      // After `+` lines, any other line starts the next edit.
       if (is.length > 0 || verb !== '-') edit()
       if (line.startsWith('-')) was.push(line.slice(2))
       else if (verb === 'in') file = name
@@ -76,7 +76,7 @@ export function makeMistake(directory: string, { title, lines }: Mistake): void 
   edit()
 }
 
-/** Replaces `\t`, `\r` and `\u{…}`, which stand for characters that are invisible or would be lost. */
+/** Decodes `\t`, `\r` and `\u{…}`, which stand for characters that are invisible or that editors would change. */
 function withUnseen(text: string): string {
   return text
     .replaceAll('\\t', '\t')

@@ -1,4 +1,4 @@
-/** The engine knows rules, never names: models, vendors and upstreams are data. */
+/** No source file names a model, vendor or upstream: they are data in the catalogue. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { TABLES } from '../../src/generated/tables.ts'
 
 const source = join(import.meta.dirname, '../../src')
 
-/** Words that look like models' names but are parts of headers, a package, an audio codec and a voice. */
+/** Words that look like model names but are parts of headers, a package name, an audio codec and a voice. */
 const OTHER_WORDS = /anthropic-(beta|version)|gpt-tokenizer|'opus', 'aac'|'echo', 'fable'/g
 
 /** Files that quote the settings of other people's tools: their packages, variables and default models. */
@@ -16,7 +16,7 @@ const TOOLS = /^dashboard\/(public\/tools\/(agents|apps|libraries)|texts\/quick-
 const SIGN_IN_FILES = /^(accounts\/identity-providers\/|app\/sign-in-config\.ts$)/
 const SIGN_IN_WORDS = /with Google and GitHub|OAuth client of Google|\/signin\/google\/|\/\/accounts\.google\.com/g
 
-/** The code without its comments, which may name clients and providers. */
+/** The source without comments, which may name clients and providers. */
 function codeOf(text: string): string {
   return text
     .replace(OTHER_WORDS, '')

@@ -95,7 +95,7 @@ test('margin shows what entries cost and earn, the largest loss first, and those
   expect([status, err]).toEqual([0, ''])
   const [head, ...rows] = out.split('\n').map(line => line.replace(/ {2,}/g, ' | '))
   expect(head).toBe('entry | VND | per | agent or unit | chat | no cache')
-  // The agent mix is 18 % input at 5,000, 72 % cached input at 500 and 10 % output at 5,000.
+  // In VND per million tokens, the agent mix is 18 % input at 5,000, 72 % cached input at 500 and 10 % output at 5,000.
   expect(rows.slice(0, 6)).toEqual([
     'beta-2 | 2,000 | mtok | 1,760 | +12.0 % | 5,000 | −150.0 % | 5,000 | −150.0 %',
     'req/paint | 650 | image | 500 | +23.1 %',
@@ -176,11 +176,11 @@ test('if upstreams share the calls of an entry, a usage export costs their price
   const file = join(project.scratch, 'usage.csv')
   writeFileSync(file, 'model,input_tokens,output_tokens,cost_vnd\nbeta-1,1000000,0,1500\n')
   const margins = async () => JSON.parse((await call('margin', '--usage', file, '--json')).out)
-  // A quarter of the calls costs 250 dong, the rest 1,250.
+  // A quarter of the calls cost 250 dong each, the rest 1,250.
   const shared = await margins()
   expect(shared.usage.rows).toMatchObject([{ name: 'beta-1', costMicroVnd: '1000000000', marginPercent: 33.3 }])
   expect(shared.entries.find(({ id }: { id: string }) => id === 'beta-1').mixes[1].costMicroVnd).toBe('1000000000')
-  // An upstream of weight 0, which only gets calls when the others fail, does not count.
+  // An upstream with weight 0 does not count, because it gets calls only when the others fail.
   replace('families/beta.yaml', 'beta-1, weight: 1,', 'beta-1, weight: 0,')
   expect((await margins()).usage.rows).toMatchObject([{ costMicroVnd: '1250000000', marginPercent: 16.7 }])
 })
@@ -201,7 +201,7 @@ test('price-diff shows margins before and after where a price or a cost changes'
   expect(out).toContain('| `req/paint` | image | 500 | +23.1 % | 250 | +61.5 % |')
   expect(out).toContain('| `upstream south` | discount | – | from 2026-11-01: share 0.5 |')
   expect(JSON.parse((await call('price-diff', base, '--json')).out).margins).toHaveLength(2)
-  // A future cost is shown as a fact, and changes no margin yet.
+  // A future cost is listed, but does not change any margin yet.
   cpSync(project.path('catalogue'), join(base, 'catalogue'), { recursive: true })
   replace(
     'families/beta.yaml',

@@ -72,7 +72,7 @@ test.each([
   '/gpt-5.5',
   'openai/',
   'openai//gpt-5.5',
-  // Another vendor's model, two vendors, an unknown vendor, and the Kelvin sign, which becomes a k in lower case.
+  // A vendor that does not make the model, two vendors, an unknown vendor, and the Kelvin sign, which lowercases to k.
   'openai/claude-opus-5',
   'openai/openai/gpt-5.5',
   'nobody/gpt-5.5',

@@ -1,4 +1,4 @@
-/** How the checks judge retirements: what passes, and what only warns. What fails is under bad/. */
+/** Retirements that pass the checks or cause a warning; bad/ has those that fail. */
 
 import { expect, test } from 'vitest'
 import { formatFindings } from '../../codegen/findings.ts'
@@ -26,7 +26,7 @@ test('there is a warning from 60 days before an end, and another once it has com
   expect(codes(texts, '2026-12-31')).toEqual(['retires-soon'])
   expect(codes(texts, '2027-02-28')).toEqual(['retires-soon'])
   expect(codes(texts, '2027-03-01')).toEqual(['retired'])
-  // Without a date the result is the same every day.
+  // Without a date, retirements are not judged, so the result never changes.
   expect(codes(texts)).toEqual([])
 })
 

@@ -1,11 +1,11 @@
-/** The six operations on upstream bodies. */
+/** The six operations of rules on upstream bodies. */
 
 import { expect, test } from 'vitest'
 import { applyRules } from '../../src/dialect/rules.ts'
 import type { Endpoint, Rule } from '../../src/generated/types.ts'
 import type { JsonObject } from '../../src/translate/translator.ts'
 
-/** Applies rules to JSON text, so that odd keys show as they go over the wire. */
+/** Applies rules to a JSON text and returns the result as JSON, which shows odd keys as they are sent. */
 function applied(body: string, rules: readonly Rule[], endpoint: Endpoint = 'chat_completions'): string {
   const parsed = JSON.parse(body) as JsonObject
   applyRules(parsed, rules, endpoint)

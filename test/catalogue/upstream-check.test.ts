@@ -1,4 +1,4 @@
-/** `upstream-check` against scripted providers on real sockets: what it sends, how it reads replies, what it never prints. */
+/** `upstream-check` against scripted providers on real sockets: what it sends, how it reads replies, and what it never prints. */
 
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -36,7 +36,9 @@ interface Providers {
   readonly south?: readonly Answer[]
 }
 
-/** Runs the command; only providers with answers have a credential. Fails if the output contains a credential or an address. */
+/**
+ * Runs the command. Only providers with scripted answers have a credential. Fails if the output shows a credential or an address.
+ */
 async function check(providers: Providers, words: readonly string[] = [], environment: Record<string, string> = {}) {
   const variables: Record<string, string> = { ...environment }
   for (const [id, answers] of Object.entries(providers)) {

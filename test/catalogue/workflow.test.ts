@@ -1,4 +1,4 @@
-/** The workflow of pull requests: the make target that posts the price diff, and the commit that it compares with. */
+/** The workflow for pull requests: the make target that posts the price diff, and the commit to which it compares. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'catalogue-workflow-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-/** Runs the target in a project whose generator and `gh` exit with the given statuses. */
+/** Runs the make target in a project whose generator and `gh` exit with these statuses. */
 function post(name: string, { diff, gh }: { diff: number; gh: number }) {
   const project = join(scratch, name)
   const tools = join(project, 'tools')
@@ -68,7 +68,7 @@ test('a pull request is compared with its merge base, even if the base has moved
   const merged = commit('the work of others')
   git('checkout', '-q', 'feature')
   commit('the change')
-  // The checkout of a pull request is its head merged into the present base.
+  // CI checks out the head of the pull request merged into the current base.
   git('checkout', '-q', '-b', 'merge', 'main')
   git('merge', '-q', '--no-ff', '-m', 'merge', 'feature')
   git('update-ref', 'refs/remotes/origin/main', merged)

@@ -1,4 +1,4 @@
-/** The catalogue means the same to every YAML reader: YAML 1.1, which many tools speak, takes `no` and `on` for booleans. */
+/** The catalogue means the same to every YAML reader. Many tools use YAML 1.1, which reads `no` and `on` as booleans. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { readSchemas, type Schema } from '../../codegen/schemas.ts'
 const folder = join(import.meta.dirname, '../../catalogue')
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.yaml'))
 
-/** Turns dates back into text, as readers of YAML 1.1 parse days as dates. */
+/** Turns dates back into text, because readers of YAML 1.1 parse days as dates. */
 function withDays(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString().slice(0, 10)
   if (Array.isArray(value)) return value.map(withDays)
@@ -17,7 +17,7 @@ function withDays(value: unknown): unknown {
   return value
 }
 
-/** Reads objects as maps, so that keys that are not text show. */
+/** Reads objects as maps, which also keep keys that are not text. */
 function readAs(version: '1.1' | '1.2', text: string): unknown {
   return withDays(parse(text, { version, mapAsMap: true }))
 }

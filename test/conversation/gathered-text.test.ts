@@ -1,4 +1,4 @@
-/** Text gathered from pieces, which are plain text or text as written in JSON. */
+/** Text gathered from pieces, each of which is plain or escaped as in JSON. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

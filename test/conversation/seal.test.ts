@@ -1,4 +1,4 @@
-/** Marks around sealed reasoning: only the gateway that made them can open them, for the account that got them. */
+/** Marks that carry sealed reasoning: only the gateway that made a mark can open it, and only for the account that got it. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -38,7 +38,7 @@ describe('a mark', () => {
     const changed = [...mark].map(
       (character, at) => mark.slice(0, at) + (character === 'A' ? 'B' : 'A') + mark.slice(at + 1),
     )
-    // A change of the last base64 character may only change its unused bits, so it is left out.
+    // The last base64 character is left out, because changing it may change only unused bits.
     const last = mark.length - 1
     const sound = changed.filter((text, at) => at !== last && sealer.open(text) !== null)
     expect(sound).toEqual([])

@@ -1,4 +1,4 @@
-/** An operator on a customer's page: what they see, and that each action happens once, has a reason and is logged. */
+/** An operator on a customer's page: what they see, and that each action happens once, requires a reason and is logged. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'
@@ -67,7 +67,7 @@ test('an amount above the limit needs a confirmation of this very amount, and is
   const clicks = await Promise.all([1, 2, 3, 4].map(() => owner.post(path('/adjust'), sure)))
   expect(clicks.map(({ location }) => location)).toEqual(Array(4).fill(`${path()}?done=adjusted`))
   expect(await sum()).toBe(before + 700_000n * MILLION)
-  // Deductions need a confirmation, too.
+  // Deductions require a confirmation, too.
   const deduct = { amount: '-600.000', reason: 'mistake', submission: crypto.randomUUID() }
   const question = await owner.post(path('/adjust'), deduct)
   expect(readable(question.html)).toContain('Deduct 600.000 ₫ from customer@example.com?')
@@ -111,7 +111,7 @@ test('limits of a key are changed with a reason, apply at once, and are logged o
   expect(limits).toEqual({ rate: 1, flight: 3, cap: '50000000000' })
   const log = readable((await owner.get(`/operator/log?account=${customerId}`)).html)
   for (const line of ['Set a key’s calls per minute', 'Set a key’s calls in flight', 'Set a key’s spending limit']) {
-    // The text appears once in the log and once among the choices of the filter.
+    // The text appears once in the log and once as an option of the filter.
     expect([line, log.split(line).length - 1]).toEqual([line, 2])
   }
   expect(log).toContain('1: too fast')
@@ -121,7 +121,7 @@ test('limits of a key are changed with a reason, apply at once, and are logged o
   expect((await owner.post(path('/keys/revoke'), { key: keyId, reason: 'leaked' })).location).toContain('done=revoked')
   expect((await call()).status).toBe(401)
   expect((await owner.post(path('/keys/revoke'), { key: keyId, reason: 'leaked' })).location).toContain('done=gone')
-  // No key of this customer has these ids.
+  // No key of this customer has any of these ids.
   for (const id of ['999999', '0', 'x', '']) {
     expect((await owner.post(path('/keys/limits'), { ...right, key: id })).status).toBe(404)
   }
@@ -142,7 +142,7 @@ test('sessions are ended, one or all', async () => {
   expect((await support.post(path('/sessions/end'), { session: String(row?.id) })).status).toBe(303)
   expect((await second.get('/overview')).status).toBe(303)
   expect((await customer.get('/overview')).status).toBe(200)
-  // Ending somebody else's session does nothing and logs nothing.
+  // Ending another person's session does nothing and logs nothing.
   const [own] = await running.database
     .sql`select session_id as id from session where account_id <> ${customerId} limit 1`
   await support.post(path('/sessions/end'), { session: String(own?.id) })

@@ -1,4 +1,4 @@
-/** The operators' pages for all calls, the business and upstreams, and their first page, while the first provider fails. */
+/** The operators' start page and their pages for calls, business figures and upstreams, while the first provider fails. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dayOf } from '../../src/ledger/reports/days.ts'
@@ -12,7 +12,7 @@ import { transferMoney } from '../support/transfers.ts'
 import { type PageReply, readable, Visitor } from './visitor.ts'
 
 const ENTRY = 'claude-opus-5'
-/** What a call costs that `goodMessage` answers. */
+/** What a call costs if `goodMessage` answers it. */
 const COST = 17n * 6500n
 
 let first: ScriptedUpstream

@@ -11,7 +11,7 @@ import { REPORT_LIMITS } from '../../src/ledger/reports/limits.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { Visitor } from './visitor.ts'
 
-/** Enough rows for far more bytes than the sockets between two processes can buffer. */
+/** More bytes than the sockets between two processes can buffer. */
 const ROWS = 30_000
 const LABEL = '語'.repeat(100)
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { sql } = running.database
   const [key] = await sql`select account_id, key_id from api_key where label = ${LABEL}`
   accountId = Number(key?.account_id)
-  // The journal goes on at this number after the top-up.
+  // The journal's last number after the top-up; the calls are inserted after it.
   const [wallet] = await sql`select seq from wallet where account_id = ${accountId}`
   await sql.unsafe(
     `insert into usage (account_id, seq, call_id, key_id, entry_id, endpoint, status, input_tokens, output_tokens,
@@ -67,7 +67,7 @@ test('an export reads a page of rows from the database when its reader is ready 
     chunks++
     lines += String(chunk).split('\r\n').length - 1
     for (let turn = 0; turn < 5; turn++) await setImmediate()
-    // The first chunk is the header; one page may be on its way ahead of the reader.
+    // The first chunk is the header, and one page may have been read ahead.
     expect(pages.length).toBeLessThanOrEqual(chunks + 1)
   }
   expect(lines).toBe(ROWS + 1)

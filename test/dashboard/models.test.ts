@@ -1,4 +1,4 @@
-/** The price list, the models' pages, the comparison, the calculator, and what search engines are told. */
+/** The price list, the model pages, the comparison, the calculator, and what search engines are told. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DashboardOptions } from '../../src/dashboard/options.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-/** Names of the models on the price list, in its order. */
+/** Names of the models on the price list, in order. */
 function listed(html: string): string[] {
   return [...html.matchAll(/<h2><a href="\/models\/[^"]+">([^<]+)<\/a>/g)].map(match => match[1] as string)
 }
@@ -89,7 +89,7 @@ test('a search forgives one wrong letter and knows what people call models in bo
     expect([typed, names]).toEqual([typed, (await found(meant)).names])
     expect([typed, names.length > 0, text.includes(`closest match: “${meant}”`)]).toEqual([typed, true, true])
   }
-  // Numbers are not letters: another version is another model.
+  // A search forgives wrong letters but not wrong numbers, because another version is another model.
   expect((await found('gpt-9.9')).names).toEqual([])
   for (const same of ['gpt5.5', 'GPT 5.5', 'gpt-5.5', 'openai gpt-5.5']) {
     expect([same, (await found(same)).names.slice(0, 1)]).toEqual([same, ['GPT-5.5']])
@@ -107,7 +107,7 @@ test('a search forgives one wrong letter and knows what people call models in bo
 test('a card says from which size on a call is cheaper at the fixed price', async () => {
   const { html } = await visitor.get('/models?q=claude-opus-5')
   const card = html.split('<li class="card').find(each => each.includes('>Claude Opus 5<')) as string
-  // 1.500 ₫ a call against 6.500 ₫ per million tokens.
+  // 1.500 ₫ per call compared with 6.500 ₫ per million tokens.
   expect(readable(card)).toContain('Per-call pricing is cheaper for calls of 230.770 tokens or more.')
   expect(readable(html.split('<li class="card').find(each => each.includes('>Claude Opus 4.7<')) ?? '')).not.toContain(
     'cheaper',
@@ -125,7 +125,7 @@ test('models chosen for comparison stay chosen through a search, and are shown s
   const text = readable(page.html)
   expect(text).toContain('Claude Opus 5')
   expect(text).toContain('Gemini 3.5 Flash')
-  // 100.000 tokens at 6.500 ₫ per million are 650 ₫ a call.
+  // 100.000 tokens at 6.500 ₫ per million cost 650 ₫ per call.
   expect(text).toMatch(/Claude Opus 5 Standard cheapest 650 ₫ 6\.500 ₫/)
   expect(text).toMatch(/Gemini 3\.5 Flash Per call 420 ₫ 4\.200 ₫/)
   expect(page.html).toContain('<meta name="robots" content="noindex">')
@@ -231,7 +231,7 @@ test('a model page says how calls went in the last seven days, if there were eno
     expect(await page()).toMatch(/7\.900 ₫ \/ 1M tokens – –/)
     expect(readable((await someone.get('/models/gpt-5.5')).html)).toMatch(/2\.400 ₫ \/ 1M tokens – –/)
     expect(readable((await someone.get('/compare?model=opus&model=gpt-5.5')).html)).toContain('Success rate 99,7 % –')
-    // The figures are read once, not for each view.
+    // The figures are cached, so another view does not read them again.
     await sql`delete from call_hourly`
     expect(readable((await someone.get('/models/claude-opus-5')).html)).toContain('99,7 %')
   } finally {
@@ -251,7 +251,7 @@ test('models’ figures are read once for many views, and a page is shown withou
   } as unknown as DashboardOptions
   const [none] = await Promise.all(Array.from({ length: 20 }, () => latestFigures(options)))
   expect(none?.size).toBe(0)
-  // One reading has two statements.
+  // Reading the figures takes two statements.
   expect(reads).toHaveLength(2)
   nowMs += 299_000
   await latestFigures(options)
@@ -314,7 +314,7 @@ test('search engines get a description of each public page, in both languages, a
     const { html } = await visitor.get(path)
     expect([path, html.includes('content="noindex"'), html.includes('canonical')]).toEqual([path, true, false])
   }
-  // A language in the address is not stored in a cookie, and not carried into the link to the other language.
+  // A language in the address is neither stored in a cookie nor carried into the link to the other language.
   const { html, headers } = await visitor.get('/models?lang=vi')
   expect(html).toContain('<html lang="vi"')
   expect(headers.getSetCookie()).toEqual([])

@@ -84,7 +84,7 @@ test('an order shows where to transfer, waits, and changes when the money has co
   expect([arrived.status, arrived.headers.get('hx-redirect')]).toEqual([200, location])
   const paid = readable((await owner.get(location)).html)
   expect(paid).toContain('70.000 ₫ received')
-  // A second click does not pay again.
+  // A second click does not pay twice.
   await owner.post(`${location}/simulate`)
   expect(readable((await owner.get('/topup')).html)).not.toContain('140.000')
 })
@@ -111,7 +111,7 @@ test('amounts to choose from are buttons of a form of their own, so that they ne
     '200.000',
   )
   expect(quick).not.toContain('<input')
-  // Enter in the field submits what was typed.
+  // Pressing Enter in the field submits the typed amount rather than a preset one.
   expect(typed).not.toContain('name="amount" value="200.000"')
   const { location } = await owner.post('/topup', { amount: '200.000' })
   expect(readable((await owner.get(location)).html)).toContain('Transfer 200.000 ₫')

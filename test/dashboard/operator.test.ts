@@ -1,4 +1,4 @@
-/** Operators’ actions: each takes effect once, asks for a reason and is in the log. */
+/** Operators’ actions: each takes effect once, requires a reason and is logged. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'

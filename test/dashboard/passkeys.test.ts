@@ -1,4 +1,4 @@
-/** Passkeys as a second factor: adding, using and removing them, and the answers of devices that must be refused. */
+/** Passkeys as a second factor: adding, using and removing them, and refusing bad answers of devices. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'
@@ -102,7 +102,7 @@ describe('an operator', () => {
       allowCredentials: [{ type: 'public-key' }],
     })
     const answer = laptop.sign(asked)
-    // Another session of the same person has no such challenge.
+    // The challenge belongs to one session; another session of the same person cannot use it.
     const thief = visitor()
     await signIn(thief)
     expect((await give(thief, answer)).status).toBe(422)
@@ -277,7 +277,7 @@ describe('an operator', () => {
     const signed = { second_factor: '', second_factor_passkey: laptop.sign(await toSign(operator)) }
     const offered = await operator.post(`${FACTOR}/replace`, signed)
     const secret = /<code>([A-Z2-7 ]{39})<\/code>/.exec(offered.html)?.[1] as string
-    // The field is for the code of the new app, so no passkey is offered for it.
+    // The field asks for a code of the new app, so no passkey is offered for it.
     expect(offered.html).not.toContain('data-passkey')
     const offer = /name="offer" value="([^"]+)"/.exec(offered.html)?.[1] as string
     expect((await operator.post(`${FACTOR}/enrol`, { offer, code: codeOf(secret) })).status).toBe(200)

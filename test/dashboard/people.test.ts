@@ -24,7 +24,7 @@ afterAll(async () => {
   await running.close()
   receiver.close()
 })
-/** Keeps one test's attempts from throttling the next test. */
+/** Clears the throttles, so that one test's attempts do not throttle the next test. */
 beforeEach(() => running.database.sql`delete from throttle`)
 
 function newVisitor(): Visitor {
@@ -201,7 +201,7 @@ test('changing the password requires the current one and ends all other sessions
   expect((await second.get('/account')).status).toBe(303)
 })
 
-/** Makes the last password check of an account's sessions six minutes old. */
+/** Sets the last password check of an account's sessions to six minutes ago. */
 const stale = (email: string) => running.database.sql`
   update session set password_checked_at = now() - interval '6 minutes'
    where account_id = (select account_id from account where email = ${email})`
@@ -236,7 +236,7 @@ test('a new address is verified and the old one is told; other sessions and link
   expect((await visitor.post('/account/email', { new_email: next })).location).toBe('/account/email/sent')
   const link = await visitor.mailedLink('/account/email/confirm', next)
   const token = new URL(`http://x${link}`).searchParams.get('token') as string
-  // Nothing has changed yet, and somebody who can only read that mailbox cannot use the link.
+  // Requesting changes nothing yet, and somebody who can only read the new mailbox cannot use the link.
   const stranger = newVisitor()
   expect((await stranger.get(link)).location).toMatch(/^\/signin\?next=/)
   await stranger.signUp('reads-that-mailbox@example.com')
@@ -274,7 +274,7 @@ test('somebody else’s address cannot be taken: its owner is told, and the answ
   const token = new URL(`http://x${link}`).searchParams.get('token') as string
   const { status } = await visitor.post('/account/email/confirm', { token })
   expect([status, (await visitor.get('/account')).html.includes(email)]).toEqual([410, true])
-  // Nobody can have us send mails to strangers without end.
+  // Nobody can make the gateway send emails to strangers without limit.
   const asked = []
   for (let turn = 0; turn < 5; turn++) {
     asked.push((await visitor.post('/account/email', { new_email: `mail-${turn}@example.com` })).status)
@@ -282,7 +282,7 @@ test('somebody else’s address cannot be taken: its owner is told, and the answ
   expect(asked).toEqual([303, 303, 303, 429, 429])
 })
 
-/** Every `table.column` of the database in which a text occurs. */
+/** Every `table.column` of the database that contains this text. */
 async function placesOf(text: string): Promise<string[]> {
   const { sql } = running.database
   const columns = await sql`
@@ -351,13 +351,14 @@ test('deleting an account erases personal data, revokes its keys and keeps the b
   expect((await newVisitor().post('/signin', { email, password })).status).toBe(422)
   expect(await books()).toEqual(before)
   expect((await spend()).status).toBe(401)
-  // The only trace left is a mail sent to the address that the person wanted to change to; it goes after 90 days.
+  // The only trace left is the record of an email to the address that the person wanted to change to; it is deleted after 90
+  // days.
   expect(await placesOf('leaving@example.com')).toEqual([])
   expect(await sql`select from webhook_secret where account_id = ${accountId}`).toHaveLength(0)
   expect(await placesOf('leaving-soon@example.com')).toEqual(['mail_sent.email', 'mail_sent.email_key'])
   expect((await audit(sql, { timeoutMs: 60_000 })).clean).toBe(true)
 
-  // The address is free again for a new account, which gets nothing of the old one.
+  // A new account can use the address, and inherits nothing from the old one.
   const again = newVisitor()
   await again.signUp(email)
   expect(readable((await again.get('/topup')).html)).not.toContain('49.')

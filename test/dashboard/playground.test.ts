@@ -1,4 +1,4 @@
-/** The playground: signed-in people's calls, from our own pages only, billed like all others and capped per day. */
+/** The playground: calls by signed-in people, only from our own pages, billed like any other and capped per day. */
 
 import { execFile, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +17,7 @@ import { readable, Visitor } from './visitor.ts'
 
 type ChatFormat = 'chat_completions' | 'messages' | 'responses'
 const FORMATS: readonly ChatFormat[] = ['chat_completions', 'messages', 'responses']
-/** Runs a program without blocking this process, in which the gateway runs, too. */
+/** Runs a program without blocking this process, because the gateway runs in it, too. */
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const SECRETS = `1:${Buffer.alloc(32, 5).toString('base64')}`
@@ -184,7 +184,7 @@ describe('what a call is', () => {
       const reply = path.endsWith(String(row?.key_id)) ? await owner.get(path) : await owner.post(path)
       expect([path, reply.status]).toEqual([path, 404])
     }
-    // The key has no secret, and its stored hash does not work as one.
+    // The key has no secret, and the hash stored for it does not work as one.
     expect(row?.ciphertext).toBeNull()
     const tried = await fetch(`${running.url}/v1/models`, { headers: { 'x-api-key': row?.hash } })
     expect(tried.status).toBe(401)
@@ -254,7 +254,7 @@ describe('what a call costs', () => {
       body: JSON.stringify(ask('x').body),
     })
     expect([byKey.status, (await byKey.text()).length > 0]).toEqual([200, true])
-    // Lets a day pass, even if that crosses the end of a month.
+    // Moves today's usage to yesterday, even across the end of a month.
     await sql`update usage_daily set day = day - 1 where account_id = ${accountId}`
     const next = await send(person, dear)
     expect([next.status, (await next.text()).length > 0]).toEqual([200, true])
@@ -302,7 +302,7 @@ describe('the request as code', () => {
         env: { ...process.env, KEY: apiKey },
       })
       const code = codeOf('TypeScript', request, running.url).replace("apiKey: '$KEY'", `apiKey: '${apiKey}'`)
-      // Node finds packages from the project's root, while the program writes its files to the data folder.
+      // Node resolves packages from the project's root, while the program writes its files to the data folder.
       const program = `process.chdir(${JSON.stringify(running.dataDir)})\n${code}`
       const typescript = await run(process.execPath, ['--input-type=module-typescript', '-e', program], { cwd: ROOT })
       expect(typescript.stderr).toBe('')

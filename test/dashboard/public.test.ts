@@ -1,4 +1,4 @@
-/** Pages that everybody may see, and what is true of every page. */
+/** Pages that everybody may see, and what holds for every page. */
 
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -85,7 +85,7 @@ test('each page weighs less than 60 kB at a first visit, with everything that it
   }
 })
 
-/** Bytes on the wire, as `inject` does not decode the reply. */
+/** The size of a reply on the wire; `inject` does not decode it. */
 async function sizeOf(url: string, headers: Record<string, string>): Promise<number> {
   const response = await running.gateway.server.inject({ url, headers })
   expect(response.statusCode).toBe(200)
@@ -106,11 +106,11 @@ test('each snippet has the base address that its kind of client needs', async ()
   const text = readable((await visitor.get('/quickstart')).html)
   expect(text).toContain('OpenAI(base_url="http://gateway.test/v1"')
   expect(text).toContain('Anthropic(base_url="http://gateway.test",')
-  // Every snippet prints the reply if it is run unchanged.
+  // Every snippet prints its reply when it is run unchanged.
   expect(text.match(/print\(|console\.log\(/g)).toHaveLength(9)
   expect(text).toContain('export ANTHROPIC_BASE_URL=http://gateway.test export ANTHROPIC_AUTH_TOKEN=$KEY')
   expect(text).toContain('base_url = "http://gateway.test/v1" env_key = "GATEWAY_KEY" wire_api = "responses"')
-  // Tools that use a small model in the background are told to use a cheap one, not their expensive default.
+  // Tools that use a small background model are told to set a cheap one, because their default is expensive.
   expect(text).toContain('without that line it is claude-haiku-4-5 (6.500 ₫ per 1M tokens). Here it is')
 })
 

@@ -1,4 +1,6 @@
-/** Where forms may come from, and what production changes. Who may call which route: test/security/routes.test.ts. */
+/**
+ * Which sites may submit forms, and what differs in production. For who may call which route, see test/security/routes.test.ts.
+ */
 
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -15,14 +17,14 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-/** The path with parameters that match nothing. */
+/** The path with placeholder values that match nothing. */
 function filled(path: string): string {
   return path.replace(':id', '999999').replace(':code', 'ST0000000000')
 }
 
 test('no form is taken from another site, whatever it says of itself', async () => {
   const forms = PAGES.filter(page => page.method === 'POST')
-  // Mail programs post to this one, with a signed token.
+  // Email programs post to this route with a signed token.
   expect(forms.filter(page => page.fromAnywhere === true).map(page => page.path)).toEqual(['/unsubscribe'])
   const pages = forms.filter(page => page.fromAnywhere !== true)
   const foreign = [
@@ -39,7 +41,7 @@ test('no form is taken from another site, whatever it says of itself', async () 
       expect([path, headers, (await customer.post(filled(path), {}, headers)).status]).toEqual([path, headers, 403])
     }
   }
-  // Accepted from the pages' own address, and from a browser that sends no origin but says that the site is the same.
+  // Forms are accepted from the pages' own origin, and from browsers that send no origin but call the request same-origin.
   expect((await customer.post('/topup', { amount: '1' }, { origin: 'http://gateway.test' })).status).toBe(422)
   expect((await customer.post('/topup', { amount: '1' }, { origin: '', 'sec-fetch-site': 'same-origin' })).status).toBe(
     422,

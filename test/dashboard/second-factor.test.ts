@@ -1,4 +1,4 @@
-/** Setting up, giving, repeating and losing the second factor: operators in production, and customers who want one. */
+/** Setting up, entering, repeating and losing the second factor: operators in production, and customers who want one. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'
@@ -14,7 +14,7 @@ let operator: Visitor
 let accountId = 0
 let customerId = 0
 let secret = ''
-/** The code used for the set-up, which must not work a second time in any time step. */
+/** The code used for the set-up, which must never work again. */
 let spent = ''
 let recoveryCodes: readonly string[] = []
 const person = { email: 'operator@example.com', password: '' }
@@ -36,7 +36,7 @@ const signIn = async (who: Visitor) =>
 const adjust = () => `/operator/accounts/${customerId}/adjust`
 const money = (amount: string) => ({ amount, reason: 'goodwill', submission: crypto.randomUUID() })
 
-/** The fields of the page's only form with this address, as a browser would send them. */
+/** The hidden fields of the page's form with this action, as a browser would send them. */
 function fieldsOf({ html }: PageReply, action: string): Record<string, string> {
   const form = html.split('<form').find(part => part.includes(`action="${action}"`)) ?? ''
   const fields = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)]
@@ -91,7 +91,7 @@ test('a password alone opens nothing: the page asks for the code, then continues
   expect((await other.get('/operator')).status).toBe(200)
   const foreign = { code: recoveryCodes[0] as string, next: 'https://evil.example' }
   expect((await other.post(FACTOR, foreign)).location).toBe('/operator')
-  // Once set up, the page neither offers another set-up nor shows the old secret.
+  // After set-up, the page neither offers another set-up nor shows the old secret.
   expect(readable((await other.get(FACTOR)).html)).toContain('9 recovery codes left.')
 })
 
@@ -108,13 +108,13 @@ test('moving money asks for the code again after a while, keeps what was typed, 
   expect([wrong.status, fieldsOf(wrong, adjust())]).toEqual([422, form])
   const right = { ...fieldsOf(wrong, adjust()), second_factor: recoveryCodes[1] as string }
   const answers = await Promise.all([operator.post(adjust(), right), operator.post(adjust(), right)])
-  // The later request finds the code used (422), or the factor already given and the money already moved (303).
+  // The later request finds the code used (422), or the factor already entered and the money already moved (303).
   expect([
     [303, 303],
     [303, 422],
   ]).toContainEqual(answers.map(({ status }) => status).toSorted())
   expect(await running.balance(customerId)).toBe(70_000_000_000n)
-  // For a while the code is not asked for again.
+  // For a while, no further code is required.
   expect((await operator.post(adjust(), money('1.000'))).status).toBe(303)
 })
 
@@ -197,13 +197,13 @@ describe('a customer', () => {
     }
     const kept = await phone.post('/account/password', { current: password, next: 'another long password' })
     expect(kept.status).toBe(200)
-    // Until the code is given, no page shows who has signed in.
+    // Until a code is entered, no page shows who is signing in.
     for (const path of ['/', '/models', FACTOR]) expect((await phone.get(path)).html).not.toContain(email)
     expect(readable((await customer.get('/account')).html)).toContain('Second factor not given')
     expect((await phone.post(FACTOR, { code: wrongCode(secretOf(page.html)) })).status).toBe(422)
     expect((await phone.post(FACTOR, { code: codes[0] as string, next: '/keys' })).location).toBe('/keys')
     expect((await phone.get('/overview')).status).toBe(200)
-    // A new password asks for no second code, and leaves the second factor in force.
+    // Changing the password requires no further code and keeps the second factor in force.
     const moved = await phone.post('/account/password', { current: password, next: 'another long password' })
     expect([moved.location, (await phone.get('/account')).status]).toEqual(['/account?done=password', 200])
   })

@@ -1,4 +1,4 @@
-/** Signing in with Google and GitHub, played by local servers, and everything that must not work. */
+/** Signing in with Google and GitHub (played by local servers), and the attempts that must fail. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
@@ -33,10 +33,10 @@ afterEach(() => {
 
 const visitor = () => new Visitor(running.url)
 let people = 0
-/** A new person with a mailbox at Google. */
+/** A new person with a Gmail address. */
 const gmail = () => ({ id: `g-${++people}`, email: `person${people}@gmail.com` })
 
-/** Goes from our page to the provider and returns the path that the provider redirects back to, without opening it. */
+/** Goes from our page to the provider and returns the path to which the provider redirects back, without opening that path. */
 async function way(who: Visitor, name: ProviderName, next = '/overview'): Promise<string> {
   const { location } = await who.get(`/signin/${name}?next=${encodeURIComponent(next)}`)
   return there(location)
@@ -136,7 +136,7 @@ describe('a provider’s answer is refused', () => {
     const back = await way(attacker, 'google')
     const victim = visitor()
     await expectRefused(await victim.get(back), victim, EXPIRED)
-    // It is also refused if the victim has begun a sign-in of their own.
+    // It is also refused if the victim has started a sign-in, too.
     await victim.get('/signin/google')
     await expectRefused(await victim.get(back), victim, FAILED)
   })
@@ -162,7 +162,7 @@ describe('a provider’s answer is refused', () => {
     github.answer = query => query.set('iss', google.url)
     const other = visitor()
     await expectRefused(await signIn(other, 'github'), other, FAILED)
-    // The gateway exchanged the code with nobody.
+    // The gateway has not exchanged the code.
     expect(github.tokenRequests.length).toBe(told)
   })
 
@@ -244,7 +244,7 @@ describe('an address that has an account', () => {
     await expect.poll(() => subjects(email)).toContain('Google was linked to your account at SVC')
     const later = visitor()
     expect((await signIn(later, 'google')).location).toBe('/overview')
-    // A browser that has not signed in through Google is asked for no password.
+    // A browser that has not signed in through Google cannot open the page that asks for the password.
     expect((await visitor().get('/signin/link')).status).toBe(422)
   })
 
@@ -256,7 +256,7 @@ describe('an address that has an account', () => {
     expect((await who.post('/signin/link/mail')).location).toBe('/signin/link/sent')
     const link = await who.mailedLink('/signin/link/confirm', email)
     const token = new URL(`http://x${link}`).searchParams.get('token') as string
-    // The owner opens the link that a stranger requested, who has the owner's address at GitHub.
+    // A stranger whose GitHub account has the owner's address requested the link, and the owner opens it.
     const owner = visitor()
     for (const browser of [owner, visitor()]) {
       expect((await browser.get(link)).status).toBe(422)
@@ -304,7 +304,7 @@ describe('somebody who used the address first without verifying it', () => {
   test('loses the account once the owner of the address comes: password, session and linked sign-ins', async () => {
     const { sql } = running.database
     const person = gmail()
-    // The attacker registered but could not confirm, because the link is in the owner's mailbox.
+    // The attacker registered but could not confirm, because the link went to the owner's mailbox.
     const attacker = visitor()
     await attacker.post('/register', { email: person.email, password: 'chosen by the attacker' })
     const link = await attacker.mailedLink('/verify', person.email)
@@ -314,7 +314,7 @@ describe('somebody who used the address first without verifying it', () => {
     const guess = { email: person.email, password: 'chosen by the attacker' }
     expect((await visitor().post('/signin', guess)).status).toBe(422)
 
-    // An unverified account with somebody else's password, session and GitHub sign-in.
+    // An unverified account with another person's password, session and GitHub sign-in.
     const other = gmail()
     const { accountId } = await createAccount(sql, other.email)
     const [known] = await sql`select password_phc from account where password_phc is not null limit 1`
@@ -346,7 +346,7 @@ describe('somebody who used the address first without verifying it', () => {
     google.person = { id: 'g-71', email: made }
     expect((await signIn(visitor(), 'google')).location).toBe('/signin/link')
 
-    // Google once verified these addresses, but does not run their mailboxes.
+    // Google verified these addresses once, but does not run their mailboxes.
     for (const [email, hd] of [
       ['squatted@example.com', undefined],
       ['own-domain@example.com', 'example.com'],
@@ -413,7 +413,7 @@ describe('from the account’s page', () => {
       .poll(() => subjects(email))
       .toContain(`${gone === 'google' ? 'Google' : 'GitHub'} was removed from your account at SVC`)
     expect((await remove(gone)).status).toBe(404)
-    // Without a password, people prove that the account is theirs by signing in again.
+    // People without a password prove that the account is theirs by signing in again.
     await stale(email)
     const asked = await owner.post(`/account/sign-ins/${gone}`)
     expect([asked.status, readable(asked.html).includes('This account has no password.')]).toEqual([422, true])
@@ -430,7 +430,7 @@ describe('from the account’s page', () => {
     google.person = { id: 'g-attacker', email: 'attacker@gmail.com' }
     const back = await link(attacker, 'google')
     expect((await owner.get(back)).status).toBe(422)
-    // One account begins in a browser, and another ends it there.
+    // One account starts linking in a browser, and another account finishes it there.
     const shared = visitor()
     shared.cookie = attacker.cookie
     const again = await link(shared, 'google')
@@ -438,7 +438,7 @@ describe('from the account’s page', () => {
     owner.cookie = `${owner.cookie}; ${attempt}`
     expect((await owner.get(again)).status).toBe(422)
     expect(readable((await owner.get('/account/sign-ins')).html)).not.toContain('attacker@gmail.com')
-    // The provider's account is already linked to another of ours.
+    // This Google account is already linked to another account of ours.
     expect((await attacker.get(await link(attacker, 'google'))).location).toBe('/account/sign-ins?done=linked_google')
     const taken = await owner.get(await link(owner, 'google'))
     expect(taken.location).toBe('/account/sign-ins?done=taken_google')

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-/** Blocks of code on a model's page. */
+/** The code blocks on a model's page. */
 async function blocks(id: string): Promise<string[]> {
   const { html } = await visitor.get(`/models/${id}`)
   return [...html.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code>/g)].map(match => unescaped(match[1] as string))

@@ -1,4 +1,4 @@
-/** Texts of pages: none missing, none unused; figures: formatted as people write them. */
+/** Page texts: none is missing or unused, and figures are formatted as people write them. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -60,7 +60,7 @@ test('every error that a call can end with is explained, with what to do about i
 })
 
 test('every text is used somewhere', () => {
-  // Patterns of keys with placeholders, such as `problem.${status}.title`.
+  // Patterns of text keys with placeholders, such as `problem.${status}.title`.
   const patterns = [...source.matchAll(/`([a-z_]+\.(?:[\w.]|\$\{[^}]+\})*\$\{(?:[\w.]|[^`])*)`/g)].map(match => {
     const literal = (match[1] as string).replace(/\$\{[^}]+\}/g, '*').replace(/[.?]/g, '\\$&')
     return new RegExp(`^${literal.replaceAll('*', '[\\w-]+')}$`)

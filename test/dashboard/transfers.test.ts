@@ -1,4 +1,4 @@
-/** The operators' page of transfers: suggesting an owner, assigning a transfer, finding it again. */
+/** The operators' page of transfers: suggesting an owner, assigning a transfer, and finding it again. */
 
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -21,7 +21,7 @@ let code = ''
 const SECRET = 'a-secret-shared-with-sepay'
 const EMAIL = 'tran.thi.an@example.com'
 
-/** With a real bank configured no page shows mails, so visitors read them from the data folder. */
+/** With a real bank configured, no page shows emails, so visitors read them from the data folder. */
 const newVisitor = () => new Visitor(running.url, { dataDir: running.dataDir })
 const accountOf = async (email: string) =>
   Number((await running.database.sql`select account_id from account where email = ${email}`)[0]?.account_id)
@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-/** Makes a transfer that finds no owner, and returns its number. */
+/** Receives a transfer that finds no owner, and returns its number. */
 async function waiting(memo: string, amountVnd: bigint, more = {}): Promise<number> {
   const services = testPayments(running.database.sql)
   const source = { provider: 'casso', via: 'webhook', notificationId: null } as const
@@ -52,7 +52,7 @@ async function waiting(memo: string, amountVnd: bigint, more = {}): Promise<numb
   return received!.bankTxnId
 }
 
-/** The text with one character changed. */
+/** The text with the character at `index` changed. */
 const slip = (text: string, index: number) =>
   `${text.slice(0, index)}${text[index] === '7' ? '8' : '7'}${text.slice(index + 1)}`
 
@@ -216,7 +216,6 @@ test('the search finds by reference, memo, payer, amount and owner, in any state
   const rest =
     (await first.get(next.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='))).html.split('id="all"')[1] ?? ''
   expect(rest.match(/PAGE\d+</g)).toEqual(['PAGE4<', 'PAGE3<', 'PAGE2<', 'PAGE1<', 'PAGE0<'])
-  // The list of waiting transfers has a next page, too.
   const [, cards = ''] = /href="([^"]*after[^"]*)"/.exec(html) ?? []
   expect((await first.get(cards.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='))).html).toContain('id="transfer-')
 })

@@ -1,4 +1,4 @@
-/** A browser without a screen: cookies, forms from our own pages, and what a person can read of an answer. */
+/** A browser without a screen: it keeps cookies, submits forms of our own pages, and reads replies as a person does. */
 
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -9,7 +9,7 @@ export interface PageReply {
   readonly status: number
   readonly headers: Headers
   readonly html: string
-  /** Where a redirect leads, as a path. */
+  /** The path to which a redirect leads. */
   readonly location: string
 }
 
@@ -26,13 +26,13 @@ const MAIL_MS_MAX = 60_000
 
 export class Visitor {
   readonly #base: string
-  /** The `Origin` header of forms. */
+  /** The `Origin` header sent with forms. */
   readonly #origin: string
   readonly #outbox: string | null
   readonly #jar = new Map<string, string>()
   readonly headers: Record<string, string> = { accept: 'text/html', 'accept-language': 'en' }
 
-  /** With `dataDir`, mails are read from the outbox there, for gateways that show none on a page. */
+  /** With `dataDir`, emails are read from the outbox in that folder, for gateways that show none on a page. */
   constructor(base: string, { dataDir, origin }: { readonly dataDir?: string; readonly origin?: string } = {}) {
     this.#base = base
     this.#origin = origin ?? base
@@ -59,7 +59,7 @@ export class Visitor {
     return this.#send(path, { method: 'HEAD', headers })
   }
 
-  /** Submits one of our forms; `origin: ''` leaves that header out. */
+  /** Submits a form of our pages; `origin: ''` leaves that header out. */
   post(path: string, form: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<PageReply> {
     const given = { origin: this.#origin, 'content-type': 'application/x-www-form-urlencoded', ...headers }
     const kept = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
@@ -79,7 +79,7 @@ export class Visitor {
     return { status: response.status, headers: response.headers, html: await response.text(), location }
   }
 
-  /** Waits for the newest mailed link of a kind, as some mails go out after the reply. */
+  /** Waits for the newest link of this kind in an email, as some emails are sent after the reply. */
   async mailedLink(kind: MailedPath, email: string): Promise<string> {
     const lateMs = performance.now() + MAIL_MS_MAX
     do {
@@ -105,14 +105,14 @@ export class Visitor {
     return { email, password }
   }
 
-  /** Creates an order that waits for its transfer, and returns its path. */
+  /** Creates a top-up order that waits for its transfer, and returns its path. */
   async order(amount: string): Promise<string> {
     const { location } = await this.post('/topup', { amount })
     expect(location).toMatch(/^\/topup\/ST/)
     return location
   }
 
-  /** Creates an order, pays it at once, and returns its path. */
+  /** Creates a top-up order, pays it at once, and returns its path. */
   async topUp(amount: string): Promise<string> {
     const location = await this.order(amount)
     expect((await this.post(`${location}/simulate`)).status).toBe(303)
@@ -147,7 +147,7 @@ export function readable(html: string): string {
     .replace(/\s+/g, ' ')
 }
 
-/** The text of an element, or the value of an attribute, without HTML's escapes. */
+/** The text of an element, or the value of an attribute, with HTML escapes decoded. */
 export function unescaped(html: string): string {
   return html.replaceAll('&quot;', '"').replaceAll('&#x27;', "'").replaceAll('&#x3D;', '=').replaceAll('&amp;', '&')
 }

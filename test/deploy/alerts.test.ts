@@ -1,6 +1,6 @@
 /**
- * Plays the faults of `make faults` on running gateways, one after another: each raises its alerts, and without faults there
- * are none. Minutes pass quickly here, see `support/prometheus.ts`.
+ * Plays the faults of `make faults` on running gateways, one after another. Each fault raises its alerts, and no alert fires
+ * without a fault. Time runs faster here: see `support/prometheus.ts`.
  */
 
 import { appendFileSync, globSync } from 'node:fs'
@@ -15,13 +15,13 @@ import { createWorld, type World } from '../fault/support/world.ts'
 import { freePort } from '../support/program.ts'
 import { Prometheus } from '../support/prometheus.ts'
 
-/** As many scrapes as ten minutes have. */
+/** The number of scrapes in ten minutes. */
 const CALM_ROUNDS = 40
 const CALLERS = 4
-/** How many calls end between two scrapes, unless `ROUND_MS_MAX` passes first: enough for the alerts on rates. */
+/** Calls that finish between two scrapes, unless `ROUND_MS_MAX` passes first; enough for the alerts on rates. */
 const CALLS_PER_ROUND = 4
 const ROUND_MS_MAX = 1_000
-/** Generous, for a busy machine. */
+/** Long enough for a busy machine. */
 const WAIT_MS = 240_000
 
 let world: World
@@ -95,7 +95,7 @@ function fires(...alerts: readonly string[]): Promise<readonly string[]> {
   return eventually(missing, names => names.length === 0, { timeoutMs: WAIT_MS, pauseMs: 100 })
 }
 
-/** Waits until none of these alerts fires any more. */
+/** Waits until none of these alerts is firing. */
 function clears(...alerts: readonly string[]): Promise<readonly string[]> {
   const left = () => alerts.filter(alert => prometheus.firing.has(alert))
   return eventually(left, names => names.length === 0, { timeoutMs: WAIT_MS, pauseMs: 100 })

@@ -1,4 +1,4 @@
-/** HAProxy accepts its configuration, which fits what gateways promise to load balancers. */
+/** HAProxy accepts its configuration, which matches what gateways promise to load balancers. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const read = (path: string): string => readFileSync(new URL(path, import.meta.ur
 const text = read('../../deploy/haproxy/haproxy.cfg')
 const missing = ['haproxy', 'openssl'].find(program => spawnSync(program, ['version']).error !== undefined)
 
-/** The time after a word of the configuration, in milliseconds. */
+/** The time after a keyword of the configuration, in milliseconds. */
 function timeOf(word: string): number {
   const [, number, unit] = new RegExp(`${word} (\\d+)(s|m)\\b`).exec(text) ?? []
   return Number(number) * (unit === 'm' ? 60_000 : 1_000)
@@ -63,7 +63,7 @@ test('it never sends a call twice, and never logs a query string', () => {
 test('calls to a host that has vanished fail within 6 s', () => {
   const servers = [...text.matchAll(/^ {2}server .*$/gm)].map(([line]) => line)
   expect(servers).toHaveLength(4)
-  // Each server sets `tcp-ut` itself, because version 2.6 does not inherit it from `default-server`.
+  // Each server sets `tcp-ut` itself, because HAProxy 2.6 does not inherit it from `default-server`.
   for (const line of servers) expect(line).toMatch(/ tcp-ut 6s$/)
   const tries = Number(/srvtcpka-cnt (\d+)/.exec(text)?.[1])
   expect(timeOf('srvtcpka-idle') + tries * timeOf('srvtcpka-intvl')).toBeLessThanOrEqual(6_000)

@@ -36,7 +36,7 @@ afterAll(async () => {
   rmSync(image, { recursive: true, force: true })
 })
 
-/** Does as `npm ci --omit=dev` by copying the packages installed here, without those that the first stage removes. */
+/** Imitates `npm ci --omit=dev`: copies the packages installed here, except those that the Dockerfile's first stage removes. */
 function installPackages(target: string): void {
   expect(PACKAGES).toContain('npm ci --omit=dev')
   const removed = /&& rm -rf (.+)$/m.exec(PACKAGES)?.[1]?.trim().split(/\s+/) ?? []

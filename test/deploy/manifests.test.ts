@@ -60,7 +60,7 @@ test('the alert on memory comes before a replica is killed for its memory', () =
   expect(alertBytes).toBeLessThan(0.9 * 2 ** 30)
 })
 
-/** The commands in the manifests, as the words after the program's name. */
+/** The gateway commands in the manifests, each as the words after the program's name. */
 function commands(): readonly string[][] {
   const units = readdirSync(join(ROOT, 'deploy/systemd')).filter(name => name.endsWith('.service'))
   const ofUnits = units.map(name =>

@@ -21,7 +21,7 @@ import { changedTables } from '../support/tables.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const DOCS = 'docs/observability.md'
-/** Labels that Prometheus adds, and the label that tells workers apart. */
+/** The labels that Prometheus adds, and the label that tells workers apart. */
 const TARGET_LABELS = ['instance', 'job', 'worker']
 
 interface Panel {
@@ -54,7 +54,7 @@ let families: ReadonlyMap<string, ParsedFamily>
 let running: TestGateway
 let provider: ScriptedUpstream
 
-/** Starts a gateway and makes calls that give every family a sample. */
+/** Starts a gateway and makes calls that give every metric family a sample. */
 beforeAll(async () => {
   const overloaded = json(529, { error: { message: 'overloaded' } })
   const answers: Answer[] = [goodMessage, overloaded]
@@ -103,7 +103,7 @@ const METRIC = /\b((?:gateway|process|nodejs)_[a-z0-9_]+)(?:\{([^}]*)\})?/g
 const MATCHER = /([a-z_]+)\s*(?:=~|!~|!=|=)\s*"/g
 const GROUPING = /\b(?:by|without|on|ignoring)\s*\(([^)]*)\)/g
 
-/** The family that a name in a query refers to: the one of this name, or the histogram that the name is a part of. */
+/** The metric family to which a name in a query refers: the one of that name, or the histogram with a series of that name. */
 function familyOf(name: string): ParsedFamily | undefined {
   const whole = families.get(name.replace(/_(bucket|sum|count)$/, ''))
   return families.get(name) ?? (whole?.type === 'histogram' ? whole : undefined)
@@ -113,7 +113,7 @@ function labelsOf(family: ParsedFamily): ReadonlySet<string> {
   return new Set([...family.samples.flatMap(({ labels }) => Object.keys(labels)), ...TARGET_LABELS])
 }
 
-/** The faults of a query; none if a gateway exports everything in it. */
+/** What is wrong with a query; empty if a gateway exports everything in it. */
 function faultsOf(query: string): string[] {
   const faults: string[] = []
   const known = new Set(TARGET_LABELS)
@@ -230,7 +230,7 @@ function table(): string {
 }
 
 test('the alert for late mails and webhooks depends on the oldest one that is due', async () => {
-  // A separate database, as a gateway would send what is due.
+  // Uses a separate database, because a gateway would send what is due.
   const { sql, url, drop } = await createTestDatabase()
   const { expr = '' } = rules.find(({ alert }) => alert === 'GatewayAlertsStuck') ?? {}
   const [, name = '', seconds = ''] = /^max\((\w+)\) > (\d+)$/.exec(expr) ?? []
@@ -244,7 +244,7 @@ test('the alert for late mails and webhooks depends on the oldest one that is du
     sql`insert into alert_delivery (alert_id, account_id, state, next_at)
         values (uuidv7(), 0, ${String(state)}::text::smallint, now() - make_interval(secs => ${String(dueSeconds)}::text::integer))`
   try {
-    // One was sent long ago, and one is not due yet.
+    // One delivery was sent long ago, and the other is not due yet.
     await queue(1, 86_400)
     await queue(0, -86_400)
     expect(await fires()).toBe(false)

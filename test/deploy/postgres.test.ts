@@ -1,4 +1,4 @@
-/** The manifests of Postgres are valid for its Kubernetes operator, and keep what docs/scale.md promises. */
+/** The Postgres manifests are valid for their Kubernetes operator, and keep what docs/scale.md promises. */
 
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
