@@ -1,5 +1,5 @@
 /**
- * Bytes that no fact refers to stay the same: unknown members, odd spacing, numbers beyond a double, keys like
+ * Bytes that no dialect fact concerns stay the same: unknown members, odd spacing, numbers beyond a double, and keys like
  * `__proto__`.
  */
 
@@ -16,7 +16,7 @@ import { planSameFormat, type SameFormatPlan } from '../../src/translate/same-fo
 import type { ChatFormat } from '../../src/translate/translator.ts'
 import { dialectOf } from '../translate/support.ts'
 
-/** Facts that require no change to the bodies here. */
+/** Facts that require no change to the bodies in this file. */
 const IDLE: Readonly<Record<ChatFormat, Words>> = {
   messages: { turns: { threads: true, prefill: 'continue' }, sampling: { top_k: true } },
   chat_completions: {
@@ -45,7 +45,7 @@ const BUSY: Words = {
   end_user: { field: null },
 }
 
-/** JSON text that a serializer would write differently. */
+/** JSON texts that a serializer would write differently. */
 const raw = fc.oneof(
   fc.constantFrom(
     '1.50',

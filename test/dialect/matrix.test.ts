@@ -1,6 +1,6 @@
 /**
- * Every word of the dialect, on every wire, for same-format and converted calls: each works wherever the table in
- * docs/conversion.md says so.
+ * Every dialect word on every wire, in same-format and converted calls, has an effect wherever the table in docs/conversion.md
+ * says so.
  */
 
 import { existsSync, readFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const snake = (name: string) => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** Every word, as the catalogue writes it. Nested objects are groups, except those whose keys the operator chooses. */
+/** Every word, as the catalogue writes it. Nested objects are groups of words, except those whose keys the operator chooses. */
 function wordsOf(value: object, path = ''): string[] {
   return Object.entries(value).flatMap(([name, inner]) => {
     const word = `${path}${snake(name)}`
@@ -40,7 +40,7 @@ function settingOf(dialect: Dialect, word: string): JsonValue | undefined {
   return word.split('.').reduce<unknown>((value, name) => (value as JsonObject)[camel(name)], dialect) as JsonValue
 }
 
-/** Where the words are tested that work before or after the dialect pass. */
+/** Words that take effect before or after the dialect pass, and where they are tested. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'output.choices_max': 'test/http/choices.test.ts',
   'turns.phase': 'test/formats/responses-write-request.test.ts',
@@ -74,7 +74,7 @@ interface Adapted {
   readonly reply: ReplyFacts | null
 }
 
-/** What becomes of the row's request on a wire. */
+/** Plans or converts the row's request for this wire, and returns what is sent or refused. */
 function outcome(row: Row, client: WireName, wire: WireName, dialect: Dialect): Seen {
   const body = structuredClone({ ...BASICS[client], ...row.asks[client] }) as JsonObject
   const before = JSON.stringify(body)

@@ -1,4 +1,4 @@
-/** The rows for the words of `reasoning`; see rows.ts. */
+/** The rows for the `reasoning` words; see rows.ts. */
 
 import { expect } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'

@@ -1,4 +1,4 @@
-/** Helpers for tests of the dialect pass on the responses wire: two dialects, and items. */
+/** Helpers for tests of the dialect pass on the responses wire: two dialects, and builders of items. */
 
 import { expect } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
@@ -12,7 +12,7 @@ import { dialectOf } from '../translate/support.ts'
 
 export const sealer = makeSealer(parseSecretSet('KEY_PEPPERS', generateSecretSet()), '7')
 
-/** Facts of GPT on its own wire. */
+/** The dialect of GPT models on the responses wire. */
 export const OPENAI: Words = {
   turns: { system_role: 'instructions' },
   tools: { result_images: 'native', custom: 'native' },

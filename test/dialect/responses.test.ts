@@ -1,4 +1,6 @@
-/** The dialect pass on the responses wire, for same-format and converted calls alike, and for same-format calls only. */
+/**
+ * The dialect pass on the responses wire: cases for same-format and converted calls alike, and cases for same-format calls only.
+ */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -29,7 +31,7 @@ import {
   user,
 } from './responses-support.ts'
 
-/** Name, dialect words, body before, body after; the same for same-format and converted calls. */
+/** Name, dialect words, body before and body after. Each case holds for same-format and for converted calls. */
 // biome-ignore format: one case per line
 const BOTH: [string, Words, object, object][] = [
   ['a cap is lowered to the model’s limit', {}, { max_output_tokens: 5000 }, { max_output_tokens: 1000 }],

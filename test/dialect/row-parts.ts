@@ -1,4 +1,4 @@
-/** The parts of the rows' requests in each format, and functions that find them again in the upstream body. */
+/** The parts of the rows' requests in each format, and functions that find them in the upstream body. */
 
 import { expect } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
@@ -6,7 +6,7 @@ import type { ReplyFacts, Road } from '../../src/dialect/types.ts'
 import type { Capability, Dialect, WireName } from '../../src/generated/types.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 
-/** What became of a row's request. */
+/** What the dialect pass made of a row's request. */
 export interface Seen {
   readonly wire: WireName
   readonly road: Road
@@ -23,13 +23,13 @@ export interface Seen {
 export type PerWire<Value> = Readonly<Partial<Record<WireName, Value>>>
 
 export interface Row {
-  /** Other dialect words without which this one has no effect, for all wires or per wire. */
+  /** Other dialect words that this one needs to have an effect, for all wires or per wire. */
   readonly base?: Words | PerWire<Words>
-  /** The word with each of its relevant values, which must all change the upstream body. */
+  /** The word with each relevant value; each must change the upstream body. */
   readonly set: readonly Words[] | PerWire<readonly Words[]>
-  /** A request per format, without the common fields. A format is missing if it cannot express the request. */
+  /** A request per format, added to the common fields. A format is missing if it cannot express the request. */
   readonly asks: PerWire<object>
-  /** Wires whose own format can express the request although no conversion to it can. */
+  /** Client formats whose request reaches only their own wire, because converting it drops the field. */
   readonly ownOnly?: readonly WireName[]
   readonly capabilities?: readonly Capability[]
   readonly betas?: readonly string[]
@@ -66,7 +66,7 @@ export interface ToolSpec {
   readonly schema?: object
 }
 
-/** One tool and its settings, in each format. */
+/** A request with one tool and its settings, in each format. */
 export function withTool({ name = 'look', strict, schema = SCHEMA }: ToolSpec = {}, more: PerWire<object> = {}) {
   const mark = strict === undefined ? {} : { strict }
   return {
@@ -76,7 +76,7 @@ export function withTool({ name = 'look', strict, schema = SCHEMA }: ToolSpec = 
   }
 }
 
-/** A call and its result in the history. */
+/** A history with a tool call and its result, in each format. */
 export function withCall(id: string, result: { readonly [Wire in WireName]?: JsonValue } = {}): PerWire<object> {
   const call = { id, type: 'function', function: { name: 'look', arguments: '{}' } }
   return {
@@ -117,7 +117,7 @@ export const content = (messages: object, chat: object, responses: object): PerW
   },
 })
 
-/** A requested effort, as each format writes it. */
+/** A request for this effort, as each format writes it. */
 export const effort = (level: string): PerWire<object> => ({
   [MESSAGES]: { thinking: { type: 'adaptive' }, output_config: { effort: level } },
   [CHAT]: { reasoning_effort: level },
@@ -147,7 +147,7 @@ export const perWire = (make: (wire: WireName) => Words): PerWire<Words> => ({
   [RESPONSES]: make(RESPONSES),
 })
 
-/** The effort sent upstream, wherever the wire has it. */
+/** The effort sent upstream, in whichever field the wire has it. */
 export function effortIn({ sent }: Seen): JsonValue | undefined {
   const of = (value: JsonValue | undefined) => (value as JsonObject | undefined)?.effort
   return sent.reasoning_effort ?? of(sent.output_config) ?? of(sent.reasoning)
@@ -155,7 +155,7 @@ export function effortIn({ sent }: Seen): JsonValue | undefined {
 export const budgetIn = ({ sent }: Seen) =>
   (sent.thinking as JsonObject | undefined)?.budget_tokens ?? sent.thinking_budget
 
-/** Reasoning of an earlier reply. */
+/** A history with reasoning of an earlier reply, in each format. */
 export const THOUGHT: PerWire<object> = {
   [MESSAGES]: {
     messages: [
@@ -182,7 +182,7 @@ export const THOUGHT: PerWire<object> = {
 }
 export const TEXTS: Words = { reasoning: { field: 'item_content' } }
 
-/** Which of the possible places have the reasoning text of `THOUGHT`. */
+/** For each place that may contain the reasoning text of `THOUGHT`: whether it does. */
 export const placesOfThought = (seen: Seen) => ({
   reasoning_content: turnsOf(seen).some(turn => turn.reasoning_content === 'Hm.'),
   reasoning: turnsOf(seen).some(turn => turn.reasoning === 'Hm.'),

@@ -1,6 +1,4 @@
-/**
- * For each word of the dialect: requests that it affects, in each format, and what must be true of the upstream body.
- */
+/** For each dialect word: requests that it affects, in each format, and what must be true of the upstream body. */
 
 import { expect } from 'vitest'
 import { REASONING_ROWS } from './reasoning-rows.ts'
@@ -106,7 +104,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       if (prefill === 'unsupported' && seen.wire === MESSAGES) refused(seen, 'prefill')
       else expect(last?.role).toBe(prefill === 'user_turn' ? 'user' : 'assistant')
       if (seen.wire !== CHAT || (prefill !== 'prefix' && prefill !== 'partial')) return
-      // Clients of the chat format set the flag themselves.
+      // Chat clients set this flag themselves, so a same-format call gets none.
       expect(last?.[prefill]).toBe(seen.road === 'converted' ? true : undefined)
     },
   },
@@ -129,7 +127,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
       { type: 'input_image', image_url: 'https://example.com/a.png' },
     ),
-    // Image URLs that the gateway fetches have been replaced before the pass, so any that is left is refused.
+    // The gateway replaces the image URLs that it fetches before the pass, so any URL that is left is refused.
     check: seen =>
       seen.dialect.content.imageUrl === 'pass' ? expect(seen.refusal).toBeNull() : refused(seen, 'image URLs'),
   },

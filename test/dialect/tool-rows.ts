@@ -1,4 +1,4 @@
-/** The rows for the words of `tools`; see rows.ts. */
+/** The rows for the `tools` words; see rows.ts. */
 
 import { expect } from 'vitest'
 import {
@@ -66,7 +66,7 @@ export const TOOL_ROWS: Readonly<Record<string, Row>> = {
   'tools.call_id': {
     base: { [MESSAGES]: {} },
     set: {
-      // Clients of this format already send ids in that form, so there is no case for `word`.
+      // Clients of the messages format already send ids in that form, so `word` would change nothing.
       [MESSAGES]: [{ tools: { call_id: 'alphanumeric_9' } }],
       [CHAT]: [{ tools: { call_id: 'word' } }, { tools: { call_id: 'alphanumeric_9' } }],
       [RESPONSES]: [{ tools: { call_id: 'word' } }, { tools: { call_id: 'alphanumeric_9' } }],

@@ -1,4 +1,4 @@
-/** Same-format replies to requests that the pass changed: what the client gets, however the text is split into pieces. */
+/** What clients get back when the pass changed their same-format request, however the reply's text is split into pieces. */
 
 import { describe, expect, test } from 'vitest'
 import { ToolNames } from '../../src/conversation/names.ts'

@@ -1,4 +1,4 @@
-/** The endpoints' records have each fact once, and every list that has to be elsewhere agrees with them. */
+/** Each endpoint's record states each fact once, and every list that has to be elsewhere agrees with it. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'

@@ -41,7 +41,7 @@ const SECOND: Step[] = part('text', 'It is warm in Huế.')
 
 const streamOf = (steps: readonly Step[], echo = ECHO) => written(new ResponsesWriter(echo, freshFacts()), steps)
 let made = 0
-/** Facts that give the replies of a conversation different ids. */
+/** Facts with fresh ids, so that the replies of one conversation have different ids. */
 const freshFacts = () => factsOf({ newId: () => `id${made++}` })
 
 const carrying = (items: JsonObject[]) =>
@@ -154,7 +154,7 @@ test('equal items of a whole reply get different ids', () => {
 })
 
 /**
- * A server that stores nothing, for the AI SDK with default settings. Records the SDK's inputs with their references
+ * A server that stores nothing, for the AI SDK with its default settings. Records the SDK's inputs with their references
  * resolved.
  */
 class Server {

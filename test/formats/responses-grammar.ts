@@ -1,7 +1,7 @@
 /**
- * Reads responses streams strictly: violating any rule that a client of the format enforces is an error here. The
- * clients: stream helpers of openai 7.55 (JS) and 3.54 (Python), Codex 0.169, @openai/agents 0.20, Rust clients with
- * closed types (their sources, read 2026-11).
+ * Reads responses streams strictly: anything that a client of the format would reject is an error here. The clients are the
+ * stream helpers of openai 7.55 (JS) and 3.54 (Python), Codex 0.169, @openai/agents 0.20, and Rust clients with closed types
+ * (their sources, read 2026-11).
  */
 
 import { expect } from 'vitest'
@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 import { SseReader } from '../../src/lib/sse.ts'
 
 const ENDS = ['response.completed', 'response.incomplete', 'response.failed']
-/** Members of a response that its type requires, and further ones that Rust clients require. */
+/** Members that the type of a response requires, and more that Rust clients require. */
 const REQUIRED = [
   'id',
   'object',
@@ -28,7 +28,9 @@ const REQUIRED = [
   'top_p',
   'access_programs',
 ]
-/** For each delta event: the type of its item, the event that ends the deltas, and that event's member with the whole text. */
+/**
+ * For each delta event: the type of its item, the event that ends the deltas, and the member of that event with the whole text.
+ */
 const DELTAS: Readonly<Record<string, { of: string; done: string; member: string }>> = {
   'response.output_text.delta': { of: 'message', done: 'response.output_text.done', member: 'text' },
   'response.refusal.delta': { of: 'message', done: 'response.refusal.done', member: 'refusal' },
@@ -65,7 +67,7 @@ export function responseEvents(sse: string): JsonObject[] {
   })
 }
 
-/** The response at the end of a stream. Fails unless the stream follows the grammar exactly. */
+/** Returns the response at the end of a stream. Fails unless the stream follows the grammar exactly. */
 export function strictResponse(sse: string): JsonObject {
   const events = responseEvents(sse)
   expect(events.map(event => event.sequence_number)).toEqual(events.map((_, index) => index))
@@ -81,10 +83,10 @@ class Grammar {
   #end: JsonObject | null = null
   readonly #done: JsonObject[] = []
   #item: JsonObject | null = null
-  /** The open part of a message or of reasoning. */
+  /** The content part that is open, of a message or of reasoning. */
   #part: JsonObject | null = null
   #partText: string | null = null
-  /** Arguments or input of the open call. */
+  /** The arguments or input received so far for the open call. */
   #pieces = ''
   #piecesDone = false
   readonly #ids = new Set<JsonValue>()

@@ -1,4 +1,4 @@
-/** Reading upstreams' responses: calls, reasoning, the end and errors. */
+/** Reading upstreams' responses: tool calls, reasoning, endings and errors. */
 
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'

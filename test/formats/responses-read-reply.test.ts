@@ -1,4 +1,4 @@
-/** Reading upstreams' responses, streamed and whole, as parts. */
+/** Reading upstreams' responses, streamed and non-streamed, as parts. */
 
 import { describe, expect, test } from 'vitest'
 import type { FoldedPart } from '../../src/conversation/reply.ts'
@@ -61,7 +61,7 @@ describe('a stream of a provider', () => {
     expect(report.state).toBe('final')
   })
 
-  /** A free-form call's input is read as an object with one text, which is what the recorded content has. */
+  /** The input of a call. That of a free-form call is read as an object with one text, but recorded as the text alone. */
   function inputOf(json: string): unknown {
     const input = JSON.parse(json) as JsonObject
     return typeof input.input === 'string' ? input.input : input
@@ -72,7 +72,7 @@ describe('a stream of a provider', () => {
     const { response } = JSON.parse(events.at(-1)!.data) as { response: JsonObject }
     const whole = read(replayResponse(response))
     const streamed = read(events)
-    // Providers encrypt again for the final output.
+    // Providers encrypt reasoning again for the final output, so only the presence of a seal is compared.
     const parts = (list: readonly FoldedPart[]) =>
       list.map(part => (part.kind === 'reasoning' ? { ...part, seal: part.seal !== null } : part))
     expect(parts(whole.parts)).toEqual(parts(streamed.parts))

@@ -9,7 +9,7 @@ import { delta, folded, open, type Step } from './responses-support.ts'
 
 export const FACTS = { usage: {}, signaturePath: null, isReplay: false }
 
-/** A sink that records the reader's calls, and fails if they break the rules. */
+/** A sink that records the reader's calls, and fails if they break the rules for sinks. */
 export class Recorder implements ReplySink {
   readonly steps: Step[] = []
   #started = false
@@ -60,7 +60,10 @@ export function read(events: readonly UpstreamEvent[]) {
   return { ...folded(sink.steps, stopReason), steps: sink.steps, usage: reader.usage }
 }
 
-/** Events as most hosts send them, with the type as name and in the data. They need no numbers, as the reader ignores those. */
+/**
+ * Events as most hosts send them: the type is the event's name and also in the data. They have no numbers, because the reader
+ * ignores those.
+ */
 export const eventsOf = (...list: JsonObject[]): UpstreamEvent[] =>
   list.map(data => ({ name: String(data.type), data: JSON.stringify(data) }))
 export const readList = (...list: JsonObject[]) => read(eventsOf(...list))

@@ -1,4 +1,4 @@
-/** Responses requests that are refused, and bodies of any shape. */
+/** Responses requests that are refused, and bodies of random shape. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Helpers for reading Responses requests: items to send, and what was read from them in short notation. */
+/** Helpers for reading Responses requests: items to send, and a short notation for what was read from them. */
 
 import type { ReadFacts } from '../../src/conversation/format.ts'
 import { markPayload } from '../../src/conversation/marks.ts'

@@ -1,4 +1,4 @@
-/** Responses are read back as they were written; damaged streams are read by the rules, or fail. */
+/** Written responses are read back unchanged; damaged streams are read by the rules, or fail. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -59,7 +59,7 @@ function stepsOf(part: ScriptPart, index: number): Step[] {
 }
 
 describe('whatever is written can be read back', () => {
-  // Writes seals without a mark, so that they can be compared with what is read back.
+  // Writes seals without their marks, so that they can be compared with what is read back.
   const facts = () => factsOf({ markSeal: seal => ('encrypted' in seal ? seal.encrypted : '') })
   const unnamed = (steps: readonly Step[]) =>
     folded(steps).parts.map(part =>

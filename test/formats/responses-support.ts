@@ -73,7 +73,7 @@ export function echoOf(overrides: Partial<ResponsesEcho> = {}): ResponsesEcho {
   return { tools: TOOLS, fields: FIELDS, refersToItems: false, callIds: new Set(), ...overrides }
 }
 
-/** One call of a reader to its writer. */
+/** One call that a reader makes to its writer. */
 export type Step =
   | { readonly do: 'open'; readonly part: PartStart }
   | { readonly do: 'delta'; readonly text: string }
@@ -106,7 +106,7 @@ export function tell(sink: ReplySink, steps: readonly Step[]): void {
   }
 }
 
-/** The text of a whole stream. */
+/** Writes a complete stream and returns its text. */
 export function written(writer: ReplyWriter, steps: readonly Step[], stopReason: StopReason = 'end_turn'): string {
   tell(writer, steps)
   return decodeText(writer.take()) + decodeText(writer.end(stopReason, USAGE))
@@ -131,7 +131,7 @@ function answer(body: string, contentType: string): typeof fetch {
   return async () => new Response(body, { status: 200, headers: { 'content-type': contentType } })
 }
 
-/** The response that the stream helper of openai accumulates. Rejects as the SDK does. */
+/** The response that openai's stream helper accumulates. Rejects as the SDK does. */
 export async function readByOpenAi(sse: string) {
   const client = new OpenAI({ apiKey: 'k', maxRetries: 0, fetch: answer(sse, 'text/event-stream') })
   return client.responses.stream({ model: 'client-model', input: 'hi' }).finalResponse()
@@ -146,7 +146,7 @@ export async function readByAiSdk(sse: string) {
   return parts
 }
 
-/** The parts that the AI SDK reads from a whole reply. */
+/** The parts that the AI SDK reads from a non-streamed reply. */
 export async function readWholeByAiSdk(response: JsonObject) {
   const fetch = answer(JSON.stringify(response), 'application/json')
   const model = createOpenAI({ apiKey: 'k', fetch }).responses('client-model')

@@ -1,4 +1,4 @@
-/** The ends of written responses, and the official clients that read them. */
+/** How written responses end, and how the official clients read the ends. */
 
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'

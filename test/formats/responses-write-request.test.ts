@@ -1,4 +1,4 @@
-/** The body for a responses upstream, before the dialect pass. */
+/** The body written for a responses upstream, before the dialect pass. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

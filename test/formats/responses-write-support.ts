@@ -1,4 +1,4 @@
-/** A writer of responses, and a rich reply, for tests. */
+/** Helpers for tests: a writer of responses, and a reply with every kind of part. */
 
 import { ResponsesWriter } from '../../src/formats/responses/write-reply.ts'
 import type { JsonObject } from '../../src/lib/json.ts'

@@ -1,6 +1,4 @@
-/**
- * The AWS channel: Messages over Bedrock's InvokeModel, signed or with an API key, its binary streams converted to SSE.
- */
+/** The AWS channel: Messages over Bedrock's InvokeModel, signed or with an API key, with binary streams converted to SSE. */
 
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

@@ -37,7 +37,7 @@ async function send({ path = '/v1/messages', method = 'POST', headers = {}, body
 
 const GOOD = '{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"x"}]}'
 
-/** Refused calls must leave the wallet unchanged. */
+/** Fails if a refused call has changed the wallet. */
 async function expectUntouched() {
   await running.gateway.readiness.idle()
   expect(await running.balance(account.accountId)).toBe(CREDIT)

@@ -1,6 +1,4 @@
-/**
- * Bodies of unknown length acquire permits as they grow, and many at once never deadlock on the permits they hold.
- */
+/** Bodies of unknown length acquire permits as they grow; many at once never deadlock over the permits they hold. */
 
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
@@ -8,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
-/** The largest body allowed. A key's limit is four such bodies, the smallest that may be configured. */
+/** The largest body allowed. A key may have four such bodies in flight, the smallest limit that can be configured. */
 const BODY_BYTES_MAX = 256 * 1024
 const BODIES = 100
 const CREDIT = 1_000_000n * 1_000_000n
@@ -44,7 +42,7 @@ function paddedBody(): Buffer {
 const gzipped = gzipSync(paddedBody(), { level: 1 })
 const plain = paddedBody()
 
-/** A body in two parts, the second of which is sent on demand. */
+/** A request whose body is sent in two parts, the second on demand. */
 interface Sending {
   finish(): void
   readonly status: Promise<string>

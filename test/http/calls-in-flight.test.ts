@@ -1,7 +1,4 @@
-/**
- * The limit of calls in flight per key: calls above it are refused in every process, and all calls count until they
- * end.
- */
+/** The limit on calls in flight per key: further calls are refused in every process, and every call counts until it ends. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limitConcurrency } from '../../src/accounts/key-rate.ts'

@@ -1,4 +1,4 @@
-/** Ends of chat streams: usage only for clients that request it, and endings that providers forget. */
+/** How chat streams end: usage only for clients that request it, and endings that providers forget. */
 
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
@@ -41,7 +41,7 @@ const usageOf = ({ input, output }: { input: number; output: number }) => ({
   total_tokens: input + output,
 })
 
-// One model whose provider takes `stream_options`, and one whose provider does not.
+// One model whose provider accepts `stream_options`, and one whose provider does not.
 describe.each([GPT, 'glm-5.2'])('a chat stream of %s', model => {
   test('hides chunks without choices from a client that did not request usage', async () => {
     const chunks = await chunksOf(

@@ -1,4 +1,4 @@
-/** `n`: one choice for a price per call; for token prices, money is set aside for each choice. */
+/** `n`: a per-call price buys one choice; with token prices, money is held for each choice. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
@@ -118,7 +118,7 @@ async function heldFor(model: string, n: number): Promise<bigint> {
 test('holds what each choice can cost, and bills the reported usage', async () => {
   const one = await heldFor('gpt-5.5', 1)
   const eight = await heldFor('gpt-5.5', 8)
-  // The hold of a whole call covers the model's full output for each choice.
+  // The hold of a non-streamed call covers the model's full output for each choice.
   expect(eight - one).toBe(7n * 128_000n * 2400n)
   expect((await running.usage(account.accountId)).map(row => row.cost)).toEqual([12n * 2400n, 26n * 2400n])
 })
@@ -132,7 +132,7 @@ test('a stream whose first choice is finished still pays for the others, and end
   const long = chunk(1, { content: ' lorem ipsum dolor sit amet'.repeat(40) })
   const start = chunk(0, { content: 'Chào' }) + chunk(0, {}, { finish_reason: 'stop' })
   answer = [sse(), write(start + long.repeat(500)), end()]
-  // 20,000 tokens; the second choice has five times as many.
+  // Enough money for 20,000 tokens. The second choice alone would need five times as much.
   account = await running.account(20_000n * 1_900n)
   const body = { model: 'gemini-3.5-flash', messages: MESSAGES, n: 2, stream: true }
   const text = await (await call('/v1/chat/completions', body)).text()

@@ -1,4 +1,4 @@
-/** How connections end at shutdown: no call in flight is hit by a closed connection. */
+/** How connections end at shutdown: closing them never breaks a call in flight. */
 
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -15,7 +15,7 @@ afterEach(() => {
   server.closeAllConnections()
 })
 
-/** A server that ends `/slow` and `/begun` on demand, and answers everything else at once. */
+/** A server that finishes `/slow` and `/begun` on demand, and answers everything else at once. */
 async function start() {
   const slow: ServerResponse[] = []
   server = createServer((request, response) => {
@@ -31,7 +31,7 @@ async function start() {
   return { connections, slow, port: (server.address() as AddressInfo).port }
 }
 
-/** A client on one connection: what it received, and whether the connection was closed. */
+/** Opens a connection; `seen` has the text received and whether the connection was closed. */
 async function client(port: number) {
   const socket = connect(port, '127.0.0.1')
   sockets.push(socket)

@@ -1,4 +1,4 @@
-/** Errors of converted calls: the client gets them in its own format, in known words, and is charged by the rules. */
+/** Errors of converted calls: the client gets them in its own format and in words it knows, and is charged by the rules. */
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -28,7 +28,7 @@ import { delta, end as messageEnd, open, start } from '../translate/fixtures/mes
 
 const world = useConversionWorld()
 
-/** A client of one format and a model of another, with an error body as that model's provider writes it. */
+/** Each side has a client's format, a model that speaks another one, and an error body as that model's provider writes it. */
 const SIDES = [
   {
     path: '/v1/messages',
@@ -440,7 +440,7 @@ test('a client that leaves a whole converted call pays for the finished call', a
   await world.provider.received(before + 1)
   leaving.abort()
   await call
-  // Time for the gateway to notice that the client's socket has closed.
+  // Gives the gateway time to notice that the client's socket has closed.
   await new Promise(resolve => setTimeout(resolve, 50))
   gate.resolve()
   expect(await world.row()).toMatchObject({ status: 499, charged: 15n * 2400n, estimated: false })

@@ -1,6 +1,6 @@
 /**
- * Odd and hostile provider streams, through a running gateway over real sockets, split anywhere. The translators' table
- * says what each stream means; here the result must come through the whole relay, and be billed.
+ * Odd and hostile provider streams, sent through a running gateway over real sockets and split anywhere. The translators' table
+ * says what each stream means; here that result must survive the whole relay, and be billed.
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -46,7 +46,7 @@ const asChat = async () =>
     )
   ).text()
 
-/** The table uses a counter for calls without an id; a running gateway assigns random ids. */
+/** The table numbers calls that have no id; a running gateway gives them random ids. */
 function withIds(blocks: readonly object[]): object[] {
   return blocks.map(block =>
     'id' in block && /^toolu_\d$/.test(String(block.id))
@@ -134,7 +134,7 @@ test('a thousand tool deltas in disorder come out as valid calls in order', asyn
   const indexes = Array.from({ length: 20 }, (_, index) => index)
   const json = (index: number) => JSON.stringify({ index, text: 'Việt Nam '.repeat(5) })
   const pieces = indexes.flatMap(index => [...json(index)].map((piece, at) => ({ index, piece, at })))
-  // All first pieces, then all second ones…
+  // Interleaves the calls: first the first piece of each, then the second piece of each, and so on.
   const shuffled = pieces.sort((left, right) => left.at - right.at)
   world.answer(
     streamOf(

@@ -1,7 +1,6 @@
 /**
- * Every chat entry of the catalogue on both endpoints, whole and streamed, with requests as agents send them: system
- * turns, tools with odd schemas, calls and results, images, efforts. The sandbox refuses what the entry's provider
- * would refuse.
+ * Every chat entry of the catalogue on both endpoints, streamed and non-streamed, with requests as agents send them: system
+ * turns, tools with odd schemas, calls and results, images, efforts. The sandbox refuses what the entry's provider would refuse.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -53,7 +52,7 @@ const SCHEMA = {
 }
 const LONG_NAME = `mcp__${'long_server_name_'.repeat(4)}weather`
 
-/** `stops` adds stop sequences. Models that do not support them refuse them, as ignoring them would change the reply. */
+/** `stops` adds stop sequences. Models without them refuse the request, as ignoring them would change the reply. */
 function messagesRequest(model: string, { stops }: { stops: boolean }): object {
   return {
     model,

@@ -23,10 +23,10 @@ interface PricedCase {
   readonly path: Path
   readonly model: string
   readonly priceVnd: bigint
-  /** The provider's reply, whole and streamed. */
+  /** The provider's non-streamed reply. */
   readonly whole: object
   readonly stream: string
-  /** The usage that the client sees. */
+  /** The usage that the client gets. */
   readonly told: object
   readonly row: object
 }
@@ -251,7 +251,7 @@ const UNCOUNTED = [
     '/v1/chat/completions',
     'claude-opus-5',
     messageWhole({}, [{ type: 'text', text: LONG }]),
-    // `message_start` has only running counts, and `message_delta` has no usage.
+    // `message_start` has only preliminary counts, and `message_delta` has no usage.
     messagesText(
       start({ input_tokens: 0, output_tokens: 1 }),
       open(0, TEXT_BLOCK),

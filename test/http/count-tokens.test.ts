@@ -84,8 +84,8 @@ test.each([
 })
 
 /**
- * Counts of the texts above, twenty times over, by an independent reconstruction of the vendor's tokenizers (PyPI package
- * ctok 1.3.0, run on 2026-11-21). Models before 4.7 have another tokenizer.
+ * Counts of the texts above, repeated twenty times, by an independent reconstruction of the vendor's tokenizers (PyPI package
+ * ctok 1.3.0, run on 2026-11-21). Models before 4.7 have a different tokenizer.
  */
 test.each([
   ['English', ENGLISH, 966, 1330, 1325],
@@ -136,7 +136,7 @@ test('counts tools, tool calls, tool results, system blocks and text documents',
   for (const form of forms) expect(await count(form)).toBeGreaterThanOrEqual(plain + 9)
 })
 
-/** The start of a PNG of this size, without pixels. */
+/** The head of a PNG with these dimensions, without pixels. */
 function pngHeader(width: number, height: number): string {
   const bytes = Buffer.alloc(33)
   bytes.write('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1')

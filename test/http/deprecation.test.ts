@@ -1,4 +1,4 @@
-/** Every kind of reply announces its entry's end 60 days ahead (RFC 9745, RFC 8594), and names the successor. */
+/** Every kind of reply announces the retirement of its entry 60 days ahead (RFC 9745, RFC 8594), and names the successor. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -13,7 +13,7 @@ const ends = (since: string, retires: string, successor: string | null): ModelEn
   successor,
 })
 
-/** Deprecated only from their last day on, so that an earlier warning can only come from the 60 days of notice. */
+/** Entries whose deprecation starts only on their last day, so that any earlier warning comes from the 60 days of notice. */
 const SOON: Readonly<Record<string, string | null>> = {
   'claude-opus-4-8': 'claude-opus-5',
   'gpt-5.5': 'gpt-5.4',

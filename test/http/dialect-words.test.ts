@@ -1,4 +1,6 @@
-/** Dialect facts on every road, also those that no shipped upstream uses: what they do to upstream bodies, counts and bills. */
+/**
+ * What dialect facts do to upstream bodies, counts and bills on every endpoint, including facts that no shipped upstream uses.
+ */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -215,7 +217,7 @@ describe('what counts in a request besides its text', () => {
     return ((await response.json()) as { input_tokens: number }).input_tokens
   }
 
-  /** The head of a PNG contains its size. */
+  /** An image with this size in its PNG head. */
   function picture(width: number, height: number): object {
     const bytes = Buffer.alloc(33)
     Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').copy(bytes)
@@ -232,7 +234,7 @@ describe('what counts in a request besides its text', () => {
     expect(plain).toBeGreaterThan(10 + 20)
     expect(await count([text], { tools })).toBeGreaterThan(plain + 1_000)
     expect((await count([text, picture(20, 30)])) - plain).toBe(60)
-    // The first is scaled down to 100 × 50 pixels, at 10 pixels a token; the second costs the maximum of 700 tokens.
+    // The first image is scaled down to 100 × 50 pixels, at 10 pixels per token; the second costs the maximum of 700 tokens.
     expect((await count([text, picture(2000, 1000)])) - plain).toBe(500)
     expect((await count([text, picture(2000, 2000)])) - plain).toBe(700)
     const url = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }

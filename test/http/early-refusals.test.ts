@@ -38,7 +38,7 @@ function post(key: string, body: string | Buffer<ArrayBuffer>, path = '/v1/messa
   })
 }
 
-/** A raw connection: what was received so far, and whether the other side has closed it. */
+/** A raw connection: what it has received, and whether the other side has closed it. */
 class Line {
   answer = ''
   closed = false

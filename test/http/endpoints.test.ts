@@ -1,4 +1,4 @@
-/** Every entry on every endpoint: served where the catalogue says so, and referred to the right endpoint elsewhere. */
+/** Every entry on every endpoint: it is served where the catalogue says so, and elsewhere the error names the right endpoint. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MODEL_ENDPOINTS } from '../../src/endpoints/index.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-/** What each endpoint requires besides the model, so that only the model is wrong. */
+/** The fields that any endpoint requires besides the model, so that only the model can be wrong. */
 const BODY = {
   messages: [{ role: 'user', content: 'x' }],
   prompt: 'x',

@@ -48,7 +48,7 @@ const TEXT = 'Hà "Nội" \\ \u2028 🌿'
 
 interface Event {
   readonly name: string
-  /** JSON over several lines. */
+  /** JSON text that spans several lines. */
   readonly data: string
 }
 
@@ -56,7 +56,7 @@ const oneLine = ({ data }: Event): string => (data === '[DONE]' ? data : JSON.st
 const named = ({ name }: Event, end = '\n'): string => (name === '' ? '' : `event: ${name}${end}`)
 const plain = (event: Event): string => `${named(event)}data: ${oneLine(event)}\n\n`
 
-/** The same events in each notation. */
+/** Different notations of the same events. */
 const WAYS: Readonly<Record<string, (events: readonly Event[]) => string>> = {
   LF: events => events.map(plain).join(''),
   CRLF: events => events.map(plain).join('').replaceAll('\n', '\r\n'),

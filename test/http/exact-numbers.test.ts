@@ -1,7 +1,4 @@
-/**
- * Numbers that a double cannot represent keep their digits in converted calls: in schemas and tool inputs, whole and
- * streamed.
- */
+/** Numbers that a double cannot represent keep their digits in converted calls: in schemas and tool inputs, streamed or not. */
 
 import { expect, test } from 'vitest'
 import { type Path, streamOf, useConversionWorld } from '../support/conversion.ts'
@@ -11,7 +8,7 @@ const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown }
 const DIGITS = ['12345678901234567890', '-9007199254740993', '0.12345678901234567891', '1152921504606846977']
 const NUMBERS = DIGITS.map(rawJSON)
 const WRITTEN = `[${DIGITS.join(',')}]`
-/** Resembles numbers but is text; not ASCII, and long enough that the body takes many turns of the event loop. */
+/** Text that resembles numbers. It is not ASCII, and long enough that reading the body takes many turns of the event loop. */
 const TEXT = `ế [${DIGITS.join(', ')}] \\" : ${DIGITS[0]} `
 const SCHEMA = { type: 'object', properties: { ids: { type: 'array', items: { enum: NUMBERS } } }, examples: NUMBERS }
 const INPUT = { ids: NUMBERS }
@@ -122,7 +119,7 @@ test.each([
   expect(await given('/v1/messages', { ...toChat(1), stream: true })).toContain(
     `"partial_json":${JSON.stringify(`{"ids":${WRITTEN}}`)}`,
   )
-  // The provider answers this streamed call with a whole reply.
+  // The client asked for a stream, but the provider answers with a JSON reply.
   world.answer(json(200, chatReply))
   expect(await given('/v1/messages', { ...toChat(1), stream: true })).toContain(JSON.stringify(`{"ids":${WRITTEN}}`))
 })

@@ -83,7 +83,7 @@ const LEAST: Readonly<Record<Road, object>> = {
 
 interface Sent {
   readonly response: Response
-  /** The body sent upstream; null if there was none. */
+  /** The body sent upstream; null if none was sent. */
   readonly upstream: Record<string, unknown> | null
   readonly headers: RecordedRequest['headers']
 }
@@ -113,7 +113,7 @@ async function messageOf(response: Response): Promise<string> {
   return body.error.message
 }
 
-/** Endpoint, entry, field, a value that costs extra, one that does not (null: there is none). */
+/** Endpoint, entry, field, a value that costs extra, and a value that does not (null if there is none). */
 const FIELDS: readonly [road: Road, model: string, field: string, dear: unknown, free: unknown][] = [
   ['messages', 'claude-opus-5', 'service_tier', 'priority', 'standard_only'],
   ['messages', 'claude-opus-5', 'speed', 'fast', 'standard'],
@@ -150,7 +150,7 @@ test.each(FIELDS)('%s, %s: %s is left out with %j, and passes with %j', async (r
   expect(passed.upstream?.[field]).toEqual(road === 'edits' ? String(free) : free)
 })
 
-/** Converted calls never carry these; the client is informed all the same. */
+/** Fields that converted calls never carry upstream; the client is still told that they were left out. */
 const CONVERTED: readonly [road: Road, model: string, field: string, value: unknown][] = [
   ['messages', 'gpt-5.5', 'service_tier', 'priority'],
   ['messages', 'gpt-5.5', 'speed', 'fast'],
@@ -167,7 +167,7 @@ test.each(CONVERTED)('%s, converted to %s: %s does not go upstream', async (road
   expect(upstream).not.toHaveProperty(field)
 })
 
-/** Names that some providers read regardless of case. */
+/** Field names that some providers read regardless of case. */
 const OTHER_CASES: readonly [road: Road, body: object, name: string][] = [
   ['chat', { Service_Tier: 'priority' }, 'service_tier'],
   ['chat', { N: 5 }, 'n'],
@@ -231,7 +231,7 @@ const CHAT_TOOL = { type: 'function', function: { name: 'get_weather', parameter
 const RESPONSES_TOOL = { type: 'function', name: 'get_weather', parameters: { type: 'object' } }
 const OWN: Readonly<Record<string, object>> = { messages: MESSAGES_TOOL, chat: CHAT_TOOL, responses: RESPONSES_TOOL }
 
-/** Endpoint, entry, the tool, and its name in the vocabulary. */
+/** Endpoint, entry, tool, and the tool's name in the vocabulary of extras. */
 const TOOLS: readonly [road: Road, model: string, tool: object, word: string][] = [
   ['messages', 'claude-opus-5', { type: 'web_search_20250305', name: 'web_search', max_uses: 8 }, 'web_search'],
   ['messages', 'claude-opus-5', { type: 'web_search_20260318', name: 'web_search' }, 'web_search'],
@@ -415,7 +415,7 @@ test.each(LATER)('%s: a tool outside the list itself is refused', async (road, b
 })
 
 describe('agents', () => {
-  /** As Codex sends it: a search among its functions, a free-form tool and a namespace. */
+  /** A request as Codex sends it, with a search among its functions, a free-form tool and a namespace. */
   const CODEX =
     '{"model":"gpt-5.5","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Sửa lỗi ế"}]}],' +
     '"tools":[{"type":"function","name":"exec_command","strict":false,"parameters":{"type":"object","properties":{"n":{"maximum":9007199254740993}}}},' +

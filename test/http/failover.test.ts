@@ -1,4 +1,4 @@
-/** Tries another credential, then another upstream, before anything reaches the client; what fails cools down. */
+/** The gateway tries another credential, then another upstream, before anything reaches the client; what failed cools down. */
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -23,7 +23,7 @@ import { changedTables, type TableChanges } from '../support/tables.ts'
 
 const CREDIT = 1_000_000n * 1_000_000n
 const ENTRY = 'claude-opus-5'
-/** Price of a call that gets MESSAGE. */
+/** What a call costs if MESSAGE answers it. */
 const COST = 17n * 6500n
 
 let opened: { close(): Promise<void> }[] = []
@@ -48,7 +48,7 @@ const MESSAGES_PATHS = { messages: '/v1/messages' }
 
 type Address = string | { readonly url: string; readonly keys: readonly string[] }
 
-/** A gateway whose entry goes to `first`, then to `second`. */
+/** A gateway whose entry is served by `first`, or by `second` if that fails. */
 function startGateway(first: Address, second: string | null, changes: TableChanges): Promise<TestGateway> {
   const tables = changedTables({
     targets: { [ENTRY]: second === null ? ['anthropic'] : ['anthropic', 'xai'] },
@@ -73,7 +73,7 @@ function call({ running, account }: Started, extra: object = {}, signal?: AbortS
   })
 }
 
-/** A port without a listener. */
+/** A port on which nothing listens. */
 async function closedPort(): Promise<string> {
   const server = createServer()
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -112,7 +112,7 @@ describe('one failure at a time', () => {
   beforeAll(async () => {
     first = await startScriptedUpstream(() => answers[0])
     second = await startScriptedUpstream(() => answers[1])
-    // Nothing cools down, so that each case starts with a healthy first upstream.
+    // Prevents cooldowns, so that each case starts with a healthy first upstream.
     const cooldown = { failures: 1000, baseMs: 0, maxMs: 0 }
     const anthropic = { firstByteTimeoutMs: 300, idleTimeoutMs: 300 }
     running = await startGateway(first.url, second.url, { everyUpstream: { cooldown }, upstreams: { anthropic } })
@@ -239,7 +239,7 @@ test('respects a provider’s retry-after, and passes it on if there is no other
   const refused = await call(single)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '30'])
   expect(await refused.json()).toMatchObject({ error: { type: 'rate_limit_error' } })
-  // One call probes whether the limit still holds; the others are told to wait without a request upstream.
+  // One call probes whether the provider's limit still holds; the others are told to wait, without a request upstream.
   const leaving = new AbortController()
   const trial = call(single, { stream: true }, leaving.signal).catch(() => null)
   await alone.received(2)

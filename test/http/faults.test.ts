@@ -1,6 +1,6 @@
 /**
- * Everything that a provider can do wrong, over real sockets: the client's reply, charge, hold, usage row, and no
- * leaked secret.
+ * Everything that a provider can do wrong, over real sockets: what the client gets and pays, its hold and usage row, and that no
+ * secret leaks.
  */
 
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
@@ -37,9 +37,9 @@ import { changedTables } from '../support/tables.ts'
 
 const CREDIT = 1_000_000n * 1_000_000n
 const ENTRY = 'claude-opus-5'
-/** A model whose provider may be silent only briefly. */
+/** A model whose provider may be silent only for a short time. */
 const IMPATIENT = 'claude-sonnet-4-6'
-/** A model whose calls get little time in total. */
+/** A model whose calls have a short total time limit. */
 const HURRIED = 'claude-haiku-4-5'
 const PRICE = 6500n
 const SECRET = 'upstream-secret-1'
@@ -52,7 +52,7 @@ let log = ''
 
 beforeAll(async () => {
   provider = await startScriptedUpstream(() => answer)
-  // Nothing cools down, so that each case starts with a healthy upstream.
+  // Prevents cooldowns, so that each case starts with a healthy upstream.
   const cooldown = { failures: 1000, baseMs: 0, maxMs: 0 }
   running = await startTestGateway({
     tables: changedTables({
@@ -91,7 +91,7 @@ function call(extra: object = {}, signal?: AbortSignal) {
   })
 }
 
-/** The account's only row; the wallet agrees with it and has no hold. */
+/** The account's only usage row. Fails unless the wallet agrees with it and has no hold. */
 async function rowOf(): Promise<UsageRow> {
   const rows = await running.usage(account.accountId)
   expect(rows).toHaveLength(1)

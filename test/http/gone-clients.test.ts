@@ -1,4 +1,4 @@
-/** Clients that leave before their body is read keep nothing that they were granted. */
+/** Clients that leave before their body is read: everything granted to them is given back. */
 
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
@@ -38,7 +38,7 @@ async function served(): Promise<number> {
   return answer.status
 }
 
-/** Sends the head of a call and the given part of its body, and closes once the gateway has it. */
+/** Sends the head of a call and part of its body, and disconnects once the gateway has received it. */
 async function sendAndLeave(head: string, body: Buffer | string): Promise<void> {
   const { port, hostname } = new URL(running.url)
   const socket = connect({ port: Number(port), host: hostname })

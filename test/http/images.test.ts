@@ -41,7 +41,7 @@ let serve: (response: ServerResponse) => void
 let picturesServed = 0
 let running: TestGateway
 let account: TestAccount
-/** Temporary files of this process go here, so that leftovers are noticed. */
+/** This process puts its temporary files here, so that a test notices leftovers. */
 const temporary = mkdtempSync(join(tmpdir(), 'gateway-images-'))
 vi.stubEnv('TMPDIR', temporary)
 const temporaryFiles = () => readdirSync(temporary).filter(name => !name.startsWith('gateway-test-'))

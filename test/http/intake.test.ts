@@ -1,4 +1,4 @@
-/** How much of long bodies the gateway reads in one turn of the event loop, however much has arrived. */
+/** How much of long bodies the gateway reads per turn of the event loop, however much has arrived. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -16,7 +16,7 @@ const BYTES = CHUNKS * CHUNK.length
 
 let reads = 0
 
-/** A request whose whole body has arrived at the kernel. */
+/** A request whose body has already arrived in full. */
 class ArrivedBody extends Readable {
   readonly headers = { 'content-length': String(BYTES) }
   readonly complete = false

@@ -1,4 +1,4 @@
-/** Owners' settings of a key apply to its next call in every gateway, and each refusal names the setting behind it. */
+/** Changes to a key's settings apply to its next call in every gateway, and each refusal names the setting behind it. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changeKey, type KeySettings, pauseKey } from '../../src/accounts/key-settings.ts'
@@ -243,7 +243,7 @@ test('a replaced secret works beside the new one until its overlap ends, then at
     [200, 200],
     [200, 200],
   ])
-  // Both secrets belong to one key and share its state, its limits and its rows.
+  // Both secrets belong to the same key, so they share its state, its limits and its usage rows.
   await pauseKey(sql, account, true)
   expect([await statuses(account.apiKey), await statuses(first.key)]).toEqual([
     [401, 401],

@@ -1,4 +1,4 @@
-/** The input count that clients of the messages format get before the provider's own. */
+/** The input token count that clients of the messages format get before the provider reports its own. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'

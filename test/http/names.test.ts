@@ -1,4 +1,4 @@
-/** Other spellings of model names, on every endpoint: they are served, and replies use the client's spelling. */
+/** Alternative spellings of model names, on every endpoint: they are served, and replies use the client's spelling. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'

@@ -1,4 +1,4 @@
-/** An absurdly nested reply is the provider's fault, and costs nothing. */
+/** An absurdly nested reply counts as the provider's fault, and costs nothing. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MESSAGE } from '../support/chat.ts'

@@ -1,6 +1,5 @@
 /**
- * Operators' settings apply to every gateway at once: maintenance, limits of keys; and the state of upstreams is
- * visible.
+ * Operators' settings (maintenance, limits on keys) apply to every gateway at once, and operators can see the state of upstreams.
  */
 
 import Anthropic from '@anthropic-ai/sdk'
@@ -30,7 +29,7 @@ import { changedTables } from '../support/tables.ts'
 
 const CREDIT = 1_000_000n * 1_000_000n
 const ENTRY = 'claude-opus-5'
-/** The catalogue's limit in this file, for keys without one of their own. */
+/** Calls per minute that the catalogue of this file allows a key without a limit of its own. */
 const DEFAULT_LIMIT = 7
 
 let provider: ScriptedUpstream
@@ -68,7 +67,7 @@ async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 10))
 }
 
-/** Runs the command line on the gateways' database. */
+/** Runs an operator's command on the gateways' database. */
 async function command(...words: string[]) {
   const read = readCommand(words)
   const action = OPERATIONS_ACTIONS[read?.verb.name ?? '']
@@ -151,7 +150,7 @@ test('the official SDKs wait for the end of a maintenance of up to a minute, and
   }
   expect(answers.splice(0)).toEqual(Array(2).fill([503, '61', 'false']))
 
-  // Maintenance is already on: the gateways learn its new end a moment later.
+  // Maintenance stays on; the gateways learn its new end a moment later.
   const announce = async (seconds: string) => {
     await maintenance(true, '--retry-after', seconds)
     const asked = async () => {

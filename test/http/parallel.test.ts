@@ -1,5 +1,5 @@
 /**
- * Many concurrent calls on a wallet with money for a few: it ends at exactly zero, and nobody is refused while money is
+ * Many concurrent calls on a wallet that can pay for only a few: it ends at exactly zero, and nobody is refused while money is
  * left.
  */
 
@@ -12,7 +12,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { changedTables } from '../support/tables.ts'
 
 const PER_VND = 1_000_000n
-/** 700 tokens at 2,400 VND per million. */
+/** 700 tokens at 2,400 VND per million, in µVND. */
 const COST = 1_680_000n
 const REPLY = JSON.stringify({
   id: 'c',
@@ -33,9 +33,9 @@ beforeAll(async () => {
   await new Promise<void>(resolve => provider.listen(0, '127.0.0.1', resolve))
   running = await startTestGateway({
     upstreams: { openai: `http://127.0.0.1:${(provider.address() as AddressInfo).port}` },
-    // A busy machine takes long over a thousand calls.
+    // A busy machine needs long for a thousand calls.
     environment: { LIMIT_ADMISSION_WAIT_MS: '120000', LIMIT_DATABASE_WAIT_MS: '60000' },
-    // Only money is limited here.
+    // Calls are limited by money only.
     tables: changedTables({ settings: { concurrencyMax: 0 } }),
   })
 })
@@ -78,7 +78,7 @@ test.each([
   expect(rows).toHaveLength(1000)
   expect(rows.reduce((sum, row) => sum + row.charged, 0n)).toBe(credit)
   expect(rows.every(row => row.balance_after >= 0n)).toBe(true)
-  // In journal order: after the first call refused for lack of money, none was charged.
+  // Rows are in journal order: after the first call refused for lack of money, none was charged.
   const firstRefused = rows.findIndex(row => row.status === 402)
   expect(rows.slice(firstRefused).every(row => row.charged === 0n)).toBe(true)
   expect(rows[firstRefused]?.balance_after).toBe(0n)

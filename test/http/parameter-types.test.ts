@@ -47,7 +47,7 @@ const format = (extra: object) => ({
   response_format: { type: 'json_schema', json_schema: { name: 'r', schema, ...extra } },
 })
 
-/** Bad bodies, with the field and the message of the refusal, and good values for the same field. */
+/** The refused field, the message of the refusal, values that are refused, and values that are accepted. */
 type Case = readonly [place: string, words: string, wrong: readonly object[], right: readonly object[]]
 
 const of = (field: string, values: readonly unknown[]): object[] => values.map(value => ({ [field]: value }))

@@ -1,6 +1,4 @@
-/**
- * The same format on both sides: bytes pass unchanged, apart from the model, however the provider's bytes are split.
- */
+/** With the same format on both sides, bytes pass unchanged apart from the model, however the provider's bytes are split. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** Requests whose last message the model should continue go to the provider's path for that. */
+/** Requests whose last message the model should continue go to the provider's path for such requests. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ConversionWorld, startConversionWorld } from '../support/conversion.ts'

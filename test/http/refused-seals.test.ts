@@ -1,4 +1,4 @@
-/** Sealed reasoning that the provider cannot open: the call is resent without it, and no upstream is blamed. */
+/** Sealed reasoning that the provider cannot open: the call is sent again without it, and no upstream is blamed. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
@@ -47,7 +47,7 @@ let account: TestAccount
 
 beforeAll(async () => {
   provider = await startScriptedUpstream(() => script.shift() ?? json(500, {}))
-  // One attempt per call: resending is not a new attempt.
+  // Allows one attempt per call, because sending it again does not count as another attempt.
   running = await startTestGateway({
     upstreams: { openai: `${provider.url}/v1`, anthropic: provider.url },
     environment: { LIMIT_UPSTREAM_TRIES_MAX: '1' },

@@ -1,4 +1,4 @@
-/** One id from client to provider: on every reply, in every log line of the call, and on the upstream's request. */
+/** One request id from client to provider: on every reply, in every log line of the call, and on the upstream request. */
 
 import { connect } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'

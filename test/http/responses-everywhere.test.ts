@@ -1,6 +1,4 @@
-/**
- * Every chat model of the catalogue in the responses format, called with the official SDK, with the sandbox behind it.
- */
+/** Every chat model of the catalogue in the responses format, called with the official SDK and answered by the sandbox. */
 
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'

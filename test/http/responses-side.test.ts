@@ -144,7 +144,7 @@ test.each<[string, Answer, number, string, string]>([
   ],
 ])('%s has the code that clients of the format act on', async (_what, given, status, code, ours) => {
   answer = given
-  // A gateway per case, because a refusing provider cools down.
+  // Each case has its own gateway, because a provider that refuses cools down.
   const fresh = await startTestGateway({ upstreams: { openai: `${provider.url}/v1` } })
   const { apiKey } = await fresh.account(1_000_000n * 1_000_000n)
   const told = async (path: string, body: object) => {

@@ -1,6 +1,6 @@
 /**
- * The responses format: unchanged in both directions except for the model, billed by its own usage, with failures in
- * its own form.
+ * The responses format passes unchanged in both directions except for the model; its own usage is billed, and failures have its
+ * own form.
  */
 
 import { connect } from 'node:net'

@@ -1,7 +1,4 @@
-/**
- * How long a provider may be silent: briefly before the first byte of a stream, and up to the call's whole time after
- * it.
- */
+/** How long a provider may be silent: briefly before the first byte of a stream, and afterwards until the call's time is up. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { UPSTREAMS } from '../../src/generated/upstreams.ts'

@@ -1,4 +1,4 @@
-/** Clients that never read their reply: disconnected when the time for the call is over, without blaming a provider. */
+/** Clients that never read their reply are disconnected when the call's time is up, and no provider is blamed. */
 
 import { once } from 'node:events'
 import { createServer, request, type Server, type ServerResponse } from 'node:http'
@@ -23,7 +23,7 @@ interface Road {
   readonly body: string
   readonly type: string
   readonly start: string
-  /** Repeated without end after `start`. */
+  /** Sent after `start`, again and again. */
   readonly rest: string
   readonly coding?: 'gzip'
 }
@@ -64,7 +64,7 @@ const ROADS: readonly (readonly [name: string, road: Road])[] = [
   ['speech', { path: '/v1/audio/speech', body: speech({}), type: 'audio/mpeg', start: FILLER, rest: FILLER }],
 ]
 
-/** Sends endlessly, as fast as it is read. */
+/** Sends a reply that never ends, as fast as it is read. */
 function pour(response: ServerResponse, { type, start, rest, coding }: Road): void {
   response.writeHead(200, { 'content-type': type, ...(coding && { 'content-encoding': coding }) })
   const chunk = rest.repeat(60)
@@ -72,7 +72,7 @@ function pour(response: ServerResponse, { type, start, rest, coding }: Road): vo
     yield start
     while (!response.destroyed) yield chunk
   }
-  // Level 0 does not compress, so that as many bytes are sent as are generated.
+  // Level 0 does not compress, so the gateway receives as many bytes as are generated.
   const coder = coding === undefined ? new PassThrough() : createGzip({ level: 0 })
   pipeline(Readable.from(endless()), coder, response).catch(() => {})
 }

@@ -1,4 +1,4 @@
-/** A client that does not read: buffering for it is bounded, and it gets everything once it reads. */
+/** A client that does not read: the gateway buffers a bounded amount for it, and delivers everything once it reads. */
 
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
@@ -8,7 +8,7 @@ import { chatCall, MESSAGES_END, MESSAGES_START, textDelta } from '../support/ch
 import { startTestGateway } from '../support/gateway.ts'
 
 const STREAM_BYTES = 96 * 2 ** 20
-/** What the kernel's sockets on both legs, and the gateway between them, may buffer. */
+/** The most that the kernel's sockets on both legs, and the gateway between them, may buffer. */
 const WAITING_BYTES_MAX = 24 * 2 ** 20
 
 test('pauses the provider while the client does not read, and delivers everything in the end', async () => {

@@ -1,4 +1,7 @@
-/** Tools priced per use: held for, counted in replies and streams of all three formats, and part of a call's cost. */
+/**
+ * Tools priced per use: money is held for them, their uses are counted in replies and streams of all three formats, and calls
+ * cost more for them.
+ */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -21,10 +24,10 @@ import {
 
 const PER_VND = 1_000_000n
 const CREDIT = 1_000_000n * PER_VND
-/** Price per search. */
+/** The price of one search. */
 const USE_VND = 500
 
-/** The tables with priced searches everywhere, and one upstream where they are free. */
+/** Tables with a price for searches on every upstream but one, where they are free. */
 function selling(): Tables {
   const entries: readonly ModelEntry[] = TABLES.entries
   return {
@@ -106,7 +109,10 @@ function events(...data: object[]) {
   })
 }
 
-/** A search as a block of the messages format and as an item of the responses format. `open_page` is no search. */
+/**
+ * A search as a block of the messages format, and as an item of the responses format. The action `open_page` does not count as a
+ * search.
+ */
 const searchBlock = (id: string) => ({ type: 'server_tool_use', id, name: 'web_search', input: { query: 'ế' } })
 const searchItem = (id: string, action = 'search') => ({
   type: 'web_search_call',
@@ -137,7 +143,7 @@ const chunk = (delta: object, finish_reason: string | null = null, more: object 
   ...more,
 })
 
-/** Each provider's report of three searches. Chat replies of GPT only have citations, which count as one search. */
+/** Replies that report searches, three in most of them. Chat replies of GPT have only citations, which count as one search. */
 const WHOLE: Readonly<Record<string, readonly [format: Format, uses: number, reply: object]>> = {
   'messages, by usage': [
     'messages',
@@ -268,7 +274,7 @@ const STREAMS: Readonly<Record<string, readonly [format: Format, uses: number, t
   ],
 }
 
-/** Checks that the usage row, the wallet, the CSV and the audit agree. */
+/** Fails unless the usage row, the wallet, the CSV and the audit agree. */
 async function expectCharged(format: Format, uses: number, streamed: boolean) {
   const { vndPerMtok } = FORMATS[format]
   const extrasVnd = uses * USE_VND
@@ -288,7 +294,7 @@ async function expectCharged(format: Format, uses: number, streamed: boolean) {
   return cost
 }
 
-/** As headers and the CSV write it. */
+/** An amount in VND, as headers and the CSV write it. */
 function decimal(microVnd: bigint): string {
   return String(Number(microVnd) / 1_000_000)
 }
@@ -368,7 +374,7 @@ test.each(HOLDS)('money is set aside for uses: %s', async (_name, format, change
   const without = await held({ ...change, tools: undefined })
   const more = withSearch - without
   expect(more).toBeGreaterThanOrEqual(uses * BigInt(USE_VND) * PER_VND)
-  // The tool's definition itself adds a few tokens.
+  // The tool's definition itself adds a few input tokens.
   expect(more).toBeLessThan(uses * BigInt(USE_VND) * PER_VND + PER_VND)
 })
 

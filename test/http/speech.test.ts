@@ -1,6 +1,6 @@
 /**
- * Speech over sockets: audio is relayed as it arrives, at one price per call, and a truncated reply is visibly
- * truncated.
+ * Speech over sockets: audio is relayed as it arrives, every call has the same price, and a truncated reply is recognizable as
+ * such.
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'

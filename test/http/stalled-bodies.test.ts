@@ -1,4 +1,4 @@
-/** Clients that announce a body but do not send it: their permits go to others. */
+/** Clients that announce a body but do not send it lose their permits to others. */
 
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeAll, expect, test } from 'vitest'

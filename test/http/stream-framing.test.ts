@@ -21,10 +21,10 @@ afterAll(async () => {
   await provider.close()
 })
 
-/** The events as the client gets them, with the model name that it knows. */
+/** The events as the client gets them, with the model name that it used. */
 const TOLD = EVENTS.join('').replace('upstream-name', 'claude-opus-5')
 
-/** All bytes of the connection until the gateway closes it. */
+/** Makes this many calls on one connection, and returns all bytes received until the gateway closes it. */
 async function exchange(version: string, calls: number): Promise<string> {
   const body = chatCall('claude-opus-5', { stream: true })
   const head = (last: boolean) =>
@@ -44,7 +44,7 @@ async function exchange(version: string, calls: number): Promise<string> {
   return text
 }
 
-/** The body of a chunked reply, and what follows it. */
+/** Decodes the body of a chunked reply; `rest` is what follows it. */
 function unchunk(text: string): { body: string; rest: string } {
   let body = ''
   for (let at = 0; ; ) {

@@ -13,7 +13,7 @@ import { type LongStreams, startLongStreams } from '../support/long-streams.ts'
 import { changedTables } from '../support/tables.ts'
 
 const PER_VND = 1_000_000n
-/** The number of tokens by which a hold grows at a time. */
+/** The number of tokens by which a hold grows in one step. */
 const STEP = 4_096
 const TEXT = ' lorem ipsum dolor sit amet'.repeat(40)
 const TOKENS = countTokens(TEXT)
@@ -28,9 +28,9 @@ beforeAll(async () => {
   running = await startTestGateway({
     upstreams: { anthropic: url, openai: `${url}/v1` },
     environment: {
-      // Long, so that no step is granted without a hold because the database is slow; that has its own test below.
+      // Long, so that a slow database never grants a step without a hold; a separate test covers that.
       LIMIT_HOLD_EXTEND_WAIT_MS: '120000',
-      // A busy machine takes long over a thousand calls at once, and would cut off the last ones.
+      // A busy machine needs long for a thousand calls at once, and would otherwise time out the last ones.
       LIMIT_HEADERS_TIMEOUT_MS: '600000',
       LIMIT_REQUEST_TIMEOUT_MS: '600000',
     },
@@ -48,7 +48,7 @@ afterAll(async () => {
   await provider.close()
 })
 
-/** Each endpoint with a model for each wire, and the model's price in µVND per token. */
+/** Each combination of endpoint and wire, as the endpoint, a model, and the model's price in µVND per token. */
 const ROADS = [
   ['messages', 'claude-opus-5', 6_500n],
   ['messages', 'gpt-5.5', 2_400n],
@@ -58,7 +58,7 @@ const ROADS = [
 ] as const
 type Endpoint = (typeof ROADS)[number][0]
 
-/** The last event of a stream, as `[event name or '', data]`. */
+/** The name and the data of a stream's last event; the name is '' if the event has none. */
 function lastEvent(text: string): readonly [string, Record<string, unknown>] {
   const event = text.trimEnd().split('\n\n').at(-1) as string
   const data = /^data: (.*)$/m.exec(event)?.[1] as string
@@ -71,7 +71,9 @@ const GOOD_END: Readonly<Record<Endpoint, RegExp>> = {
   responses: /event: response.completed\n/,
 }
 
-/** True for the error event of the client's format, false for a good end; fails for anything else. */
+/**
+ * True if the stream ended with an error event because the money ran out, false if it ended normally. Fails for any other end.
+ */
 function isSpent(endpoint: Endpoint, text: string): boolean {
   if (GOOD_END[endpoint].test(text)) return false
   const [name, data] = lastEvent(text)
@@ -130,7 +132,7 @@ describe.each(ROADS)('%s with %s', (endpoint, model, price) => {
   })
 
   test('when the wallet is empty, a stream ends with an error event, pays for what was sent, and the provider’s request is aborted', async () => {
-    // Enough for 2,000 tokens.
+    // Enough money for 2,000 tokens.
     const credit = 2_000n * price
     const account = await running.account(credit)
     provider.options = { ...provider.options, events: 10_000 }
@@ -140,7 +142,7 @@ describe.each(ROADS)('%s with %s', (endpoint, model, price) => {
     await expect.poll(() => provider.aborted).toBe(before + 1)
     const [row] = await running.usage(account.accountId)
     expect(row).toMatchObject({ status: 402, charged: credit, balance_after: 0n, streamed: true, estimated: true })
-    // The stream stopped where the money did, and the row counts what the client got.
+    // The stream stopped when the money ran out, and the row counts what the client got.
     expect(row?.output_tokens).toBeLessThan(2_000 + 2 * TOKENS)
     const words = tail.split(' lorem').length - 1
     expect(bytes).toBeLessThan(1_000_000)
@@ -181,7 +183,7 @@ test('1,000 parallel streams of up to 128,000 tokens on 50,000 VND: all end, all
   const [cost, charged] = [sum(row => row.cost), sum(row => row.charged)]
   expect(charged).toBe(credit)
   expect(await running.balance(account.accountId)).toBe(0n)
-  // At most one step per stream stays unpaid, and almost nothing in practice.
+  // At most one step per stream stays unpaid; in practice almost nothing does.
   const steps = ROADS.reduce((total, [, , price]) => total + 200n * BigInt(STEP) * price, 0n)
   expect(cost - charged).toBeLessThanOrEqual(steps)
   console.info(
@@ -238,7 +240,7 @@ test('money held for tool uses is requested in addition to tokens, and not spent
     ledger: {
       async extend({ wantMicroVnd }) {
         wanted.push(wantMicroVnd)
-        // The wallet pays for 500 more tokens and no more.
+        // The wallet can pay for 500 more tokens and no more.
         return { heldMicroVnd: microVnd(2_500_000n) }
       },
     },
@@ -262,7 +264,7 @@ test('money held for tool uses is requested in addition to tokens, and not spent
   }
   expect(await read(1_000)).toBe('go')
   expect(wanted).toEqual([1_000_000n + BigInt(1_000 + STEP) * 1_000n])
-  // The hold covers 1,000 + 500 tokens; its other 1,000,000 µVND are for tools.
+  // The hold covers 1,000 + 500 tokens; its other 1,000,000 µVND are reserved for tools.
   expect(await read(490)).toBe('go')
   expect(await read(20)).toBe('spent')
   hold.close()

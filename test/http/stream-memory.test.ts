@@ -1,4 +1,4 @@
-/** A running stream neither keeps its body in memory nor blocks the permits of others. */
+/** An open stream neither keeps its request body in memory nor holds permits that others need. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -19,7 +19,7 @@ beforeAll(async () => {
   streams = await startOpenStreams()
   running = await startTestGateway({
     upstreams: { openai: `${streams.providerUrl}/v1`, anthropic: streams.providerUrl },
-    // Permits for three bodies.
+    // Permits for the bytes of three request bodies.
     environment: {
       LIMIT_BODIES_BYTES_MAX: String(3 * BODY_BYTES),
       LIMIT_KEY_BODIES_BYTES_MAX: String(3 * BODY_BYTES),

@@ -1,6 +1,6 @@
 /**
- * What a call cost the operator, on its usage row: per kind of token, for the target that served, and never on a
- * customer's bill.
+ * What a call cost the operator, on its usage row: by kind of token, for the target that served it, and never on a customer's
+ * bill.
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ const FX = [{ from: '2026-01-01', vndPerUsd: '25000' }]
 const TABLES = changedTables({
   settings: { fx: FX },
   everyUpstream: { discount: [] },
-  // The entry's second upstream is purchased at a tenth of the price.
+  // The operator buys from the second upstream of gpt-5.5 at a tenth of the price.
   upstreams: { deepseek: { discount: [{ from: '2026-01-01', share: '0.1' }] } },
   targets: { 'gpt-5.5': ['openai', 'deepseek'] },
   costs: {
@@ -53,7 +53,7 @@ function call(path: string, body: object, signal?: AbortSignal) {
   })
 }
 
-/** The account's only row. */
+/** The account's only usage row. */
 async function row(from = running) {
   await from.usage(account.accountId)
   const rows = await from.database.sql`
@@ -66,7 +66,7 @@ async function row(from = running) {
 
 const HI = [{ role: 'user', content: 'hi' }]
 const MESSAGES = { model: 'claude-opus-5', max_tokens: 100, messages: HI }
-/** 10 tokens of input, 700 from the cache, 90 into it, 20 of output. */
+/** 10 uncached input tokens, 700 read from the cache, 90 written to it, and 20 output tokens. */
 const USAGE = { input_tokens: 10, cache_read_input_tokens: 700, cache_creation_input_tokens: 90, output_tokens: 20 }
 /** USD per 1M tokens × VND per USD is µVND per token. */
 const COST = String(25_000 * (10 * 5 + 90 * 6.25 + 20 * 25) + 12_500 * 700)

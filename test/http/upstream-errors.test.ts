@@ -1,7 +1,4 @@
-/**
- * Errors under status 200, in the shapes of every vendor: as the first event, a later event or a whole reply, on every
- * path.
- */
+/** Errors under status 200, in every vendor's shape: as the first event, a later event or a non-streamed reply, on every path. */
 
 import { describe, expect, test } from 'vitest'
 import { chatText, eventsOf, messagesText, question, streamOf, useConversionWorld } from '../support/conversion.ts'
@@ -63,7 +60,7 @@ const RESPONSES_FINISH = [
 interface Road {
   readonly path: '/v1/messages' | '/v1/chat/completions' | '/v1/responses'
   readonly model: string
-  /** The provider's stream around an error. */
+  /** Writes the provider's stream with an error in it. */
   readonly stream: (error: object) => string
   /** Checks the last event of the client's stream. */
   readonly ending: (last: { name: string; data: Record<string, unknown> }) => void
@@ -222,7 +219,7 @@ describe.each(CHAT_ROADS)('%s', (_name, road) => {
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
 
 describe.each(Object.entries(ROADS))('%s', (name, road) => {
-  // A converted reply is written anew, without what the client's format does not have.
+  // A converted reply is written from scratch, without members that the client's format does not have.
   const isConverted = name === 'messages to chat' || name === 'chat to messages'
 
   test(`a whole reply that is nested 100,000 deep is ${isConverted ? 'served' : 'a 502 that costs nothing'}`, async () => {

@@ -1,5 +1,5 @@
 /**
- * The tokens that a call is billed for: every pass, genuine zeros, and partial reports when a client leaves a stream.
+ * The tokens that a call is billed for: those of every pass, genuine zeros, and partial reports when a client leaves a stream.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -224,7 +224,7 @@ const programCall = (caller: string): JsonObject => ({
   input: { sql: 'select 1' },
   caller: { type: caller, tool_id: 'srvtoolu_1' },
 })
-/** What a reply contains, and whether a usage of 0 is believed. */
+/** What a reply contains, and whether a reported usage of 0 is believed. */
 const ZEROS: readonly (readonly [string, readonly JsonObject[], boolean])[] = [
   ['calls of a program', [programCall('code_execution_20250825'), programCall('code_execution_20260120')], true],
   ['a call of the model', [programCall('direct')], false],
@@ -282,7 +282,7 @@ describe('a reported usage of 0 is only believed for calls of a program', () => 
     expect([row.input === 0, row.estimated, row.cost === 0n]).toEqual([isBelieved, !isBelieved, isBelieved])
   })
 
-  // Some hosts omit the output in the last event.
+  // Some hosts omit `output` in the last event.
   test.each(
     ITEMS.flatMap(([name, output, isBelieved]) => [true, false].map(full => [name, output, isBelieved, full] as const)),
   )('Responses, streamed: %s', async (_name, output, isBelieved, isFull) => {

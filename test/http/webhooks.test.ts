@@ -77,7 +77,7 @@ test('a call that waits for money goes on with the same key when the top-up arri
     String(accountId),
   ])
   const memo = await order(accountId)
-  // With the wallet locked, first the call requests its hold and then the money arrives, so that the call has to wait.
+  // With the wallet locked, the call requests its hold before the money arrives, and therefore has to wait.
   const lock = await sql.reserve()
   await lock`begin`
   await lock`select from wallet where account_id = ${accountId} for update`

@@ -1,5 +1,6 @@
 /**
- * Holds of whole calls cannot grow, so they cover what the output cap can cost, and the cap is what the wallet affords.
+ * The hold of a non-streamed call cannot grow, so it covers what the output cap can cost, and the cap is lowered to what the
+ * wallet can pay for.
  */
 
 import { request } from 'undici'
@@ -59,7 +60,7 @@ describe.each(ROADS)('%s with %s at %d, %j', (endpoint, model, price, body, fiel
     expect(cap).toBeGreaterThan(39_900)
     expect(cap).toBeLessThan(40_000)
     expect(sent[field]).toBe(cap)
-    // Everything that the provider was allowed to write, and did write, is charged.
+    // Everything that the provider was allowed to write, and wrote, is charged.
     const [row] = await running.usage(account.accountId)
     expect(row).toMatchObject({ status: 200, output_tokens: cap })
     expect(row?.charged).toBe(row?.cost)
@@ -73,7 +74,7 @@ describe.each(ROADS)('%s with %s at %d, %j', (endpoint, model, price, body, fiel
       unknown
     >
     expect(cap).toBeNull()
-    // The messages format requires a cap.
+    // The messages format requires an output cap.
     if (Object.keys(body).length > 1 || field === 'max_tokens') expect(sent[field]).toBe(own[field])
     else expect(sent[field]).toBeUndefined()
   })
@@ -141,7 +142,7 @@ test('64 parallel whole calls of up to 128,000 tokens on 50,000 VND: all end, al
   const before = provider.bodies.length
   const body = { model: 'claude-fable-5', max_tokens: 128_000, messages: PROMPT }
   const calls = Array.from({ length: 64 }, () => call(account.apiKey, 'messages', body))
-  // A call may cost 1,062 VND: 47 fit, the next one gets the rest, and the others wait for them.
+  // A call may cost 1,062 VND: 47 calls fit, the next one gets a hold for the rest, and the others wait.
   await expect
     .poll(() => provider.bodies.length - before)
     .toBe(48)

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 
-/** A piece of a call's arguments. Calls interleave, get pieces after they have ended, and repeat their names. */
+/** A piece of a call's arguments. Calls may interleave, get pieces after they have ended, and repeat their names. */
 interface CallPiece {
   readonly call: number
   readonly fragment: string
@@ -75,7 +75,10 @@ export function messagesCalls(said: readonly CallPiece[]): Buffer {
   )
 }
 
-/** Before a piece that repeats its call's name comes an event that reports the arguments so far as complete. */
+/**
+ * Writes calls as a responses stream. Before a piece that repeats its call's name, an event reports the arguments so far as
+ * complete.
+ */
 export function responsesCalls(said: readonly CallPiece[]): Buffer {
   let number = 0
   const event = (type: string, members: object) =>

@@ -1,4 +1,4 @@
-/** Requests can be converted for every model of the catalogue, because its dialect facts fit together. */
+/** Requests can be converted for every model of the catalogue, because its dialect facts are consistent. */
 
 import { describe, expect, test } from 'vitest'
 import type { GatewayError } from '../../src/errors.ts'
@@ -27,7 +27,7 @@ function convert(entry: ModelEntry, body: JsonObject): JsonObject {
 function request(entry: ModelEntry, name: string): JsonObject {
   const format = entry.apiStandard === 'messages' ? 'chat_completions' : 'messages'
   const { messages, ...body } = cases[format][name as 'text'] as JsonObject
-  // URLs are fetched before the conversion if the model does not accept them.
+  // If the model does not accept image URLs, the gateway fetches them before the conversion.
   const kept = JSON.parse(
     JSON.stringify(messages).replaceAll(/,?\{"type":"image","source":\{"type":"url"[^}]*\}\}/g, ''),
   )
@@ -72,7 +72,7 @@ describe.each(chatModels.map(entry => [entry.id, entry] as const))('%s', (_, ent
   })
 })
 
-/** The plan for a call; null if the call is refused with a message. */
+/** The plan for a call; null if the call is refused. */
 function planned(call: SameFormatCall): SameFormatPlan | null {
   try {
     return planSameFormat(call)

@@ -4,18 +4,18 @@
  */
 
 export interface FramedEvent {
-  /** The text of its `event:` line, or '' without one. */
+  /** The event's name, for its `event:` line; '' if it has no such line. */
   readonly name: string
   readonly data: string
 }
 
-/** Writes events as the chunks in which they arrive. */
+/** Writes events as the chunks in which a client receives them. */
 export type Framing = (events: readonly FramedEvent[]) => Buffer[]
 
 const plain = ({ name, data }: FramedEvent) => `${name === '' ? '' : `event: ${name}\n`}data: ${data}\n\n`
 const text = (events: readonly FramedEvent[]) => events.map(plain).join('')
 
-/** Puts the data of each event on one line per member, as some servers print JSON. */
+/** Spreads the data of each event over several lines, one per member, as some servers print JSON. */
 const onLines = (event: FramedEvent) => ({ ...event, data: brokenUp(event.data).join('\ndata: ') })
 
 /** Adds comments, meaningless fields and stray blank lines, between events and within them. */
@@ -41,7 +41,7 @@ const TEXTS: Readonly<Record<string, (events: readonly FramedEvent[]) => string>
   'without the last blank line': events => text(events).replace(/\n+$/, '\n'),
 }
 
-/** Each notation split in several ways: in one chunk, in a chunk per event, and byte by byte. */
+/** Each notation in one chunk and byte by byte, and the plain notation with one chunk per event. */
 export const FRAMINGS: ReadonlyMap<string, Framing> = new Map(
   Object.entries(TEXTS).flatMap(([name, tell]): [string, Framing][] => [
     [name, events => [Buffer.from(tell(events))]],
@@ -49,13 +49,10 @@ export const FRAMINGS: ReadonlyMap<string, Framing> = new Map(
   ]),
 ).set('event by event', events => events.map(event => Buffer.from(plain(event))))
 
-/**
- * Distance between chunk boundaries, in bytes. There are as many runs, so that every byte of the stream begins a chunk in
- * one of them.
- */
+/** Distance between chunk boundaries, in bytes. A stream is split this many times, so that every byte begins a chunk once. */
 const CUT_EVERY = 101
 
-/** Splits the stream in as many ways as it takes for each byte to begin a chunk in one of them. */
+/** Splits the stream in several ways, so that every byte begins a chunk in one of them. */
 export function* cutsAtEachByte(events: readonly FramedEvent[], lineEnd: '\n' | '\r\n'): Generator<Buffer[]> {
   const bytes = Buffer.from(text(events).replaceAll('\n', lineEnd))
   for (let first = 0; first < Math.min(CUT_EVERY, bytes.length); first++) {
@@ -65,7 +62,7 @@ export function* cutsAtEachByte(events: readonly FramedEvent[], lineEnd: '\n' | 
   }
 }
 
-/** Parses a recorded stream, whose lines end with LF, with data on one line and comments at the top. */
+/** Parses a recorded stream that has LF line ends, one data line per event, and comments at the top. */
 export function eventsOf(stream: string): FramedEvent[] {
   return stream
     .split('\n\n')
@@ -77,7 +74,7 @@ export function eventsOf(stream: string): FramedEvent[] {
     }))
 }
 
-/** Splits JSON after the commas between its tokens; other text stays whole. */
+/** Splits JSON after the commas between its tokens; text without such commas stays whole. */
 function brokenUp(data: string): string[] {
   return data.match(/(?:"(?:[^"\\]|\\.)*"|[^",])*,?/g)?.filter(line => line !== '') ?? [data]
 }

@@ -1,4 +1,4 @@
-/** Reads client streams strictly: violating any rule that coding agents' readers enforce is an error here. */
+/** Reads client streams strictly: anything that the parsers of coding agents would reject is an error here. */
 
 import { expect } from 'vitest'
 import { SseReader } from '../../src/lib/sse.ts'
@@ -15,9 +15,9 @@ export function readEvents(sse: string): ClientEvent[] {
   return events.filter(({ data }) => data !== '[DONE]').map(({ name, data }) => ({ name, data: JSON.parse(data) }))
 }
 
-/** The message of a messages stream. Fails unless the stream follows the grammar exactly. */
+/** Returns the message of a messages stream. Fails unless the stream follows the grammar exactly. */
 export function strictMessage(sse: string): JsonObject {
-  // Pings may come at any point, whenever the upstream is slow; clients ignore them.
+  // Pings may come at any point while the upstream is slow, and clients ignore them.
   const events = readEvents(sse).filter(({ name }) => name !== 'ping')
   const blocks: JsonObject[] = []
   let open = -1
@@ -68,7 +68,7 @@ function closed({ json, ...block }: JsonObject): JsonObject {
   return block.type === 'tool_use' ? { ...block, input: JSON.parse(String(json)) } : block
 }
 
-/** The completion of a chat stream, in the shape of a whole reply. Fails unless the stream follows the rules. */
+/** Returns the completion of a chat stream in the shape of a non-streamed reply. Fails unless the stream follows the rules. */
 export function strictCompletion(sse: string): JsonObject {
   expect(sse.endsWith('data: [DONE]\n\n'), 'end mark').toBe(true)
   const chunks = readEvents(sse)

@@ -1,4 +1,4 @@
-/** What a client reads from a stream, in format-neutral form: it must be the same whichever way a reply was converted. */
+/** What a client reads from a reply, in format-neutral form: it must be the same however the reply was converted. */
 
 import type Anthropic from '@anthropic-ai/sdk'
 import type OpenAI from 'openai'
@@ -9,7 +9,7 @@ import type { Wire } from './roads.ts'
 export interface Heard {
   readonly reasoning: string
   readonly text: string
-  /** Name and arguments of a call, or its text if its input is text. */
+  /** Name and input of each call: its arguments, or its text if it is free-form. */
   readonly calls: readonly (readonly [name: string, input: unknown])[]
   readonly stop: 'end' | 'length' | 'calls' | 'refusal'
   readonly tokens: readonly [input: number, output: number]
@@ -19,12 +19,12 @@ export function heard(format: Wire, sse: string): Heard {
   return READERS[format](readEvents(sse))
 }
 
-/** What a client reads from a whole reply. */
+/** What a client reads from a non-streamed reply. */
 export function heardWhole(format: Wire, reply: JsonObject): Heard {
   return READERS[format](asEvents(format, reply).map(data => ({ name: '', data })))
 }
 
-/** Writes a whole reply as the events that this file reads. */
+/** Writes a non-streamed reply as the events that this file reads. */
 function asEvents(format: Wire, reply: JsonObject): JsonObject[] {
   switch (format) {
     case 'messages':
@@ -109,7 +109,7 @@ function saidIn(delta: Anthropic.RawContentBlockDelta): string {
   return delta.type === 'input_json_delta' ? delta.partial_json : ''
 }
 
-/** Fields that some providers add to a delta. */
+/** A delta with the fields that some providers add. */
 type Delta = OpenAI.ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: string | null }
 
 function heardChat(events: readonly ClientEvent[]): Heard {
@@ -136,12 +136,12 @@ function heardChat(events: readonly ClientEvent[]): Heard {
     text: `${text}${refusal}`,
     calls: calls.map(call => [call.name, parsed(call.said)]),
     stop: refusal === '' ? stops[stop as keyof typeof stops] : 'refusal',
-    // Some providers include reasoning in the total only.
+    // Some providers count reasoning in the total only.
     tokens: [prompt_tokens, total_tokens - prompt_tokens],
   }
 }
 
-/** Reads the events of items, as streaming clients do; status and usage come from the response at the end. */
+/** Reads the events of output items, as streaming clients do; status and usage come from the response at the end. */
 function heardResponses(events: readonly ClientEvent[]): Heard {
   const calls: [string, unknown][] = []
   const reasoning: string[] = []

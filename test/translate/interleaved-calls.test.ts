@@ -14,7 +14,7 @@ function convert(chunks: readonly (object | string)[]): string {
 type Method = (this: { readonly length: number }, ...parameters: unknown[]) => unknown
 
 /**
- * Counts the characters and items that the engine processes during `run`: single characters, whole texts and lists,
+ * Counts the characters and items that the engine processes during `run`, whether one by one, as whole texts and lists, or by
  * parsing.
  */
 function workOf(run: () => void): number {
@@ -43,7 +43,7 @@ function workOf(run: () => void): number {
   return work
 }
 
-/** Two calls that alternate every few characters. Their arguments are nested, so that many pieces end like complete ones. */
+/** Two calls whose pieces alternate. Their arguments are nested, so that many pieces end like complete arguments. */
 function twoCalls(items: number) {
   const text = JSON.stringify({ list: Array.from({ length: items }, (_, at) => ({ at, text: '"}{\\' })) })
   const pieces = text.match(/.{1,5}/gs) ?? []
@@ -58,7 +58,7 @@ function twoCalls(items: number) {
   }
 }
 
-/** Many calls that all start at once, are only identified by id, and end one after another. */
+/** Many calls that start together, are identified by their id only, and end one after another. */
 function manyCalls(count: number) {
   const ids = Array.from({ length: count }, (_, at) => `call_${at}`)
   return [

@@ -37,7 +37,7 @@ const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000_007)
 const WIRES = Object.keys(FORMATS) as WireName[]
 const LIMITS = { bodyValuesMax: 1_000_000 }
 
-/** What `work` returns, or the error with which it refuses. */
+/** The result of `work`, or the error that it throws. */
 function outcomeOf(work: () => unknown): unknown {
   try {
     return work()
@@ -76,7 +76,7 @@ function aimsOf(format: WireName): Aim[] {
 
 const AIMS = Object.fromEntries(WIRES.map(format => [format, aimsOf(format)])) as Record<WireName, Aim[]>
 
-/** Dialects that each differ in one thing. */
+/** Dialects that each differ from the default in one fact. */
 const DIALECTS = [
   {},
   { output: { cap_min: 99 } },
@@ -115,7 +115,7 @@ const DIALECTS = [
   { betas: { flags: { a: { name: null, fields: ['/messages/*/output_config'] } } } },
 ].map(facts => dialectOf(facts as Parameters<typeof dialectOf>[0]))
 
-/** The parts of the plan for a target that other stages read. */
+/** The parts of a target's plan that other stages read. */
 function planFor(
   { format, entry, target, dialect }: Aim,
   plan: (call: Omit<SameFormatCall, 'body'>) => SameFormatPlan,
@@ -127,7 +127,7 @@ function planFor(
   return { edits, ...rest, prefilled: isPrefilled(body, { ...target, dialect }) }
 }
 
-/** Compares the decisions made with and without the parsed values; true if none needed the values. */
+/** Compares the decisions made with and without the parsed values; true if no decision needed the values. */
 function compareDecisions(aim: Aim, body: ChatBody, values: JsonObject): boolean {
   const { format, entry, target, dialect } = aim
   const { text, raw, outline, members } = body
@@ -181,7 +181,7 @@ test(
       expect(estimateInput(body, 1_000), where).toEqual(estimateInput(whole, 1_000))
       const known = pick(random, AIMS[format])
       const others = [1, 2, 3, 4].map(() => ({ ...known, dialect: pick(random, DIALECTS) }))
-      // Includes entries that can only be reached by conversion.
+      // Includes entries that are reachable by conversion only.
       for (let tries = 0; tries < 3; tries++) {
         const entry = pick(random, ENTRIES as readonly ModelEntry[])
         const chosen = onWires(entry, format, body.outline).upstreams

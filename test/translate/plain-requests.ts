@@ -36,7 +36,7 @@ const SOLD_FIELDS = [
   ...Object.values(TOOLS).flatMap(({ fields = [], companions = [] }) => [...fields, ...companions]),
 ]
 
-/** Makes one request; `odds` is the chance of something odd at each place. */
+/** Builds one request; `odds` is the chance of something odd at each place. */
 class Maker {
   readonly #random: Random
   readonly #odds: number
@@ -55,12 +55,12 @@ class Maker {
     return this.#random() < chance
   }
 
-  /** Something plain, or sometimes something odd. */
+  /** The plain value, or sometimes an odd one. */
   value<Value>(plain: () => Value, odd: readonly Value[]): Value {
     return this.is(this.#odds) ? this.pick(odd) : plain()
   }
 
-  /** The object, sometimes with an odd member. */
+  /** The object, sometimes with an odd member added. */
   object(plain: JsonObject, odd: readonly JsonObject[]): JsonObject {
     return this.is(this.#odds) ? { ...plain, ...this.pick(odd) } : plain
   }
@@ -81,7 +81,7 @@ class Maker {
     return this.value(() => this.pick(IDS), ODD_IDS)
   }
 
-  /** Message content, as text or as parts of the format's text type. */
+  /** Message content: a text, or parts of the format's text type. */
   content(type: string, odd: readonly JsonValue[]): JsonValue {
     if (this.is(0.6)) return this.text()
     const part = () =>
@@ -228,7 +228,7 @@ const THINKING: readonly JsonValue[] = [
   { type: 'disabled' },
 ]
 
-/** Settings that a request may have, in whichever format. */
+/** Settings that a request of any format may have. */
 const FIELDS_OF_CALLS: Readonly<Record<string, readonly JsonValue[]>> = {
   max_tokens: [1, 5_000, 0, 1e9, -1, 'x', null],
   max_completion_tokens: [7, 1e9],
@@ -271,7 +271,7 @@ export function plainRequest(random: Random, format: WireName): JsonObject {
     const [key, values] = make.pick(SETTINGS_OF_CALLS)
     request[key] = make.pick(values)
   }
-  // These members depend on the tools and on the history.
+  // These members depend on the request's tools and history.
   if (request.tools !== undefined && random() < 0.4) request.tool_choice = pick(random, CHOICES)
   if (random() < 0.4) request.thinking = pick(random, THINKING)
   return request

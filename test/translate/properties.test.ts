@@ -24,7 +24,7 @@ function chatRequest(list: readonly Exchange[]): JsonObject {
   const messages = list.flatMap(each => {
     const made = each.calls?.map((call, index) => ({ ...call, id: call.id || `made_${index}` })) ?? []
     const results = made.map(call => ({ role: 'tool', tool_call_id: call.id, content: call.output }))
-    // Results of calls that share an id are matched by order, so they must keep it.
+    // Results of calls that share an id are matched by order, so their order must not change.
     const shared = new Set(made.map(call => call.id)).size < made.length
     return [
       { role: 'user', content: each.ask.map(part => ({ type: 'text', text: part })) },

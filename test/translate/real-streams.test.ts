@@ -1,4 +1,4 @@
-/** Recorded provider streams, and broken ones: each client gets the same content, however they are framed and split. */
+/** Recorded provider streams, and broken ones: each client gets the same content, however the streams are framed and split. */
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
@@ -16,7 +16,7 @@ import { type Heard, heard, heardWhole } from './heard.ts'
 import { convertWhole, openRoad, WIRES, type Wire } from './roads.ts'
 import { chatEvents, messagesEvents } from './support.ts'
 
-/** Fixes the clock, because chunks added by the gateway contain the time. */
+/** Stops the clock, because chunks that the gateway adds contain the time. */
 beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterAll(() => void vi.useRealTimers())
 
@@ -27,10 +27,10 @@ interface Told {
   readonly usage: unknown
 }
 
-/** Matches the ids that the gateway makes, which differ in every stream. */
+/** Matches ids that the gateway makes, which differ in every stream. */
 const FRESH_ID = /(chatcmpl-|msg_|resp_|rs_|fc_|ctc_|toolu_|call_)[0-9a-f-]{32,36}/g
 
-/** What the client gets for an upstream's chunks, if the stream is driven as by the relay. */
+/** What the client gets for an upstream's chunks when the stream is driven as the relay drives it. */
 function tell(stream: ReplyStream, chunks: readonly Buffer[]): Told {
   const written: Buffer[] = []
   const write = (events: ByteText) => written.push(toBuffer(events))
@@ -49,13 +49,13 @@ function tell(stream: ReplyStream, chunks: readonly Buffer[]): Told {
   return { sse, failure, outputTokens: stream.countOutputTokens(), usage }
 }
 
-/** What a client reads, ignoring what framing may change: boundaries of events and lines, and comments. */
+/** What a client reads, without what framing may change: boundaries of events and lines, and comments. */
 function meaning(told: Told): unknown {
   const { sse, ...rest } = told
   return { ...rest, isMarked: /^data: ?\[DONE\]/m.test(sse), events: readEvents(sse) }
 }
 
-/** Fails unless every run of chunks means the same as the first. Runs that give the same bytes are compared once. */
+/** Fails unless the stream means the same in whichever chunks it comes. Chunkings with the same output are compared only once. */
 function expectSame(open: () => ReplyStream, runs: Iterable<readonly [string, readonly Buffer[]]>): void {
   const seen = new Set<string>()
   let expected: unknown
@@ -69,14 +69,14 @@ function expectSame(open: () => ReplyStream, runs: Iterable<readonly [string, re
   }
 }
 
-/** Strict readers, for converted streams only: one that passes through may be as sloppy as its provider. */
+/** The strict readers are for converted streams only; a stream that passes through may be as sloppy as its provider. */
 const STRICT: Readonly<Record<Wire, (sse: string) => unknown>> = {
   messages: strictMessage,
   chat: strictCompletion,
   responses: strictResponse,
 }
 
-/** Clients without free-form calls see a call with text input as one with that text as its argument. */
+/** A client without free-form calls sees such a call as one whose only argument is the text. */
 function asHeardBy(client: Wire, says: Heard): Heard {
   if (client === 'responses') return says
   return { ...says, calls: says.calls.map(([name, input]) => [name, typeof input === 'string' ? { input } : input]) }
@@ -129,7 +129,7 @@ describe.each(['messages', 'chat'] as const)('a responses stream from an odd hos
   })
 })
 
-/** The content of these streams is tested with their formats. */
+/** Odd streams; the tests of their formats check what they mean. */
 const STRANGE: readonly (readonly [Wire, string, readonly FramedEvent[]])[] = [
   ...CHAT_STREAMS.map(([name, chunks]) => ['chat', name, chatEvents(...chunks)] as const),
   ...MESSAGES_STREAMS.map(

@@ -1,4 +1,4 @@
-/** Sealed reasoning is given to clients of any format, sent back by them, and restored for its provider. */
+/** Sealed reasoning is given to clients of any format, comes back from them, and is restored for its provider. */
 
 import { describe, expect, test } from 'vitest'
 import type { Dialect, WireName } from '../../src/generated/types.ts'
@@ -12,7 +12,7 @@ const FORMATS = ['messages', 'chat_completions', 'responses'] as const
 const SEAL = 'EqQBCgIYAhIM1gbcDa9GJwZA2b3h'
 const TOOL = { type: 'object', properties: { city: { type: 'string' } } }
 
-/** Client formats that can send sealed reasoning back, each with the wire of a model that seals it. */
+/** Each client format that can send sealed reasoning back, with the wire of a model that seals its reasoning. */
 const ROADS = [
   ['messages', 'responses'],
   ['chat_completions', 'responses'],

@@ -1,4 +1,4 @@
-/** Whole replies in both directions, and other content under an upstream's 200. */
+/** Non-streamed replies in both directions, and bodies other than a reply under an upstream's 200. */
 
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'

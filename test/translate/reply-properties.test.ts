@@ -56,7 +56,7 @@ function messageOf({ reasoning, text, calls, cut, prompt, output }: Answer): Jso
   } as JsonObject
 }
 
-/** The chat stream of an answer, with text in pieces of the given size, and calls interleaved or in sequence. */
+/** The chat stream of an answer, with its text in pieces of the given size, and its calls interleaved or one after another. */
 function chunksOf(value: Answer, size: number, interleaved: boolean): UpstreamEvent[] {
   const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields, finish_reason: null }] })
   const cut = (whole: string) => whole.match(new RegExp(`[\\s\\S]{1,${size}}`, 'gu')) ?? []

@@ -16,7 +16,7 @@ import { contextOf } from './support.ts'
 export type Wire = 'messages' | 'chat' | 'responses'
 export const WIRES = ['messages', 'chat', 'responses'] as const satisfies readonly Wire[]
 
-/** Counts characters, so that the count equals the length of the output. */
+/** Counts each character as a token, so that the count equals the length of the output. */
 const countTokens = (text: string) => text.length
 const billed = (stream: ReplyStream) => ({ usage: stream.usage.usage, estimated: false })
 const PASS_THROUGH = { clientModel: 'client', countTokens, usageFacts: {} }
@@ -82,7 +82,6 @@ export function openRoad(upstream: Wire, client: Wire): ReplyStream {
   return upstream === client ? SAME[client]() : converted(upstream, client)
 }
 
-/** Converts a whole reply. */
 export function convertWhole(upstream: Wire, client: Wire, reply: JsonObject): JsonObject {
   return convertReply(reply, roadOf(upstream, client)).body
 }

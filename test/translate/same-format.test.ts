@@ -1,4 +1,4 @@
-/** Edits of pass-through bodies: exactly what the dialect requires, and not a key more. */
+/** Edits of pass-through bodies: exactly what the dialect requires and nothing more. */
 
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
@@ -15,7 +15,7 @@ function plan(format: ChatFormat, body: object, facts: DialectFacts) {
   return planSameFormat({ format, body: body as JsonObject, entry: { ...ROOMY, outputTokensMax: 1000 }, target })
 }
 
-/** The body after the edits, applied to its text. */
+/** The body after its text has been edited. */
 function edited(format: ChatFormat, body: object, facts: DialectFacts): JsonObject {
   const adapted = plan(format, body, facts)
   const text = encodeText(JSON.stringify(body))

@@ -18,7 +18,7 @@ const piece: fc.Arbitrary<ContentPart> = fc.oneof(
   ),
   fc.tuple(fc.constantFrom('refusal', 'ping', 'odd'), fc.constantFrom('a', 'b')),
 )
-/** Repeats the same kind several times in a row, as real streams do. */
+/** Groups of pieces of the same kind, as real streams have them. */
 export const pieces = fc
   .array(fc.tuple(piece, fc.nat(6)), { maxLength: 12 })
   .map(groups =>
@@ -90,7 +90,7 @@ export function messagesBytes(said: readonly ContentPart[], escaped: string): Bu
   )
 }
 
-/** A responses stream, in which each item has pieces of one kind; odd pieces become annotations or vendor-specific events. */
+/** A responses stream in which each item has pieces of one kind; odd pieces become annotations or vendor-specific events. */
 export function responsesBytes(said: readonly ContentPart[], escaped: string, padding: boolean): Buffer {
   let number = 0
   let body = ''

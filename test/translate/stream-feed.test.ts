@@ -18,7 +18,7 @@ interface Told {
   readonly usage: unknown
 }
 
-/** What the client gets, errors included, if the stream goes through the fast path, split at these places. */
+/** What the client gets, including errors, when the stream takes the fast path in chunks split at these places. */
 function throughFeed(stream: ReplyStream, bytes: Buffer, places: readonly number[]): Told & { skimmed: number } {
   let skimmed = 0
   let told = ''
@@ -43,7 +43,7 @@ function throughFeed(stream: ReplyStream, bytes: Buffer, places: readonly number
   return { bytes: told, output: stream.countOutputTokens(), usage: stream.usage, skimmed }
 }
 
-/** What the client gets if every event is parsed in full. */
+/** What the client gets when every event is parsed in full. */
 function throughReader(stream: ReplyStream, bytes: Buffer): Told {
   const reader = new SseReader(LIMIT)
   let told = ''
@@ -60,7 +60,7 @@ function throughReader(stream: ReplyStream, bytes: Buffer): Told {
   return { bytes: told, output: stream.countOutputTokens(), usage: stream.usage }
 }
 
-/** The events without what may differ: ids, and whether a character is escaped. */
+/** What was told, without what may differ: ids, and whether a character is escaped. */
 function said(told: Told): unknown {
   const events = Buffer.from(told.bytes, 'latin1')
     .toString('utf8')
@@ -81,7 +81,7 @@ function expectSame(open: () => ReplyStream, bytes: Buffer, cuts: readonly numbe
 }
 
 const places = fc.array(fc.nat(20_000), { maxLength: 30 })
-/** Some servers end lines with CR LF. Not for streams that pass through, where the very last LF may be left out. */
+/** Sometimes CR LF, as some servers write. Streams that pass through get LF only, because their very last LF may be left out. */
 const lineEndsOf = (upstream: Wire, client: Wire) =>
   upstream === client ? fc.constant('\n') : fc.constantFrom('\n', '\n', '\n', '\r\n')
 const withEnds = (bytes: Buffer, end: string) =>
@@ -193,7 +193,7 @@ describe('an event that resembles the previous ones but differs', () => {
     ['nothing', NEXT, '"content":""'],
     ['invalid UTF-8', NEXT, '"content":"\xff"'],
   ])('%s', (_, from, to) => {
-    // Changes the third piece, by when the template is known.
+    // Changes the third piece: by then the template is known.
     const at = GOOD.indexOf(from, GOOD.split(NEXT).slice(0, 3).join(NEXT).length)
     const bytes = Buffer.from(GOOD.slice(0, at) + to + GOOD.slice(at + from.length), 'latin1')
     for (const client of WIRES) {

@@ -1,4 +1,4 @@
-/** Helpers for tests of translators: dialects from the schema's defaults, and contexts with predictable ids. */
+/** Helpers for tests of translators: dialects with the schema's defaults, and contexts with predictable ids. */
 
 import { readFileSync } from 'node:fs'
 import { resolveFacts } from '../../codegen/dialect.ts'
@@ -19,23 +19,23 @@ import type {
   UpstreamEvent,
 } from '../../src/translate/translator.ts'
 
-/** Translators for clients of one format over upstreams of the other. */
+/** Translators for clients of one format and upstreams of the other. */
 export const messagesViaChat = translatorFor('messages', 'chat_completions')
 export const chatViaMessages = translatorFor('chat_completions', 'messages')
 
 export const KEYS: SecretSet = { currentId: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) }
 
-/** For calls without sealed reasoning. */
+/** A sealer for calls without sealed reasoning. */
 export const NO_SEALS = makeSealer(KEYS, '1')
 
-/** Replays a whole reply as the events of a stream, with their data as text. */
+/** Replays a non-streamed reply as the events of a stream, with their data as text. */
 export function replayAsEvents(format: ChatFormat, reply: JsonObject): UpstreamEvent[] {
   return FORMATS[format].replay(reply).map(event => ({ name: event.name, data: dataOf(event) }))
 }
 
 const SCHEMA = JSON.parse(readFileSync(new URL('../../schemas/dialect.schema.json', import.meta.url), 'utf8'))
 
-/** A resolved dialect: the schema's defaults and the given facts, written as in the catalogue. */
+/** A complete dialect: the given facts, written as in the catalogue, and the schema's defaults for the others. */
 export function dialectOf(facts: DialectFacts = {}): Dialect {
   return resolveFacts(SCHEMA, [{ ...facts }]) as unknown as Dialect
 }

@@ -16,7 +16,7 @@ const JSON_SCHEMA = { type: 'json_schema', json_schema: { name: 'r', schema: SCH
 
 type Pair = readonly [given: object, without: object]
 
-/** Pairs with and without the parameter, also with reasoning off, because some models only accept the parameter then. */
+/** Requests with and without the parameter, also with reasoning off, because some models accept the parameter only then. */
 const alsoUnreasoned = (given: object): readonly Pair[] =>
   [{}, { reasoning_effort: 'none' }].map(extra => [{ ...extra, ...given }, extra] as const)
 const efforts = (write: (effort: string) => object): readonly Pair[] =>
@@ -38,10 +38,10 @@ const REQUESTS: Readonly<Record<string, readonly Pair[]>> = {
   response_format: [[{ response_format: { type: 'json_object' } }, {}]],
   structured_outputs: [[{ response_format: JSON_SCHEMA }, {}]],
 }
-/** Parameters that may reach models that do not list them: as text in the instructions, or as fields that these refuse. */
+/** Parameters that may reach models that do not list them: as instructions, or in fields that these models refuse. */
 const MAY_BE_MORE: ReadonlySet<string> = new Set(['response_format', 'structured_outputs', 'stop'])
 
-/** The body for an entry's preferred upstream; null for a refused request. */
+/** The body sent to an entry's preferred upstream; null if the request is refused. */
 async function upstreamBody(entry: ModelEntry, extra: object): Promise<string | null> {
   const target = entry.upstreams[0]
   if (target === undefined) throw new Error(`${entry.id} has no upstream`)

@@ -75,7 +75,7 @@ export function expectValidChat(body: JsonObject): void {
   if (body.tools === undefined) expect(body.tool_choice).toBeUndefined()
 }
 
-/** The content of a conversation in format-neutral form: who says what, which tools are called, and their results. */
+/** The meaning of a conversation as format-neutral lines: who says what, which tools are called, and their results. */
 export function meaningOfMessages(body: JsonObject): string[] {
   return (body.messages as JsonObject[]).flatMap(message =>
     blocksOf(message.content).flatMap(block => {
