@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const LINES_MAX = 350
-/** Tests of one gateway may share a long file, because each further file would have to start another. */
+/** Tests that share a gateway may be in one long file, because every further file would have to start another gateway. */
 const TEST_LINES_MAX = 700
 
 const FLOORS: Readonly<Record<string, number>> = {
@@ -37,7 +37,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   generated: 0,
   errors: 0,
 }
-/** Rooms of these floors may use each other. */
+/** Folders on these floors may import each other. */
 const OPEN_FLOORS: ReadonlySet<number> = new Set([0, 8])
 
 /** Each of these trees may import those after it. */

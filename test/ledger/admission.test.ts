@@ -126,7 +126,7 @@ test('serves the calls of a wallet in the order in which they came', async () =>
   await here.admit(first, patient)
   const order: number[] = []
   const queue = Array.from({ length: 6 }, async (_, index) => {
-    // The second in line wants a large hold, and those behind it must not overtake it.
+    // The second call in the queue wants a large hold, which the calls behind it must not overtake.
     const want = index === 1 ? 2n * CALL_MICRO_VND : CALL_MICRO_VND / 4n
     const request = holdRequest(customer, { wantMicroVnd: microVnd(want) })
     await here.admit(request, patient)

@@ -1,4 +1,7 @@
-/** The incremental audit goes on where the last one ended: what it finds, what only a full one finds, when it turns full. */
+/**
+ * The incremental audit continues where the last audit ended: what it finds, what only a full audit finds, and when it becomes
+ * full.
+ */
 
 import { afterAll, expect, test } from 'vitest'
 import { type AuditReport, audit } from '../../src/audit/audit.ts'
@@ -29,7 +32,7 @@ const calls = async (count: number): Promise<void> => {
 const broken = ({ differences }: AuditReport): Record<string, number> =>
   Object.fromEntries(Object.entries(differences).filter(([, count]) => count > 0))
 
-/** Runs statements past the triggers, as a forger with full rights would. */
+/** Runs statements with triggers disabled, as a forger with full rights would. */
 async function forge(...statements: readonly string[]): Promise<void> {
   await sql.begin(async transaction => {
     await transaction.unsafe('set local session_replication_role = replica')
@@ -54,7 +57,7 @@ test('the first audit reads everything, later ones only what is new, with the sa
   expect(next.fullAt).toEqual((await readLastAudit(sql))?.fullAt)
 })
 
-/** Each tampers with the last journal row or with the wallet; its second statement undoes that. */
+/** Selects the last journal row. Each case changes that row or the wallet, and its second statement reverts the change. */
 const LAST = `account_id = ${customer.accountId} and seq = (select max(seq) from usage where account_id = ${customer.accountId})`
 test.each([
   [
@@ -158,7 +161,7 @@ test('audits started at once take turns, while calls go on', async () => {
 
 test('days that end and rows that are retired between two audits change nothing', async () => {
   await goOn()
-  // Ages everything, so that the days the last audit saw as open have ended.
+  // Makes everything 100 days older, so that the days that were open at the last audit have ended.
   await forge(
     `update usage set closed_at = closed_at - interval '100 days', opened_at = opened_at - interval '100 days'`,
     `update usage_daily set day = day - 100`,

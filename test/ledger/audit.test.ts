@@ -31,7 +31,7 @@ test('finds no difference in an honest ledger, and says what it holds', async ()
   expect(report).toMatchObject({ clean: true, wallets: 1, openHolds: 1, calls: 4, uncollectedMicroVnd: 40_000n })
 })
 
-/** Each forgery is made past the triggers, as by a forger with full rights, and rolled back afterwards. */
+/** Each forgery is made with triggers disabled, as a forger with full rights would, and rolled back afterwards. */
 test.each([
   ['balance', 'update wallet set balance_micro_vnd = balance_micro_vnd + 1'],
   ['seq', 'update wallet set seq = seq + 1'],

@@ -42,7 +42,7 @@ async function contents(sql: Sql): Promise<Readonly<Record<string, readonly stri
 }
 
 beforeAll(async () => {
-  // No heartbeat and no sweep while databases are compared.
+  // Heartbeats and sweeps must not change rows while databases are compared.
   ledger = await startLedger(source.url, { limits: { heartbeatMs: 3_600_000, sweepMs: 3_600_000 } })
   customer = await createCustomer(source.sql, 100_000_000n)
   for (let turn = 0; turn < 20; turn++) await call(ledger, customer)
@@ -102,7 +102,7 @@ test('after a restore no hold is freed before its process has replayed its spool
     await before.close()
     await readBackup(target.sql, file)
     await target.sql.unsafe(`update gateway_instance set last_seen = now() - interval '1 day'`)
-    // A process on another host, where the spool of the one above is not.
+    // A process on another host, which cannot read this spool folder.
     const first = await startLedger(target.url, { limits: { restartGraceMs: 0 } })
     const after = await startLedger(target.url, { name: 'charger', spoolDir, limits: kept })
     const rows = (await usageOf(target.sql, person)).map(row => [row.call_id, row.status, row.charged_micro_vnd])

@@ -1,7 +1,7 @@
 /**
  * Accounts could be spread over several databases, because money is divided by account: every unique index of a table with
- * accounts' rows contains the account, and every statement on the path of a call finds its rows by account. The lists below
- * name each table and each statement; a new one fails here until it is listed.
+ * accounts' rows includes the account, and every statement on the path of a call finds its rows by account. The lists below name
+ * every table and statement; a new one fails here until it is listed.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { SETTLE } from '../../src/ledger/settle.ts'
 import { openDatabase } from '../../src/lib/database.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
-/** Tables with rows of accounts, which would live in the account's database. */
+/** Tables with rows of accounts, which would be in the account's own database. */
 const ACCOUNT_TABLES = [
   'account_daily',
   'api_key',
@@ -26,7 +26,9 @@ const ACCOUNT_TABLES = [
   'usage_retired',
   'wallet',
 ]
-/** The directory, shared by all databases, as rows are looked up by something other than the account. No call uses it. */
+/**
+ * The directory that all databases would share, because its rows are found by something other than the account. No call uses it.
+ */
 const DIRECTORY_TABLES = [
   'account',
   'alert',
@@ -52,7 +54,7 @@ const DIRECTORY_TABLES = [
   'webhook',
   'webhook_secret',
 ]
-/** Tables of which each database would have its own, as their rows belong to no account. */
+/** Tables that each database would have for itself, because their rows belong to no account. */
 const LOCAL_TABLES = [
   'alert_scan',
   'attempt_hourly',
@@ -80,10 +82,13 @@ const LOCAL_TABLES = [
   'upstream_out',
   'usage_roll_up',
 ]
-/** Indexes without the account: a key says nothing of its account, so a hint in it or a directory must name the database. */
+/**
+ * Indexes without the account: a key does not say whose it is, so a hint in the key or a directory would have to name the
+ * database.
+ */
 const FOUND_BY_KEY = ['api_key_hash', 'api_key_replaced_hash']
 
-/** Statements on the path of a call or of a payment, or for one account at a time. */
+/** Statements for a call, for a payment, or for one account at a time. */
 const HOT = [
   'hold.ts HOLD',
   'hold.ts HOLD_WITHIN_LIMITS',
@@ -100,8 +105,8 @@ const HOT = [
   'replay.ts PROVEN',
 ]
 /**
- * Accesses that look for the call rather than the account, on purpose: they notice a settlement that names another account
- * than the call's hold or row does, as far as both accounts live in one database.
+ * Accesses that deliberately look for the call rather than the account: they notice a settlement that names a different account
+ * than the call's hold or row, provided that both accounts are in one database.
  */
 const BY_CALL: Readonly<Record<string, readonly string[]>> = {
   'settle.ts SETTLE': [
@@ -109,9 +114,9 @@ const BY_CALL: Readonly<Record<string, readonly string[]>> = {
     'Index Only Scan on usage (call_id = requests.call_id)  (account_id <> requests.account_id)',
   ],
 }
-/** Statements that find their rows by key, see `FOUND_BY_KEY`. */
+/** Statements that find their rows by API key; see `FOUND_BY_KEY`. */
 const BY_KEY = ['../accounts/find-key.ts FIND']
-/** Statements for a process or for all accounts: each database would be asked, and no call waits for them. */
+/** Statements for a process or for all accounts: every database would have to run them, and no call waits for them. */
 const BACKGROUND = [
   'day-totals.ts NEXT',
   'day-totals.ts ENTRY_DAYS',
@@ -135,7 +140,7 @@ const FILES = [
 ]
 
 const database = await createTestDatabase()
-// Plans as the ledger makes them: look-ups by index only, planned once for every size of batch.
+// Plans statements as the ledger does: with index lookups only, and one plan for every size of batch.
 const sql = openDatabase({
   url: database.url,
   name: 'plans',
@@ -147,7 +152,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Statements that are composed of parts. */
+/** Statements that are assembled from parts. */
 const MADE: Readonly<Record<string, string>> = {
   'hold.ts HOLD': HOLD,
   'hold.ts HOLD_WITHIN_LIMITS': HOLD_WITHIN_LIMITS,
@@ -155,10 +160,10 @@ const MADE: Readonly<Record<string, string>> = {
   'settle.ts SETTLE': SETTLE,
 }
 
-/** The parts, which are no statements themselves. */
+/** The parts, which are not complete statements. */
 const PARTS = ['hold.ts KNOWN', 'hold.ts GRANTED']
 
-/** Statements of the files above that name a table with accounts' rows, as `file CONSTANT`. */
+/** The statements in the files above that name a table with accounts' rows, by `file CONSTANT`. */
 function statements(): Map<string, string> {
   const found = new Map(Object.entries(MADE))
   const names = new RegExp(`\\b(from|join|into|update)\\s+(${ACCOUNT_TABLES.join('|')})\\b`)
@@ -182,7 +187,7 @@ function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 }
 
-/** The accesses to accounts' rows that go neither by account nor, where that is allowed, by key. */
+/** The accesses to accounts' rows that use neither the account nor, where that is allowed, the key. */
 async function strayAccesses(statement: string): Promise<string[]> {
   const [row] = await sql.unsafe(`explain (generic_plan, format json) ${statement}`)
   const [{ Plan: plan }] = (row as Record<string, unknown>)['QUERY PLAN'] as [{ Plan: PlanNode }]

@@ -1,10 +1,10 @@
-/** Calls as data; nothing of the test runner, so that child processes can use it. */
+/** Calls as plain data. Imports nothing from the test runner, so that child processes can use it. */
 
 import type { HoldRequest, Settlement } from '../../src/ledger/types.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
 import { microVnd } from '../../src/lib/money.ts'
 
-/** 1.68 VND: 1,000 tokens in, 120 out, at 1,500 VND a million. */
+/** 1.68 VND: 1,000 input and 120 output tokens at 1,500 VND per million. */
 export const CALL_MICRO_VND = microVnd(1_680_000n)
 
 export function holdRequest(

@@ -1,4 +1,7 @@
-/** A gateway process to be killed: it places 60 holds and settles 40, which the parent keeps from reaching the database. */
+/**
+ * A gateway process that its parent kills. It places 60 holds and settles 40 of them, but the parent keeps the settlements from
+ * reaching the database.
+ */
 
 import { createLedger } from '../../src/ledger/ledger.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'

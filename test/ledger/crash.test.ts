@@ -33,7 +33,7 @@ function newFolder(): string {
   return folder
 }
 
-/** Runs a process that holds 60 calls and settles 40, and kills it before any of the 40 has reached the database. */
+/** Runs a process that holds 60 calls and settles 40 of them, and kills it before any settlement has reached the database. */
 async function runAndKill(customer: Customer, name: string, spoolDir: string): Promise<string[]> {
   const child = fork(new URL('./crash-child.ts', import.meta.url), [
     database.url,
@@ -57,12 +57,12 @@ async function runAndKill(customer: Customer, name: string, spoolDir: string): P
 test('calls that a killed process had finished are charged once by its successor, and the others freed uncharged', async () => {
   const customer = await createCustomer(database.sql, 1_000n * CALL_MICRO_VND)
   const spoolDir = newFolder()
-  // The child's settlements wait for this transaction's lock, so that the child dies with all of them under way.
+  // The child's settlements wait for this transaction's lock, so all of them are under way when it dies.
   let calls: string[] = []
   await database.sql.begin(async transaction => {
     await transaction.unsafe('lock table usage in access exclusive mode')
     calls = await runAndKill(customer, 'killed', spoolDir)
-    // Ends the statements that the dead process had sent, so that only the spool knows of the 40.
+    // Terminates the dead process's database sessions, so that only the spool knows of the 40 calls.
     await transaction.unsafe(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
       where datname = current_database() and application_name = 'gateway settles'`)
   })
@@ -76,7 +76,7 @@ test('calls that a killed process had finished are charged once by its successor
   expect(interrupted.map(row => row.call_id).sort()).toEqual(calls.slice(40).sort())
   expect(interrupted.every(row => row.charged_micro_vnd === '0')).toBe(true)
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 960n * CALL_MICRO_VND, held: 0n })
-  // A late settlement finds the row of its swept call: the call stays uncharged and has one row.
+  // A late settlement finds the row that the sweep wrote: the call stays uncharged and has one row.
   const late = await successor.settle(settlement(customer, { callId: calls[50]! }))
   expect(late).toMatchObject({ outcome: 'settled', chargedMicroVnd: 0n })
   await successor.close()
@@ -89,7 +89,7 @@ test('a sibling settles the spool of a process that died beside it, and then fre
   await database.sql.begin(async transaction => {
     await transaction.unsafe('lock table usage in access exclusive mode')
     await runAndKill(customer, 'dead/1', spoolDir)
-    // Ends the statements that the dead process had sent, so that only the spool knows of its 40 calls.
+    // Terminates the dead process's database sessions, so that only the spool knows of its 40 calls.
     await transaction.unsafe(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
       where datname = current_database() and application_name = 'gateway settles' and state <> 'idle'`)
   })
@@ -102,7 +102,7 @@ test('a sibling settles the spool of a process that died beside it, and then fre
     [200, 40],
     [599, 20],
   ])
-  // The next process of this name finds nothing to do.
+  // The next process with this name has nothing left to do.
   const successor = await startLedger(database.url, { name: 'dead/1', spoolDir })
   expect(successor.events).toEqual([])
   await Promise.all([sibling.close(), successor.close()])
@@ -132,7 +132,7 @@ test('processes take turns at the sweep: more of them do not sweep more often', 
     )[0] as { runs: number; at: number } | undefined
   const ledgers = await Promise.all(Array.from({ length: 4 }, () => startLedger(database.url, { limits })))
   const before = (await eventually(state, row => row !== undefined))!
-  // The ledgers of other tests are closed, so that all sweeps from here on are by these four.
+  // The ledgers of other tests are closed, so only these four sweep from here on.
   const after = (await eventually(state, row => row!.runs >= before.runs + 5))!
   expect(after.runs - before.runs).toBeLessThanOrEqual(Math.floor((after.at - before.at) / 0.1 + 1e-3))
   await Promise.all(ledgers.map(ledger => ledger.close()))
@@ -182,7 +182,7 @@ test('a process frees its holds that no call owns, without a second row for a ca
   const finished = settlement(customer)
   await ledger.settle(finished)
   const unknown = uuidv7()
-  // Holds as a statement leaves them that Postgres carried out after the process had given up on it.
+  // Inserts holds as left by a statement that Postgres ran after the process had given up on it.
   for (const callId of [unknown, finished.callId]) {
     await database.sql.unsafe(
       `with w as (update wallet set held_micro_vnd = held_micro_vnd + 5 where account_id = ${customer.accountId})
@@ -214,7 +214,7 @@ test('a process whose old holds come back with a restore first repeats its charg
       `create table ${saved} as select * from ${table} where account_id = ${customer.accountId}`,
     )
   await ledger.settle(settlement(customer, { callId: request.callId }))
-  // Takes the database back a few seconds in one transaction, like a restore that connected processes do not notice.
+  // Sets the database back by a few seconds in one transaction, like a restore that connected processes do not notice.
   await database.sql.begin(async transaction => {
     await transaction.unsafe('set local session_replication_role = replica')
     for (const [table, saved] of tables) {
@@ -297,7 +297,7 @@ test('a hold placed after its process was declared dead by mistake is not freed,
   const ownerOf = async () =>
     (await database.sql.unsafe('select instance_id from hold where call_id = $1::text::uuid', [request.callId]))[0]
   await eventually(ownerOf, owner => owner !== undefined && owner.instance_id !== ended?.instance_id)
-  // Moves the hold back to the ended registration, as a statement that was already under way would have.
+  // Moves the hold back to the ended registration, as a statement that was already under way would.
   await database.sql.unsafe(`update hold set instance_id = ${ended?.instance_id} where call_id = '${request.callId}'`)
   await eventually(ownerOf, owner => owner !== undefined && owner.instance_id !== ended?.instance_id)
   const settled = { outcome: 'settled', chargedMicroVnd: CALL_MICRO_VND }
@@ -312,7 +312,7 @@ test('the spool survives a line that a crash cut off, and contains no prompt, no
   const requests = [holdRequest(customer), holdRequest(customer)]
   for (const request of requests) await earlier.admit(request, patient)
   await earlier.close()
-  // Lines as a version without checksums wrote them.
+  // Lines in the format of a version without checksums.
   const [whole, cut] = requests.map(({ callId }) => {
     const line = settlement(customer, { callId })
     return JSON.stringify({ ...line, costMicroVnd: String(line.costMicroVnd) })

@@ -1,4 +1,4 @@
-/** Damages spools as a failing disk, a careless copy or a power cut would. */
+/** Damages spool files as a failing disk, a careless copy or a power cut would. */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import type { Random } from '../support/random.ts'
 
 type Damage = (content: Buffer, random: Random) => Buffer
 
-/** Swaps, doubles or drops whole lines. */
+/** Builds a damage from a function that swaps, doubles or drops whole lines. */
 function ofLines(change: (lines: string[], index: number, random: Random) => void): Damage {
   return (content, random) => {
     const lines = content.toString('latin1').split('\n').filter(Boolean)
@@ -19,7 +19,7 @@ const garbage = (length: number, random: Random): Buffer => Buffer.from(Array.fr
 const inserted = (content: Buffer, offset: number, what: Buffer): Buffer =>
   Buffer.concat([content.subarray(0, offset), what, content.subarray(offset)])
 
-/** Each function takes a file's content and returns it damaged; `others` are whole lines of other spools. */
+/** Functions that take a file's content and return it damaged; `others` are intact lines of other spools. */
 function damages(others: readonly string[]): readonly Damage[] {
   return [
     function flipsBits(content, random) {
@@ -70,7 +70,7 @@ function damages(others: readonly string[]): readonly Damage[] {
   ]
 }
 
-/** Damages files of a folder one to three times, each time a random one. */
+/** Damages random files of a folder, one to three times. */
 export function damageSpool(folder: string, { random, others }: { random: Random; others: readonly string[] }): void {
   const all = damages(others)
   const files = readdirSync(folder).filter(name => name.endsWith('.jsonl'))

@@ -43,7 +43,7 @@ test('a hold grows to what is wanted while the wallet has the money, and is give
   const callId = await held(here, customer)
   expect(await grow(here, customer, callId, 4n * CALL_MICRO_VND)).toEqual({ heldMicroVnd: 4n * CALL_MICRO_VND })
   expect((await walletOf(database.sql, customer)).held).toBe(4n * CALL_MICRO_VND)
-  // A request for less than the hold has changes nothing.
+  // Asking for less than is already held changes nothing.
   expect(await grow(there, customer, callId, 1n)).toEqual({ heldMicroVnd: 4n * CALL_MICRO_VND })
   await here.settle(settlement(customer, { callId }))
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 9n * CALL_MICRO_VND, held: 0n })
@@ -59,7 +59,7 @@ test('calls that race for the rest of the money share it, and none gets more tha
   expect(amounts.reduce((sum, amount) => sum + amount, 0n)).toBe(10n * CALL_MICRO_VND)
   expect(Math.max(...amounts.map(Number))).toBe(Number(5n * CALL_MICRO_VND))
   expect((await walletOf(database.sql, customer)).held).toBe(10n * CALL_MICRO_VND)
-  // The money that one call gives back goes to the next call that asks.
+  // The money that one call gives back goes to the next call that asks for some.
   await here.settle(settlement(customer, { callId: calls[0] as string, costMicroVnd: microVnd(0n), status: 500 }))
   expect(await grow(here, customer, calls[2] as string, 20n * CALL_MICRO_VND)).toEqual({
     heldMicroVnd: 10n * CALL_MICRO_VND - (amounts[1] as bigint),
@@ -91,7 +91,7 @@ test('after a race of extensions, holds and settlements for one wallet, no held 
     const answer = await ledger.admit(request, patient)
     if (answer.outcome !== 'admitted') return
     for (let step = 2n; step < 6n; step++) await grow(ledger, customer, request.callId, step * (CALL_MICRO_VND / 2n))
-    // The last extension is still under way when the call is settled.
+    // The call is settled while its last extension is still under way.
     const late = grow(ledger, customer, request.callId, 9n * CALL_MICRO_VND)
     await ledger.settle(settlement(customer, { callId: request.callId }))
     await late

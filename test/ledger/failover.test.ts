@@ -33,7 +33,8 @@ test('after a failover that lost settlements the spool brings them back, once ea
   const name = new URL(primary.url).pathname.slice(1)
   const elsewhere = (database: string): string => primary.url.replace(/\/[^/]*$/, `/${database}`)
   const admin = openDatabase({ url: elsewhere('gateway'), name: 'test admin', connectionsMax: 1 })
-  // A copy without the last settlement, as an asynchronous standby would be; copying needs an unused database.
+  // A copy without the last settlement, as a lagging asynchronous standby would be. Postgres copies a database only while nobody
+  // uses it.
   await primary.sql.end({ timeout: 1 })
   await admin.unsafe(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`)
   await admin.unsafe(`create database ${name}_standby template ${name}`)

@@ -74,7 +74,7 @@ test('close turns waiting calls away and leaves no hold behind', async () => {
     waiters => waiters === 1,
   )
   await Promise.all([expect(waiting).rejects.toMatchObject({ code: 'draining' }), ledger.close()])
-  // The first call never settled: the next process frees its hold.
+  // The first call was never settled; the next process frees its hold.
   const next = await startLedger(database.url)
   expect(await walletOf(database.sql, customer)).toEqual({ balance: CALL_MICRO_VND, held: 0n })
   await next.close()

@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** The id of a process that never ends. */
+/** The registration of a process that stays alive. */
 const LIVING = '0'
 /** For a longer run: ROUNDS=100000 SEED=7 npx vitest run test/ledger/model.test.ts. A failure names its seed and round. */
 const ROUNDS = Number(process.env.ROUNDS || 1_000)
@@ -31,7 +31,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
   const random = seededRandom(seed)
   const model = new Model()
   const customers: Customer[] = []
-  /** Customers with the keys that were revoked. */
+  /** Customers whose key was revoked. */
   const retired: Customer[] = []
   const credits: { accountId: number; amountMicroVnd: MicroVnd; reference: string }[] = []
   for (let index = 0; index < 5; index++) {
@@ -65,7 +65,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
       const whose = retired.length > 0 && random(30) === 0 ? retired : customers
       const customer = whose[random(whose.length)]!
       const want = BigInt(1 + random(5_000_000))
-      // Every second call can use a larger hold.
+      // Half of the requests accept a larger hold than they need.
       const wantMax = random(2) === 0 ? want : want + BigInt(random(5_000_000))
       const fresh = { account: customer.accountId, key: customer.keyId, call: uuidv7(), want, wantMax }
       const again = random(8) === 0 ? open.splice(random(open.length), 1)[0] : undefined
@@ -171,7 +171,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     credits.push(request)
   }
 
-  /** Repeats an earlier credit's reference, once with the same amount and once with another. */
+  /** Repeats an earlier credit's reference, once with the same amount and once with a different one. */
   async function creditAgainRound(): Promise<void> {
     const earlier = credits[random(credits.length)]
     if (earlier === undefined) return
@@ -181,7 +181,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     await expect(credit(database.sql, other)).rejects.toThrow('another amount')
   }
 
-  /** Deducts money, which works up to the balance, whatever part of it is held. */
+  /** Deducts money, which works up to the whole balance even while some of it is held. */
   async function adjustRound(): Promise<void> {
     const { accountId } = customers[random(customers.length)]!
     const amount = BigInt(1 + random(10_000_000))
@@ -207,7 +207,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     model.release(holds.map(([call]) => call))
   }
 
-  /** A process dies with some holds, while some of its calls are still open in others. */
+  /** A process with some holds dies, while other processes still serve some of these calls. */
   async function sweepRound(): Promise<void> {
     const holds = someHolds().slice(0, 400)
     const [dead] = await database.sql.unsafe(
@@ -234,7 +234,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     )
   }
 
-  /** Revokes a key and gives its owner another. */
+  /** Revokes a key and gives its owner a new one. */
   async function revokeRound(): Promise<void> {
     const index = random(customers.length)
     const customer = customers[index]!

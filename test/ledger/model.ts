@@ -1,4 +1,4 @@
-/** The ledger as plain arithmetic: what every statement must answer, in few enough lines to read in one sitting. */
+/** The ledger as plain arithmetic: what every statement must return, in few enough lines to read in one sitting. */
 
 export interface ModelHold {
   readonly account: number
@@ -32,7 +32,10 @@ export class Model {
   readonly holds = new Map<string, { account: number; key: number; amount: bigint }>()
   readonly usage = new Map<string, { charged: bigint; after: bigint }>()
 
-  /** For each request: refused, or the amount held (null: none), and the balance and free money before (null: held already). */
+  /**
+   * For each request: `refused`, or the amount held (null if none), and the balance and free money before (null if the call had a
+   * hold).
+   */
   place(requests: readonly ModelHold[]): ('refused' | Record<'held' | 'balance' | 'free', bigint | null>)[] {
     const before = new Map([...this.wallets].map(([account, wallet]) => [account, { ...wallet }]))
     const sums = new Map<number, bigint>()
@@ -54,7 +57,7 @@ export class Model {
     })
   }
 
-  /** For each request the new amount of its hold (null: no such hold), and the wallet's free money after all requests. */
+  /** For each request: the new amount of its hold (null if it has none), and the wallet's free money after all requests. */
   extend(requests: readonly ModelExtension[]): { held: bigint | null; free: bigint }[] {
     const held = requests.map(({ account, call, want }) => {
       const hold = this.holds.get(call)
@@ -71,7 +74,7 @@ export class Model {
     })
   }
 
-  /** Null if any of the calls was settled before: then nothing changes. */
+  /** Settles all calls; if one was settled before, changes nothing and returns null. */
   settle(calls: readonly ModelSettlement[]): { charged: bigint; after: bigint }[] | null {
     if (calls.some(({ call }) => this.usage.has(call))) return null
     for (const { call, account } of calls) {
@@ -89,7 +92,7 @@ export class Model {
     })
   }
 
-  /** Gives holds back without a usage row. */
+  /** Releases holds without a usage row. */
   release(calls: readonly string[]): void {
     for (const call of calls) {
       const hold = this.holds.get(call)

@@ -1,4 +1,4 @@
-/** Operators' view of all customers' calls: rolled up once, found by every filter and page size, refunded once. */
+/** Operators' view of all customers' calls: rolled up once, found with every filter and page size, and refunded once. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCsv } from '../../codegen/diff/csv.ts'
@@ -31,7 +31,7 @@ const customers: Customer[] = []
 const HOUR_MS = 3_600_000
 const now = Date.now()
 const CALLS = 300
-/** The last ten calls are too young to be rolled up. */
+/** So long ago that the last ten calls are not rolled up yet. */
 const LAG_SECONDS = 57 * 60
 
 const attempt = (change: Partial<SettledAttempt> = {}): SettledAttempt => ({
@@ -43,7 +43,7 @@ const attempt = (change: Partial<SettledAttempt> = {}): SettledAttempt => ({
   ...change,
 })
 
-/** Every tenth call failed over, every 50th failed for good, one is slow, and every 7th requested an alias. */
+/** The nth call: every tenth fails over, every 50th fails, one is slow, and every 7th requests an alias. */
 function nth(n: number): Partial<Settlement> {
   const isFailed = n % 50 === 0
   const down = attempt({ endedMs: 400, outcome: 'upstream_failed', status: 503 })
@@ -65,7 +65,7 @@ function nth(n: number): Partial<Settlement> {
 beforeAll(async () => {
   ledger = await startLedger(database.url)
   for (let n = 0; n < 3; n++) customers.push(await createCustomer(sql, 1_000n * CALL_MICRO_VND))
-  // Postgres stamps rows with its own clock; this moves them to the times in their call ids.
+  // Postgres stamps rows with its own clock; the update below moves them to the times in their call ids.
   for (let n = 1; n <= CALLS; n++) await ledger.settle(settlement(customers[n % 3] as Customer, nth(n)))
   await sql.begin(async transaction => {
     await transaction.unsafe('set local session_replication_role = replica')

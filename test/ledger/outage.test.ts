@@ -22,7 +22,7 @@ import {
   walletOf,
 } from './world.ts'
 
-/** A server of its own, because these tests stop it. */
+/** A separate server, because these tests stop it. */
 const folder = mkdtempSync(join(tmpdir(), 'gateway-outage-'))
 const start = (): Promise<EmbeddedPostgres> => startEmbeddedPostgres({ dataDir: folder, durable: false })
 let server: EmbeddedPostgres
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await migrate(sql)
   customer = await createCustomer(sql, 10_000n * CALL_MICRO_VND)
   const limits = {
-    // A busy machine may need long for the calls before the fault.
+    // A busy machine may need some time for the calls before the fault.
     holdRetryMs: 2_000,
     statementTimeoutMs: 1_000,
     heartbeatMs: 50,
@@ -59,7 +59,7 @@ function postmaster(): number {
   return Number(readFileSync(join(folder, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
 }
 
-/** The postmaster and every process that it started. */
+/** The process ids of the postmaster and of its children. */
 function processes(): number[] {
   const parent = postmaster()
   const children = readdirSync('/proc').filter(name => /^\d+$/.test(name) && parentOf(name) === parent)
@@ -112,7 +112,7 @@ async function expectRecovered(calls: number): Promise<void> {
   await expectCleanAudit(sql)
 }
 
-/** Finishes twenty calls during the fault that were admitted before it. */
+/** Admits twenty calls, causes the fault, and settles them while it lasts. */
 async function finishDuring(fault: () => Promise<void>): Promise<void> {
   const requests = Array.from({ length: 20 }, () => holdRequest(customer))
   await Promise.all(requests.map(request => ledger.admit(request, patient)))

@@ -1,6 +1,7 @@
 /**
- * While replicas are replaced, those of the previous version run their statements on the new schema. So migrations only
- * add, with defaults, and drop what is unused a version later. A statement may be removed here when nobody runs its version.
+ * While replicas are replaced, those of the previous version run their statements on the new schema. So migrations only add, with
+ * defaults, and drop something only a version after its last use. A statement may be removed from here when nobody runs its
+ * version.
  */
 
 import { readFileSync } from 'node:fs'

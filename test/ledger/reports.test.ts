@@ -28,9 +28,9 @@ let customer: Customer
 let stranger: Customer
 
 /**
- * 1,000 calls over the last 40 days, 25 a day, 20 of them in its first hour: every tenth by key 2, every 50th an error,
- * every 7th of another model, every 20th tagged, and the last one by key 3. One statement writes the rows that the ledger
- * would. Those of the last ten days are not rolled up yet.
+ * 1,000 calls over the last 40 days: 25 a day, 20 of them in the day's first hour. Every tenth is made with key 2, every 50th is
+ * an error, every 7th uses another model, every 20th is tagged, and the last one is made with key 3. One statement writes the
+ * rows as the ledger would. The last ten days are not rolled up yet.
  */
 beforeAll(async () => {
   customer = await createCustomer(sql, 1_000_000_000_000n)
@@ -363,7 +363,7 @@ describe('the export', () => {
     ['\t=1', `'\t=1`],
     ['a\r\nb', '"a\r\nb"'],
     ['=HYPERLINK("x")', `"'=HYPERLINK(""x"")"`],
-    // Spreadsheets that split cells at semicolons or tabs make the second half a cell of its own.
+    // Spreadsheets that split cells at semicolons or tabs would read the second half as a formula.
     ['a;=1', `a;'=1`],
     ['a; "+1', `"a;' ""+1"`],
     ['a\t@x', `a\t'@x`],
@@ -441,7 +441,7 @@ test('business figures are the same before and after days are summed up, however
   expect(await sumDays(sql, { daysMax: 10 })).toEqual({ days: 10, upstreamDays: 10 })
   expect(await figures()).toEqual(before)
   const turns = await Promise.all([sumDays(sql), sumDays(sql), sumDays(sql)])
-  // All past days that were not summed yet.
+  // Together, these are all the past days that were not summed yet.
   expect(turns.reduce((sum, { days }) => sum + days, 0)).toBe(29)
   expect(turns.reduce((sum, { upstreamDays }) => sum + upstreamDays, 0)).toBe(29)
   expect(await figures()).toEqual(before)

@@ -26,7 +26,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Makes the calls up to `seq` older by `days`, past the triggers. */
+/** Makes the calls up to `seq` older by `days`, with triggers disabled. */
 async function age({ accountId }: Customer, seq: number, days: number): Promise<void> {
   await sql.begin(async transaction => {
     await transaction.unsafe('set local session_replication_role = replica')
@@ -39,7 +39,10 @@ async function age({ accountId }: Customer, seq: number, days: number): Promise<
   })
 }
 
-/** Credits at seq 1, 2, 7 and 11, calls at 3 to 6, 8 to 10 and 12 to 14: in the later rounds one call finds no money. */
+/**
+ * A customer with credits at seq 1, 2, 7 and 11, and calls at 3 to 6, 8 to 10 and 12 to 14: in each later round, one call is
+ * refused for lack of money.
+ */
 async function history(): Promise<Customer> {
   const customer = await createCustomer(sql, CALL_MICRO_VND)
   for (let turn = 0; turn < 3; turn++) {

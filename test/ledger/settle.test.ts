@@ -188,7 +188,7 @@ test.each([
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 10_000_000_000n, held: CALL_MICRO_VND })
   expect(await walletOf(database.sql, other)).toEqual({ balance: 10_000_000_000n, held: 0n })
   expect([...(await usageOf(database.sql, customer)), ...(await usageOf(database.sql, other))]).toEqual([])
-  // The hold is still there, so the correct settlement succeeds.
+  // The hold still exists, so the correct settlement succeeds.
   await there.settle(settlement(customer, { callId: request.callId }))
   expect((await walletOf(database.sql, customer)).balance).toBe(10_000_000_000n - CALL_MICRO_VND)
 })
@@ -320,7 +320,7 @@ test('a settlement that Postgres refuses is set aside loudly, and the rest of it
   const answers = await Promise.all([
     here.settle(settlement(customer)),
     here.settle(settlement(nobody)),
-    // An endpoint that passes the check but does not fit the column.
+    // This endpoint passes the check but does not fit the column.
     here.settle(settlement(customer, { endpoint: 40_000 as 1 })),
     here.settle(settlement(customer)),
   ])
@@ -386,14 +386,14 @@ test('a row names the catalogue that admitted the call, also when another proces
   const [first, second] = [settlement(customer), settlement(customer)]
   await Promise.all([old.settle(first), fresh.settle(second)])
   expect(await Promise.all([first, second].map(({ callId }) => catalogueOf(callId)))).toEqual(['digest-1', 'digest-2'])
-  // As after a failover that lost the row: only the spool knows which catalogue admitted the call.
+  // As after a failover that lost the usage row: only the spool knows which catalogue admitted the call.
   const id = uuidv7()
   const line = writeSettlement({ ...settlement(customer), catalogueId: 1 }, id).trimEnd()
   const spooled = readLine(Buffer.from(line), id)
   if (spooled.kind !== 'settlement') throw new Error('the line was not read as a settlement')
   expect(spooled.settlement.catalogueId).toBe(1)
   await Promise.all([old.close(), fresh.close()])
-  // The same catalogue keeps its number across restarts.
+  // A catalogue keeps its number across restarts.
   await (await startLedger(database.url, { catalogueDigest: 'digest-1' })).close()
   expect(await database.sql.unsafe('select count(*)::integer as count from catalogue')).toEqual([{ count: 2 }])
 })

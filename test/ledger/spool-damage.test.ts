@@ -1,6 +1,6 @@
 /**
- * Spools damaged at random. `make fuzz-spools` tries 10,000; `make fuzz-spools SPOOLS=100000 SEED=7` tries more, and the
- * same ones each time.
+ * Spools damaged at random. `make fuzz-spools` tries 10,000; `make fuzz-spools SPOOLS=100000 SEED=7` tries more, and the same
+ * ones every time.
  */
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ import {
 
 const SPOOLS = Number(process.env.SPOOLS ?? 400)
 const STARTS = Math.ceil(SPOOLS / 40)
-/** Generous, for a busy machine; not how long the tests should take. */
+/** Long enough for a busy machine; the tests should take far less. */
 const TIMEOUT = { timeout: 180_000 + SPOOLS * 100 }
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000_007)
 
@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const OPENED_MS = Date.now() - 1_000
 
-/** Returns the same ids for the same seed. */
+/** An id that depends on the seed only. */
 function randomId(random: Random): string {
   const hex = Array.from({ length: 32 }, () => random(16).toString(16)).join('')
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
@@ -59,7 +59,7 @@ function randomId(random: Random): string {
 const FILES = 3
 const LINES = 6
 
-/** Writes spool files of settlements, some marked as done, as a killed process leaves them; returns the settlements. */
+/** Writes spool files as a killed process leaves them, with some settlements marked as done. Returns all the settlements. */
 function writeSpool(path: string, { random, id, of }: { random: Random; id: string; of: Customer }): Settlement[] {
   mkdirSync(path, { recursive: true })
   const settlements: Settlement[] = []
@@ -89,7 +89,7 @@ function linesOf(path: string): string[] {
     .filter(Boolean)
 }
 
-/** The line as versions without checksums wrote it. */
+/** The line in the format of versions without checksums. */
 const withoutChecksum = (line: string): string => line.replace(/,"crc":"[^"]+"/, '')
 const asLine = (one: Settlement): string => Buffer.from(writeSettlement(one, databaseId)).toString('latin1').trimEnd()
 
@@ -100,7 +100,7 @@ function expected(path: string, settlements: readonly Settlement[]): { owed: str
   const good = new Set([...settlements.map(asLine), writeHeader(databaseId).trimEnd()])
   const done = new Set<string>()
   for (const { callId } of settlements) {
-    // The second line is that of an earlier version, without a checksum.
+    // The second form is that of an earlier version, without a checksum.
     for (const line of [writeDone(callId, databaseId).trimEnd(), `{"done":"${callId}"}`]) {
       good.add(line)
       if (present.has(line)) done.add(callId)
@@ -113,7 +113,7 @@ function expected(path: string, settlements: readonly Settlement[]): { owed: str
   return { owed, bad: lines.filter(line => !good.has(line) && !DONE_OF_EARLIER_VERSION.test(line)).length }
 }
 
-/** Good whatever call it names, because that call's settlement may have been in a file that is gone. */
+/** Never counts as bad, whichever call it names, because that call's settlement may have been in a file that is gone. */
 const DONE_OF_EARLIER_VERSION = /^\{"done":"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"\}$/
 
 const otherId = '01900000-0000-7000-8000-00000000abcd'
@@ -228,7 +228,7 @@ test('a line without a checksum is settled if the call’s hold agrees, and set 
   const rows =
     await database.sql`select call_id, status from usage where call_id in ${database.sql(calls.map(one => one.callId))}`
   expect(new Map(rows.map(row => [row.call_id, row.status]))).toEqual(
-    // The call whose line cannot be trusted is freed uncharged, like an interrupted one.
+    // The hold of the call whose line cannot be trusted is freed and the call uncharged, as if it had been interrupted.
     new Map([
       [agrees!.callId, 200],
       [changed!.callId, 599],

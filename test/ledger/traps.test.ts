@@ -19,7 +19,7 @@ import {
 } from './world.ts'
 
 const database = await createTestDatabase()
-/** The session settings with which the ledger connects. */
+/** The session settings that the ledger uses for its connections. */
 const SESSION = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
@@ -63,7 +63,7 @@ test('T1: holds and settlements that race for one wallet never fail a CHECK beca
       const rows = Array.from({ length: 1 + (round % 7) }, () => holdRow(customer))
       const answers = await placeHolds(pool, rows, '1')
       const held = rows.filter((_, index) => holdsMoney(answers[index]))
-      // Half of the calls cost more than their hold, so that for a while more is held than the balance.
+      // Half of the calls cost more than their hold, so holds exceed the balance for a while.
       const costs = held.map(({ callId }, index) =>
         settlement(customer, {
           callId,
@@ -77,7 +77,7 @@ test('T1: holds and settlements that race for one wallet never fail a CHECK beca
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 0n, held: 0n })
 })
 
-/** Fills the tables: for every ten usage rows one wallet with a key, a hold and a daily sum. */
+/** Fills the tables: for every ten usage rows, one wallet with a key, a hold and a daily sum. */
 const FILL = `
 with w as (insert into wallet (account_id) select n from generate_series(1, $1::text::integer / 10) n returning account_id),
 k as (insert into api_key (account_id, key_hash, pepper_id)

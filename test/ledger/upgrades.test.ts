@@ -23,7 +23,7 @@ interface Statement {
   readonly parameters: readonly string[]
 }
 
-/** Makes calls as a gateway of that version would, one after another, until it is stopped. */
+/** Makes one call after another, as a gateway of that version would, until it is stopped. */
 function serveAsBefore(sql: Sql, version: string) {
   const statements = JSON.parse(readFileSync(new URL(`${version}-statements.json`, FOLDER), 'utf8')) as Record<
     'hold' | 'settle',
@@ -71,7 +71,7 @@ function serveAsBefore(sql: Sql, version: string) {
   }
 }
 
-/** How many sessions wait for an exclusive lock on a table of this database. */
+/** Counts the sessions that wait for an exclusive lock on a table of this database. */
 const WAITING = `select count(*)::integer as count from pg_locks join pg_database d on d.oid = pg_locks.database
   where d.datname = current_database() and locktype = 'relation' and not granted and mode = 'AccessExclusiveLock'`
 
@@ -88,7 +88,7 @@ test.each(VERSIONS)(
       const old = serveAsBefore(before, version)
       await old.served(3)
 
-      // Nobody can alter the table until the reader is done.
+      // No migration can alter the table until the reader is done.
       await reader.unsafe('begin')
       await reader.unsafe('select count(*) from usage')
       let isMigrated = false
@@ -136,21 +136,21 @@ test.each(VERSIONS)(
 )
 
 /**
- * Tables that a migration reads or writes from end to end while calls wait for it. Do not list further migrations of tables
- * that grow with accounts or calls: add columns with a constant default or none, constraints as not valid, indexes on new
- * tables only, and let housekeeping fill in rows.
+ * Tables that a migration reads or writes from end to end while calls wait for it. Do not add further tables that grow with
+ * accounts or calls. Instead, add columns with a constant default or none, constraints as not valid, and indexes on new tables
+ * only, and let housekeeping fill in rows.
  */
 const READ_WHOLE: Readonly<Record<string, readonly string[]>> = {
-  // The table only has calls in flight.
+  // The hold table only has rows for calls in flight.
   '0008-hold-price.sql': ['hold'],
-  // These tables have a row per person, key or transfer: a million take a second or two.
+  // These tables have one row per person, key or transfer; a million rows take a second or two.
   '0016-operator-roles.sql': ['account'],
   '0019-payer.sql': ['bank_txn'],
   '0022-change-of-email.sql': ['email_token'],
   '0023-key-limits.sql': ['api_key'],
   '0026-alerts.sql': ['api_key'],
   '0028-playground.sql': ['api_key'],
-  // It creates an index: only people who register wait, and calls go on reading.
+  // This migration creates an index: people who register have to wait, but calls do not.
   '0036-accounts-by-time.sql': ['account'],
   // It creates indexes: only people who register or top up wait, about a second per million rows.
   '0037-desk-indexes.sql': ['account', 'topup_order'],
@@ -173,7 +173,7 @@ test('no migration reads or rewrites a whole table while it blocks calls, except
     for (const name of readdirSync(MIGRATIONS).sort()) {
       if (name.slice(0, 4) <= first) continue
       await database.sql.begin(async transaction => {
-        // The counts may still include those of the transaction before.
+        // The counts may still include those of the previous transaction.
         const scans = async () => new Map((await transaction.unsafe(SCANNED)).map(row => [row.name, row.scans]))
         const before = await scans()
         const files = new Map((await transaction.unsafe(FILES)).map(row => [row.name, row.file]))

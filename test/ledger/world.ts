@@ -1,4 +1,4 @@
-/** Customers, ledgers and calls for the tests of this folder. */
+/** Helpers for the tests of this folder: customers, ledgers and calls. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,7 +54,7 @@ export interface TestLedger extends RunningLedger {
 
 let ledgers = 0
 
-/** A ledger that stands for one process, with its own connections, name and spool. */
+/** A ledger that plays one process, with its own connections, name and spool. */
 export async function startLedger(
   url: string,
   {
@@ -75,7 +75,7 @@ export async function startLedger(
     spoolDir: folder,
     ...(catalogueDigest !== undefined && { catalogueDigest }),
     report,
-    // Generous, as a busy machine may need seconds to start a server process; tests of slowness set shorter ones.
+    // Long, because a busy machine may need seconds to start a server process; tests of slowness set shorter times.
     limits: { settleWaitMs: 20_000, statementTimeoutMs: 30_000, connectTimeoutMs: 30_000, ...limits },
   })
   return Object.assign(Object.create(ledger) as RunningLedger, {
@@ -90,7 +90,7 @@ export async function startLedger(
 
 export const patient = { signal: new AbortController().signal }
 
-/** A whole call: hold, serve, settle. */
+/** A complete call: hold, serve, settle. */
 export async function call(
   ledger: RunningLedger,
   customer: Customer,

@@ -81,10 +81,10 @@ describe('a connection that ends under a transaction', () => {
     await database.sql.unsafe(end, [name])
   }
 
-  /** Fails if the pool has lost a connection, or if one returns the answer to another statement. */
+  /** Fails if the pool has lost a connection, or if a connection returns the answer to another statement. */
   async function expectWholePool(sql: Sql): Promise<void> {
     const ask = (_: unknown, index: number) => sql.unsafe(`select pg_sleep(0.01), ${index}::integer as n`)
-    // Idle connections may have ended, too; the first statement on each finds out.
+    // Idle connections may have ended as well; the first statement on each finds out.
     await Promise.allSettled(Array.from({ length: 4 }, ask))
     const rows = await Promise.all(Array.from({ length: 20 }, ask))
     expect(rows.map(([row]) => row?.n)).toEqual(Array.from({ length: 20 }, (_, index) => index))
@@ -234,7 +234,7 @@ describe('a pool that is ended leaves no connection behind', () => {
     const sql = openDatabase({ url, name: 'ended', connectionsMax: 1, connectTimeoutMs: 600_000 })
     const ask = () => sql.unsafe('select 1').catch(error => error.code)
     async function expectNothingLeft() {
-      // Longer than any pause before a reconnect.
+      // Longer than any pause before reconnecting.
       await new Promise(resolve => setTimeout(resolve, 600))
       // Nobody reads these bytes, but a closed connection answers them with a reset.
       const left = () => {
@@ -270,7 +270,7 @@ describe('a pool that is ended leaves no connection behind', () => {
 
   test('in the pause before it connects again', async () => {
     const { accepted, sql, ask, expectNothingLeft } = await createBadServer('resets')
-    // After these failures the pause before a reconnect is at least a quarter of a second.
+    // After these failures, the pause before reconnecting is at least a quarter of a second.
     for (let turn = 0; turn < 6; turn++) expect(await ask()).toMatch(/ECONNRESET|CONNECTION_CLOSED/)
     const before = accepted()
     const asked = ask()

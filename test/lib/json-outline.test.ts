@@ -19,7 +19,7 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** Whether an outline reads the bytes: an object without long numbers below its top level and without keys to decode. */
+/** Whether an outline can read the bytes: an object without long numbers below its top level and without escaped keys. */
 function isSimple(bytes: Buffer): boolean {
   const scan = new JsonScan(byteText(bytes), { valuesMax: 1e9 })
   try {
@@ -42,7 +42,7 @@ function expectSame(bytes: Buffer): void {
   if (spelledOut(text) !== text) expect(outline.maySpell, text).toBe(true)
 }
 
-/** Pieces of JSON, and of text that is almost JSON. */
+/** Fragments of JSON, and of text that is almost JSON. */
 const PIECES = [
   ...['{', '}', '[', ']', ',', ':', '"', '\\', ' ', '\t', '\n', '\r', '\f', '\u00a0', '\ufeff', '\0', '\x1f', '\x7f'],
   ...['true', 'false', 'null', 'tru', 'nul', 'True', 'NaN', '0', '1', '-', '+', '.', 'e', 'E', '00', '1e5', '-0.0'],

@@ -1,4 +1,4 @@
-/** The scan that counts values and finds members, and the parse in slices, agree with JSON.parse. */
+/** The scan that counts values and finds members, and the parser that works in slices, agree with JSON.parse. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -15,7 +15,7 @@ function countValues(value: JsonValue): number {
   return 1 + Object.values(value).reduce<number>((sum, inner) => sum + countValues(inner as JsonValue), 0)
 }
 
-/** A scan that stops after every few steps. */
+/** Scans the text in batches of this many steps, and returns the finished scan. */
 function scanBySteps(text: ByteText, steps: number): JsonScan {
   const scan = new JsonScan(text, MANY)
   while (!scan.run(steps));

@@ -1,4 +1,4 @@
-/** Reading JSON from outside on runtimes whose JSON.parse mixes up keys with escapes. */
+/** JSON from outside is read correctly even on runtimes whose JSON.parse mixes up keys with escapes. */
 
 import { expect, test } from 'vitest'
 import { encodeText } from '../../src/lib/byte-text.ts'
@@ -11,7 +11,7 @@ async function parseBody(text: string): Promise<JsonValue> {
   return parseScanned(Buffer.from(text), bytes, await scanJson(bytes, { valuesMax: 1_000 }))
 }
 
-/** A text whose keys V8 expects to find again in objects that it parses later. */
+/** After parsing this text, V8 expects its keys in objects that it parses later. */
 const BEFORE = '{"model":"m","inner":[{"a":1,"\\\\u007":1},{"a":1,"\\\\u007":1}],"\\\\u007":1}'
 const AFTER = '{"model":"m","inner":[{"a":1,"\\u0074ypes":1},{"a":1,"\\u0074ypes":2}],"\\u0074ools":[]}'
 const LONG = `,"long":"${'x'.repeat(20_000)}"}`

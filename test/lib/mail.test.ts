@@ -62,7 +62,7 @@ test('an address cannot smuggle a header or a second recipient in', async () => 
   }
 })
 
-/** A server that speaks as much SMTP as one mail needs. */
+/** A server that speaks just enough SMTP to receive an email. */
 async function startSmtp(answerToData: string): Promise<{ port: number; received: string[] }> {
   const received: string[] = []
   const server = createServer((socket: Socket) => {

@@ -1,4 +1,4 @@
-/** Calls in flight per key: at most the limit across all processes, and no database statement for keys far below it. */
+/** Calls in flight per key: never more than the limit across all processes, and no database statement for keys far below it. */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { GatewayError } from '../../src/errors.ts'
@@ -60,7 +60,7 @@ test('several processes together admit at most the limit, whoever asks first, an
     const entered = await Promise.all(all.map(limiter => enter(limiter, keyId, limit, limit)))
     const inFlight = entered.reduce((sum, count) => sum + count, 0)
     expect(inFlight).toBeLessThanOrEqual(limit)
-    // At most the shares that other processes may use without asking stay unused.
+    // At most the shares that other processes may use without asking the database stay unused.
     expect(inFlight).toBeGreaterThanOrEqual(limit - Math.floor(limit / 8))
     all.forEach((limiter, index) => void leave(limiter, keyId, entered[index] as number))
     await expect.poll(() => enter(all[0] as FlightLimiter, keyId, limit, 1)).toBe(1)
@@ -91,10 +91,10 @@ test('random calls in three processes never exceed the limit', async () => {
 
 test('a call that ends while another waits for the database does not give up the place of the waiting one', async () => {
   const [first, second] = limiters(2) as [FlightLimiter, FlightLimiter]
-  // The first call fits the process's own share, the second has to ask, and the first ends before the answer.
+  // The first call fits the process's own share, the second has to ask the database, and the first ends before the answer comes.
   expect(first.take(6, 16)).toBeNull()
   const asking = first.take(6, 16)
-  // Now the question has been sent, and its answer has not come yet.
+  // By now the query has been sent but not answered.
   await new Promise(resolve => setImmediate(resolve))
   first.release(6)
   expect(first.take(6, 16)).toBeNull()

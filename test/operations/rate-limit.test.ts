@@ -1,4 +1,6 @@
-/** The limit per sliding minute, compared with a simple model at times that the test chooses, and on Postgres' own clock. */
+/**
+ * The limit per sliding minute, compared with a simple model on a clock that the test sets, and tested on Postgres' own clock.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
@@ -7,10 +9,10 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { seededRandom } from '../support/random.ts'
 
 let database: TestDatabase
-/** A limiter on the test's clock. */
+/** Uses the test's clock. */
 let limiter: RateLimiter
 let nowMs = Date.parse('2026-11-21T10:00:00Z')
-/** A limiter on Postgres' clock. */
+/** Uses Postgres' clock. */
 let live: RateLimiter
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -44,12 +46,12 @@ async function take(from: RateLimiter, keyId: number, limit: number, calls: numb
   return { granted: calls - waits.length, waitSeconds: waits[0] ?? null }
 }
 
-/** The times of the calls granted in the last `ms` milliseconds. */
+/** The times of the grants in the last `ms` milliseconds. */
 function within(grants: readonly number[], ms: number): number[] {
   return grants.filter(at => at > nowMs - ms)
 }
 
-/** Makes random batches of calls with one key, some at exactly the time that the last refusal named; yields each outcome. */
+/** Makes random batches of calls with one key, some at exactly the time that the last refusal named, and yields each outcome. */
 async function* traffic(keyId: number, limit: number, steps: number) {
   const random = seededRandom(keyId)
   const grants: number[] = []
@@ -116,7 +118,7 @@ test('follows a limit that was changed', async () => {
   expect(await take(limiter, 6, 8, 9)).toEqual({ granted: 5, waitSeconds: 50 })
   limiter.forget()
   nowMs += 10_000
-  // Eight calls count against a limit of two. Three expire in 40 s, the other five in 50 s, which makes room.
+  // Eight calls count, and the limit is now two. Three of them expire in 40 s, but only the other five, in 50 s, make room.
   expect(await take(limiter, 6, 2, 1)).toEqual({ granted: 0, waitSeconds: 50 })
   nowMs += 50_000
   expect(await take(limiter, 6, 2, 3)).toEqual({ granted: 2, waitSeconds: 60 })

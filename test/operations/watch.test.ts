@@ -1,4 +1,4 @@
-/** How the processes of one database notify each other. */
+/** How the processes that share a database notify each other. */
 
 import { afterAll, expect, test } from 'vitest'
 import { watchOperations } from '../../src/operations/watch.ts'

@@ -192,7 +192,7 @@ describe('VietQR', () => {
   })
 })
 
-/** Draws the SVG as a picture with four pixels per module. Understands only the SVG that our drawings use. */
+/** Draws the SVG with four pixels per module. Understands only the kind of SVG that the gateway draws. */
 function rasterise(svg: string): [Uint8ClampedArray, number, number] {
   const size = Number(/viewBox="0 0 (\d+) /.exec(svg)?.[1])
   const width = size * 4
@@ -274,7 +274,7 @@ describe('links to banking apps', () => {
       })
     }
     expect(new Set(apps.map(app => app.id)).size).toBe(apps.length)
-    // In an independent table of banks, the number has the same name as the app of that code.
+    // In an independent table of banks, the bank's number has the same name as the app with that code.
     const names = new Map(Object.values(BanksObject).map(each => [each.bin, each.shortName.replace('OCB Bank', 'OCB')]))
     for (const [bin, code] of Object.entries(banks)) {
       const app = apps.find(({ id }) => id === code)

@@ -132,7 +132,7 @@ describe('SePay', () => {
 })
 
 describe('payOS', () => {
-  /** The example in its documentation, word for word. */
+  /** The example in payOS' documentation, word for word. */
   const payos = provider({ payosChecksumKey: '1a54716c8f0efb2744fb28b6e38b25da7f67a925d98bc1c18bd8faaecadd7675' })
   const body = {
     code: '00',
@@ -194,7 +194,7 @@ describe('payOS', () => {
 })
 
 describe('Casso', () => {
-  /** The example in its documentation. */
+  /** The example in Casso's documentation. */
   const SENT_MS = 1_727_948_258_788
   const checksumKey = 'mgExMrjj4i7a1p8Cs6LmFbpCd8lbw4sSX4LZXPag7TKazeIogtR90tvWYTkwQbvs'
   const signature =

@@ -126,7 +126,7 @@ describe('a transfer with an order’s code', () => {
     const second = await receive(payments, given())
     expect(second).toMatchObject({ outcome: 'unmatched', reason: 'repeated_reference' })
     expect(payments.events.at(-1)?.message).toContain('waits for an operator: repeated_reference')
-    // A list that shows both is matched to them, and a third transfer in it is as doubtful as the second was.
+    // Two rows of the provider's list match the two notifications; a third is as doubtful as the second notification was.
     for (let turn = 0; turn < 2; turn++) expect((await receive(payments, given(), 'pull')).outcome).toBe('alias')
     expect(await receive(payments, given(), 'pull')).toMatchObject({ reason: 'repeated_reference' })
     expect(await balanceOf(sql, order.accountId)).toBe(50_000)
@@ -319,7 +319,7 @@ describe('an entry by hand', () => {
     const entered = await enterTransfer(payments, { ...entry, memo: order.orderCode })
     expect(entered).toMatchObject({ outcome: 'credited', accountId: order.accountId })
     expect((await enterTransfer(payments, { ...entry, memo: order.orderCode })).outcome).toBe('duplicate')
-    // As copied from a web page, with an invisible character and a full-width letter.
+    // A reference copied from a web page, with an invisible character and a full-width letter.
     const copied = `\u200b${entry.bankReference.replace('f', 'ｆ')}`
     const again = await enterTransfer(payments, { ...entry, bankReference: copied, memo: order.orderCode })
     expect(again.outcome).toBe('duplicate')

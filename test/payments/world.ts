@@ -1,4 +1,4 @@
-/** Payment services, customers and transfers for tests. */
+/** Helpers for tests: payment services, customers and transfers. */
 
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { recordAction } from '../../src/accounts/operator-log.ts'
@@ -39,7 +39,7 @@ export function testPayments(
   }
 }
 
-/** Opens every connection of the pool, so that statements sent at once run at once. */
+/** Opens every connection of the pool, so that statements sent together run concurrently. */
 export async function warmUp(sql: Sql): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, () => sql.unsafe('select pg_sleep(0.05)')))
 }

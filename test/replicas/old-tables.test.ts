@@ -1,4 +1,4 @@
-/** A gateway warns whoever has changed the YAML and forgot to generate: at the start, and at each SIGHUP. */
+/** A gateway warns operators who changed the YAML but forgot to generate: when it starts, and on every SIGHUP. */
 
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -60,7 +60,7 @@ test('a supervisor warns of old tables at its start and at each SIGHUP, until th
   program.signal('SIGHUP')
   await expect.poll(() => count(program, REPLACED), { timeout: 60_000 }).toBe(1)
 
-  // A changed comment makes no difference to the tables, though the comparison runs again.
+  // A changed comment does not affect the tables, although they are compared again.
   project.edit('catalogue/catalogue.yaml', '# How many entries', '# So many entries')
   writeFileSync(join(root(), 'catalogue/families/README.md'), 'No YAML.')
   program.signal('SIGHUP')

@@ -1,4 +1,4 @@
-/** A gateway whose DATABASE_URL leads to PgBouncer in transaction mode, and DATABASE_DIRECT_URL past it. */
+/** A gateway whose DATABASE_URL leads to PgBouncer in transaction mode, and whose DATABASE_DIRECT_URL bypasses it. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { gatewayEnvironment, newCustomer, newFolder } from './world.ts'
 const PGBOUNCER = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(path => existsSync(path))
 const NOBODY = 65_534
 
-// PgBouncer comes with the system, not with npm: where it is not installed, there is nothing to test with.
+// PgBouncer comes with the system, not with npm, so there is nothing to test where it is not installed.
 describe.skipIf(PGBOUNCER === undefined)('behind PgBouncer (skipped where it is not installed)', () => {
   const folder = newFolder()
   let database: TestDatabase
@@ -40,7 +40,7 @@ describe.skipIf(PGBOUNCER === undefined)('behind PgBouncer (skipped where it is 
       'unix_socket_dir =',
       'auth_type = any',
       'pool_mode = transaction',
-      // Two server connections for all that the gateways open, so that sessions are truly shared.
+      // The gateways get two server connections in all, so that sessions are really shared.
       'default_pool_size = 2',
       'max_client_conn = 200',
     ]
@@ -121,7 +121,7 @@ describe.skipIf(PGBOUNCER === undefined)('behind PgBouncer (skipped where it is 
       select count(*)::integer as count from pg_locks l join pg_stat_activity a using (pid)
        where l.locktype = 'advisory' and l.classid = 7 and a.application_name = 'gateway life' and a.datname = current_database()`
     expect(locks[0]?.count).toBe(2)
-    // No prepared statement is left behind in the pooler's own sessions.
+    // No prepared statement is left in the pooler's own sessions.
     const pooled = openDatabase({ url: pooledUrl, name: 'client', connectionsMax: 1, pooled: true })
     const prepared = await pooled.unsafe('select count(*)::integer as count from pg_prepared_statements')
     expect(prepared[0]?.count).toBe(0)

@@ -1,4 +1,4 @@
-/** Clients notice nothing of a redeploy: real processes, a copy of the project that changes, and calls without end. */
+/** A redeploy is invisible to clients: real processes, a copy of the project that changes, and continuous calls. */
 
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { audit } from '../../src/ledger/audit.ts'
@@ -10,13 +10,13 @@ import { copyProject, type ProjectCopy } from '../support/project-copy.ts'
 import { gatewayEnvironment, newCustomer, newFolder } from './world.ts'
 
 const PRICES = { before: 2400, after: 2500 }
-/** Far more calls than connections: after so many, every connection has been used again. */
+/** Many more calls than connections, so that every connection has been reused. */
 const CALLS = 60
 const CALLERS = 12
-/** What a page would show if it had been read from disk after the change. */
+/** Template text that a page would show if it were read from disk after the change. */
 const NEWER = '{{#if}} of a newer program <'
 
-/** The supervisor of two workers that the first tests change one after the other. */
+/** A supervisor with two workers, which the first tests share and change one after another. */
 let program: Program
 let database: TestDatabase
 let provider: Awaited<ReturnType<typeof startLoadProvider>>
@@ -25,10 +25,10 @@ const folder = newFolder()
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  // Calls are slow, so that many are always in flight, yet few per second leave the machine free for starts.
+  // Slow calls are always in flight, while few per second leave the machine free to start workers.
   provider = await startLoadProvider({ streamMs: 800, wholeMs: 100 })
   project = copyProject()
-  // Replaced workers wait this long for a next call on their open connections.
+  // Replaced workers wait this long for another call on their open connections.
   program = await start({ WORKERS: '2', LIMIT_KEEP_ALIVE_TIMEOUT_MS: '4000' })
 })
 afterAll(async () => {
@@ -49,7 +49,7 @@ async function start(extra: Record<string, string>): Promise<Program> {
   return startProgram({ ...environment, ...extra }, project.main)
 }
 
-/** Starts calls that end with the test, even if it fails. */
+/** Starts calls that stop with the test, even if it fails. */
 function calls(options: LoadOptions): ReturnType<typeof startLoad> {
   const load = startLoad(options)
   onTestFinished(() => void load.stop())
@@ -73,7 +73,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 20))
 }
 
-/** Resolves when all workers are new. */
+/** Sends SIGHUP and waits until all workers have been replaced. */
 async function replaceWorkers(): Promise<void> {
   const replacements = () => program.log.split('workers are replaced"').length
   const before = replacements()
@@ -94,7 +94,7 @@ test('a change of price goes through all workers under load: no call fails, and 
   project.reprice(LOAD_MODEL, PRICES.after)
   await replaceWorkers()
   await more(load, CALLS)
-  // A connection opened before may still reach an old worker for its last call.
+  // A connection opened before may still carry its last call to an old worker.
   await until(async () => (await catalogueAt(program.url)) !== before)
   const after = await catalogueAt(program.url)
   const result = await load.stop()
@@ -112,7 +112,7 @@ test('a change of price goes through all workers under load: no call fails, and 
 
 test('code that cannot start leaves the workers as they are, and the log says why', async () => {
   const customer = await newCustomer(database.sql, 1_000_000)
-  // Workers replaced by the test before may still have calls.
+  // Workers that the previous test replaced may still be finishing calls.
   await until(() => workersOf(program).length === 2)
   const workers = workersOf(program)
   const load = calls({ url: program.url, apiKey: customer.apiKey, callers: CALLERS })
@@ -143,12 +143,12 @@ test('a worker that is killed is replaced, and its calls are settled or freed by
   await more(load, CALLS)
   const finished = (await load.stop()).calls
   await until(async () => (await audit(database.sql)).openHolds === 0)
-  // After all that, the supervisor and its workers end as they should.
+  // In the end, the supervisor and its workers exit normally.
   program.signal('SIGTERM')
   expect(await program.ended).toBe(0)
   const rows = await rowsOf(customer.accountId)
   const served = rows.filter(row => row.status === 200).reduce((sum, row) => sum + row.calls, 0)
-  // What was finished is charged, even if the client had not yet received the last byte.
+  // Finished calls are charged, even if the client had not yet received the last byte.
   expect(served).toBeGreaterThanOrEqual(finished)
   for (const row of rows) expect(row.cost).toBe(row.status === 200 ? row.price * LOAD_TOKENS : 0)
   expect(await audit(database.sql)).toMatchObject({ clean: true, openHolds: 0 })
@@ -169,7 +169,7 @@ test('all pages are those of the program that was started, even if the files cha
 
 test('SIGTERM: not ready first, calls still taken, streams finished, exit 0, and no client loses a call to it', async () => {
   const customer = await newCustomer(database.sql, 1_000_000)
-  // Two gateways, as behind a load balancer that avoids those that are not ready.
+  // Two gateways, as behind a load balancer that avoids gateways that are not ready.
   const [leaving, staying] = [await start({ LIMIT_DRAIN_NOTICE_MS: '4000' }), await start({})]
   const headers = { authorization: `Bearer ${customer.apiKey}` }
   const body = JSON.stringify({ model: LOAD_MODEL, stream: true, messages: [{ role: 'user', content: 'x' }] })
@@ -180,7 +180,7 @@ test('SIGTERM: not ready first, calls still taken, streams finished, exit 0, and
   const stream = await call(leaving.url)
   leaving.signal('SIGTERM')
   await until(async () => (await fetch(`${leaving.url}/readyz`)).status === 503)
-  // The load balancer still sends calls for a moment.
+  // The load balancer keeps sending calls for a moment.
   const late = await call(leaving.url)
   expect(late.status).toBe(200)
   const result = await kept.stop()

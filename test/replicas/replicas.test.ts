@@ -1,4 +1,4 @@
-/** Four gateway processes that share a Postgres and nothing else. */
+/** Four gateway processes that share only a Postgres. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limitKey } from '../../src/accounts/key-rate.ts'
@@ -14,7 +14,7 @@ import { gatewayEnvironment, newCustomer, newFolder } from './world.ts'
 
 const REPLICAS = 4
 const PER_VND = 1_000_000n
-/** 700 tokens at 2,400 VND per million. */
+/** 700 tokens at 2,400 VND per million, in µVND. */
 const COST = 1_680_000n
 
 let database: TestDatabase
@@ -25,7 +25,7 @@ const folders = Array.from({ length: REPLICAS }, newFolder)
 beforeAll(async () => {
   database = await createTestDatabase({ migrated: false })
   provider = await startLoadProvider({ wholeMs: 5 })
-  // All start at once on an empty database: one of them makes the schema.
+  // All start at once on an empty database, and one of them creates the schema.
   replicas = await Promise.all(
     folders.map(async ({ path: dataDir }) => {
       const given = { port: await freePort(), databaseUrl: database.url, dataDir, providerUrl: provider.url }

@@ -1,4 +1,4 @@
-/** A database with a customer whose key every gateway of a test knows, and the environment of such a gateway. */
+/** A database, a customer whose key works on every gateway of a test, and the environment of such a gateway. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ let customers = 0
 export async function newCustomer(sql: Sql, creditVnd: number) {
   const { accountId } = await createAccount(sql, `replica-${++customers}@example.com`)
   const { keyId, key: apiKey } = await createKey(sql, secrets, { accountId })
-  // No limit: tests make as many calls at once as they like.
+  // Removes the limit: tests make as many calls at once as they like.
   await limitConcurrency(sql, { accountId, keyId, by: COMMAND_LINE }, 0)
   const amountMicroVnd = vndToMicro(creditVnd)
   await credit(sql, { accountId, amountMicroVnd, kind: 'adjustment', reference: 'test' })
@@ -51,7 +51,7 @@ export function gatewayEnvironment(given: {
     KEY_ENCRYPTION_KEYS,
     UPSTREAM_OPENAI_BASE_URL: given.providerUrl,
     UPSTREAM_OPENAI_API_KEY: 'upstream-secret-1',
-    // On a busy machine a thousand calls hold a wallet's money for longer than a call waits for it by default.
+    // On a busy machine, a thousand calls hold a wallet's money for longer than a call waits by default.
     LIMIT_ADMISSION_WAIT_MS: '120000',
     LIMIT_SETTLE_WAIT_MS: '20000',
   }

@@ -1,6 +1,6 @@
 /**
- * First requests of coding agents as their versions of November 2026 send them (texts shortened), with the user's request
- * filled in. The agents get the kind of answer that a model would give, and their loops end.
+ * First requests of coding agents, as their versions of November 2026 send them (texts shortened), with the user's request filled
+ * in. The sandbox answers as a model would, and the agents' loops end.
  */
 
 import { readFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ interface Call {
   readonly input: unknown
 }
 
-/** The recorded body with the request filled in, not streamed. */
+/** An agent's recorded body with this request filled in, not streamed. */
 function recorded(agent: string, request: string): Record<string, unknown> {
   const text = readFileSync(new URL(`agents/${agent}.json`, import.meta.url), 'utf8')
   const quoted = JSON.stringify(request).slice(1, -1)
@@ -58,7 +58,7 @@ function textIn(blocks: readonly Block[]): string {
     .join('')
 }
 
-/** The body of the next step: the reply and its tools' results. */
+/** The body of the next step, with the reply and the results of its tools. */
 function nextBody(format: Format, body: Record<string, unknown>, blocks: readonly Block[], result: string): object {
   if (format === 'messages') {
     const results = blocks
@@ -131,7 +131,7 @@ const AGENTS: readonly { agent: string; format: Format; create: Call; run: Call;
 ]
 
 describe.each(AGENTS)('$agent', ({ agent, format, create, run, read }) => {
-  /** This agent accepts answers only through a tool. */
+  /** Cline accepts answers only through a tool. */
   const answersByTool = agent === 'cline-vscode'
   const asText = (blocks: readonly Block[]) => {
     const calls = callsIn(blocks)

@@ -17,7 +17,7 @@ interface Frame {
   readonly payload: Record<string, string>
 }
 
-/** Parses frames according to the published layout, including checksums. */
+/** Parses AWS event-stream frames according to their published layout, including checksums. */
 function framesOf(bytes: Buffer): Frame[] {
   const frames: Frame[] = []
   for (let start = 0; start < bytes.length; ) {

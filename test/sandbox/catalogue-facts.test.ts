@@ -1,4 +1,4 @@
-/** The sandbox follows the catalogue's facts: thinking by default, and usage without a request for it. */
+/** The sandbox follows the catalogue's facts: which models think by default, and which report usage without being asked. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sandboxFacts } from '../../src/app/sandbox-facts.ts'
@@ -17,7 +17,7 @@ const PATHS = {
   chat_completions: '/v1/chat/completions',
 } as const
 
-/** For each wire one model that thinks by default and one that does not. The AWS wire carries the messages format. */
+/** Every upstream model that can reason, in the chat format or at Anthropic. AWS carries the same messages format. */
 const MODELS = [
   ...new Map(
     TABLES.entries

@@ -6,7 +6,7 @@ import { instanceOf } from '../../src/sandbox/schema-instance.ts'
 
 const ajv = new Ajv2020({ strict: false, formats: formats() })
 
-/** Strict format checks, so that a wrong sample value is noticed. */
+/** Strict checks of string formats, so that a wrong sample value is noticed. */
 function formats() {
   return {
     'date-time': (text: string) => text.includes('T') && !Number.isNaN(Date.parse(text)),

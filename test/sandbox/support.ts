@@ -40,7 +40,7 @@ export const PATHS = {
   speech: '/up/v1/audio/speech',
 } as const
 
-/** A raw call with credentials, for requests that SDKs would not send. */
+/** Sends a request with credentials, also one that SDKs would not send. */
 export function post(sandbox: Sandbox, path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
   return fetch(sandbox.url + path, {
     method: 'POST',
@@ -61,7 +61,7 @@ export function smallBody(format: 'messages' | 'chat' | 'responses', text: strin
   return { model: 'thinker', ...(format === 'messages' ? { max_tokens: 1_000 } : {}), messages, ...more }
 }
 
-/** The smallest files of the four image formats that contain a size: 3 by 2 pixels, WebP 16 by 9. */
+/** The smallest files of the four image formats that state a size: 3 by 2 pixels, and 16 by 9 for WebP. */
 export const PICTURES: Readonly<Record<string, Buffer>> = {
   'image/png': Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==',

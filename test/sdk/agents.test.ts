@@ -93,7 +93,7 @@ describe.each(AI_PROVIDERS)('ai with %s', (provider, modelOf) => {
   test('an object that matches a schema', async () => {
     const schema = z.object({ city: z.string(), population: z.number() })
     const model = provider === '@ai-sdk/anthropic' ? 'gpt-5.5' : 'claude-opus-5'
-    // The provider for compatible services only sends the schema with this option.
+    // The SDK's provider for compatible services sends the schema only with this option.
     const language = provider.endsWith('compatible')
       ? createOpenAICompatible({
           name: 'gateway',
@@ -164,7 +164,7 @@ describe.each(LANGCHAIN)('%s', (_library, modelOf) => {
         }
       }
       const rows = await expectLoop(world, model, answer?.text ?? '')
-      // With a streamed Messages reply, it reads the input tokens from the estimate at the start.
+      // When streaming in the messages format, LangChain takes the input tokens from the estimate at the start.
       if (way === 'invoke') expect(told).toBe(tokensOf(rows))
       else expect(told).toBeGreaterThan(0)
     },

@@ -1,4 +1,4 @@
-/** The Anthropic SDKs as clients of a running gateway: only base URL and key are changed. */
+/** The Anthropic SDKs as clients of a running gateway, with only base URL and key changed. */
 
 import Anthropic from '@anthropic-ai/sdk'
 import AnthropicZero from 'anthropic-sdk-0'

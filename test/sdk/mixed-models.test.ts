@@ -1,7 +1,7 @@
 /**
- * One conversation across models of all three wires, with the official SDK of each format: reasoning, calls and results
- * of one model go to the next with the whole history, and back; with the AI SDK, as references. The test double refuses seals, signatures and ids that
- * are not its own, missing reasoning where it is required, and anything that leaks from another format.
+ * One conversation across models of all three wires, with the official SDK of each format: a model's reasoning, calls and results
+ * go to the next model with the whole history, and back. The AI SDK sends them as references. The test double refuses seals,
+ * signatures and ids that are not its own, missing reasoning where it is required, and anything that leaks from another format.
  */
 
 import { createOpenAI, type OpenAIProvider } from '@ai-sdk/openai'
@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
-/** Signed thinking, plain reasoning that must be sent back, sealed reasoning, and signed calls. */
+/** Models with signed thinking, plain reasoning that must be sent back, sealed reasoning, and signed calls. */
 const MODELS = ['claude-opus-5', 'deepseek-v4-pro', 'gpt-5.5', 'gemini-3.5-flash']
 const PAIRS = MODELS.flatMap(one => MODELS.filter(other => other !== one).map(other => [one, other] as const))
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-/** One turn: a question, a call, its result, the answer; all of it is added to the history. */
+/** Makes one turn (question, call, result, answer) and adds all of it to the history. */
 type Turn = (model: string, city: string, streamed: boolean) => Promise<string>
 
 function byMessages(): Turn {
@@ -142,7 +142,7 @@ describe.each([
     [NAME]: tool({ inputSchema: z.object({ city: z.string() }), execute: ({ city }) => `${city}: rain` }),
   }
 
-  /** Adds a question whose first model calls the tool, and whose second one answers. */
+  /** Adds a turn in which one model calls the tool and another answers. */
   async function turn(messages: ModelMessage[], [calling, answering]: readonly [string, string], city: string) {
     messages.push({ role: 'user', content: asks(city) })
     const options = {
@@ -156,7 +156,7 @@ describe.each([
       providerOptions: { openai: openaiOptions },
       maxRetries: 0,
     }
-    // The promises of a stream do not say why it failed.
+    // A stream's promises do not say why it failed.
     let failure: unknown = null
     const onError = ({ error }: { error: unknown }) => {
       failure = error

@@ -1,4 +1,4 @@
-/** The OpenAI SDK as a client of a running gateway: only base URL and key are changed. */
+/** The OpenAI SDK as a client of a running gateway, with only base URL and key changed. */
 
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'

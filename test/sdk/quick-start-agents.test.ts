@@ -1,6 +1,6 @@
 /**
- * Runs the coding agents themselves with their blocks of the quick start, unchanged. The agents are far larger than this
- * project, so `make tools` fetches and runs them, and `make test` leaves them out.
+ * Runs the coding agents themselves with their blocks of the quick start, unchanged. The agents are far larger than this project,
+ * so `make tools` fetches and runs them, and `make test` leaves them out.
  */
 
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Runs the pages' Python code and their blocks for llm unchanged: those of the quick start, of the models' pages and of the
- * playground. The packages come from PyPI, so `make tools` runs this and `make test` leaves it out.
+ * Runs the Python code and the blocks for llm of the quick start, the model pages and the playground, unchanged. The packages
+ * come from PyPI, so `make tools` runs this and `make test` leaves it out.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { requestOf } from '../../src/dashboard/assets/playground-request.js'
 import { unescaped, Visitor } from '../dashboard/visitor.ts'
 import { COMMAND_LINE, chosenTools, type QuickStart, runTool, startQuickStart } from '../support/quick-start.ts'
 
-/** The versions that were tried last, grouped by what is installed together. */
+/** The versions tried last, grouped by what is installed together. */
 const PACKAGES = {
   python: ['openai==3.54.0', 'anthropic==2.12.0'],
   langchain: ['langchain-openai==1.7.3'],
@@ -43,7 +43,7 @@ describe.skipIf(chosen.length === 0)('in Python', { timeout: 600_000 }, () => {
 
   const environmentOf = (tool: PythonTool) => ({ HOME: home, PATH: `${join(home, tool, 'bin')}:${process.env.PATH}` })
   const newFolder = () => mkdtempSync(join(home, 'run-'))
-  /** Runs Python code; returns what it prints, and the names of the files that it makes. */
+  /** Runs Python code; returns what it prints and the names of the files that it creates. */
   const python = async (
     code: string,
     { tool = 'python' as PythonTool, folder = newFolder() } = {},

@@ -1,6 +1,6 @@
 /**
- * The blocks of the quick start, with a key that was just made. Those for packages of this project are run unchanged; of the
- * others, their settings are checked. `make tools` runs the coding agents.
+ * The blocks of the quick start, with a new key. Blocks for packages of this project are run unchanged; of the others, the
+ * settings are checked. `make tools` runs the coding agents.
  */
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -24,7 +24,7 @@ let blocks: readonly Block[]
 
 beforeAll(async () => {
   ;({ running, key, blocks } = await startQuickStart())
-  // Inside the project, so that the programs find its packages and run as modules.
+  // A folder inside the project, so that the programs find its packages and run as modules.
   mkdirSync(join(ROOT, 'node_modules/.cache'), { recursive: true })
   folder = mkdtempSync(join(ROOT, 'node_modules/.cache/quick-start-'))
 })

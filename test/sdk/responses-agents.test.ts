@@ -47,7 +47,7 @@ describe('ai with openai(model), which refers to items of earlier turns by id', 
     maxRetries: 0,
   })
 
-  /** Continues a conversation with a turn that sends the texts of earlier turns as references. */
+  /** Continues a conversation by sending the texts of earlier turns as references. */
   async function goOn(model: string, earlier: readonly ModelMessage[]): Promise<void> {
     const messages: ModelMessage[] = [
       { role: 'user', content: QUESTION },
@@ -88,7 +88,7 @@ describe('ai with openai(model), which refers to items of earlier turns by id', 
       { role: 'user', content: 'And of "Vinh"?' },
     ]
     const second = await generateText({ model: modelOf(model), messages, maxRetries: 0 })
-    // The sandbox says how many messages it received.
+    // The sandbox says how many messages it has received.
     expect(second.text).toMatch(/Vinh[\s\S]*3/)
   })
 

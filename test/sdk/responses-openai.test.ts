@@ -50,7 +50,7 @@ const WEATHER: OpenAI.Responses.Tool = {
 }
 const QUESTION = 'In parallel, what is the weather in "Hanoi" and "Paris"?'
 
-/** A whole response, or the one that the SDK assembles from a stream. */
+/** A non-streamed response, or the one that the SDK assembles from a stream. */
 async function respond(
   body: OpenAI.Responses.ResponseCreateParamsNonStreaming,
   streamed: boolean,
@@ -235,7 +235,7 @@ test.each(MODELS)('accepts every form of tool choice, with %s', async model => {
     mode: 'required',
     tools: [{ type: 'function', name: 'get_time' }],
   })
-  // Some models do not support forced calls, so they may choose.
+  // Some models do not support forced calls and may choose not to call.
   expect([['get_weather'], []]).toContainEqual(forced)
   expect([['get_time'], []]).toContainEqual(named)
   expect([['get_time'], []]).toContainEqual(allowed)

@@ -1,7 +1,4 @@
-/**
- * `parse()` of both official SDKs, with models that support schemas natively, in JSON mode only, and in the prompt
- * only.
- */
+/** `parse()` of both official SDKs, with models that support schemas natively, only in JSON mode, or only in the prompt. */
 
 import Anthropic from '@anthropic-ai/sdk'
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod'

@@ -2,18 +2,18 @@
 
 import { randomBytes } from 'node:crypto'
 
-/** Gives each place that content comes from a canary of its own. */
+/** Gives each source of content a canary of its own. */
 export class Canaries {
   readonly #texts = new Map<string, string>()
 
-  /** The canary of a place, made when the place is first named. */
+  /** The canary of a place, created on first use. */
   at(place: string): string {
     const text = this.#texts.get(place) ?? `canary${randomBytes(9).toString('hex')}`
     this.#texts.set(place, text)
     return text
   }
 
-  /** Adds a text that was not made here, such as an API key, to the search. */
+  /** Adds a text from elsewhere, such as an API key, to the search. */
   watch(place: string, text: string): string {
     this.#texts.set(place, text)
     return text
@@ -23,7 +23,7 @@ export class Canaries {
     return this.#texts.size
   }
 
-  /** The names of the places whose text is in the haystack, in whatever case and encoding. */
+  /** The places whose text is in the haystack, in any letter case and encoding. */
   found(haystack: string): string[] {
     const lower = haystack.toLowerCase()
     return [...this.#texts]
@@ -39,7 +39,7 @@ function disguises(text: string): string[] {
     const coded = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
       .replace(/=+$/, '')
-    // The first and the last group of base64 also encode neighbouring bytes.
+    // The first and last base64 groups also encode neighbouring bytes.
     return coded.slice(offset === 0 ? 0 : 4, -4)
   })
   return [

@@ -1,6 +1,6 @@
 /**
- * Content leaves no trace: every place that content, keys and secrets come from gets a canary, the process logs at its most
- * verbose level, and then everything that it wrote anywhere is searched for the canaries.
+ * Content leaves no trace: every source of content, keys and secrets gets a canary, the process logs at its most verbose level,
+ * and then everything that it wrote anywhere is searched for the canaries.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8A
 let provider: ScriptedUpstream
 let running: GatewayProcess
 let apiKey: string
-/** Receives the traces. */
+/** Plays the collector of traces. */
 let collector: ScriptedUpstream
 let metricsUrl: string
 
@@ -84,7 +84,7 @@ const brokenStream = (last: string): Answer => [
   end(),
 ]
 
-/** How the provider behaves, by the word at the end of the prompt. */
+/** How the provider behaves, chosen by the last word of the prompt. */
 const BEHAVIOURS: Readonly<Record<string, () => Answer>> = {
   refuse: () => failed(400),
   'refuse-key': () => failed(401),
@@ -312,7 +312,7 @@ test('causes internal errors with content in their messages', async () => {
   expect(await running.stop()).toBe(1)
 })
 
-/** The texts of the files below a folder whose names have this ending, by path. A running server may remove others meanwhile. */
+/** The texts of the files below a folder whose names end with `ending`, by path. A running server may remove some meanwhile. */
 function filesBelow(folder: string, ending = ''): Map<string, string> {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
     entry => entry.isFile() && entry.name.endsWith(ending),
@@ -328,7 +328,7 @@ function filesBelow(folder: string, ending = ''): Map<string, string> {
 test('no content is in what the process has written', async () => {
   expect(canaries.size).toBeGreaterThan(70)
   const output = running.output()
-  // These lines show that the content went through all parts that could have logged it.
+  // These log lines show that the content passed every part that could have logged it.
   const lines = [
     '"msg":"call"',
     '"msg":"call failed"',
@@ -345,7 +345,7 @@ test('no content is in what the process has written', async () => {
   for (const [name, text] of files) {
     if (!name.startsWith(outbox)) expect([name, canaries.found(text)]).toEqual([name, []])
   }
-  // A mail contains the link that it is sent for, and nothing else.
+  // An email contains the link that it was sent for, and no other secret or content.
   const mails = await readOutbox(outbox)
   expect(mails.length).toBeGreaterThan(2)
   for (const { subject, text } of mails) {

@@ -1,6 +1,6 @@
 /**
- * Loaded before the program, this makes it throw as a bug would, with a request's content in the message. The model name of a
- * call, or the password on a page, says where.
+ * Loaded before the program, this makes it throw as a bug would, with a request's content in the message. A call's model name, or
+ * the password on a page, chooses where.
  */
 
 import { Form } from '../../src/dashboard/form.ts'

@@ -1,4 +1,4 @@
-/** While the database is away, slow or locked, good keys stay good, pages give up in time, and nothing needs a restart. */
+/** While the database is away, slow or locked, valid keys keep working, pages give up in time, and nothing needs a restart. */
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -74,7 +74,7 @@ test('while the database is away a good key gets 503 and never 401, known or not
   expect(running.isUp()).toBe(true)
 })
 
-// Other statements have 60 s, so a page that exceeds this timeout has lost its own, shorter limit.
+// Other statements may take 60 s, so a page that exceeds this timeout has lost its own, shorter limit.
 test('a page that would wait for a locked or slow table gives up, and meanwhile calls go on', {
   timeout: 50_000,
 }, async () => {

@@ -1,6 +1,6 @@
 /**
  * Random and mutated bodies on every endpoint of a real process: no internal error, no crash, bounded memory, correct money.
- * `make fuzz` sends 10,000; `make fuzz FUZZ=100000 SEED=7` sends more, and the same ones each time.
+ * `make fuzz` sends 10,000; `make fuzz FUZZ=100000 SEED=7` sends more, and the same ones every time.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -43,7 +43,7 @@ const RESPONSE = {
   usage: { input_tokens: 1, output_tokens: 1 },
 }
 
-/** The reply of a provider that accepts everything. */
+/** The reply for this path of a provider that accepts everything. */
 function answerOf(path: string): Answer {
   if (path.includes('/images/')) return json(200, { created: 1, data: [{ b64_json: 'aGk=' }] })
   if (path.includes('/speech')) return [head(200, { 'content-type': 'audio/mpeg' }), write('audio'), end()]
@@ -201,7 +201,7 @@ test(`${BODIES} random and mutated bodies cause no internal error; the process s
       const reply = await fetch(running.url + path, { method: 'POST', headers, body })
       const text = await reply.text()
       statuses[reply.status] = (statuses[reply.status] ?? 0) + 1
-      // A 502 is no internal error: the scripted provider never streams.
+      // A 502 is not an internal error; it is expected, because the scripted provider never streams.
       if (reply.status === 500 || /"code":"(internal|ledger_unavailable)"/.test(text)) {
         bad.push({ path, status: reply.status, text: text.slice(0, 500), body: body.toString('utf8').slice(0, 2_000) })
       }
@@ -225,7 +225,7 @@ test(`${BODIES} random and mutated bodies cause no internal error; the process s
   expect(row?.charged).toBe(0)
 })
 
-/** Forms that would sign the test's own visitors out. */
+/** Forms that would sign out the test's own visitors. */
 const ENDINGS = new Set(['/signout', '/account/sessions/end', '/account/password'])
 
 test('no form of the pages causes an internal error, whatever its fields contain, for customers and for operators', async () => {

@@ -1,8 +1,8 @@
-/** Random and mutated request bodies, which are the same for the same seed. */
+/** Random and mutated request bodies, reproducible by their seed. */
 
 export type Random = () => number
 
-/** Uniform in [0, 1), 2³² states (mulberry32). */
+/** Returns uniform random numbers in [0, 1), with 2³² states (mulberry32). */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   return () => {
@@ -21,7 +21,7 @@ export function pick<Item>(random: Random, items: readonly Item[]): Item {
   return items[below(random, items.length)] as Item
 }
 
-/** JSON texts that trip parsers and the code that reads their results. */
+/** JSON texts that trip up parsers, or code that reads their results. */
 const HOSTILE_VALUES: readonly string[] = [
   'null',
   'true',
@@ -100,7 +100,7 @@ export function mutatedBody(random: Random, good: readonly object[]): Buffer<Arr
   return random() < 0.2 ? damaged(random, text) : Buffer.from(text)
 }
 
-/** Replaces a value or key, or adds a member. Works on text, so that bodies that no object could represent are sent, too. */
+/** Replaces a value or key, or adds a member. Works on the text, because some of these bodies cannot be built as objects. */
 function changedValue(random: Random, text: string): string {
   const values = [...text.matchAll(/"(?:[^"\\]|\\.)*"(?=[,\]}])|-?\d+(?=[,\]}])|true|false|null|\[\]|\{\}/g)]
   const found = values[below(random, values.length)]
@@ -117,7 +117,7 @@ function changedValue(random: Random, text: string): string {
   return key === undefined ? text : text.replace(key[0], `${JSON.stringify(pick(random, HOSTILE_KEYS))}:`)
 }
 
-/** The text cut short, or with some bytes replaced. */
+/** The text truncated, or with some bytes replaced. */
 function damaged(random: Random, text: string): Buffer<ArrayBuffer> {
   const bytes = Buffer.from(text)
   if (random() < 0.4) return bytes.subarray(0, below(random, bytes.length))

@@ -205,7 +205,7 @@ describe('the address of a visitor', () => {
     const behind = await startTestGateway({ environment: { TRUSTED_PROXIES: '127.0.0.1,192.0.2.7' } })
     try {
       const visitor = new Visitor(behind.url)
-      // The client wrote the first address itself; the trusted proxies added the others.
+      // The client wrote the first address itself; the proxies that we trust added the others.
       const headers = { 'x-forwarded-for': '10.9.9.9, 203.0.113.9, 192.0.2.7' }
       await visitor.post('/signin', { email: 'nobody@example.com', password: 'wrong' }, headers)
       const rows = await behind.database.sql`select subject from throttle`

@@ -1,4 +1,4 @@
-/** The gateway as a separate process, as in production, with access to its addresses, its output and its memory. */
+/** The gateway as a separate process, as in production, with access to its addresses, output and memory. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -22,13 +22,13 @@ export interface GatewayProcess {
   readonly pid: number
   readonly dataDir: string
   readonly database: TestDatabase
-  /** Everything it has written to stdout and stderr. */
+  /** Everything that the process has written to stdout and stderr. */
   output(): string
   /** Creates an account with money and a key. */
   account(email: string): Promise<{ accountId: number; apiKey: string }>
-  /** Exchanges bytes on one connection until the other side closes it. */
+  /** Sends bytes on one connection, and returns the answer once the other side has closed it. */
   exchange(...parts: readonly (string | Uint8Array)[]): Promise<string>
-  /** Memory in bytes: in use now, and the most so far. */
+  /** The process's memory in bytes, now and at its peak. */
   memory(): { readonly now: number; readonly peak: number }
   isUp(): boolean
   /** Stops the process and returns its exit status. */
@@ -39,9 +39,9 @@ export interface GatewayProcess {
 
 export interface ProcessOptions {
   readonly environment?: Readonly<Record<string, string>>
-  /** A module to run before the program. */
+  /** A module to load before the program. */
   readonly preload?: URL
-  /** Turns the database's address into the one that the gateway uses, e.g. that of a relay. */
+  /** Maps the database's address to the one that the gateway uses, e.g. that of a relay. */
   readonly databaseUrl?: (url: string) => Promise<string>
 }
 
@@ -61,7 +61,7 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Gatewa
         DATABASE_URL: await databaseUrl(database.url),
         KEY_PEPPERS: peppers,
         KEY_ENCRYPTION_KEYS: encryptionKeys,
-        // A stop must not wait for idle connections that a test's client keeps open.
+        // Stopping must not wait for idle connections that a test's client keeps open.
         LIMIT_DRAIN_IDLE_MS: '0',
         ...environment,
       },
@@ -108,7 +108,7 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Gatewa
   }
 }
 
-/** Waits for the line that `serve --json` prints once it takes calls, and returns the address in it. */
+/** Waits for the line that `serve --json` prints when it is ready, and returns the address in it. */
 function readyUrl(child: ChildProcess, keep: (text: string) => void): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -134,7 +134,7 @@ function exchange(url: string, parts: readonly (string | Uint8Array)[]): Promise
     socket.on('data', chunk => {
       answer += chunk.toString('latin1')
     })
-    // The other side may close while this one still writes; the answer received until then counts.
+    // The other side may close while this one still writes; what was received until then counts.
     socket.on('error', error => ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? reject(error) : undefined))
     socket.on('close', () => resolve(answer))
   })

@@ -12,7 +12,7 @@ const named = rows.flatMap(line =>
   [...line.matchAll(/\| `(test\/\S+\.ts)`: (.+?) \|$/g)].map(([, file, title]) => [file, title] as [string, string]),
 )
 
-/** Whether a file has the text as the title of a test or group, or as a part of a title in a template string. */
+/** Whether a file has this text as the title of a test or group, or as part of a title in a template string. */
 function hasTitle(source: string, title: string): boolean {
   return (
     [`'${title}'`, `"${title}"`].some(written => source.includes(written)) ||

@@ -1,4 +1,4 @@
-/** Collects every route that Fastify servers of this process register, as Fastify itself reports them. */
+/** Collects every route that this process's Fastify servers register, as Fastify itself reports them. */
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance } from 'fastify'
@@ -8,11 +8,11 @@ export interface RegisteredRoute {
   readonly method: string
   readonly path: string
   readonly authentication: RouteAuthentication | undefined
-  /** True for routes that only serve requests that accept HTML. */
+  /** True for routes that serve only requests that accept HTML. */
   readonly isPage: boolean
 }
 
-/** Collects the routes of servers created from now on, until `stop`. */
+/** Collects the routes of servers created from now until `stop` is called. */
 export function collectRoutes(): { readonly routes: readonly RegisteredRoute[]; stop(): void } {
   const routes: RegisteredRoute[] = []
   const watch = (message: unknown): void => {

@@ -26,11 +26,11 @@ const PROVIDERS = {
 
 let running: TestGateway
 let routes: readonly RegisteredRoute[]
-/** A visitor for each kind of credential, by its description. */
+/** A visitor for each kind of credential, by the credential's description. */
 const credentials: Record<string, Visitor> = {}
 /** A signed-in operator for each role. */
 const operators: Partial<Record<OperatorRole, Visitor>> = {}
-/** Paths of things that belong to the customer, by the route that shows them. */
+/** Paths of the customer's own objects, by the route that shows them. */
 const owned: Record<string, string> = {}
 
 beforeAll(async () => {
@@ -109,7 +109,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-/** The path with parameters that match nothing. */
+/** The path with placeholder values that match nothing. */
 function filled(path: string): string {
   return path
     .replace(':id', '999999')
@@ -131,7 +131,7 @@ function call(visitor: Visitor, { method, path, isPage }: RegisteredRoute, to = 
 
 const ofClass = (authentication: string) => routes.filter(route => route.authentication === authentication)
 
-/** The status of each route of a class for each of the given credentials. */
+/** The status of each route with this kind of authentication, for each of the named credentials. */
 async function statuses(authentication: string, names: readonly string[]) {
   const found: [name: string, route: string, status: number, location: string][] = []
   for (const route of ofClass(authentication)) {
@@ -263,7 +263,7 @@ describe('each class with every credential that is not its own', () => {
     expect(granted('support')).toEqual(['read', 'customers'])
     expect(granted('read-only')).toEqual(['read', 'business'])
     expect(OPERATOR_NEEDS.filter(need => mayDo(null, need))).toEqual([])
-    // No form that changes something is open to read-only roles. The audit only computes.
+    // The only form open to read-only roles starts the audit, which changes nothing.
     const looking = PAGES.filter(page => page.authentication === 'operator' && page.method === 'POST')
       .filter(page => ['read', 'business'].includes((page as OperatorPage).needs))
       .map(({ path }) => path)
@@ -282,11 +282,11 @@ describe('each class with every credential that is not its own', () => {
   })
 
   test('public and development routes answer everybody alike, whatever credential they send', async () => {
-    // Programs send a key, good or bad. Of the pages that share their path with the API, only `/` answers programs, too.
+    // Programs send a key, valid or not. Of the pages that share their path with the API, only `/` also answers programs.
     const browserPaths = PAGES.filter(page => page.sharesPath && page.path !== '/').map(page => page.path)
     expect(browserPaths).toEqual(['/models', '/models/*'])
     for (const route of [...ofClass('none'), ...ofClass('development')]) {
-      // Failed sign-ins are throttled, which would change the statuses compared here.
+      // Clears the throttles of failed sign-ins, which would change the statuses compared here.
       await running.database.sql`delete from throttle`
       const plain = await call(credentials.nothing as Visitor, route)
       expect([401, 403, 500], `${route.method} ${route.path}`).not.toContain(plain.status)

@@ -1,4 +1,4 @@
-/** A reply costs the same streamed and whole, whatever its content and whichever format is used. */
+/** A reply costs the same whether it is streamed or not, whatever its content and whichever format is used. */
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -58,7 +58,7 @@ const said = fc.record<Said>({
   cutEvery: fc.integer({ min: 1, max: 400 }),
 })
 
-/** The same reply in one format, whole and as a stream. */
+/** One reply in one format, non-streamed and as a stream. */
 interface Rendered {
   readonly whole: object
   readonly stream: string

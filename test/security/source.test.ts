@@ -1,4 +1,4 @@
-/** Vulnerabilities that reading the source can rule out. */
+/** Vulnerabilities that searching the source can rule out. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,10 +13,10 @@ const sources = globSync('src/**/*.ts', { cwd: ROOT }).map(
 const SQL =
   /\b(select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from|set\s+local|create\s+(table|database)|drop\s+(table|database)|where\s+[\w.]+\s*(=|<|>|is|in|like)\s)/is
 
-/** Builds statements with table names from the database's schema; only the command line uses it. */
+/** Builds statements from table names in the database's schema; only the command line uses it. */
 const BACKUP = 'src/ledger/backup/'
 
-/** Insertions into statements that are known to be constants, although functions put them together. */
+/** Interpolations into statements that are known to be constants, although functions assemble them. */
 const MADE_OF_CONSTANTS = [
   'src/lib/packed-rows.ts: listed(names)',
   'src/lib/packed-rows.ts: parameter',
@@ -46,18 +46,18 @@ const MADE_OF_CONSTANTS = [
   'src/ledger/reports/operator-calls.ts: SOURCES[source]',
   'src/ledger/reports/operator-calls.ts: window',
   ...Array<string>(3).fill("src/ledger/reports/operator-calls.ts: source === 'account' ? 'seq' : 'call_id'"),
-  // This one is a number.
+  // The next one is a number.
   'src/audit/audit.ts: Math.floor(options.timeoutMs)',
   'src/accounts/operator.ts: accounts',
 ]
 
-/** Whether the place is inside the value of a module's constant, which is computed once, from other constants. */
+/** Whether the place is inside the value of a module's constant, which is computed once from other constants. */
 function isInConstant(text: string, place: number): boolean {
   const line = [...text.slice(0, place).matchAll(/^\S.*/gm)].at(-1)?.[0] ?? ''
   return /^(export )?const [A-Z][A-Z0-9_]* = /.test(line)
 }
 
-/** Whatever else is inserted into the text of statements. */
+/** All other interpolations into the text of statements. */
 function stringsInSql(file: string, text: string): string[] {
   const wrong: string[] = []
   for (const { index, 0: literal } of text.matchAll(/`(?:[^`\\]|\\.)*`/gs)) {
@@ -74,7 +74,7 @@ test('no SQL is built from strings: statements are constants, values are paramet
   const checked = sources.filter(([file]) => !file.startsWith(BACKUP))
   const made = checked.flatMap(([file, text]) => stringsInSql(file, text))
   expect(made).toEqual(MADE_OF_CONSTANTS)
-  // Whatever runs a statement by its text runs a constant.
+  // Whatever runs the text of a statement runs a constant.
   const calls = checked.flatMap(([file, text]) =>
     [...text.matchAll(/\.unsafe\(\s*([^,()\s`']+)/g)].map(match => `${file}: ${match[1]}`),
   )
@@ -146,7 +146,7 @@ test('no text is run as code, no request starts a program, and no request is par
   const raw = globSync('src/dashboard/templates/**/*.hbs', { cwd: ROOT }).filter(file =>
     /\{\{\{|\{\{&/.test(readFileSync(join(ROOT, file), 'utf8')),
   )
-  // Unescaped are only QR codes, which are drawn from numbers, and operators' texts, whose HTML the program writes.
+  // Only two things are not escaped: QR codes, which are drawn from numbers, and operators' texts, whose HTML the program writes.
   expect(raw.sort()).toEqual(
     ['duty', 'order', 'second-factor-enrol'].map(name => `src/dashboard/templates/${name}.hbs`),
   )

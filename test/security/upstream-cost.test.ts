@@ -1,4 +1,4 @@
-/** Only operators can see what calls cost them: it is in their CSV and figures, and nowhere that a customer can look. */
+/** Only operators can see what calls cost them: their CSV and figures show it, and nothing that a customer can open does. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
@@ -7,14 +7,14 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { changedTables } from '../support/tables.ts'
 import { collectRoutes, type RegisteredRoute } from './registered-routes.ts'
 
-/** Figures that occur nowhere else. A call costs the operator its price per call: 7.654321 × 0.7391 × 26,417.53 VND. */
+/** Figures that occur nowhere else. One call costs the operator 7.654321 × 0.7391 × 26,417.53 VND. */
 const USD = '7.654321'
 const SHARE = '0.7391'
 const RATE = '26417.53'
 const COST_MICRO_VND = (7_654_321n * 7_391n * 2_641_753n + 500_000n) / 1_000_000n
 const [WHOLE, FRACTION] = [String(COST_MICRO_VND / 1_000_000n), String(COST_MICRO_VND % 1_000_000n).padStart(6, '0')]
 
-/** All forms that the cost may take: as configured, in dong and micro-dong, with and without grouping, and its name. */
+/** Every form that the cost may take: as configured, in dong and micro-dong, with and without grouping, and its name. */
 const CANARIES = [
   USD,
   SHARE,

@@ -1,4 +1,6 @@
-/** Attacks at the protocol level on a real process: bombs, smuggled requests, headers and bodies that never end. */
+/**
+ * Attacks at the protocol level on a real process: decompression bombs, smuggled requests, and headers and bodies that never end.
+ */
 
 import { connect } from 'node:net'
 import { brotliCompressSync, constants, createBrotliCompress, gzipSync, zstdCompressSync } from 'node:zlib'
@@ -55,7 +57,7 @@ async function expectAlive() {
   expect((await post(GOOD)).status).toBe(200)
 }
 
-/** 1 GiB of zeros, compressed; repeats compressed blocks of 16 MiB where the coding allows it. */
+/** 1 GiB of zeros, compressed; repeats compressed blocks of 16 MiB if the coding allows it. */
 async function bomb(coding: string): Promise<Buffer<ArrayBuffer>> {
   const part = Buffer.alloc(16 * MIB)
   if (coding === 'gzip') return Buffer.concat(Array<Buffer>(64).fill(gzipSync(part, { level: 9 })))
@@ -77,7 +79,7 @@ test('1 GiB compressed into a small body is a 413 and takes no memory, in every 
     const before = running.memory().peak
     const answers = await Promise.all([1, 2, 3, 4].map(() => post(body, { 'content-encoding': coding })))
     expect(answers.map(({ status }) => status)).toEqual([413, 413, 413, 413])
-    // Room for four bodies of the largest size allowed, twice each for copies, and for garbage not yet collected.
+    // Room for four bodies of the maximum size, twice each for copies, and for uncollected garbage.
     expect(running.memory().peak - before).toBeLessThan(250 * MIB)
   }
   await expectAlive()
@@ -173,7 +175,7 @@ test('any header value gets a reply or a client error, never an internal error',
     fc.asyncProperty(fc.constantFrom(...names), bytes, async (name, value) => {
       const start = `POST /v1/messages HTTP/1.1\r\nx-api-key: ${impatientKey}\r\ncontent-length: ${GOOD.length}\r\nconnection: close\r\n`
       const answer = await impatient.exchange(start, `${name}: `, value, `\r\n\r\n${GOOD}`)
-      // Skips a 100 sent because of `expect`.
+      // Skips the interim 100 reply to `expect`.
       const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer.replace(/^HTTP\/1\.1 100 [^\r]*\r\n\r\n/, ''))?.[1])
       expect([200, 400, 408, 415, 417]).toContain(status)
       expect(answer).not.toMatch(/ at .+\.ts:\d/)

@@ -60,7 +60,7 @@ describe('a gateway with metrics', () => {
     return new Response(await response.text(), response)
   }
 
-  /** How much each sum rises while `work` runs and all its calls are settled. */
+  /** How much each sum rises while `work` runs and its calls are settled. */
   async function rises(
     sums: readonly (readonly [name: string, labels?: Readonly<Record<string, string>>])[],
     work: () => Promise<unknown>,
@@ -72,7 +72,7 @@ describe('a gateway with metrics', () => {
     return sums.map(([name, labels]) => after.sum(name, labels) - sumOrZero(before, name, labels))
   }
 
-  /** Resolves when the gateway has closed the connection. */
+  /** Sends the text on a new connection, and resolves when the gateway has closed it. */
   function sendRaw(text: string): Promise<void> {
     const { hostname, port } = new URL(running.url)
     return new Promise((resolve, reject) => {

@@ -1,4 +1,7 @@
-/** Metrics of requests that are not calls yet: bodies in memory, waiting and refused, connections, keys' calls in flight. */
+/**
+ * Metrics of requests that are not calls yet: bodies in memory, waiting and refused requests, connections, and keys' calls in
+ * flight.
+ */
 
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** The AWS test double is faithful: AWS's own client can talk to it, and our signatures equal AWS's. */
+/** The AWS test double is faithful: AWS's own client can talk to it, and our signatures equal those of AWS. */
 
 import {
   BedrockRuntimeClient,

@@ -1,6 +1,4 @@
-/**
- * Image URLs from clients: never lead to a connection inside the network, and no server outside can stall the gateway.
- */
+/** Image URLs from clients never lead to a connection inside the network, and no outside server can stall the gateway. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
@@ -16,11 +14,11 @@ const PNG = Buffer.from(
 )
 const BYTES_MAX = 64 * 1024
 
-/** A server inside the network, which must never be connected to. */
+/** A server inside the network: the gateway must never connect to it. */
 let canary: TcpServer
 let canaryHits = 0
 let canaryPort = 0
-/** A server outside, on another loopback address, which the tests declare public. */
+/** A server outside the network, played on another loopback address that the tests declare public. */
 let outside: Server
 let outsidePort = 0
 let answer: (request: IncomingMessage, response: ServerResponse) => void
@@ -154,7 +152,7 @@ test.each([
   expect(canaryHits).toBe(0)
 })
 
-/** Sends until the other side closes the connection. */
+/** Sends data until the other side closes the connection. */
 function endless(response: ServerResponse): void {
   const more = () => {
     while (!response.destroyed && response.write(Buffer.alloc(16_384, PNG))) {}

@@ -49,7 +49,9 @@ async function make(revision: string, url: string): Promise<void> {
 /** Statements with their parameters, in which CALL, INSTANCE and OPENED_AT stand for values that differ per call. */
 type Statements = Readonly<Record<'hold' | 'settle', { readonly text: string; readonly parameters: readonly string[] }>>
 
-/** Plays a customer who paid, called, ran out of money and got a refund, and one whose call its gateway never finished. */
+/**
+ * Plays two customers: one who paid, called, ran out of money and got a refund, and one whose gateway never finished the call.
+ */
 async function live(tree: string, { sql, url }: { sql: Sql; url: string }): Promise<Statements> {
   // Uses only those interfaces that all revisions share.
   const load = (path: string) => import(pathToFileURL(join(tree, path)).href)

@@ -1,4 +1,4 @@
-/** Dumps the rows of a database as SQL and loads them again. The schema comes from the migrations, which never change. */
+/** Dumps a database's rows as SQL and loads them again. The schema comes from the migrations, which never change. */
 
 import type { Sql } from '../../../src/lib/database.ts'
 
