@@ -28,11 +28,11 @@ export interface AlertLimits {
   readonly webhookPauseSecondsMax: number
   /** Webhooks per account. */
   readonly webhooksMax: number
-  /** Test deliveries of one account within an hour. */
+  /** Test deliveries that one account may send within an hour. */
   readonly webhookTestsMax: number
-  /** How long a replaced secret still signs. */
+  /** How long a webhook's replaced secret still signs. */
   readonly webhookOverlapSeconds: number
-  /** Rows shown of the log of deliveries. */
+  /** Rows of the delivery log that a page shows. */
   readonly deliveriesShown: number
   readonly statementTimeoutMs: number
 }

@@ -1,4 +1,4 @@
-/** What alerts say, in both languages. Plain text: nothing to render, nothing to track. */
+/** Texts of alert emails, in both languages. Plain text: nothing to render and no tracking. */
 
 import type { Language } from '../accounts/types.ts'
 import { day, dongWholeOfText as dong, time, withDots } from '../lib/display.ts'
@@ -223,12 +223,12 @@ Assign it: ${publicUrl}/operator/transfers
   },
 }
 
-/** `1 day`, `1.200 calls`. */
+/** Such as `1 day` or `1.200 calls`. */
 function counted(count: number, noun: string): string {
   return `${withDots(String(count))} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Facts one per line, without those that are not known. */
+/** Writes one fact per line and leaves out unknown ones. */
 function lines(facts: readonly (readonly [name: string, value: string | null])[]): string {
   return facts.flatMap(([name, value]) => (value === null ? [] : [`${name}: ${value}\n`])).join('')
 }

@@ -1,4 +1,4 @@
-/** An alert as a mail: text in the owner's language, and the link that ends its kind. */
+/** Turns an alert into an email: the text in the owner's language, and the link that unsubscribes from its kind. */
 
 import type { Language } from '../accounts/types.ts'
 import type { MailMessage } from '../lib/mail.ts'

@@ -1,10 +1,10 @@
-/** The outbox: an alert is written once per occasion, together with a delivery for each way to tell of it. */
+/** The outbox: an alert is written once per occasion, together with a delivery for each channel that carries it. */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
 import { ALERT_KINDS, ALL_KINDS } from './kinds.ts'
 import type { AlertServices } from './types.ts'
 
-/** By kind, whether its mails go out without the customer's choice (`on`) and even against it (`always`). */
+/** For each kind, whether it is emailed unless the customer declines (`on`), or even if they do (`always`). */
 const MAIL_DEFAULTS = JSON.stringify(
   Object.fromEntries(
     ALL_KINDS.map(kind => [kind, { always: ALERT_KINDS[kind].mail === 'always', on: ALERT_KINDS[kind].mail === 'on' }]),
@@ -16,16 +16,16 @@ export function sqlVnd(expression: string): string {
   return `trim_scale(${expression} / 1000000.0)::text`
 }
 
-/** The facts of a key that alerts tell, for `jsonb_build_object`; `k` is its row. */
+/** The facts about a key that alerts contain, for `jsonb_build_object`; `k` is the key's row. */
 export const SQL_KEY_FACTS = `'key_id', k.key_id, 'name', k.label, 'last4', k.last4`
 
 /** Today in Vietnam. Not materialized, so that the planner knows which days a finder reads. */
 export const SQL_TODAY = `today as not materialized (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day)`
 
 /**
- * The end of every finder: a finder is a list of common table expressions whose last one, `found`, has the columns account_id,
- * kind, reference and data. $1 and $2 are used here. The lock makes an alert wait for a deletion of its account that is under
- * way, so that none is written for a deleted account.
+ * The end of every finder. A finder is a list of common table expressions whose last one, `found`, has the columns account_id,
+ * kind, reference and data. $1 and $2 are parameters of this part. The lock makes an alert wait for a concurrent deletion of its
+ * account, so that none is written for a deleted account.
  */
 export const SQL_RECORD = `,
 recorded as (
@@ -48,10 +48,10 @@ posted as (
   select recorded.alert_id, recorded.account_id, webhook.webhook_id
     from recorded join webhook using (account_id) where disabled_at is null and recorded.kind = any (webhook.kinds))
 select count(*)::integer as alerts from recorded`
-/** The pool's own timeout is for people waiting for a page; searches may take longer. */
+/** The pool's own timeout suits people waiting for a page; searches for alerts may take longer. */
 const PATIENCE = `select set_config('statement_timeout', $1, true)`
 
-/** Runs a finder. Returns how many alerts are new. */
+/** Runs a finder. Returns the number of new alerts. */
 export async function recordAlerts(
   { sql, limits }: Pick<AlertServices, 'limits'> & { readonly sql: Sql | TransactionSql },
   statement: string,

@@ -1,4 +1,4 @@
-/** What housekeeping runs: searches for alerts, and the deletion of old ones. */
+/** What housekeeping runs: the search for alerts and the deletion of old ones. */
 
 import { FIND_BALANCES, FIND_CAPS } from './find-balance.ts'
 import { FIND_EVENTS } from './find-events.ts'
@@ -12,10 +12,10 @@ const SCAN = `select now()::text as now,
     (greatest(scanned_at, now() - make_interval(secs => $2::text::integer)) - make_interval(secs => $1::text::integer))::text as since
   from alert_scan`
 const SCANNED = 'update alert_scan set scanned_at = greatest(scanned_at, $1::text::timestamptz)'
-/** A search looks back at most a day: after a longer pause nobody wants to hear of every top-up. */
+/** A search looks back at most a day: after a longer outage, nobody wants to hear about every top-up. */
 const CATCH_UP_SECONDS = 86_400
 
-/** Records what has happened since the previous run; returns the number of new alerts. */
+/** Records alerts for what has happened since the previous search. Returns the number of new alerts. */
 export async function findAlerts(services: AlertServices): Promise<number> {
   const { sql, limits } = services
   const [scan] = await sql.unsafe(SCAN, [String(limits.overlapSeconds), String(CATCH_UP_SECONDS)])

@@ -1,10 +1,10 @@
-/** Which alerts an account wants mailed, and what it considers a low balance. */
+/** Which alerts an account wants by email, and what it considers a low balance. */
 
 import type { AnySql } from '../lib/database.ts'
 import { ALERT_KINDS, ALL_KINDS, type AlertKind } from './kinds.ts'
 
 export interface AlertSettings {
-  /** Kinds that are mailed. */
+  /** Kinds that are emailed. */
   readonly mail: ReadonlySet<AlertKind>
   /** Balance that counts as low, in whole dong; null: the default. */
   readonly lowVnd: number | null
@@ -31,7 +31,7 @@ export async function readAlertSettings(sql: AnySql, accountId: number): Promise
   return { mail: new Set(mail), lowVnd: row?.low_vnd == null ? null : Number(row.low_vnd) }
 }
 
-/** Kinds without a switch stay on. Throws RangeError unless `lowVnd` is null or 1 to LOW_VND_MAX. */
+/** Saves the settings; kinds without a switch stay on. Throws RangeError unless `lowVnd` is null or from 1 to LOW_VND_MAX. */
 export async function writeAlertSettings(
   sql: AnySql,
   accountId: number,
@@ -48,7 +48,7 @@ export async function writeAlertSettings(
   await sql.unsafe(WRITE, [String(accountId), JSON.stringify(Object.fromEntries(chosen)), low])
 }
 
-/** Takes effect from the next alert on. */
+/** Stops emails of this kind, from the next alert on. */
 export async function switchMailOff(sql: AnySql, accountId: number, kind: AlertKind): Promise<void> {
   await sql.unsafe(SWITCH_OFF, [String(accountId), kind])
 }

@@ -1,4 +1,4 @@
-/** The alerts' interface to the rooms above. */
+/** The types that alerts share with their callers. */
 
 import type { KeySecrets } from '../accounts/key-secret.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
@@ -15,16 +15,16 @@ export interface AlertServices {
   readonly catalogue: Pick<Catalogue, 'items'>
   readonly secrets: Pick<KeySecrets, 'peppers' | 'encryption'>
   readonly webhookClient: WebhookClient
-  /** How long a receiver has for its answer. */
+  /** How long a receiver has to answer, in ms. */
   readonly webhookTimeoutMs: number
-  /** Without a trailing slash. */
+  /** Base URL of our pages, without a trailing slash. */
   readonly publicUrl: string
-  /** Name that signs mails. */
+  /** Name that emails are signed with. */
   readonly serviceName: string
   readonly limits: AlertLimits
   readonly counts: DeliveryCounts
   /** Unix time. */
   readonly nowMs: () => number
-  /** Reports a delivery that failed on our side; contains no address. */
+  /** Reports a delivery that failed on our side; the message contains no address. */
   readonly report: (message: string, cause: unknown) => void
 }

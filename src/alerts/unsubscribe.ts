@@ -1,6 +1,6 @@
 /**
- * The link at the foot of a mail that stops mails of its kind, without signing in (RFC 8058). Signed with KEY_PEPPERS, and good
- * for nothing else.
+ * The link at the foot of an email that stops emails of its kind without signing in (RFC 8058). Its token is signed with
+ * KEY_PEPPERS and good for nothing else.
  */
 
 import { timingSafeEqual } from 'node:crypto'
@@ -19,7 +19,7 @@ export function unsubscribeToken(peppers: SecretSet, { accountId, kind }: Unsubs
   return `${currentId}.${accountId}.${kind}.${sign(peppers, currentId, { accountId, kind })?.toString('base64url')}`
 }
 
-/** Null for a token that was altered, or whose pepper is no longer configured. */
+/** Null if the token was altered or its pepper is no longer configured. */
 export function readUnsubscribeToken(peppers: SecretSet, token: string): Unsubscription | null {
   const [, pepperId = '', account = '', kind = '', mac = ''] = TOKEN.exec(token) ?? []
   if (!isAlertKind(kind) || !hasSwitch(kind)) return null

@@ -1,6 +1,6 @@
 /**
- * Posts to addresses that customers give: over TLS to the public internet, without redirects, within a time limit, and without
- * reading the reply. An operator may allow private networks, where plain http and every port are allowed, too.
+ * Posts to URLs that customers give: over TLS to the public internet, without following redirects, within a time limit and
+ * without reading the reply. An operator may allow private networks, where plain http and every port are allowed too.
  */
 
 import ipaddr from 'ipaddr.js'
@@ -9,7 +9,7 @@ import { AddressGuard } from '../upstream/address-guard.ts'
 import { isPublicAddress } from '../upstream/public-address.ts'
 
 export interface WebhookClientOptions {
-  /** From the first DNS lookup to the status, in ms. */
+  /** Time limit in ms, from the first DNS lookup to the status. */
   readonly timeoutMs: number
   /** Private networks that may be reached, such as `10.20.0.0/16`; none in most installations. */
   readonly privateNetworks: readonly string[]
@@ -17,7 +17,7 @@ export interface WebhookClientOptions {
   readonly resolve?: (hostname: string) => Promise<readonly string[]>
 }
 
-/** Why there was no answer, or no try at all. */
+/** Why there was no answer, or why nothing was sent. */
 export type WebhookFault = 'url' | 'address' | 'timeout' | 'certificate' | 'connection'
 
 export type WebhookAnswer =
@@ -25,14 +25,14 @@ export type WebhookAnswer =
   | { readonly fault: WebhookFault }
 
 export interface WebhookClient {
-  /** What is wrong with an address before anything is sent; null: nothing. */
+  /** Returns what is wrong with the URL, before anything is sent; null if nothing is. */
   check(url: string): 'url' | 'address' | null
   post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<WebhookAnswer>
   close(): Promise<void>
 }
 
 export const WEBHOOK_URL_LENGTH_MAX = 2_000
-/** Ports that may be reached on public addresses: a webhook must not serve to scan for open ones. */
+/** The only ports allowed on public addresses, so that webhooks cannot be used to scan for open ones. */
 const PORTS: ReadonlySet<string> = new Set(['', '443', '8443'])
 const ANSWER_HEADER_BYTES_MAX = 16 * 1024
 
@@ -44,7 +44,7 @@ export function createWebhookClient({ timeoutMs, privateNetworks, resolve }: Web
     open: createRoad(address => isPublicAddress(address) || isPrivate(address), { timeoutMs, resolve }),
     inside: createRoad(isPrivate, { timeoutMs, resolve }),
   }
-  /** The road to an address that may be tried; otherwise what is wrong with the address. */
+  /** How to reach the URL if it may be tried; otherwise what is wrong with it. */
   const roadOf = (text: string) => {
     const url = text.length > WEBHOOK_URL_LENGTH_MAX ? null : URL.parse(text)
     if (url === null || !['https:', 'http:'].includes(url.protocol)) return 'url' as const
@@ -76,7 +76,7 @@ export function createWebhookClient({ timeoutMs, privateNetworks, resolve }: Web
           signal,
           headersTimeout: timeoutMs,
         })
-        // Nobody reads it. Without a listener, the destroyed body's error would end the process.
+        // Nobody reads the body. Without a listener, the error of destroying it would end the process.
         answer.body.on('error', () => {}).destroy()
         const retryAfter = answer.headers['retry-after']
         return { status: answer.statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : null }
@@ -113,7 +113,7 @@ function createRoad(
   return { guard, agent }
 }
 
-/** Throws an Error for text that is not a network; the configuration has checked it. */
+/** Throws an Error for text that is not a network; the configuration has checked for that. */
 function inNetworks(networks: readonly string[]): (address: string) => boolean {
   const ranges = networks.map(network => ipaddr.parseCIDR(network))
   return address => {

@@ -1,4 +1,4 @@
-/** One try of a delivery to a webhook, signed as standardwebhooks.com describes. */
+/** Tries to deliver one alert to a webhook, signed as standardwebhooks.com describes. */
 
 import type { AlertServices } from './types.ts'
 import { readWebhookSecrets, signWebhook } from './webhook-secrets.ts'
@@ -7,21 +7,21 @@ export interface WebhookTry {
   readonly webhookId: number
   readonly accountId: number
   readonly url: string
-  /** The same on every try of one delivery. */
+  /** Stays the same when a delivery is retried. */
   readonly alertId: string
   readonly kind: string
   readonly at: Date
   readonly data: unknown
 }
 
-/** How a try ended, by mail or webhook. */
+/** How one try to deliver ended, by email or to a webhook. */
 export interface Tried {
-  /** `gone`: the receiver wants no more. */
+  /** `gone`: the receiver answered that it wants no more deliveries. */
   readonly outcome: 'delivered' | 'failed' | 'called_off' | 'gone'
   readonly status: number | null
-  /** A word for the log of deliveries. */
+  /** One word for the delivery log about what went wrong; null if nothing did. */
   readonly fault: string | null
-  /** The pause that the receiver asked for. */
+  /** The pause that the receiver asked for, if any. */
   readonly retryAfterSeconds?: number
 }
 

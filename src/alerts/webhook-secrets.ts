@@ -1,4 +1,4 @@
-/** Secrets that sign webhooks: one in use for each, and those that it has replaced until they expire. Sealed like API keys. */
+/** Secrets that sign webhooks: the one in use and, until they expire, those that it has replaced. Sealed like API keys. */
 
 import { createHmac, randomBytes } from 'node:crypto'
 import type { AnySql } from '../lib/database.ts'
@@ -22,7 +22,7 @@ export interface WebhookRow {
   readonly accountId: number
 }
 
-/** A new secret, `whsec_` and base64, as standardwebhooks.com describes it. Earlier ones still sign for `overlapSeconds`. */
+/** Creates a secret, `whsec_` and base64, as standardwebhooks.com describes. Earlier ones still sign for `overlapSeconds`. */
 export async function addWebhookSecret(
   sql: AnySql,
   encryption: SecretSet,
@@ -38,7 +38,7 @@ export async function addWebhookSecret(
   return secret
 }
 
-/** The secrets that sign now. Throws an Error when one does not open. */
+/** Returns the secrets that sign now. Throws an Error if one cannot be opened. */
 export async function readWebhookSecrets(
   sql: AnySql,
   encryption: SecretSet,
@@ -58,7 +58,10 @@ const RESEAL = `update webhook_secret set encryption_id = $3::text::smallint, en
     ciphertext = decode($5, 'hex') where webhook_id = $1::text::bigint and encryption_iv = decode($2, 'hex')`
 const IN_USE = 'select encryption_id, count(*)::integer as secrets from webhook_secret group by 1'
 
-/** Reseals every secret under the current key, as rotateKeys does for API keys. Returns the webhooks whose copy does not open. */
+/**
+ * Reseals every secret under the current key, as rotateKeys does for API keys. Returns the webhooks with a secret that could not
+ * be opened.
+ */
 export async function rotateWebhookSecrets(sql: AnySql, encryption: SecretSet): Promise<readonly number[]> {
   const unreadable = new Set<number>()
   for (let [after, iv] = [0, '']; ; ) {
@@ -87,7 +90,7 @@ export async function sweepWebhookSecrets(sql: AnySql): Promise<void> {
   await sql.unsafe(FORGET)
 }
 
-/** The header `webhook-signature`: one signature per secret, so that a receiver may know the old or the new one. */
+/** The header `webhook-signature`: one signature per secret, so that receivers may verify with the old or the new one. */
 export function signWebhook(
   secrets: readonly string[],
   { id, timestamp, body }: { readonly id: string; readonly timestamp: string; readonly body: string },

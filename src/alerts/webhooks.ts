@@ -1,4 +1,4 @@
-/** A customer's webhooks: creating, changing and switching them off, and the log of their deliveries, without content. */
+/** A customer's webhooks: creating, changing and switching them off, and the log of their deliveries, which omits the content. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { textArray } from '../lib/database.ts'
@@ -10,7 +10,7 @@ export interface Webhook extends WebhookRow {
   readonly url: string
   readonly kinds: readonly AlertKind[]
   readonly createdAt: Date
-  /** When it last took a delivery. */
+  /** When it last accepted a delivery; null: never. */
   readonly deliveredAt: Date | null
   readonly disabledAt: Date | null
   readonly disabledFor: 'owner' | 'failures' | 'gone' | null
@@ -25,7 +25,7 @@ const LOCK = `select pg_advisory_xact_lock(hashtextextended('webhook|' || $1, 0)
 const INSERT = `insert into webhook (account_id, url, kinds) values ($1::text::bigint, $2, $3::text::text[]) returning ${COLUMNS}`
 const SET_KINDS = `update webhook set kinds = $3::text::text[] where ${BY_OWNER} returning webhook_id`
 const ENABLE = `update webhook set disabled_at = null, disabled_for = null where ${BY_OWNER} returning webhook_id`
-/** Calls off the deliveries that wait for the webhook: later they would come late, and all at once. */
+/** Calls off the deliveries that wait for the webhook: if it is switched on again, they would come late and all at once. */
 const DISABLE = `
 with changed as (
   update webhook set disabled_at = now(), disabled_for = $3 where ${BY_OWNER} and disabled_at is null
@@ -44,7 +44,10 @@ export type CreatedWebhook =
   | { readonly outcome: 'created'; readonly webhook: Webhook; readonly secret: string }
   | { readonly outcome: 'url' | 'address' | 'limit' | 'exists' }
 
-/** `url`: not https, or with credentials in it; `address`: it leads to a private network. The secret is shown once. */
+/**
+ * Creates a webhook, whose secret can be shown only now. `url`: not https, or contains credentials. `address`: it leads to a
+ * private network.
+ */
 export async function createWebhook(
   { sql, limits, secrets, webhookClient }: AlertServices,
   { accountId, url, kinds }: { accountId: number; url: string; kinds: readonly AlertKind[] },
@@ -68,13 +71,13 @@ export async function listWebhooks(sql: AnySql, accountId: number): Promise<read
   return (await sql.unsafe(LIST, [String(accountId)])).map(toWebhook)
 }
 
-/** Null when the account has no such webhook. */
+/** Null if the account has no such webhook. */
 export async function readWebhook(sql: AnySql, row: WebhookRow): Promise<Webhook | null> {
   const found = (await sql.unsafe(READ, idsOf(row)))[0]
   return found === undefined ? null : toWebhook(found)
 }
 
-/** Takes effect from the next alert on. */
+/** Sets the kinds of alerts that the webhook gets, from the next alert on. False if the account has no such webhook. */
 export async function setWebhookKinds(sql: AnySql, row: WebhookRow, kinds: readonly AlertKind[]): Promise<boolean> {
   return (await sql.unsafe(SET_KINDS, [...idsOf(row), textArray(kinds)])).length > 0
 }
@@ -83,7 +86,7 @@ export async function enableWebhook(sql: AnySql, row: WebhookRow): Promise<boole
   return (await sql.unsafe(ENABLE, idsOf(row))).length > 0
 }
 
-/** False when the webhook was off already. */
+/** Switches the webhook off. False if it was off already. */
 export async function disableWebhook(
   sql: AnySql,
   row: WebhookRow,
@@ -155,7 +158,7 @@ function toWebhook(row: unknown): Webhook {
   }
 }
 
-/** `{a,b}`: this database's connections know no array types. */
+/** Reads `{a,b}`: our database connections do not parse arrays. */
 function readKinds(array: unknown): AlertKind[] {
   return String(array).replace(/[{}"]/g, '').split(',').filter(isAlertKind)
 }

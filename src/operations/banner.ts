@@ -1,4 +1,4 @@
-/** The notice that operators show on every page until a set time, and the maintenance notice, which shows by itself. */
+/** The notice that operators show on every page until a set time, and the maintenance notice, which appears by itself. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 
@@ -21,7 +21,7 @@ export async function setBanner(sql: AnySql, { vi, en, until }: Banner): Promise
   await sql.unsafe(SET, [vi, en, until.toISOString()])
 }
 
-/** False when there was none. */
+/** False if there was none. */
 export async function clearBanner(sql: AnySql): Promise<boolean> {
   return (await sql.unsafe(CLEAR)).length > 0
 }
@@ -42,14 +42,14 @@ export async function readAnnouncements(sql: AnySql): Promise<Announcements> {
 }
 
 export interface AnnouncementBoard {
-  /** A few seconds old at most, or the last known state when the database does not answer promptly. */
+  /** Returns a state that is at most a few seconds old or, if the database is not responding promptly, the last known one. */
   read(): Promise<Announcements>
-  /** Drops the cached state, after a change made in this process. */
+  /** Drops the cached state. Call it after changing the state in this process. */
   forget(): void
 }
 
 const FRESH_MS = 5_000
-/** Longest time a page waits for the announcements, in ms. */
+/** Longest time that a page waits for the announcements, in ms. */
 const WAIT_MS = 300
 
 export function createAnnouncementBoard(sql: Sql, nowMs: () => number): AnnouncementBoard {

@@ -1,6 +1,5 @@
 /**
- * Notifications between the processes of one database. They are only hints: a process that misses one finds out by
- * polling.
+ * Notifications between the processes that share a database. They are only hints: a process that misses one finds out by polling.
  */
 
 import type { AnySql } from '../lib/database.ts'
@@ -9,7 +8,7 @@ export const CHANNEL = 'gateway_operations'
 
 /**
  * `maintenance` was turned on or off. `keys`: cached keys are stale. `processes`: another process has begun to serve.
- * `upstreams`: one was taken out of service or put back.
+ * `upstreams`: an upstream was taken out of service or put back.
  */
 export type News = 'maintenance' | 'keys' | 'processes' | 'upstreams'
 

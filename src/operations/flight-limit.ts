@@ -1,7 +1,7 @@
 /**
- * Limits each key's calls in flight across all processes. Each process counts its own calls. It may use a small share of
- * every limit without asking; for more, it takes slots in Postgres, from the key's row, which all processes update. Slots
- * expire unless the process that took them renews them. A process that serves alone never asks.
+ * Limits each key's calls in flight across all processes. Each process counts its own calls. It may use a small share of every
+ * limit without asking; for more, it takes slots in the key's row in Postgres, which all processes update. Slots expire unless
+ * the process that took them renews them. A process that serves alone never asks Postgres.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -14,29 +14,29 @@ export interface FlightLimiterOptions {
   readonly name: string
   readonly waitingMax?: number
   readonly batchMax?: number
-  /** Pause before ended calls are returned, in ms. */
+  /** How long the slots of ended calls are kept before they are given back, in ms. */
   readonly giveBackMs?: number
-  /** Pause between renewals, in ms. */
+  /** Pause between renewals of the slots taken, in ms. */
   readonly renewMs?: number
 }
 
 export interface FlightLimiter {
   /**
-   * Counts a call that begins; null when no wait is needed. Every admitted call must call `release` once. Rejects with
-   * GatewayError `rate_limited`, or `ledger_unavailable` when the database was needed and did not answer.
+   * Counts a call that begins. Returns null if it may begin at once. Every admitted call must call `release` once. Rejects with
+   * GatewayError `rate_limited`, or with `ledger_unavailable` if the database was needed and is not responding.
    */
   take(keyId: number, limit: number): Promise<void> | null
   release(keyId: number): void
   /** Calls refused since the start because their key had too many in flight. */
   readonly refused: number
-  /** Number of serving processes, this one included. */
+  /** Sets the number of serving processes, this one included. */
   setProcesses(count: number): void
   readonly load: PoolLoad
   readonly queue: QueueLoad
   close(): Promise<void>
 }
 
-/** Fraction of a limit that is divided among the processes in advance; each one's part is its own share. */
+/** Fraction of a limit that is divided among the processes in advance; what each process gets is its own share. */
 const SHARED_OUT = 1 / 8
 const LEASE_SECONDS = 30
 
@@ -74,16 +74,16 @@ interface Row {
 interface Flight {
   limit: number
   count: number
-  /** Slots taken in Postgres; null: none, only the own share may be used. */
+  /** Slots taken in Postgres; null: none, so only the own share may be used. */
   taken: number | null
   giveBack: NodeJS.Timeout | undefined
-  /** Batches in progress that ask about this key; it must not be dropped before they are answered. */
+  /** Batches in progress that ask about this key; the entry must not be dropped before they are answered. */
   asking: number
 }
 
 interface Question {
   readonly keyId: number
-  /** The call that asks for a slot; null: none does, only the row needs updating. */
+  /** The call that asks for a slot; null if no call does and only the row needs updating. */
   readonly call: { readonly grant: () => void; readonly refuse: (error: GatewayError) => void } | null
 }
 
@@ -93,7 +93,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
     url,
     name: 'gateway calls in flight',
     connectionsMax: 1,
-    // Counters may be lost when the server crashes.
+    // Losing counters when Postgres crashes is acceptable.
     synchronousCommit: 'off',
     statementTimeoutMs: 2_000,
     deadlineMs: 3_000,
@@ -128,7 +128,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
     return flight
   }
 
-  /** What the process should have in the row once this many more calls come in. */
+  /** How many slots the process should hold in the key's row to admit `more` further calls; 0 while its own share suffices. */
   function wanted({ count, limit }: Flight, more: number): number {
     const share = ownShare(limit)
     return count + more <= share ? 0 : Math.max(count + more, share)
@@ -140,7 +140,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
       const flight = flightOf(keyId)
       const slots = wanted(flight, calls.length)
       flight.asking++
-      // Slots that this batch gives back must not be used from now on.
+      // Slots that this batch gives back must no longer be used.
       if (slots === 0) flight.taken = null
       else if (flight.taken !== null) flight.taken = Math.min(flight.taken, slots)
       return { keyId, calls, flight, slots }

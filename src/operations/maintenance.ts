@@ -1,4 +1,4 @@
-/** Maintenance: while it is on, no gateway takes new calls; calls in flight finish. */
+/** Maintenance: while it is on, gateways take no new calls; calls in flight finish. */
 
 import type { AnySql } from '../lib/database.ts'
 import { announce } from './channel.ts'
@@ -25,7 +25,7 @@ export async function readMaintenance(sql: AnySql): Promise<Maintenance> {
   return maintenanceOf((await sql.unsafe(READ))[0] as unknown as Row)
 }
 
-/** Notifies every gateway at once. `retryAfterSeconds` null: unchanged. */
+/** Switches maintenance on or off and notifies every gateway at once. Null leaves `retryAfterSeconds` unchanged. */
 export async function setMaintenance(
   sql: AnySql,
   { enabled, retryAfterSeconds }: { enabled: boolean; retryAfterSeconds: number | null },

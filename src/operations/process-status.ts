@@ -8,7 +8,7 @@ export interface ProcessStatus<Status> {
   readonly status: Status
 }
 
-/** Silence after which a process counts as gone, in seconds. */
+/** A process counts as gone after this many seconds without a report. */
 export const LOST_AFTER_SECONDS = 30
 
 const WRITE = `insert into process_status (name, status) values ($1, $2::text::jsonb)
@@ -20,7 +20,7 @@ const READ = `select name, greatest(0, extract(epoch from now() - seen_at))::int
 const OTHERS = `select count(*)::integer as others from process_status
   where name <> $1 and seen_at > now() - make_interval(secs => $2::text::integer)`
 
-/** Number of serving processes besides the one of this name. */
+/** Number of serving processes other than the one of this name. */
 export async function countOthers(sql: AnySql, name: string): Promise<number> {
   return (await sql.unsafe(OTHERS, [name, String(LOST_AFTER_SECONDS)]))[0]?.others
 }
@@ -29,12 +29,12 @@ export async function writeProcessStatus(sql: AnySql, name: string, status: obje
   await sql.unsafe(WRITE, [name, JSON.stringify(status)])
 }
 
-/** Deletes the row of a process, and those of processes long gone. */
+/** Deletes the row of a process, and the rows of processes long gone. */
 export async function forgetProcess(sql: AnySql, name: string): Promise<void> {
   await sql.unsafe(FORGET, [name])
 }
 
-/** `Status` is what the processes wrote; they all run this version or the one before. */
+/** `Status` is the type of the reports. Processes of the previous version may have written some. */
 export async function readProcessStatus<Status>(sql: AnySql): Promise<readonly ProcessStatus<Status>[]> {
   const rows = await sql.unsafe(READ, [String(LOST_AFTER_SECONDS)])
   return rows.map(row => ({

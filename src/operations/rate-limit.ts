@@ -1,7 +1,7 @@
 /**
- * Limits each key's calls per minute, counted in Postgres for all processes: at most the limit in any 60 s. A key's row
- * keeps when calls were granted. For limits up to EXACT_LIMIT_MAX it has an entry for each moment; for higher ones an entry
- * for each second, with the time of its latest grant, so that a call counts for at most a second too long. Keys without a
+ * Limits each key's calls per minute across all processes by counting them in Postgres: no 60 s contain more calls than the
+ * limit. A key's row keeps when calls were granted: for limits up to EXACT_LIMIT_MAX, one entry for each moment; for higher ones,
+ * one for each second, with the time of its latest grant, so that a call may count for up to a second too long. Keys without a
  * limit never get here.
  */
 
@@ -12,10 +12,10 @@ import { openStatementPool, type PoolLoad, plainArray } from '../lib/database.ts
 export interface RateLimiterOptions {
   readonly url: string
   readonly nowMs: () => number
-  /** Most calls waiting for an answer. */
+  /** Maximum number of calls waiting for an answer. */
   readonly waitingMax?: number
   readonly batchMax?: number
-  /** Most keys remembered as having used up their limit, so that their further calls need no statement. */
+  /** Maximum number of keys remembered as having used up their limit, so that further calls with them need no statement. */
   readonly rememberedMax?: number
   /** Replaces Postgres' clock in tests. */
   readonly clock?: () => Date
@@ -24,14 +24,17 @@ export interface RateLimiterOptions {
 export interface RateLimiter {
   /** Counts one call. Throws GatewayError `rate_limited` with the seconds to wait, or `ledger_unavailable`. */
   take(keyId: number, limitPerMinute: number): Promise<void>
-  /** Limits have changed: clears the cache. */
+  /** Clears the cache. Call it when limits have changed. */
   forget(): void
   readonly load: PoolLoad
   readonly queue: QueueLoad
   close(): Promise<void>
 }
 
-/** The highest limit counted exactly. It also bounds a row: 60 moments, or the 61 seconds that a minute can touch. */
+/**
+ * The highest limit that is counted exactly. It also bounds the size of a row: 60 moments, or the 61 seconds that a minute can
+ * touch.
+ */
 export const EXACT_LIMIT_MAX = 60
 const MINUTE_MS = 60_000
 
@@ -72,7 +75,7 @@ returning g.key_id, new.granted::integer,
 interface Row {
   readonly key_id: string
   readonly granted: number
-  /** Time until one more call fits, if no other is made; null when one fits now. */
+  /** Time until one more call fits if no other is made before; null if one fits now. */
   readonly wait_ms: number | null
 }
 
@@ -89,7 +92,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     url: options.url,
     name: 'gateway rate limits',
     connectionsMax: 1,
-    // Counters may be lost when the server crashes.
+    // Losing counters when Postgres crashes is acceptable.
     synchronousCommit: 'off',
     statementTimeoutMs: 2_000,
     deadlineMs: 3_000,

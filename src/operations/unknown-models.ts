@@ -1,21 +1,21 @@
 /**
- * Counts unknown model names: each is a missing alias or somebody's typo. The counts are kept in memory and added up per
- * day in Postgres, so that operators see those of all processes. Counts still in memory when a process dies are lost.
+ * Counts calls by unknown model name: each name is a missing alias or somebody's typo. The counts are kept in memory and added up
+ * per day in Postgres, so that operators see those of all processes. Counts still in memory when a process dies are lost.
  */
 
 import { maskSecrets } from '../conversation/mask.ts'
 import type { QueueLoad } from '../lib/batcher.ts'
 import { type AnySql, plainArray, textArray } from '../lib/database.ts'
 
-/** `fell_back`: the fallback served the call. `refused`: the endpoint has none. */
+/** `fell_back`: the fallback model served the call. `refused`: the endpoint has no fallback. */
 export type UnknownOutcome = 'fell_back' | 'refused'
 
 export interface UnknownModelsOptions {
   readonly sql: AnySql
   readonly report: (event: { level: 'info' | 'warn'; fields: object; message: string }) => void
-  /** Most names in memory between two writes; further ones are counted without their name. */
+  /** Maximum number of names in memory between two writes; calls with further names are counted without them. */
   readonly namesMax: number
-  /** Most names kept per day; further ones are not listed. */
+  /** Maximum number of names kept per day; further ones are not listed. */
   readonly namesPerDayMax: number
   /** Pause between two writes, in ms. */
   readonly writeMs: number
@@ -24,9 +24,9 @@ export interface UnknownModelsOptions {
 export interface UnknownModels {
   /** On the hot path: must be cheap. */
   count(name: string, outcome: UnknownOutcome): void
-  /** Calls since the start. */
+  /** Calls with an unknown model since the process started. */
   readonly calls: Readonly<Record<UnknownOutcome, number>>
-  /** Calls since the start whose names did not fit into memory. */
+  /** Calls since the process started whose model name did not fit into memory. */
   readonly unnamed: number
   readonly queue: QueueLoad
   /** Writes the counts in memory. Never rejects: what could not be written is retried next time. */
@@ -36,7 +36,7 @@ export interface UnknownModels {
 
 /** Longest name kept, in characters, as in the usage row. */
 const NAME_MAX = 256
-/** Most names in one log line. */
+/** Maximum number of names in one log line. */
 const LOGGED_MAX = 20
 /** Days after which a name is forgotten. */
 export const UNKNOWN_MODELS_KEPT_DAYS = 90
@@ -68,7 +68,7 @@ interface Counts {
   refused: number
 }
 
-/** Writes periodically until it is closed. */
+/** Starts counting, and writes periodically until closed. */
 export function countUnknownModels(options: UnknownModelsOptions): UnknownModels {
   const { sql, report, namesMax, namesPerDayMax } = options
   const calls: Counts = { fell_back: 0, refused: 0 }
@@ -134,10 +134,10 @@ export function countUnknownModels(options: UnknownModelsOptions): UnknownModels
   }
 }
 
-/** An API key that a client put into the wrong setting: nobody but its owner may read it. */
+/** Matches an API key that a client has put into the wrong setting: operators must not see it. */
 const KEY = /sk-[\w-]{8,}/g
 
-/** The name as in the usage row, but with API keys masked. */
+/** The model's name as in the usage row, but with API keys masked. */
 function cleanName(name: string): string {
   return maskSecrets(name.slice(0, NAME_MAX).toWellFormed().replaceAll('\0', '').replace(KEY, 'sk-…'))
 }
@@ -154,7 +154,7 @@ function summaryOf(rows: readonly (Counts & { readonly name: string })[]): objec
 
 export interface UnknownModel {
   readonly name: string
-  /** Calls served by the fallback. */
+  /** Calls that the fallback served. */
   readonly fellBack: number
   /** Calls refused, on endpoints without a fallback. */
   readonly refused: number
@@ -166,7 +166,7 @@ select name, sum(fell_back)::text as fell_back, sum(refused)::text as refused, m
   from unknown_model where day > ${TODAY} - $1::text::integer
  group by name order by sum(fell_back) desc, sum(refused) desc, name limit $2::text::integer`
 
-/** The most frequent names of the last days, today included. */
+/** The most frequent names of the last `days` days, today included. */
 export async function readUnknownModels(
   sql: AnySql,
   { days, limit }: { readonly days: number; readonly limit: number },

@@ -1,4 +1,7 @@
-/** Upstreams that an operator took out of service: no process sends them calls until a set time, or until put back. */
+/**
+ * Upstreams that an operator has taken out of service: no process sends them calls until a set time, or until an operator puts
+ * them back.
+ */
 
 import type { AnySql } from '../lib/database.ts'
 import { announce } from './channel.ts'
@@ -10,7 +13,7 @@ export interface UpstreamOut {
   readonly until: Date
   readonly since: Date
   readonly reason: string
-  /** Address of the operator. */
+  /** Email address of the operator. */
   readonly by: string
 }
 
@@ -36,7 +39,10 @@ export async function readUpstreamsOut(sql: AnySql): Promise<readonly UpstreamOu
   }))
 }
 
-/** Takes it out, or updates the time and the reason. Processes are notified on commit. Throws RangeError. */
+/**
+ * Takes an upstream out of service, or updates the time and reason if it is out already. Processes are notified on commit. Throws
+ * RangeError unless `seconds` is a whole number from 1 to OUT_SECONDS_MAX.
+ */
 export async function takeUpstreamOut(
   sql: AnySql,
   given: { readonly upstreamId: string; readonly seconds: number; readonly reason: string; readonly by: string },
@@ -49,7 +55,7 @@ export async function takeUpstreamOut(
   await announce(sql, 'upstreams')
 }
 
-/** False when it was not out. */
+/** Puts an upstream back into service. False if it was not out. */
 export async function putUpstreamIn(sql: AnySql, upstreamId: string): Promise<boolean> {
   const [row] = await sql.unsafe(PUT_IN, [upstreamId])
   await announce(sql, 'upstreams')

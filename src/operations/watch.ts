@@ -1,6 +1,5 @@
 /**
- * Keeps one process up to date with what operators set: by notification, and by frequent polling in case one was
- * missed.
+ * Keeps one process up to date with what operators set: it listens for notifications, and polls frequently in case it misses one.
  */
 
 import type { Sql } from '../lib/database.ts'
@@ -11,11 +10,11 @@ import { readUpstreamsOut, type UpstreamOut } from './upstreams-out.ts'
 
 export interface WatchOptions {
   readonly sql: Sql
-  /** Opens the connection for notifications, past any pooler; absent: use `sql`. */
+  /** Opens the connection for notifications directly, bypassing any pooler; without it, `sql` is used. */
   readonly listener?: Sql
-  /** Stable, and unique among running processes. */
+  /** Name of this process, which never changes and is unique among running processes. */
   readonly name: string
-  /** This process's status report. */
+  /** Returns this process's status report. */
   readonly status: () => object
   /** Called when cached keys are stale. */
   readonly onKeysChanged: () => void
@@ -23,9 +22,9 @@ export interface WatchOptions {
   readonly onUpstreamsOut?: (upstreams: readonly UpstreamOut[]) => void
   /** Called repeatedly with the number of serving processes, this one included. */
   readonly onProcesses?: (count: number) => void
-  /** Called when the database stops or resumes answering. */
+  /** Called when the database stops responding or responds again. */
   readonly report: (event: { level: 'warn' | 'info'; message: string; cause?: unknown }) => void
-  /** Pause between polls, in ms; without notifications, the longest delay until maintenance takes effect here. */
+  /** Pause between polls, in ms. Without notifications, maintenance takes effect here after this long at most. */
   readonly askMs?: number
   /** Pause between two reports of an unchanged status, in ms; below LOST_AFTER_SECONDS. */
   readonly statusMs?: number
@@ -36,7 +35,7 @@ export interface OperationsWatch {
   close(): Promise<void>
 }
 
-/** Rejects when the database does not answer. */
+/** Rejects if the database is not responding. */
 export async function watchOperations(options: WatchOptions): Promise<OperationsWatch> {
   const watch = new Watch(options)
   await watch.start()
@@ -61,7 +60,7 @@ class Watch implements OperationsWatch {
 
   async start(): Promise<void> {
     const { sql, listener = sql } = this.#options
-    // Without notifications, polling has to do.
+    // If listening fails, polling has to do.
     const listening = listener.listen(CHANNEL, news => this.#hear(news)).catch(() => {})
     await this.#ask()
     await listening
@@ -128,7 +127,7 @@ class Watch implements OperationsWatch {
     const now = performance.now()
     if (text === this.#written && now - this.#writtenAtMs < statusMs) return
     await writeProcessStatus(sql, name, JSON.parse(text) as object)
-    // The others divide in-flight limits anew before this process takes its first call.
+    // The other processes divide in-flight limits anew before this one takes its first call.
     if (this.#written === '') await announce(sql, 'processes')
     this.#written = text
     this.#writtenAtMs = now

@@ -9,16 +9,16 @@ export interface PaymentAudit {
     readonly unbooked: number
     /** Credits by bank transfer without a credited transaction. */
     readonly unfounded: number
-    /** Orders whose paid sum differs from their transactions'. */
+    /** Orders whose paid sum differs from that of their transactions. */
     readonly orders: number
     /** Transactions undecided for more than five minutes. */
     readonly undecided: number
   }
-  /** The first accounts with a difference, at most 20, as in the next two lists. */
+  /** The first 20 accounts with a difference. */
   readonly accounts: readonly number[]
-  /** Numbers of the first transactions with a difference. */
+  /** Numbers of the first 20 transactions with a difference. */
   readonly transfers: readonly number[]
-  /** Codes of the first orders with a difference. */
+  /** Codes of the first 20 orders with a difference. */
   readonly orders: readonly string[]
   readonly creditedVnd: bigint
 }

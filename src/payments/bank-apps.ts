@@ -14,20 +14,20 @@ export interface BankApp {
 
 interface BankAppList {
   readonly apps: readonly Omit<BankApp, 'url'>[]
-  /** VietQR's code of a receiving bank, by its NAPAS number. */
+  /** VietQR's codes of receiving banks, by NAPAS number. */
   readonly banks: Readonly<Record<string, string>>
 }
 
 const LINK = 'https://dl.vietqr.io/pay'
 let list: BankAppList | undefined
 
-/** The reviewed list. Only its test checks the file's content; here, just text that is not YAML throws an Error. */
+/** Reads the reviewed list. Its content is checked by a test, not here: only text that is not YAML throws an Error. */
 export function readBankAppList(): BankAppList {
   list ??= parse(readFileSync(new URL('bank-apps.yaml', import.meta.url), 'utf8')) as BankAppList
   return list
 }
 
-/** The banking apps; those that fill the transfer in come first, and only their links carry its details. */
+/** Lists the banking apps with their links. Apps that fill in the transfer come first, and only their links carry its details. */
 export function bankApps(
   bank: BankAccount,
   { orderCode, amountVnd }: Pick<TopUpOrder, 'orderCode' | 'amountVnd'>,

@@ -8,20 +8,23 @@ const DECIDE = `update bank_txn set state = 1, reason = null, account_id = $2::t
     buyer = (select jsonb_build_object('name', d.name, 'taxCode', d.tax_code, 'address', d.address, 'email', d.email)
                from invoice_details d where d.account_id = $2::text::bigint and d.wanted)
   where bank_txn_id = $1::text::bigint`
-/** Adds whatever arrived to the order, in whatever state it is and whatever amount it expected. */
+/** Adds whatever arrived to the order, regardless of its state and expected amount. */
 const PAY = `update topup_order set paid_vnd = paid_vnd + $2::text::bigint, first_paid_at = coalesce(first_paid_at, now())
   where order_code = $1`
 
 const LOCK_WALLET = 'select from wallet where account_id = $1::text::bigint for no key update'
 const CLOSED = 'select deleted_at is not null as closed from account where account_id = $1::text::bigint'
 
-/** Whether its owner has deleted the account. Waits for a deletion under way, and holds one off until the transaction ends. */
+/**
+ * Whether the account's owner has deleted it. Waits for a deletion in progress, and holds off later ones until the transaction
+ * ends.
+ */
 export async function isClosed(transaction: TransactionSql, accountId: number): Promise<boolean> {
   await transaction.unsafe(LOCK_WALLET, [String(accountId)])
   return (await transaction.unsafe(CLOSED, [String(accountId)]))[0]?.closed === true
 }
 
-/** Requires that `transaction` has locked the bank transaction's row and found it uncredited. */
+/** Credits the transaction. Requires that `transaction` has locked its row and found it uncredited. */
 export async function bookTransaction(
   { bookCredit }: Pick<PaymentServices, 'bookCredit'>,
   transaction: TransactionSql,

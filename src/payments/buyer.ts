@@ -8,7 +8,7 @@ export interface Buyer {
   readonly email: string
 }
 
-/** Reads a stored buyer; null: no invoice is wanted. */
+/** Reads a stored buyer; null if the customer wants no invoice. */
 export function readBuyer(value: unknown): Buyer | null {
   const stored = typeof value === 'string' ? (JSON.parse(value) as unknown) : value
   return stored === null || stored === undefined ? null : (stored as Buyer)

@@ -1,16 +1,16 @@
-/** A transfer that an operator sees on the bank statement but that no provider reported. */
+/** Enters a transfer that an operator has seen on the bank statement but no provider has reported. */
 
 import { spellReference } from './providers/read.ts'
 import { type Received, receiveTransactions } from './receive.ts'
 import type { Actor, PaymentServices } from './types.ts'
 
 export interface EnteredTransfer {
-  /** The bank's number of the transfer: it makes the entry unique and pairs it with a later report by a provider. */
+  /** The bank's number for the transfer: it makes the entry unique and pairs it with a provider's later report. */
   readonly bankReference: string
   readonly amountVnd: number
   /** The memo on the statement; an order code in it pays that order. */
   readonly memo: string
-  /** Our account; defaults to the configured one. */
+  /** Number of our bank account; defaults to the configured one. */
   readonly accountNumber?: string
   readonly by: Actor
   readonly reason: string
@@ -20,8 +20,8 @@ const PROVIDER = 'manual'
 const AMOUNT_VND_MAX = 1_000_000_000_000
 
 /**
- * Handles the transfer like any other: credited when its memo names an order, else left unmatched. The outcome is `alias`
- * when a provider has already reported it. Throws RangeError naming what is missing.
+ * Handles the transfer like any other: it is credited if its memo names an order, and otherwise left unmatched. The outcome is
+ * `alias` if a provider has already reported it. Throws RangeError naming what is missing.
  */
 export async function enterTransfer(services: PaymentServices, given: EnteredTransfer): Promise<Received> {
   const bankReference = spellReference(given.bankReference)

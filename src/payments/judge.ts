@@ -16,18 +16,16 @@ export type Verdict =
   | { readonly outcome: 'credited'; readonly accountId: number; readonly orderCode: string }
   | { readonly outcome: 'unmatched'; readonly reason: UnmatchedReason }
   | { readonly outcome: 'ignored' | 'alias' }
-  /** Another process, or an operator, has decided it meanwhile. */
+  /** Another process or an operator has decided it in the meantime. */
   | { readonly outcome: 'decided' }
 
 export const AUTOMATIC = 'automatic'
 const UNDECIDED_MAX = 500
 
-/**
- * Makes several providers' reports of one transfer wait for each other, so that the second sees how the first was decided.
- */
+/** Makes reports of one transfer by several providers wait for each other, so that the second sees how the first was decided. */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('bank_txn|' || $1, 0))`
 /**
- * The transfer that this one duplicates: reported by another provider under the same bank reference, and not yet paired
+ * Finds the transfer that this one duplicates: reported by another provider under the same bank reference, and not yet paired
  * with this provider.
  */
 const ORIGINAL = `select y.bank_txn_id from bank_txn y
@@ -36,8 +34,8 @@ const ORIGINAL = `select y.bank_txn_id from bank_txn y
     and not exists (select from bank_txn z where z.alias_of = y.bank_txn_id and z.provider = $1)
   order by y.bank_txn_id limit 1`
 /**
- * Finds another id from the same provider under the same bank reference. That is either a second transfer or the same one
- * reported twice: only a person can tell.
+ * Finds another id from the same provider under the same bank reference. It is either a second transfer or the same one reported
+ * twice; only a person can tell.
  */
 const REPEATED = `select y.bank_txn_id from bank_txn y
   where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd = $4::text::bigint and y.direction = $5::text::smallint
@@ -50,8 +48,8 @@ const UNDECIDED = `select bank_txn_id from bank_txn where state = 0 and received
   order by bank_txn_id limit $1::text::integer`
 
 /**
- * Resolves after commit. Rejects with the database's error; the transaction then stays undecided and can be decided
- * again.
+ * Decides a transaction and resolves after commit. Rejects with the database's error; the transaction then stays undecided and
+ * can be decided again.
  */
 export async function judgeTransaction(services: PaymentServices, bankTxnId: number): Promise<Verdict> {
   const verdict = await services.sql.begin(transaction => judge(services, transaction, bankTxnId))
@@ -117,7 +115,7 @@ function identityOf({ provider, accountNumber, bankReference, amountVnd, directi
   return [provider, accountNumber, bankReference, String(amountVnd), direction === 'in' ? '1' : '-1'] as const
 }
 
-/** One spelling of an account number: banks and people write spaces, dots, and letters in either case. */
+/** Reduces an account number to one spelling: banks and people write spaces, dots, and letters in either case. */
 function spellAccount(accountNumber: string): string {
   return accountNumber.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
 }
@@ -150,7 +148,7 @@ function tell({ report, onCredited }: PaymentServices, bankTxnId: number, verdic
   }
 }
 
-/** Decides transactions that a crash or an outage left undecided; returns how many. */
+/** Decides transactions that a crash or an outage has left undecided. Returns how many there were. */
 export async function judgeUndecided(services: PaymentServices): Promise<number> {
   const rows = await services.sql.unsafe(UNDECIDED, [String(UNDECIDED_MAX)])
   for (const row of rows) {

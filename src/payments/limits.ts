@@ -1,26 +1,26 @@
 /** All limits on payments, with the values that a gateway uses. */
 
 export interface PaymentLimits {
-  /** Smallest and largest amount of an order, in whole dong. Transfers are credited whatever their amount. */
+  /** Smallest amount of an order, in whole dong; `orderVndMax` is the largest. Transfers may have any amount. */
   readonly orderVndMin: number
   readonly orderVndMax: number
   readonly orderSeconds: number
   /** Open orders per account. */
   readonly openOrdersMax: number
-  /** A larger transfer waits for an operator. */
+  /** A transfer larger than this waits for an operator. */
   readonly creditVndMax: bigint
-  /** For how long a bank reference identifies a single transfer. */
+  /** How long a bank reference identifies a single transfer. */
   readonly referenceSeconds: number
   /** Largest body of a notification. */
   readonly notificationBytesMax: number
   /** Transactions per notification. */
   readonly transactionsMax: number
-  /** Largest difference between a notification's clock and ours. */
+  /** Largest difference between a notification's timestamp and our clock. */
   readonly notificationAgeSecondsMax: number
-  /** How often a service that lists transactions is polled, and for which window. */
+  /** How often a service that lists transactions is polled; `pullWindowSeconds` is how far back each poll looks. */
   readonly pullPauseSeconds: number
   readonly pullWindowSeconds: number
-  /** Pages per poll; time and size limits per page. */
+  /** Pages per poll; the next two limit the time and size of each page. */
   readonly pullPagesMax: number
   readonly pullTimeoutMs: number
   readonly pullBytesMax: number

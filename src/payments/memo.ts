@@ -1,13 +1,13 @@
 /**
- * Finds order codes in what a bank made of a memo: its case changed, its diacritics stripped, the text cut into chunks,
- * spaces and punctuation inserted, the bank's own text in front and the payer's name behind.
+ * Finds order codes in memos as banks pass them on: with the case changed, diacritics stripped, the text cut into chunks, spaces
+ * and punctuation inserted, the bank's own text in front and the payer's name behind.
  */
 
 import { isOrderCode } from './order-code.ts'
 
 const MEMO_CHARACTERS_MAX = 2_000
 const CODES_MAX = 20
-/** Matches at every position, so that a code that begins inside something like a code is found too. */
+/** Matches at every position, to find even a code that begins inside something resembling a code. */
 const CANDIDATE = /(?=(ST[0-9A-HJKMNP-TV-Z]{10}))/g
 
 /** The memo's letters and digits, without anything between them. */
@@ -19,14 +19,14 @@ export function plainMemo(memo: string): string {
     .replace(/[^A-Z0-9]+/g, '')
 }
 
-/** The same, with letters that look like digits replaced by the digits that codes use. */
+/** The plain memo, with letters that look like digits replaced by those digits. */
 export function squeezeMemo(memo: string): string {
   return plainMemo(memo).replaceAll('O', '0').replace(/[IL]/g, '1')
 }
 
 /**
- * Well-formed codes in order of appearance, without duplicates. Looks only at the squeezed memo: a code that the bank left
- * in one piece is in one piece there too.
+ * Returns well-formed codes in order of appearance, without duplicates. Searching the squeezed memo is enough: a code that the
+ * bank left in one piece is in one piece there too.
  */
 export function findOrderCodes(memo: string): readonly string[] {
   const squeezed = squeezeMemo(memo)

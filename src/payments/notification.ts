@@ -1,5 +1,5 @@
 /**
- * Takes a notification from its bytes to committed credits. Authentic ones are stored as received before anything is
+ * Takes a notification from its bytes to committed credits. Authentic notifications are stored as received before anything is
  * decided.
  */
 
@@ -15,8 +15,8 @@ const FIND = `select notification_id from bank_notification where provider = $1 
 const UNREADABLE = 'select count(*)::integer as unreadable from bank_notification where fault is not null'
 
 /**
- * Resolves after commit; only then may the provider get its OK. Throws GatewayError `notification_refused`,
- * `notification_unreadable` (stored nevertheless), or `ledger_unavailable` while Postgres does not answer.
+ * Resolves after commit; only then may the provider be told OK. Throws GatewayError `notification_refused`,
+ * `notification_unreadable` (stored all the same), or `ledger_unavailable` while Postgres is not responding.
  */
 export async function receiveNotification(
   services: PaymentServices,
@@ -64,8 +64,8 @@ async function keep(sql: Sql, { name }: BankProvider, rawBody: Buffer, fault: st
 }
 
 /**
- * Counts authentic notifications that could not be parsed: the provider has changed its format, and money may be waiting
- * in them.
+ * Counts authentic notifications that could not be parsed: the provider must have changed its format, and they may report money
+ * that has not been credited.
  */
 export async function countUnreadable({ sql }: { sql: Sql }): Promise<number> {
   return (await sql.unsafe(UNREADABLE))[0]!.unreadable

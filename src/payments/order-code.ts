@@ -6,7 +6,7 @@ export const ORDER_PREFIX = 'ST'
 /** Crockford's base 32: without I, L, O and U. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const RANDOM_CHARACTERS = 9
-/** A prime: with weights below it, the check detects any single wrong character. */
+/** A prime above all weights, so that the check character detects any single wrong character. */
 const CHECK_MODULUS = 31
 const CODE = /^ST[0-9A-HJKMNP-TV-Z]{10}$/
 
@@ -16,9 +16,7 @@ export function makeOrderCode(random: (max: number) => number = randomInt): stri
   return `${ORDER_PREFIX}${body}${checkCharacter(body)}`
 }
 
-/**
- * True for a well-formed upper-case code with a correct check character; whether the order exists is another question.
- */
+/** True for a well-formed upper-case code with a correct check character, whether or not the order exists. */
 export function isOrderCode(text: string): boolean {
   return CODE.test(text) && text.at(-1) === checkCharacter(text.slice(ORDER_PREFIX.length, -1))
 }

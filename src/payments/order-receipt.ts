@@ -8,7 +8,7 @@ export interface OrderTransfer {
   readonly bankTxnId: number
   readonly bankReference: string | null
   readonly amountVnd: number
-  /** As the bank passed it on. */
+  /** The memo as the bank passed it on. */
   readonly memo: string
   /** When the bank booked it or, if unknown, when it was reported. */
   readonly paidAt: Date
@@ -21,7 +21,7 @@ const LIST = `select b.bank_txn_id, b.bank_ref, b.amount_vnd, b.content, coalesc
   from bank_txn b join credit c on c.account_id = b.account_id and c.kind = 1 and c.reference = 'bank_txn:' || b.bank_txn_id
  where b.account_id = $1::text::bigint and b.order_code = $2 and b.state = 1 order by b.bank_txn_id limit 50`
 
-/** Oldest first; none for an order that is not this account's. */
+/** Lists the transfers that paid an order, oldest first; none if the order is not this account's. */
 export async function listOrderTransfers(
   sql: AnySql,
   { accountId, orderCode }: { accountId: number; orderCode: string },

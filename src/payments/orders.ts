@@ -9,7 +9,7 @@ const STATE = `case when paid_vnd > 0 then 'paid' when cancelled_at is not null 
   when expires_at <= now() then 'expired' else 'open' end`
 const COLUMNS = `order_code, account_id, amount_vnd, created_at, expires_at, cancelled_at, paid_vnd, first_paid_at, ${STATE} as state`
 const IS_OPEN = 'paid_vnd = 0 and cancelled_at is null and expires_at > now()'
-/** Creates orders one at a time per account, so that the second of a double submit finds the first one's order. */
+/** Creates orders one at a time per account, so that the second of two submits finds the order of the first. */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('topup_order|' || $1, 0))`
 /** Reuses an order only if at least half its time is left, so that nobody gets a code that is about to expire. */
 const SAME = `select ${COLUMNS} from topup_order
@@ -23,7 +23,7 @@ const INSERT = `insert into topup_order (order_code, account_id, amount_vnd, exp
 const READ = `select ${COLUMNS} from topup_order where order_code = $1 and account_id = $2::text::bigint`
 const CANCEL = `update topup_order set cancelled_at = now()
   where order_code = $1 and account_id = $2::text::bigint and ${IS_OPEN} returning order_code`
-/** The next page continues after an order, not after a time: two orders may have the same time. */
+/** The next page continues after an order rather than a time, because two orders may have the same time. */
 const LIST = `select ${COLUMNS} from topup_order
   where account_id = $1::text::bigint and ($2::text is null or (created_at, order_code) < (
     select created_at, order_code from topup_order where order_code = $2 and account_id = $1::text::bigint))
@@ -93,7 +93,7 @@ interface OrderId {
   readonly orderCode: string
 }
 
-/** Null when the account has no such order. */
+/** Null if the account has no such order. */
 export async function readOrder(
   { sql }: Pick<PaymentServices, 'sql'>,
   { accountId, orderCode }: OrderId,
@@ -103,7 +103,7 @@ export async function readOrder(
   return row === undefined ? null : toOrder(row)
 }
 
-/** True if the order was open. Money that still arrives for it is credited. */
+/** Cancels an order. True if it was open. Money that still arrives for it is credited. */
 export async function cancelOrder(
   { sql }: Pick<PaymentServices, 'sql'>,
   { accountId, orderCode }: OrderId,
@@ -126,7 +126,7 @@ export interface ListedOrder extends TopUpOrder {
   readonly email: string
 }
 
-/** Orders of all accounts, newest first. `text` is an order code or its beginning, or a whole mail address. */
+/** Orders of all accounts, newest first. `text` is an order code or its beginning, or a whole email address. */
 export async function listAllOrders(
   { sql }: { sql: Sql },
   given: { state?: OrderState; text?: string; beforeCode?: string; limit?: number } = {},

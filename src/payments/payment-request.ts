@@ -1,6 +1,4 @@
-/**
- * What the top-up page shows of an open order: where to transfer, how much, with which memo, and the same as a QR code.
- */
+/** What the top-up page shows of an open order: the account, amount and memo of the transfer, and the same as a QR code. */
 
 import { renderQrSvg } from './qr-svg.ts'
 import type { BankAccount, PaymentServices, TopUpOrder } from './types.ts'
@@ -9,14 +7,14 @@ import { encodeVietQr } from './vietqr.ts'
 export interface PaymentRequest {
   readonly bank: BankAccount
   readonly amountVnd: number
-  /** Payers should copy it exactly; if a bank mangles it, the order is still found. */
+  /** Payers should copy the memo exactly, but the order is found even if a bank mangles it. */
   readonly memo: string
   /** Payload of the QR code. */
   readonly payload: string
   readonly svg: string
 }
 
-/** Null when no bank account is configured. */
+/** Null if no bank account is configured. */
 export function paymentRequest({ bank }: Pick<PaymentServices, 'bank'>, order: TopUpOrder): PaymentRequest | null {
   if (bank === null) return null
   const { amountVnd, orderCode: memo } = order

@@ -6,9 +6,9 @@ import type { BankTransaction, PaymentServices } from './types.ts'
 
 /** A service that lists the transactions of our bank account. */
 export interface PullSource {
-  /** Not the name of the service's webhook: a transfer that both report is paired by its bank reference. */
+  /** Must differ from the name of the service's webhook. A transfer that both report is paired by its bank reference. */
   readonly name: string
-  /** Yields pages of the transactions after `since`. Throws when they cannot be read. */
+  /** Yields pages of the transactions after `since`. Throws an Error if they cannot be read. */
   list(since: Date): AsyncIterable<readonly BankTransaction[]>
 }
 
@@ -21,8 +21,8 @@ const FAULT_CHARACTERS_MAX = 300
 export type Pulled = Readonly<Record<Received['outcome'] | 'without_reference', number>>
 
 /**
- * Receives the transactions of the last `pullWindowSeconds` and resolves with their outcomes. Rejects when the service or
- * the database fails; what was read until then is kept.
+ * Receives the transactions of the last `pullWindowSeconds` and resolves with their outcomes. Rejects if the service or the
+ * database fails; what was received until then is kept.
  */
 export async function pullTransactions(services: PaymentServices, source: PullSource, now: Date): Promise<Pulled> {
   const { sql, limits } = services
@@ -48,7 +48,7 @@ async function pull(services: PaymentServices, source: PullSource, since: Date):
     without_reference: 0,
   }
   for await (const page of source.list(since)) {
-    // Without a bank reference nobody can tell whether the webhook has already reported it, so it is not credited.
+    // Without a bank reference, nothing tells whether the webhook has already reported a transfer, so it is not credited.
     const known = page.filter(transaction => transaction.bankReference !== null)
     pulled.without_reference += page.length - known.length
     const received = await receiveTransactions(
@@ -67,7 +67,7 @@ async function pull(services: PaymentServices, source: PullSource, since: Date):
 
 export interface PullState {
   readonly source: string
-  /** When the last successful poll ended; null: none has succeeded yet. */
+  /** When the last successful poll ended; null if none has succeeded yet. */
   readonly finishedAt: Date | null
   readonly fault: string | null
 }

@@ -1,4 +1,4 @@
-/** A QR code as a PNG to save on a phone: banking apps read codes from the photo library. */
+/** Draws a QR code as a PNG to save on a phone, because banking apps read codes from the photo library. */
 
 import { crc32, deflateSync } from 'node:zlib'
 import encodeQr from 'qr'
@@ -7,7 +7,7 @@ import { QUIET_MODULES } from './qr-svg.ts'
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 const PIXELS_PER_MODULE = 12
 
-/** Renders black on white, at one bit a pixel. */
+/** Black on white, at one bit per pixel. */
 export function renderQrPng(payload: string): Buffer {
   const rows = encodeQr(payload, 'raw', { ecc: 'medium', border: QUIET_MODULES })
   const size = rows.length * PIXELS_PER_MODULE
@@ -17,14 +17,14 @@ export function renderQrPng(payload: string): Buffer {
     const row = rows[Math.floor(y / PIXELS_PER_MODULE)]!
     for (let x = 0; x < size; x++) {
       const isLight = row[Math.floor(x / PIXELS_PER_MODULE)] !== true
-      // Each line begins with its filter, 0: none.
+      // The added byte is the line's filter, which stays 0: none.
       if (isLight) pixels[y * lineBytes + 1 + (x >> 3)]! |= 0x80 >> (x & 7)
     }
   }
   const header = Buffer.alloc(13)
   header.writeUInt32BE(size, 0)
   header.writeUInt32BE(size, 4)
-  // One bit a pixel. The other fields stay 0: greyscale, the only compression and filter methods there are, no interlacing.
+  // One bit per pixel. The other fields stay 0: greyscale, the only compression and filter methods that exist, no interlacing.
   header[8] = 1
   return Buffer.concat([
     SIGNATURE,

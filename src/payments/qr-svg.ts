@@ -1,6 +1,4 @@
-/**
- * A QR code as SVG: dark on white even on a dark page, without scripts or styles, so that any content policy allows it.
- */
+/** Draws a QR code as SVG: dark on white even on a dark page, without scripts or styles, so that any content policy allows it. */
 
 import encodeQr from 'qr'
 

@@ -1,4 +1,4 @@
-/** For the accountant: money that came in by transfer, one line per transfer, with its tax. */
+/** Receipts for the accountant: money that came in by transfer, one line per transfer, with its tax. */
 
 import type { AnySql } from '../lib/database.ts'
 import { type Buyer, readBuyer } from './buyer.ts'
@@ -10,7 +10,7 @@ export interface Receipt extends TaxedAmount {
   readonly day: string
   readonly accountId: number
   readonly email: string
-  /** '' where an operator gave the money to an account without an order. */
+  /** '' if an operator credited the money to an account without an order. */
   readonly orderCode: string
   readonly bankReference: string
   readonly provider: string

@@ -1,4 +1,4 @@
-/** The single entrance for bank transactions: each is stored, then decided, and acknowledged after both are committed. */
+/** The single entry point for bank transactions: each is stored, then decided, and acknowledged only after both are committed. */
 
 import { judgeTransaction, type Verdict } from './judge.ts'
 import { type Source, storeTransaction } from './transactions.ts'
@@ -8,7 +8,7 @@ export type Received = { readonly bankTxnId: number } & (
   | Exclude<Verdict, { outcome: 'decided' }>
   /** Reported before; nothing changed. */
   | { readonly outcome: 'duplicate' }
-  /** Reported before with another amount, account or direction. Nothing changed; an operator must look. */
+  /** Reported before with another amount, account or direction. Nothing changed; an operator must look into it. */
   | { readonly outcome: 'conflict' }
 )
 

@@ -16,7 +16,7 @@ const SEARCH = `select ${TRANSACTION_COLUMNS}, (select email from account a wher
  order by bank_txn_id desc limit $6::text::integer`
 
 export interface FoundTransaction extends StoredTransaction {
-  /** Mail address of the account that it was credited to. */
+  /** Email address of the account that the transfer was credited to. */
   readonly email: string | null
 }
 

@@ -1,11 +1,11 @@
-/** Simulates a transfer, for the sandbox: only the bank is made up, everything after it is real. */
+/** Simulates a transfer, for the sandbox: only the bank is simulated, everything after it is real. */
 
 import { uuidv7 } from '../lib/ids.ts'
 import { readOrder } from './orders.ts'
 import { type Received, receiveTransactions } from './receive.ts'
 import type { PaymentServices } from './types.ts'
 
-/** Null when simulation is off or the order is another account's. The memo looks like one that a bank has mangled. */
+/** Null if simulation is off or the order is another account's. The memo looks like one that a bank has mangled. */
 export async function simulateTransfer(
   services: PaymentServices,
   { accountId, orderCode, amountVnd }: { accountId: number; orderCode: string; amountVnd?: number },

@@ -5,7 +5,10 @@ import { plainMemo, squeezeMemo } from './memo.ts'
 import type { StoredTransaction } from './types.ts'
 
 export interface Suggestion {
-  /** `code`: the memo nearly has this order's code. `email`: it has the customer's address. `amount`: an open order fits. */
+  /**
+   * `code`: the memo contains nearly this order's code. `email`: it contains the customer's address. `amount`: an open order has
+   * this amount.
+   */
   readonly why: 'code' | 'email' | 'amount'
   readonly accountId: number
   readonly email: string
@@ -14,13 +17,16 @@ export interface Suggestion {
 }
 
 const PER_TRANSFER_MAX = 3
-/** Which orders are searched: those of the last days, the newest first. */
+/** Only orders of the last 60 days are searched, at most the newest 5,000. */
 const ORDER_DAYS = 60
 const ORDERS_MAX = 5_000
-/** Most mistakes in a code that is still recognised. With so few, one of the three pieces of its 12 characters is intact. */
+/**
+ * Most mistakes in a code that is still recognised. Two mistakes leave at least one of the code's three 4-character pieces
+ * intact.
+ */
 const ERRORS_MAX = 2
 const PIECE = 4
-/** Shorter addresses would be found in too many memos. */
+/** Shorter addresses would occur in too many memos by chance. */
 const ADDRESS_CHARACTERS_MIN = 8
 
 const ORDERS = `select o.order_code, o.account_id, o.amount_vnd, a.email,
@@ -47,7 +53,7 @@ interface Order {
 
 type Transfer = Pick<StoredTransaction, 'bankTxnId' | 'memo' | 'amountVnd'>
 
-/** The suggestions for each transfer, by its number. */
+/** Returns the suggestions for each transfer, by the transfer's number. */
 export async function suggestOwners(
   sql: AnySql,
   transfers: readonly Transfer[],
@@ -77,7 +83,7 @@ export async function suggestOwners(
   )
 }
 
-/** For each piece of a code, the positions of the orders whose codes have it, the newest order first. */
+/** For each piece of a code, the positions of the orders whose code contains it, newest first. */
 type CodeIndex = ReadonlyMap<string, readonly number[]>
 
 function indexCodes(orders: readonly Order[]): CodeIndex {
@@ -140,7 +146,7 @@ function toSuggestion(why: 'code' | 'amount', order: Order, errors: number) {
   return { suggestion, errors }
 }
 
-/** Fewest characters of the text to change, insert or delete so that the code occurs in it. */
+/** The fewest characters of the text to change, insert or delete so that it contains the code. */
 function errorsOf(code: string, squeezed: string): number {
   let before = Array.from({ length: code.length + 1 }, (_, index) => index)
   let least = code.length

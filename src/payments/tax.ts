@@ -1,8 +1,8 @@
-/** Value-added tax. Prices and top-ups include it, at the rate of the day. */
+/** Value-added tax, which prices and top-ups include at the rate of the day. */
 
-/** `percent` null: the service is exempt. */
+/** A rate; `percent` is null if the service is exempt. */
 export interface TaxRate {
-  /** The first day of the rate, such as `2026-11-21`. */
+  /** First day on which the rate applies, such as `2026-11-21`. */
   readonly from: string
   readonly percent: number | null
 }
@@ -15,14 +15,16 @@ export interface TaxedAmount {
   readonly percent: number | null
 }
 
-/** The rate of a day in Vietnam; for days before the first rate, that rate. Throws RangeError if there are no rates. */
+/**
+ * The rate that applies on a day in Vietnam; days before the first rate get the first. Throws RangeError if there are no rates.
+ */
 export function taxRateOn(rates: readonly TaxRate[], day: string): TaxRate {
   const rate = rates.findLast(({ from }) => from <= day) ?? rates[0]
   if (rate === undefined) throw new RangeError('no tax rate is configured')
   return rate
 }
 
-/** Net is rounded to whole dong, half up; tax is the rest, so that both add up to the gross. */
+/** Splits a gross amount. Net is rounded to whole dong, half up; tax is the rest, so that both add up to the gross. */
 export function splitTax(grossVnd: bigint, { percent }: Pick<TaxRate, 'percent'>): TaxedAmount {
   const whole = BigInt(100 + (percent ?? 0))
   const netVnd = (grossVnd * 200n + whole) / (2n * whole)

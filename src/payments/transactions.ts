@@ -28,7 +28,7 @@ export interface Source {
   /** Provider's name, `manual`, or `simulated`. */
   readonly provider: string
   readonly via: Via
-  /** The notification that contained it. */
+  /** The notification that contained the transaction; null if none did. */
   readonly notificationId: number | null
 }
 
@@ -52,12 +52,12 @@ const LIST = `select ${TRANSACTION_COLUMNS} from bank_txn
 
 export type StoreAnswer =
   | { readonly outcome: 'stored'; readonly bankTxnId: number }
-  /** The same transaction was reported before; `undecided` when a crash came before the decision. */
+  /** The same transaction was reported before. `undecided`: a crash came before the decision. */
   | { readonly outcome: 'duplicate'; readonly bankTxnId: number; readonly undecided: boolean }
-  /** A transaction with another amount, account or direction was reported before under the same reference. */
+  /** Under the same reference, a transaction with another amount, account or direction was reported before. */
   | { readonly outcome: 'conflict'; readonly bankTxnId: number }
 
-/** Stores a transaction, durably once it resolves; nothing is decided yet. */
+/** Stores a transaction without deciding anything about it. Durable once it resolves. */
 export async function storeTransaction(sql: Sql, source: Source, given: BankTransaction): Promise<StoreAnswer> {
   const { provider, via, notificationId } = source
   const [amount, direction] = [String(given.amountVnd), String(given.direction === 'in' ? 1 : -1)]
@@ -82,13 +82,13 @@ export async function storeTransaction(sql: Sql, source: Source, given: BankTran
     : { outcome: 'conflict', bankTxnId }
 }
 
-/** Null when there is none. */
+/** Null if there is no such transaction. */
 export async function readTransaction(sql: AnySql, bankTxnId: number): Promise<StoredTransaction | null> {
   const row = (await sql.unsafe(READ, [String(bankTxnId)]))[0]
   return row === undefined ? null : toTransaction(row)
 }
 
-/** Does what readTransaction does, and locks the row until the caller's transaction ends. */
+/** Like readTransaction, but locks the row until the caller's transaction ends. */
 export async function lockTransaction(transaction: AnySql, bankTxnId: number): Promise<StoredTransaction | null> {
   const row = (await transaction.unsafe(LOCKED, [String(bankTxnId)]))[0]
   return row === undefined ? null : toTransaction(row)

@@ -1,10 +1,10 @@
-/** The payments' interface to the rooms above: plain data in, plain data out. */
+/** The types that payments share with their callers: plain data in, plain data out. */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
 import type { MicroVnd } from '../lib/money.ts'
 import type { PaymentLimits } from './limits.ts'
 
-/** The account that customers transfer to. */
+/** Our bank account, to which customers transfer money. */
 export interface BankAccount {
   /** NAPAS's six-digit bank number. */
   readonly bin: string
@@ -36,11 +36,11 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 
 /** A service that notifies us of transactions on our bank account. */
 export interface BankProvider {
-  /** Stands in the path of its webhook and in the table `bank_txn`. */
+  /** Used in the path of its webhook and in the table `bank_txn`. */
   readonly name: string
   /**
-   * The transactions of an authentic notification. Throws GatewayError `notification_refused` when it is forged, stale
-   * or unsigned, and `notification_unreadable` when it is authentic but cannot be parsed.
+   * Returns the transactions of an authentic notification. Throws GatewayError `notification_refused` if it is forged, stale or
+   * unsigned, and `notification_unreadable` if it is authentic but cannot be parsed.
    */
   verify(rawBody: Buffer, headers: Headers): readonly BankTransaction[]
 }
@@ -51,7 +51,7 @@ export interface Actor {
   readonly name: string
 }
 
-/** The ledger's `credit`. */
+/** Type of the ledger's `credit`. */
 export type BookCredit = (
   transaction: TransactionSql,
   request: {
@@ -63,7 +63,7 @@ export type BookCredit = (
   },
 ) => Promise<{ readonly balanceAfterMicroVnd: MicroVnd }>
 
-/** The accounts' `recordAction`. */
+/** Type of the accounts' `recordAction`. */
 export type RecordAction = (
   transaction: TransactionSql,
   action: {
@@ -85,13 +85,13 @@ export interface PaymentEvent {
 /** Everything that the payment functions need; created once per process. */
 export interface PaymentServices {
   readonly sql: Sql
-  /** Null: no top-ups by transfer until an account is configured. */
+  /** Null until a bank account is configured; until then, nobody can top up by transfer. */
   readonly bank: BankAccount | null
   readonly bookCredit: BookCredit
   readonly recordAction: RecordAction
   /** Called after a credit is committed, so that calls waiting for money can continue. */
   readonly onCredited: (accountId: number) => void
-  /** Events for the operator; contain no memo. */
+  /** Reports events to the operator; they contain no memo. */
   readonly report: (event: PaymentEvent) => void
   /** Whether transfers may be simulated. */
   readonly simulation: boolean
@@ -109,7 +109,7 @@ export interface TopUpOrder {
   readonly createdAt: Date
   readonly expiresAt: Date
   readonly cancelledAt: Date | null
-  /** The amount received so far, which may differ from the order's. */
+  /** The amount received so far, which may differ from the amount of the order. */
   readonly paidVnd: number
   readonly firstPaidAt: Date | null
 }
@@ -131,7 +131,7 @@ export type UnmatchedReason =
   | 'unknown_code'
   | 'two_owners'
   | 'amount_over_limit'
-  /** The money went to another bank account than the one that customers are shown. */
+  /** The money arrived in a bank account other than the one that customers are shown. */
   | 'other_account'
   /** Its provider has reported a transfer with the same bank reference and amount under another id. */
   | 'repeated_reference'

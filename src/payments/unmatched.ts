@@ -1,4 +1,4 @@
-/** Transfers without an owner: operators decide about them, oldest first. */
+/** Unmatched transfers: operators decide whom they belong to, oldest first. */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
 import { bookTransaction, isClosed } from './book.ts'
@@ -32,16 +32,19 @@ export interface Assignment {
   readonly bankTxnId: number
   readonly to: { readonly accountId: number } | { readonly orderCode: string }
   readonly by: Actor
-  /** Why it belongs to that customer. */
+  /** Why the transfer belongs to that customer. */
   readonly reason: string
 }
 
 export type Assigned =
   | { readonly outcome: 'credited'; readonly accountId: number }
-  /** `already`: no longer unmatched, because someone else was faster. `closed_target`: its owner has deleted the account. */
+  /**
+   * `already`: somebody else was faster, so the transfer is no longer unmatched. `closed_target`: the target's owner has deleted
+   * it.
+   */
   | { readonly outcome: 'already' | 'unknown_transaction' | 'unknown_target' | 'closed_target' }
 
-/** Credits it once, however often it is requested. */
+/** Credits the transfer once, however often this is requested. */
 export async function assignTransaction(services: PaymentServices, given: Assignment): Promise<Assigned> {
   const { bankTxnId, to, by, reason } = given
   const answer = await services.sql.begin(async (transaction): Promise<Assigned> => {
@@ -70,7 +73,7 @@ async function ownerOf(transaction: TransactionSql, to: Assignment['to']): Promi
   return rows[0] === undefined ? null : Number(rows[0].account_id)
 }
 
-/** Closes a transfer whose money was sent back or that is no top-up. False when it is no longer unmatched. */
+/** Closes a transfer whose money was sent back or that is no top-up. False if it is no longer unmatched. */
 export async function settleUnmatched(
   services: PaymentServices,
   { bankTxnId, as, by, reason }: { bankTxnId: number; as: 'returned' | 'ignored'; by: Actor; reason: string },

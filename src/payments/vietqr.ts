@@ -16,7 +16,7 @@ export interface VietQr {
 const NAPAS = 'A000000727'
 const TRANSFER_TO_ACCOUNT = 'QRIBFTTA'
 const DONG = '704'
-/** Marks a code with an amount, which is for one payment. */
+/** Marks a code that carries an amount and so is for a single payment. */
 const ONE_TIME = '12'
 const CRC_FIELD = '6304'
 

@@ -1,4 +1,6 @@
-/** Casso (developer.casso.vn, webhook version 2, read 2026-11-21), and its older format with a token and a list. */
+/**
+ * Adapter for Casso (developer.casso.vn, webhook version 2, read 2026-11-21), and for its older format with a token and a list.
+ */
 
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
 import type { BankProvider, BankTransaction, Headers } from '../types.ts'
@@ -6,9 +8,9 @@ import { readAccount, readAmount, readId, readMany, readReference, readText, rea
 import { headerOf, hmac, isSameSecret, type ProviderOptions, refuse, refuseStale } from './signature.ts'
 
 export interface CassoSecrets {
-  /** Secret of version 2's HMAC-SHA512 signature; when it is set, nothing else is accepted. */
+  /** Secret of version 2's HMAC-SHA512 signature; if it is set, nothing else is accepted. */
   readonly checksumKey: string | null
-  /** The token of the older format, sent in the header `secure-token`. */
+  /** Token of the older format, sent in the header `secure-token`. */
   readonly secureToken: string | null
 }
 
@@ -29,7 +31,7 @@ export function createCassoProvider(secrets: CassoSecrets, { limits, nowMs }: Pr
   return {
     name: 'casso',
     verify(rawBody, headers) {
-      // The parsed body is what is signed, so without one nothing can be authentic.
+      // The signature covers the parsed body, so nothing can be authentic without one.
       const body = parseJson(rawBody.toString('utf8'))
       if (!isObject(body)) return refuse()
       authenticate(body, headers)

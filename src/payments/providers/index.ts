@@ -18,7 +18,7 @@ export interface ProviderSecrets {
   readonly cassoSecureToken: string | null
   /** `whsec_<base64>`. */
   readonly bankWebhookSecret: string | null
-  /** SePay's API token, for polling; the others are for webhooks. */
+  /** SePay's API token, for polling; the other secrets are for webhooks. */
   readonly sepayApiToken: string | null
 }
 

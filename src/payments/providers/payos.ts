@@ -1,6 +1,6 @@
 /**
- * payOS (payos.vn/docs/tich-hop-webhook/kiem-tra-du-lieu-voi-signature, read 2026-11-21): one transaction per
- * notification, signed inside the body. It carries no sending time; a replay is the same transaction again and changes
+ * Adapter for payOS (payos.vn/docs/tich-hop-webhook/kiem-tra-du-lieu-voi-signature, read 2026-11-21): one transaction per
+ * notification, signed inside the body. It carries no sending time, but a replay only repeats the same transaction and changes
  * nothing.
  */
 
@@ -13,7 +13,7 @@ export function createPayosProvider(checksumKey: string): BankProvider {
   return {
     name: 'payos',
     verify(rawBody) {
-      // The parsed data is what is signed, so without it nothing can be authentic.
+      // The signature covers the parsed data, so nothing can be authentic without it.
       const body = objectOrNull(parseJson(rawBody.toString('utf8')))
       const data = objectOrNull(body?.data)
       if (body === null || data === null) return refuse()
@@ -23,7 +23,7 @@ export function createPayosProvider(checksumKey: string): BankProvider {
       const reference = readId(data.reference, 'data.reference')
       return [
         {
-          // A bank reference may recur on another day.
+          // The bank reference alone is not unique: it may recur on another day.
           providerReference: `${readId(data.paymentLinkId, 'data.paymentLinkId')}/${reference}`,
           bankReference: readReference(data.reference),
           accountNumber: readAccount(data.accountNumber, 'data.accountNumber'),
@@ -38,7 +38,7 @@ export function createPayosProvider(checksumKey: string): BankProvider {
   }
 }
 
-/** `key=value&…` in key order; null becomes empty. */
+/** The text that payOS signs: `key=value&…` in key order, with null as empty. */
 function payosText(data: JsonObject): string {
   const keys = Object.keys(data).sort()
   return keys.map(key => `${key}=${payosValue(data[key])}`).join('&')

@@ -9,7 +9,6 @@ const AMOUNT_VND_MAX = 10n ** 13n
 const TEXT_CHARACTERS_MAX = 2_000
 const REFERENCE_CHARACTERS_MAX = 200
 
-/** Throws GatewayError `notification_unreadable`. */
 export function unreadable(what: string): never {
   throw new GatewayError('notification_unreadable', { message: `The notification could not be parsed: ${what}.` })
 }
@@ -23,21 +22,21 @@ export function readObject(value: JsonValue | undefined, name: string): JsonObje
   return isObject(value) ? value : unreadable(`${name} is not an object`)
 }
 
-/** An id, given as text or as a whole number; never empty. */
+/** Reads an id given as text or as a whole number; never returns ''. */
 export function readId(value: JsonValue | undefined, name: string): string {
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
   if (typeof text !== 'string' || text.trim() === '') return unreadable(`${name} is missing`)
   return clean(text).slice(0, REFERENCE_CHARACTERS_MAX)
 }
 
-/** The bank's number in canonical form, so that two providers' reports of one transfer match. */
+/** Reads the bank's reference in canonical form, so that two providers' reports of one transfer match. */
 export function readReference(value: JsonValue | undefined): string | null {
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text !== 'string') return null
   return spellReference(clean(text)).slice(0, REFERENCE_CHARACTERS_MAX) || null
 }
 
-/** A reference without the spaces and invisible characters that come along when people copy it. */
+/** A reference without the spaces and invisible characters that people copy along with it. */
 export function spellReference(text: string): string {
   return text
     .toWellFormed()
@@ -50,12 +49,12 @@ export function readText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? clean(value) : ''
 }
 
-/** Digits and letters only, as banks write account numbers. */
+/** Reads an account number, keeping only digits and letters. */
 export function readAccount(value: JsonValue | undefined, name: string): string {
   return readId(value, name).replace(/[^A-Za-z0-9]/g, '') || unreadable(`${name} is missing`)
 }
 
-/** Whole dong above 0. The sign, which some providers use for the direction, is returned separately. */
+/** Reads whole dong above 0. The sign, which some providers use for the direction, is returned separately. */
 export function readAmount(value: JsonValue | undefined, name: string): { amountVnd: bigint; isNegative: boolean } {
   const text = typeof value === 'number' ? String(value) : value
   const found = typeof text === 'string' ? /^(-?)(\d{1,14})(?:\.0{1,6})?$/.exec(text.trim()) : null
@@ -64,7 +63,7 @@ export function readAmount(value: JsonValue | undefined, name: string): { amount
   return { amountVnd, isNegative: found?.[1] === '-' }
 }
 
-/** `2026-11-21 14:02:37` in Vietnamese time, or an ISO time; null for anything else, since nothing depends on it. */
+/** Reads `2026-11-21 14:02:37` in Vietnamese time, or an ISO time; null for anything else, since nothing depends on it. */
 export function readTime(value: JsonValue | undefined): Date | null {
   if (typeof value !== 'string') return null
   const local = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/.exec(value.trim())

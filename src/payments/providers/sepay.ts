@@ -1,11 +1,11 @@
-/** SePay (developer.sepay.vn/vi/sepay-webhooks, read 2026-11-21): one transaction per notification. */
+/** Adapter for SePay (developer.sepay.vn/vi/sepay-webhooks, read 2026-11-21): one transaction per notification. */
 
 import type { BankProvider, Headers } from '../types.ts'
 import { readAccount, readAmount, readBody, readId, readReference, readText, readTime, unreadable } from './read.ts'
 import { headerOf, hmac, isSameSecret, type ProviderOptions, refuse, refuseStale } from './signature.ts'
 
 export interface SepaySecrets {
-  /** Secret of the HMAC-SHA256 signature, the stronger way; when it is set, nothing else is accepted. */
+  /** Secret of the HMAC-SHA256 signature, which is stronger than the key; if it is set, nothing else is accepted. */
   readonly webhookSecret: string | null
   /** The key sent in the header `Authorization: Apikey …`. */
   readonly apiKey: string | null

@@ -1,4 +1,4 @@
-/** Checks that providers share: secrets and signatures, in constant time, and a notification's age. */
+/** Checks that the providers share: secrets and signatures in constant time, and a notification's age. */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../errors.ts'
@@ -28,13 +28,13 @@ export function hmac(
   return code.digest(encoding)
 }
 
-/** The header's single value; '' when it is absent or repeated. */
+/** The header's value; '' if it is absent or repeated. */
 export function headerOf(headers: Headers, name: string): string {
   const value = headers[name]
   return typeof value === 'string' ? value : ''
 }
 
-/** Reveals nothing about the fault: the sender may be guessing. */
+/** Refuses without saying why: the sender may be guessing. */
 export function refuse(): never {
   throw new GatewayError('notification_refused')
 }

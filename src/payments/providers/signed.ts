@@ -1,6 +1,7 @@
 /**
- * Notifications from any other source, signed as standardwebhooks.com describes: a bridge to a bank's own interface, or a
- * service without an adapter here. The body is `{"transactions":[{"id","account_number","amount_vnd","direction","memo",…}]}`.
+ * Adapter for notifications from any other source, signed as standardwebhooks.com describes: a bridge to a bank's own interface,
+ * or a service without an adapter here. The body is
+ * `{"transactions":[{"id","account_number","amount_vnd","direction","memo",…}]}`.
  */
 
 import type { JsonObject } from '../../lib/json.ts'
@@ -21,7 +22,7 @@ import { headerOf, hmac, isSameSecret, type ProviderOptions, refuse, refuseStale
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES_MIN = 24
 
-/** The bytes of `whsec_<base64>`. Throws an Error that says what is wrong, but never the value. */
+/** Returns the bytes of `whsec_<base64>`. Throws an Error that says what is wrong but never contains the value. */
 export function readWebhookSecret(text: string): Buffer {
   const base64 = text.startsWith(SECRET_PREFIX) ? text.slice(SECRET_PREFIX.length) : ''
   const secret = /^[A-Za-z0-9+/]+={0,2}$/.test(base64) ? Buffer.from(base64, 'base64') : Buffer.alloc(0)
