@@ -50,7 +50,7 @@ export interface WritableRequest extends Omit<ConversationRequest, 'turns'> {
 export interface WriteFacts {
   /** The upstream's name for the model. */
   readonly model: string
-  /** Decides which of several spellings a field gets. Fields that the model does not accept are removed later. */
+  /** The facts about the model, which determine names of fields and roles. What the model does not accept is removed later. */
   readonly dialect: Dialect
 }
 

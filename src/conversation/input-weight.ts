@@ -4,7 +4,7 @@ import { type JsonValue, textOrNull } from '../lib/json.ts'
 import { type PictureSize, pictureSize } from '../lib/picture.ts'
 
 export interface InputWeight {
-  /** All text that the model reads, including tool definitions and calls as JSON. */
+  /** All text that the model reads, including the JSON of tool definitions and calls. */
   readonly texts: string[]
   /** Sizes in pixels; null for an image whose size cannot be read from the request. */
   readonly images: (PictureSize | null)[]
@@ -14,9 +14,9 @@ export interface InputWeight {
   tools: number
 }
 
-/** Base64 characters of an image to decode. Its size is near the start, preceded by metadata at most. */
+/** Most Base64 characters of an image to decode. That is enough to find the image's size, which only metadata may precede. */
 const HEADER_CHARACTERS_MAX = 512 * 1024
-/** Base64 characters of a document to search for pages. */
+/** Most Base64 characters of a document in which to count pages. */
 const DOCUMENT_CHARACTERS_MAX = 8 * 1024 * 1024
 /** Assumed bytes per page when the pages of a document cannot be counted. */
 const BYTES_PER_PAGE = 50_000

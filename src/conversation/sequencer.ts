@@ -94,7 +94,7 @@ export class Sequencer {
 
   /**
    * How to skim the next events that match the template. Null unless the part that they extend is the only one pending, is open,
-   * and has no text waiting, so that new text can go straight out.
+   * and has no text waiting, so that new text can be emitted immediately.
    */
   get skimmable(): Skimmable | null {
     const learner = this.#learner

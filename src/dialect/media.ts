@@ -15,11 +15,11 @@ export function asksOfMedia({ dialect: { content }, hasVision }: DialectFacts): 
  */
 export function textForImage({ dialect, hasVision }: DialectFacts, place: string, isUrl: boolean): string | null {
   if (!hasVision) {
-    if (dialect.content.imagesUnsupported === 'placeholder') return '[image omitted: this model takes no images]'
-    return refuseCapability('image_block', `${place}: this model takes no images`)
+    if (dialect.content.imagesUnsupported === 'placeholder') return '[image omitted: this model does not accept images]'
+    return refuseCapability('image_block', `${place}: this model does not accept images`)
   }
   if (dialect.content.imageUrl === 'pass' || !isUrl) return null
-  return refuse(place, 'this model takes no image URLs; send the image as base64')
+  return refuse(place, 'this model does not accept image URLs; send the image as base64')
 }
 
 export interface GivenDocument {
@@ -36,7 +36,7 @@ export interface GivenDocument {
 export function textForDocument({ dialect }: DialectFacts, place: string, { text, note }: GivenDocument): string {
   if (text !== null) return text
   if (dialect.content.documents === 'placeholder') return note
-  return refuseCapability('document_block', `${place}: this model takes no documents`)
+  return refuseCapability('document_block', `${place}: this model does not accept documents`)
 }
 
 /** Describes a file, given its name and its content as a data URL. */
@@ -45,5 +45,5 @@ export function givenFile(filename: string | null, content: string | null): Give
   const data = content === null ? null : readDataUrl(content)
   const isText = data !== null && (data.mediaType.startsWith('text/') || data.mediaType === 'application/json')
   const text = isText ? `${title}\n\n${Buffer.from(data.data, 'base64').toString('utf8')}` : null
-  return { text, note: `[document ${title} omitted: this model takes no documents]` }
+  return { text, note: `[document ${title} omitted: this model does not accept documents]` }
 }

@@ -14,7 +14,8 @@ export interface StopPlace {
 /** Returns the sequences unchanged. Throws GatewayError `invalid_request` if there are too many. */
 export function stopSequences(sequences: readonly string[], { field, max }: StopPlace): string[] {
   if (sequences.length > max) {
-    const limit = max === 0 ? 'takes no stop sequences; leave the field out' : `takes at most ${max} stop sequences`
+    const limit =
+      max === 0 ? 'does not accept stop sequences; leave the field out' : `accepts at most ${max} stop sequences`
     refuse(field, `this model ${limit}`)
   }
   return [...sequences]

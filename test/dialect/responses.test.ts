@@ -67,7 +67,7 @@ const BOTH: [string, Words, object, object][] = [
   ['later instructions move up', { turns: { ...OPENAI.turns, mid_system: 'hoist' } }, { input: [system('a'), user('hi'), system('b'), said('x')] }, { input: [system('a'), system('b'), user('hi'), said('x')] }],
   ['later instructions become user text', { turns: { ...OPENAI.turns, mid_system: 'user_text' } }, { input: [system('a'), user('hi'), system('b')] }, { input: [system('a'), user('hi'), { ...system('b'), role: 'user' }] }],
   ['a trailing answer is followed by a user turn', { turns: { ...OPENAI.turns, prefill: 'user_turn' } }, { input: [user('a'), said('x')] }, { input: [user('a'), said('x'), user([text('Continue.')])] }],
-  ['documents become notes', { content: { documents: 'placeholder' } }, { input: [user([pdf, text('?')])] }, { input: [user([text('[document a.x omitted: this model takes no documents]'), text('?')])] }],
+  ['documents become notes', { content: { documents: 'placeholder' } }, { input: [user([pdf, text('?')])] }, { input: [user([text('[document a.x omitted: this model does not accept documents]'), text('?')])] }],
   ['text documents become text', { content: { documents: 'placeholder' } }, { input: [user([file('data:text/plain;base64,aGk=')])] }, { input: [user([text('a.x\n\nhi')])] }],
   ['images in results move to the next user message', {}, { input: [call('c'), output('c', [text('see'), image]), user('?')] }, { input: [call('c'), output('c', 'see\n[image: see the next user message]'), user([text('Attached to the result of tool call c:'), image, text('?')])] }],
   ['images in results get a message of their own', {}, { input: [call('c'), call('d'), output('c', [image]), output('d'), said('x')] }, { input: [call('c'), call('d'), output('c', '[image: see the next user message]'), output('d'), user([text('Attached to the result of tool call c:'), image]), said('x')] }],
@@ -122,25 +122,25 @@ describe('for same-format and converted calls', () => {
   test.each<[Road]>([['same'], ['converted']])('images that the model does not take: %s', road => {
     const body = { input: [user('x'), user([image]), call('c'), output('c', [image])] }
     const words: Words = { ...OPENAI, content: { images_unsupported: 'placeholder' } }
-    const note = text('[image omitted: this model takes no images]')
+    const note = text('[image omitted: this model does not accept images]')
     expect(adapt(body, words, road, { hasVision: false }).body).toEqual({
       input: [user('x'), user([note]), call('c'), output('c', [note])],
     })
     expect(() => adapt(body, OPENAI, road, { hasVision: false })).toThrow(
       new GatewayError('invalid_request', {
-        message: 'capability_rejected: image_block (input[1]: this model takes no images)',
+        message: 'capability_rejected: image_block (input[1]: this model does not accept images)',
       }),
     )
     const byUrl = { input: [user([{ type: 'input_image', image_url: 'https://a/b.png' }])] }
     expect(adapt(byUrl, OPENAI, road).body).toBe(byUrl)
     expect(() => adapt(byUrl, { content: { image_url: 'reject' } }, road)).toThrow(
       new GatewayError('invalid_request', {
-        message: 'input[0]: this model takes no image URLs; send the image as base64',
+        message: 'input[0]: this model does not accept image URLs; send the image as base64',
       }),
     )
     expect(() => adapt({ input: [user([pdf])] }, { content: { documents: 'reject' } }, road)).toThrow(
       new GatewayError('invalid_request', {
-        message: 'capability_rejected: document_block (input[0]: this model takes no documents)',
+        message: 'capability_rejected: document_block (input[0]: this model does not accept documents)',
       }),
     )
   })

@@ -257,7 +257,9 @@ describe('the body', () => {
 
   test('refuses stop sequences', () => {
     expect(() => write([HI], { stopSequences: ['x'] })).toThrow(
-      new GatewayError('invalid_request', { message: 'stop: this model takes no stop sequences; leave the field out' }),
+      new GatewayError('invalid_request', {
+        message: 'stop: this model does not accept stop sequences; leave the field out',
+      }),
     )
   })
 

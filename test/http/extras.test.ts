@@ -180,7 +180,7 @@ const OTHER_CASES: readonly [road: Road, body: object, name: string][] = [
 
 test.each(OTHER_CASES)('%s: %j must be written as %s', async (road, body, name) => {
   const { response, upstream } = await send(road, 'kimi-k2.6', body)
-  expect(await messageOf(response)).toMatch(new RegExp(`: write this field as ${name}$`))
+  expect(await messageOf(response)).toMatch(new RegExp(`: this field must be spelled ${name}$`))
   expect(upstream).toBeNull()
 })
 
@@ -267,7 +267,7 @@ test.each(TOOLS)('%s, %s: %j alone is refused, and costs nothing', async (road, 
   expect(upstream).toBeNull()
   const place = road === 'messages' ? 'tools.0.type' : 'tools[0].type'
   expect(await messageOf(response)).toBe(
-    `${place}: ${word} is run by the model's provider and not available with this model; leave the tool out and go on without it`,
+    `${place}: ${word} is run by the model's provider and not available with this model; leave the tool out and continue without it`,
   )
   expect((await running.usage(account.accountId)).map(row => [row.status, row.cost])).toEqual([[400, 0n]])
   const [holds] = await running.database.sql`select count(*)::int as open from hold`
@@ -448,7 +448,7 @@ describe('agents', () => {
       stream: true,
     })
     expect(response.headers.get('content-type')).toContain('application/json')
-    expect(await messageOf(response)).toContain('leave the tool out and go on without it')
+    expect(await messageOf(response)).toContain('leave the tool out and continue without it')
     expect(upstream).toBeNull()
   })
 })

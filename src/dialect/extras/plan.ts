@@ -177,7 +177,7 @@ function findTools(body: JsonObject, vocabulary: ExtrasVocabulary): FoundTool[] 
 /** Name shown for a tool whose type is not an identifier. */
 const UNNAMED = 'tool'
 
-/** Returns the other tools in `tools` that the target does not support, one entry per type. */
+/** Returns the tools in `tools`, apart from the vocabulary's, that the target does not support; one entry per type. */
 function untakenTools({ body, leftOut = null }: ExtrasRequest, known: readonly FoundTool[]): FoundTool[] {
   if (leftOut === null) return []
   const taken = new Set(known.flatMap(({ indices }) => indices))
@@ -279,7 +279,7 @@ function nameOf(value: JsonValue | undefined): string | null {
   return textOrNull(objectOrNull(value.function)?.name ?? value.name)
 }
 
-/** Refuses a tool, in words that tell people and agents that they can go on without it. */
+/** Refuses a tool, in words that tell people and agents that they can continue without it. */
 function refuseTool({ body, endpoint }: ExtrasRequest, { name, indices, fields }: FoundTool): never {
   const [index] = indices
   const isLater = index !== undefined && index >= arrayOrEmpty(body.tools).length
@@ -287,6 +287,6 @@ function refuseTool({ body, endpoint }: ExtrasRequest, { name, indices, fields }
   const place = index === undefined ? (fields[0] ?? 'tools') : isLater ? 'tools' : listed
   refuse(
     place,
-    `${name} is run by the model's provider and not available with this model; leave the tool out and go on without it`,
+    `${name} is run by the model's provider and not available with this model; leave the tool out and continue without it`,
   )
 }

@@ -43,7 +43,7 @@ export function refuseOtherCasesIn(tool: JsonValue): void {
 function check(key: string, known: Spellings): void {
   if (/^[a-z0-9_]*$/.test(key)) return
   const name = known.get(fold(key))
-  if (name !== undefined) refuse(key, `write this field as ${name}`)
+  if (name !== undefined) refuse(key, `this field must be spelled ${name}`)
 }
 
 /** Folds case. Converting twice also folds the non-ASCII characters with an ASCII equivalent: the long s and the Kelvin sign. */

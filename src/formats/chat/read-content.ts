@@ -45,7 +45,7 @@ function readPart(value: JsonValue, place: string): MediaPart {
     case 'file':
       return readFilePart(part, place)
     case 'input_audio':
-      return refuse(place, 'this model takes no audio; send text, images or files')
+      return refuse(place, 'this model does not accept audio; send text, images or files')
     default:
       return refuse(place, `content parts of type ${JSON.stringify(part.type ?? null)} are not supported by this model`)
   }

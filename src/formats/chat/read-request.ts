@@ -47,7 +47,7 @@ function refuseUnsupported(body: JsonObject): void {
   if (count !== null && count !== 1) refuse('n', 'this model gives one choice per call; send n: 1 or leave it out')
   const modalities = Array.isArray(body.modalities) ? body.modalities : []
   if (modalities.some(modality => modality !== 'text') || (body.audio !== null && body.audio !== undefined)) {
-    refuse('modalities', 'this model answers in text only')
+    refuse('modalities', 'this model only replies in text')
   }
   if (body.web_search_options !== null && body.web_search_options !== undefined) {
     refuse('web_search_options', 'web search is not available with this model on this endpoint')

@@ -20,7 +20,7 @@ export function readUsage(usage: JsonValue | undefined): TokenUsage | null {
   const top = readCounts(usage)
   const { answer, hidden } = passesOf(usage)
   if (hidden.length === 0 && answer.length === 0) return top
-  // The top-level figures are either the sum of the answer's passes, or those of the first pass.
+  // The top-level figures are either the sum of the answer's passes or the figures of the first pass.
   const made = sumOf(answer)
   const shown = top === null ? made : larger(top, made)
   return sumOf([shown, ...hidden])
@@ -53,7 +53,7 @@ function sumOf(parts: readonly TokenUsage[]): TokenUsage {
   }
 }
 
-/** Combines the larger input and the larger output of two usages. */
+/** Combines the larger input with the larger output of two sets of figures. */
 function larger(one: TokenUsage, other: TokenUsage): TokenUsage {
   const { inputTokens, cachedInputTokens, cacheWriteTokens } = one.inputTokens >= other.inputTokens ? one : other
   const { outputTokens } = one.outputTokens >= other.outputTokens ? one : other

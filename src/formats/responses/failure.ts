@@ -16,7 +16,7 @@ export function failureCodeOf(error: GatewayError): string {
   if (error.code === 'context_length_exceeded') return error.code
   if (error.code === 'upstream_overloaded') return 'server_is_overloaded'
   if (error.status === 429) return 'rate_limit_exceeded'
-  // Clients treat this code as final: they neither retry nor blame the prompt.
+  // Clients treat this code as final: they do not retry, and do not report a fault in the prompt.
   if (error.status === 402) return 'insufficient_quota'
   return error.status < 500 ? 'invalid_prompt' : 'server_error'
 }

@@ -50,7 +50,7 @@ function readPart(value: JsonValue, place: string): ResultContent {
     case 'input_file':
       return readFilePart(part, place)
     case 'input_audio':
-      return refuse(place, 'this model takes no audio; send text, images or files')
+      return refuse(place, 'this model does not accept audio; send text, images or files')
     default:
       return refuse(place, `content parts of type ${JSON.stringify(part.type ?? null)} are not supported by this model`)
   }
@@ -77,7 +77,7 @@ function readFilePart(part: JsonObject, place: string): ResultContent {
   if (content === null) {
     if (url !== null) return { kind: 'document', source: { type: 'url', url }, title, place }
     if (textOrNull(part.file_id) !== null) refuse(`${place}.file_id`, `${FILE_IDS}; send the content as file_data`)
-    refuse(`${place}.file_data`, 'expected a data URL, or send file_url')
+    refuse(`${place}.file_data`, 'expected a data URL; send any other URL as file_url')
   }
   return readFile({ content, title, bareType: mediaTypeOf(title), place: `${place}.file_data`, documentPlace: place })
 }

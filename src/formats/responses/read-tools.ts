@@ -97,7 +97,7 @@ function whyNot(type: JsonValue | undefined): string {
   const kind = `tools of type ${typeof type === 'string' ? type : JSON.stringify(type ?? null)}`
   if (typeof type === 'string') {
     if (RUN_BY_PROVIDER.some(pattern => fits(type, pattern))) {
-      return `${kind} are run by the provider and are not offered for this model; declare a function tool instead`
+      return `${kind} are run by the provider and are not available with this model; declare a function tool instead`
     }
     if (KNOWN_TO_SOME.includes(type)) {
       return `${kind} are run by your client, but this model does not know their definition; declare a function tool instead`
@@ -115,14 +115,15 @@ export function readTools(body: JsonObject, registry: ToolRegistry): ToolRequest
   if (definitions.length === 0) {
     const isForced = given !== 'auto' && given !== 'none'
     if (isForced && arrayOrEmpty(body.tools).length > 0)
-      refuse('tool_choice', 'none of the tools is offered for this model')
+      refuse('tool_choice', 'none of the tools is available with this model')
     return { definitions, choice: null, oneCallOnly }
   }
   const allowed = isObject(given) && given.type === 'allowed_tools' ? given : null
   if (allowed === null) return { definitions, choice: readChoice(given, registry), oneCallOnly }
   const names = allowedNames(allowed, registry)
   const mode = allowed.mode === 'required' ? 'any' : 'auto'
-  if (names.size === 0 && mode === 'any') refuse('tool_choice.tools', 'none of these tools is offered for this model')
+  if (names.size === 0 && mode === 'any')
+    refuse('tool_choice.tools', 'none of these tools is available with this model')
   return { definitions: definitions.filter(({ name }) => names.has(name)), choice: { mode }, oneCallOnly }
 }
 

@@ -12,7 +12,8 @@ import { writeTools } from './write-tools.ts'
  */
 export function writeRequest(request: WritableRequest, { model, dialect }: WriteFacts): WrittenRequest {
   const { tools, sampling, words, stopSequences } = request
-  if (stopSequences.length > 0) refuse(words.stopField, 'this model takes no stop sequences; leave the field out')
+  if (stopSequences.length > 0)
+    refuse(words.stopField, 'this model does not accept stop sequences; leave the field out')
   const { instructions, input, places } = writeInput(request.turns, { dialect, tools })
   const body: JsonObject = {
     model,

@@ -10,7 +10,7 @@ export function freeformNames({ definitions }: ToolRequest, { tools }: Dialect):
   return new Set(definitions.filter(tool => tool.freeform !== undefined).map(({ name }) => name))
 }
 
-/** If there are no tools, all of these fields must be absent. */
+/** Writes the tool fields. If there are no tools, all of them must be absent. */
 export function writeTools(tools: ToolRequest, dialect: Dialect): JsonObject {
   if (tools.definitions.length === 0) return {}
   const freeform = freeformNames(tools, dialect)
