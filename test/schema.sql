@@ -34,6 +34,7 @@ create table account_daily (
   upstream_cost_calls bigint not null,
   constraint account_daily_pkey PRIMARY KEY (day, account_id)
 );
+CREATE INDEX account_daily_best ON public.account_daily USING btree (day, charged_micro_vnd DESC, account_id);
 
 create table alert (
   alert_id uuid not null default uuidv7(),
@@ -315,7 +316,7 @@ create table credit (
   constraint credit_balance_after_micro_vnd_check CHECK ((balance_after_micro_vnd >= 0)),
   constraint credit_kind_check CHECK (((kind >= 1) AND (kind <= 3)))
 );
-CREATE INDEX credit_at ON public.credit USING btree (at);
+CREATE INDEX credit_time ON public.credit USING btree (at) INCLUDE (kind, amount_micro_vnd);
 CREATE TRIGGER credit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.credit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 create table database_identity (

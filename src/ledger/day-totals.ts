@@ -85,7 +85,7 @@ async function sumEach(
 
 /** Each side has a single bound: given two, the planner believes the loose one, and reads a month of days instead of one. */
 const SUMMED = `day >= $1::text::date and day < (select least($2::text::date, days_summed_before) from call_roll_up)`
-const NOT_SUMMED = `day >= (select greatest($1::text::date, days_summed_before) from call_roll_up) and day < $2::text::date`
+export const NOT_SUMMED = `day >= (select greatest($1::text::date, days_summed_before) from call_roll_up) and day < $2::text::date`
 /**
  * SQL for the sums of each day and entry, from day $1 to before day $2: from `entry_daily` for the days that it covers, otherwise
  * from `usage_daily`, which has several rows per day and entry.

@@ -23,7 +23,7 @@ test('a migration that a long transaction blocks gives up instead of making call
   const busy = await createTestDatabase({ migrated: true })
   try {
     await busy.sql.unsafe('delete from migration where number = 4')
-    await busy.sql.unsafe('drop index usage_daily_day, credit_at')
+    await busy.sql.unsafe('drop index usage_daily_day')
     const reader = await busy.sql.reserve()
     await reader.unsafe('begin')
     await reader.unsafe('lock table usage_daily in share row exclusive mode')

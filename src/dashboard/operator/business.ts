@@ -4,15 +4,14 @@ import { findEmails } from '../../accounts/accounts.ts'
 import {
   addFigures,
   type BusinessFigure,
-  type BusinessTop,
   costKnownShare,
   marginOf,
   readBusiness,
-  readTopCustomers,
 } from '../../ledger/reports/business.ts'
 import { textCell } from '../../ledger/reports/csv.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
 import { readIncome, readRevenue } from '../../ledger/reports/operators.ts'
+import { type BusinessTop, readTopCustomers } from '../../ledger/reports/top-customers.ts'
 import { formatVnd, type MicroVnd, microVnd } from '../../lib/money.ts'
 import { csvAnswer } from '../csv.ts'
 import { chargesByDay, chartOf, daySlots } from '../money/chart.ts'
@@ -74,7 +73,7 @@ async function topOf(request: PageRequest, asked: Asked): Promise<BusinessTop> {
   const range = { from: asked.from, to: addDays(asked.to, 1) }
   if (asked.by === 'customer') return readTopCustomers(request.options.sql, { ...range, limit: ROWS_MAX })
   const figures = await figuresOf(request, asked)
-  return { figures: figures.slice(0, ROWS_MAX), total: addFigures('', figures), count: figures.length }
+  return { figures: figures.slice(0, ROWS_MAX), total: addFigures('', figures), hasMore: figures.length > ROWS_MAX }
 }
 
 async function show(request: PageRequest): Promise<Answer> {
@@ -83,7 +82,7 @@ async function show(request: PageRequest): Promise<Answer> {
   const asked = askedOf(request)
   const { from, to, by } = asked
   const range = { from, to: addDays(to, 1) }
-  const [{ figures: shown, total, count }, revenue, income, losses] = await Promise.all([
+  const [{ figures: shown, total, hasMore }, revenue, income, losses] = await Promise.all([
     topOf(request, asked),
     readRevenue(sql, range),
     readIncome(sql, range),
@@ -116,7 +115,7 @@ async function show(request: PageRequest): Promise<Answer> {
     isLive: by !== 'upstream',
     total: rowOf(total),
     rows: shown.map(figure => ({ ...rowOf(figure), ...labels(figure.series) })),
-    more: count - shown.length,
+    hasMore,
     csv: `/operator/business.csv${query.with({})}`,
     losses: losses.map(figure => ({ ...rowOf(figure), label: figure.series })),
     judgedDays: JUDGED_DAYS,

@@ -25,7 +25,7 @@ export const OPERATOR_BUSINESS_TEXTS = {
   'operator.business.margin': { vi: 'Lãi', en: 'Margin' },
   'operator.business.errors': { vi: 'Lỗi', en: 'Errors' },
   'operator.business.known': { vi: 'biết giá vốn của {share} lượt gọi', en: 'cost known for {share} of calls' },
-  'operator.business.more': { vi: 'và {count} dòng nữa trong CSV', en: 'and {count} more in the CSV' },
+  'operator.business.more': { vi: 'Danh sách đầy đủ có trong tệp CSV.', en: 'The CSV lists all of them.' },
   'operator.business.behind': { vi: 'Chậm khoảng một phút.', en: 'About a minute behind.' },
   'operator.business.losses': {
     vi: 'Bán dưới giá vốn trong {days} ngày qua',

@@ -22,7 +22,7 @@ export interface BusinessFigure {
   readonly costKnownCalls: number
 }
 
-const FIGURES = `sum(calls)::text as calls, sum(errors)::text as errors, sum(input_tokens)::text as input_tokens,
+export const FIGURES = `sum(calls)::text as calls, sum(errors)::text as errors, sum(input_tokens)::text as input_tokens,
   sum(output_tokens)::text as output_tokens, sum(charged_micro_vnd)::text as revenue,
   sum(upstream_cost_micro_vnd)::text as cost, sum(upstream_cost_calls)::text as known`
 const STATEMENTS = {
@@ -31,43 +31,6 @@ const STATEMENTS = {
   customer: `select account_id::text as series, ${FIGURES} from ${ACCOUNT_DAYS} group by 1`,
   upstream: `select upstream_id as series, ${FIGURES} from ${UPSTREAM_DAYS} group by 1`,
 } as const satisfies Record<BusinessSplit, string>
-
-/** One row for each of the customers who paid most, and one with the sum and number of all customers. */
-const TOP_CUSTOMERS = `with figures as materialized (
-  select account_id, sum(calls) as calls, sum(errors) as errors, sum(input_tokens) as input_tokens,
-         sum(output_tokens) as output_tokens, sum(charged_micro_vnd) as charged_micro_vnd,
-         sum(upstream_cost_micro_vnd) as upstream_cost_micro_vnd, sum(upstream_cost_calls) as upstream_cost_calls
-    from ${ACCOUNT_DAYS} group by 1),
-top as (select * from figures order by charged_micro_vnd desc, account_id limit $3::text::integer)
-select account_id::text as series, ${FIGURES}, null::integer as count from top group by 1
-union all
-select null, ${FIGURES}, count(*)::integer from figures`
-
-export interface BusinessTop {
-  readonly figures: readonly BusinessFigure[]
-  /** The sum over all customers, including those not in `figures`. */
-  readonly total: BusinessFigure
-  readonly count: number
-}
-
-/**
- * The customers who paid most, and the sum over all: there may be a million, too many for a page. Throws RangeError for an
- * impossible period.
- */
-export async function readTopCustomers(
-  sql: AnySql,
-  { limit, ...range }: DayRange & { readonly limit: number },
-): Promise<BusinessTop> {
-  checkRange(range)
-  const rows = await sql.unsafe(TOP_CUSTOMERS, [range.from, range.to, String(limit)])
-  const [total] = rows.filter(({ series }) => series === null)
-  const figures = rows.filter(({ series }) => series !== null).map(toFigure)
-  return {
-    figures: figures.toSorted((one, other) => (one.revenueMicroVnd < other.revenueMicroVnd ? 1 : -1)),
-    total: addFigures('', [toFigure(total)]),
-    count: total?.count ?? 0,
-  }
-}
 
 /**
  * Revenue and cost. By day, the latest day comes first; otherwise, the highest revenue. Figures by upstream lag by about a
@@ -120,7 +83,7 @@ export async function readUntil(
   return toFigure((await sql.unsafe(UNTIL_NOW, [since.toISOString(), until.toISOString()]))[0])
 }
 
-function toFigure(row: unknown): BusinessFigure {
+export function toFigure(row: unknown): BusinessFigure {
   const from = row as Readonly<Record<string, string>>
   return {
     series: from.series ?? '',

@@ -12,11 +12,12 @@ const REVENUE = `select to_char(day, 'YYYY-MM-DD') as day, entry_id as series, s
     sum(errors)::text as errors, sum(input_tokens)::text as input_tokens, sum(output_tokens)::text as output_tokens,
     sum(images)::text as images, sum(cost_micro_vnd)::text as cost, sum(charged_micro_vnd)::text as charged
   from ${ENTRY_DAYS} group by 1, 2 order by 1, 2`
-const INCOME = `select to_char(at at time zone 'Asia/Ho_Chi_Minh', 'YYYY-MM-DD') as day, kind, count(*)::integer as credits,
-    sum(amount_micro_vnd)::text as amount
-  from credit
- where at >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh' and at < $2::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
- group by 1, 2 order by 1, 2`
+const INCOME = `select to_char(day, 'YYYY-MM-DD') as day, kind, count(*)::integer as credits, sum(amount_micro_vnd)::text as amount
+  from (select (at at time zone 'Asia/Ho_Chi_Minh')::date as day, kind, amount_micro_vnd
+          from credit
+         where at >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
+           and at < $2::text::timestamp at time zone 'Asia/Ho_Chi_Minh') credits
+ group by credits.day, kind order by credits.day, kind`
 
 /**
  * Returns one figure per day and model, in that order; `chargedMicroVnd` is the revenue. Throws RangeError for an impossible

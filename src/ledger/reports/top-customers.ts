@@ -1,0 +1,107 @@
+/** The customers who paid most in a period. There may be a million customers, so not all of them are summed. */
+
+import type { AnySql, Sql } from '../../lib/database.ts'
+import { ENTRY_DAYS, NOT_SUMMED } from '../day-totals.ts'
+import { patiently } from '../roll-up.ts'
+import { type BusinessFigure, FIGURES, toFigure } from './business.ts'
+import { checkRange } from './days.ts'
+import type { DayRange } from './types.ts'
+
+export interface BusinessTop {
+  readonly figures: readonly BusinessFigure[]
+  /** The sum of everything, shown or not. */
+  readonly total: BusinessFigure
+  readonly hasMore: boolean
+}
+
+const NAMES = [
+  'calls',
+  'errors',
+  'input_tokens',
+  'output_tokens',
+  'charged_micro_vnd',
+  'upstream_cost_micro_vnd',
+  'upstream_cost_calls',
+]
+const COLUMNS = NAMES.join(', ')
+const SUMS = NAMES.map(name => `sum(${name})::bigint as ${name}`).join(', ')
+
+/**
+ * How many of each day's best customers are candidates. A greater depth is tried when the one before cannot prove who the best
+ * of the period are; the last one takes every customer.
+ */
+const DEPTHS: readonly number[] = [200, 2_000, 2_147_483_647]
+
+/**
+ * $1 and $2: the period; $3: how many customers; $4: the depth. A customer who is not a candidate paid at most `bound`: on each day no more than
+ * the last of its candidates. So the best candidates are the best customers if they all paid more than that.
+ */
+const TOP = `with days as materialized (
+    select slot::date as day from call_roll_up cross join lateral
+      generate_series($1::text::date, least($2::text::date, days_summed_before) - 1, interval '1 day') slot),
+-- The days that are not summed yet.
+latest as materialized (
+  select day, account_id, ${SUMS}
+    from usage_daily where ${NOT_SUMMED} group by day, account_id),
+best as materialized (
+  select day, of_day.account_id, of_day.charged
+    from days cross join lateral (
+      select account_id, charged_micro_vnd as charged from account_daily
+       where account_daily.day = days.day order by charged_micro_vnd desc limit $4::text::integer) of_day
+   union all
+  select day, account_id, charged_micro_vnd
+    from (select *, row_number() over (partition by day order by charged_micro_vnd desc) as place from latest) placed
+   where place <= $4::text::integer),
+-- On a day with as many candidates as the depth, others may have paid as much as the last candidate.
+bound as materialized (
+  select coalesce(sum(least_charged), 0) as charged, count(*) as days
+    from (select min(charged) as least_charged from best group by day having count(*) = $4::text::integer) cut),
+candidates as (select distinct account_id from best),
+figures as materialized (
+  select account_id, ${SUMS}
+    from (
+      select candidates.account_id, of_day.*
+        from candidates cross join days cross join lateral (
+          select ${COLUMNS} from account_daily
+           where account_daily.day = days.day and account_daily.account_id = candidates.account_id offset 0) of_day
+       union all
+      select account_id, ${COLUMNS} from latest join candidates using (account_id)) of_days
+   group by account_id),
+top as materialized (select * from figures order by charged_micro_vnd desc, account_id limit $3::text::integer)
+select account_id::text as series, ${FIGURES}, null::boolean as is_proven, null::boolean as has_more from top group by account_id
+ union all
+select null, ${FIGURES},
+       bound.days = 0 or (select count(*) = $3::text::integer and min(charged_micro_vnd) > bound.charged from top),
+       (select count(*) from figures) > $3::text::integer
+  from bound left join ${ENTRY_DAYS} on true group by bound.days, bound.charged`
+
+/**
+ * The customers who paid most, and the sum of all customers. Throws RangeError if the period is invalid, or if `depths` end
+ * before one proves who they are.
+ */
+export async function readTopCustomers(
+  sql: Sql,
+  { limit, depths = DEPTHS, ...range }: DayRange & { readonly limit: number; readonly depths?: readonly number[] },
+): Promise<BusinessTop> {
+  checkRange(range)
+  const at = (depth: number) => (asked: AnySql) =>
+    asked.unsafe(TOP, [range.from, range.to, String(limit), String(depth)])
+  for (const depth of depths) {
+    const { isProven, top } = resultOf(await patiently(sql, at(depth)))
+    if (isProven) return top
+  }
+  throw new RangeError('no depth proves who paid most; the last one must take every customer')
+}
+
+function resultOf(rows: readonly Readonly<Record<string, unknown>>[]): { isProven: boolean; top: BusinessTop } {
+  const total = rows.find(({ series }) => series === null)
+  const figures = rows.filter(row => row !== total).map(toFigure)
+  return {
+    isProven: Boolean(total?.is_proven),
+    top: {
+      figures: figures.toSorted((one, other) => (one.revenueMicroVnd < other.revenueMicroVnd ? 1 : -1)),
+      total: toFigure({ ...total, series: '' }),
+      hasMore: Boolean(total?.has_more),
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sumDays } from '../../src/ledger/day-totals.ts'
+import { addFigures, readBusiness } from '../../src/ledger/reports/business.ts'
+import { addDays, dayOf } from '../../src/ledger/reports/days.ts'
+import { type BusinessTop, readTopCustomers } from '../../src/ledger/reports/top-customers.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+afterAll(() => database.drop())
+
+const TODAY = dayOf(new Date())
+const DAYS = 6
+const ALL = 2_147_483_647
+const period = { from: addDays(TODAY, 1 - DAYS), to: addDays(TODAY, 1) }
+
+/**
+ * Customer 1 pays 6 a day, and on each day another customer, from 10 on, pays 10: over the period customer 1 pays most, but on
+ * no day. The customers from 100 on pay between 0 and 3 a day.
+ */
+beforeAll(async () => {
+  await sql.unsafe(
+    `insert into usage_daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
+       cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
+     select account_id, $1::text::date + n, 1, entry_id, 1, account_id % 2, 10, 5, 0, paid, paid, paid / 2, 1
+       from generate_series(0, $2::text::integer - 1) n
+      cross join lateral (
+        select 1 as account_id, 'model-a' as entry_id, 4 as paid union all select 1, 'model-b', 2
+         union all select 10 + n, 'model-a', 10
+         union all select 100 + other, 'model-b', (other + n) % 4 from generate_series(0, 29) other) calls`,
+    [period.from, String(DAYS)],
+  )
+})
+
+async function everybody(limit: number): Promise<BusinessTop> {
+  const customers = await readBusiness(sql, { ...period, by: 'customer' })
+  const best = customers.toSorted(
+    (one, other) => Number(other.revenueMicroVnd - one.revenueMicroVnd) || Number(one.series) - Number(other.series),
+  )
+  return { figures: best.slice(0, limit), total: addFigures('', customers), hasMore: customers.length > limit }
+}
+
+/** `summed`: how many of the days housekeeping has summed before. */
+test.each([0, 3, DAYS - 1])(
+  'whoever paid most over the period is found among any depth, %i days summed',
+  async summed => {
+    await sumDays(sql, { daysMax: summed })
+    for (const limit of [1, 7, 20, 50]) {
+      const expected = await everybody(limit)
+      expect(expected.figures[0]?.series).toBe('1')
+      for (const depths of [[1, ALL], [2, 5, ALL], [20, ALL], [ALL], undefined]) {
+        const found = await readTopCustomers(sql, { ...period, limit, ...(depths && { depths }) })
+        expect(new Map(found.figures.map(figure => [figure.series, figure]))).toEqual(
+          new Map(expected.figures.map(figure => [figure.series, figure])),
+        )
+        expect({ ...found, figures: [] }).toEqual({ ...expected, figures: [] })
+      }
+    }
+  },
+)
+
+test('a depth that cannot prove who paid most is not believed', async () => {
+  await expect(readTopCustomers(sql, { ...period, limit: 1, depths: [1] })).rejects.toThrow('every customer')
+  expect((await readTopCustomers(sql, { ...period, limit: 1, depths: [3] })).figures).toMatchObject([
+    { series: '1', revenueMicroVnd: 36n },
+  ])
+})
