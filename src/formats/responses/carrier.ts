@@ -3,7 +3,6 @@
 import { carryingId, type Mark, selfCarryingId } from '../../conversation/carried-items.ts'
 import type { ByteText } from '../../lib/byte-text.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
-import { begunReasoning, reasoningItem } from './write-items.ts'
 
 /** A finished, serialized item. */
 export interface WrittenItem {
@@ -21,7 +20,7 @@ function isReferable({ type }: { readonly type?: JsonValue | undefined }): boole
  * because a stream sends each id before its item is complete. If the items do not all fit, reasoning is left out, because a
  * conversation works without it. Null if there is nothing to carry, or it does not fit.
  */
-export function carrierOf(items: readonly WrittenItem[], mark: Mark): { begun: JsonObject; done: JsonObject } | null {
+export function carrierIdOf(items: readonly WrittenItem[], mark: Mark): string | null {
   const referable = items.filter(isReferable)
   if (referable.length === 0) return null
   const needed = referable.filter(({ type }) => type !== 'reasoning')
@@ -31,8 +30,7 @@ export function carrierOf(items: readonly WrittenItem[], mark: Mark): { begun: J
       carried.map(({ json }) => json),
       mark,
     )
-  const id = idOf(referable) ?? (needed.length === 0 ? null : idOf(needed))
-  return id === null ? null : { begun: begunReasoning(id), done: reasoningItem(id, [], null) }
+  return idOf(referable) ?? (needed.length === 0 ? null : idOf(needed))
 }
 
 /**

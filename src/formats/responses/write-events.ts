@@ -4,7 +4,7 @@ import { DeltaFrame, type EventNumbers } from '../../conversation/delta-frame.ts
 import { ascii, type ByteText, concat, encodeText, NO_BYTES, ofCharacters } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
-import { jsonWith } from './written-texts.ts'
+import { membersWith } from './written-texts.ts'
 
 type DeltaType =
   `response.${'output_text' | 'refusal' | 'reasoning_summary_text' | 'function_call_arguments' | 'custom_tool_call_input'}.delta`
@@ -15,7 +15,7 @@ export class EventLog {
 
   /** Adds an event. `texts`: JSON strings that replace each TEXT in the members, in order. */
   add(type: string, members: JsonObject, texts: readonly ByteText[] = []): void {
-    this.#add(type, jsonWith(members, texts).slice(1))
+    this.#add(type, membersWith(members, texts))
   }
 
   /** Adds the event of a finished item that is already serialized. */

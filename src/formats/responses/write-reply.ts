@@ -6,13 +6,14 @@ import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopRea
 import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
 import type { GatewayError } from '../../errors.ts'
-import { type ByteText, decodeText } from '../../lib/byte-text.ts'
+import { type ByteText, decodeText, ofCharacters } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { carrierOf, ownIdOf, type WrittenItem } from './carrier.ts'
+import { carrierIdOf, ownIdOf, type WrittenItem } from './carrier.ts'
 import type { ResponsesEcho } from './echo.ts'
 import { failureCodeOf } from './failure.ts'
 import { EventLog } from './write-events.ts'
 import {
+  begunReasoning,
   callItem,
   itemId,
   markOf,
@@ -24,7 +25,7 @@ import {
 } from './write-items.ts'
 import { CallItem, MessageItem, type OpenItem, ReasoningItem } from './write-parts.ts'
 import { endState, failedState, ResponseObject, type ResponseState } from './write-response.ts'
-import { jsonWith } from './written-texts.ts'
+import { jsonWith, TEXT } from './written-texts.ts'
 
 /** `incomplete`: the reply was truncated within the item. */
 type EndStatus = 'completed' | 'incomplete'
@@ -132,11 +133,13 @@ export class ResponsesWriter implements ReplyWriter {
 
   #carryItems(): void {
     if (!this.#echo.refersToItems) return
-    const carrier = carrierOf(this.#items, this.#facts.mark)
-    if (carrier === null) return
+    const id = carrierIdOf(this.#items, this.#facts.mark)
+    if (id === null) return
+    // As long as the items, and in every event of its own item; all of its characters are ASCII without escapes.
+    const texts = [ofCharacters(`"${id}"`)]
     const output_index = this.#items.length
-    this.#events.add('response.output_item.added', { output_index, item: carrier.begun })
-    this.#addDone(carrier.done)
+    this.#events.add('response.output_item.added', { output_index, item: begunReasoning(TEXT) }, texts)
+    this.#addDone(reasoningItem(TEXT, [], null), texts)
   }
 
   #addDone(item: JsonObject, texts: readonly ByteText[] = []): void {

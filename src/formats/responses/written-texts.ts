@@ -1,6 +1,6 @@
 /** Serializes values that contain long texts. Several events repeat each text, but it is serialized only once. */
 
-import { type ByteText, encodeText, joinBytes, ofCharacters } from '../../lib/byte-text.ts'
+import { ascii, type ByteText, concat, encodeText, NO_BYTES, ofCharacters } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /**
@@ -13,12 +13,17 @@ const WRITTEN = ofCharacters(JSON.stringify(TEXT))
 
 /** Returns the value as JSON, with each TEXT replaced by the next of `texts`, which are JSON strings. */
 export function jsonWith(value: JsonObject, texts: readonly ByteText[]): ByteText {
-  let rest = encodeText(JSON.stringify(value))
-  const pieces: ByteText[] = []
+  return concat(ascii('{'), membersWith(value, texts))
+}
+
+/** As `jsonWith`, without the opening brace. */
+export function membersWith(value: JsonObject, texts: readonly ByteText[]): ByteText {
+  let rest = encodeText(JSON.stringify(value)).slice(1)
+  let members = NO_BYTES
   for (const text of texts) {
     const at = rest.indexOf(WRITTEN)
-    pieces.push(rest.slice(0, at), text)
+    members = concat(members, rest.slice(0, at), text)
     rest = rest.slice(at + WRITTEN.length)
   }
-  return pieces.length === 0 ? rest : joinBytes([...pieces, rest])
+  return concat(members, rest)
 }
