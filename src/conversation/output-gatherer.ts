@@ -102,7 +102,7 @@ export class OutputGatherer {
   #readWritten(): void {
     if (this.#written.length === 0) return
     const text = textWritten(joinBytes(this.#written))
-    // Estimate the rest of these pieces now, so that the joined text is not included twice.
+    // Estimate the pieces of `#written` that remain, so that the text joined from them is not estimated again.
     if (this.#writtenWeighed > 0) {
       this.estimate()
       this.#weighed++

@@ -203,7 +203,7 @@ function refusals(...codes: readonly string[]): Record<string, number> {
   return Object.fromEntries(codes.map(code => [code, 400]))
 }
 
-/** Status of errors that come without one, by error type or code. */
+/** Status to assume for an error that comes without a status, by its type or code. */
 const TYPE_STATUS: Readonly<Record<string, number>> = {
   overloaded_error: 529,
   rate_limit_error: 429,

@@ -47,7 +47,7 @@ interface FlaggedField {
   readonly names: readonly string[]
 }
 
-/** Flagged fields by facts object. Those objects are constants of the generated tables. */
+/** Caches the flagged fields for each facts object, which is a constant of the generated tables. */
 const FIELDS = new WeakMap<DialectBetas, readonly FlaggedField[]>()
 
 function fieldsOf(facts: DialectBetas): readonly FlaggedField[] {

@@ -22,7 +22,7 @@ interface CompiledRule {
   readonly whenSteps: readonly string[]
 }
 
-/** Compiled rules by list of rules. Those lists are constants of the generated tables. */
+/** Caches the compiled form of each list of rules, which is a constant of the generated tables. */
 const compiled = new WeakMap<readonly Rule[], readonly CompiledRule[]>()
 
 /**

@@ -11,7 +11,7 @@ interface WiredTarget extends UpstreamTarget {
   readonly of: UpstreamTarget
 }
 
-/** Wired targets by catalogue target and wire: at most three for each target. */
+/** Caches the wired targets for each catalogue target, at most three. */
 const TARGETS = new WeakMap<UpstreamTarget, Map<WireName, WiredTarget>>()
 
 /** Returns the wire of a chat target. */

@@ -1,4 +1,4 @@
-/** Puts the history's reasoning and signatures in a chat request where the upstream expects them. */
+/** Moves reasoning and signatures in the history of a chat request to where the upstream expects them. */
 
 import { isMark } from '../../conversation/seal.ts'
 import {

@@ -107,7 +107,7 @@ interface Words {
   readonly spellings: Spellings
 }
 
-/** Words by vocabulary. Vocabularies are constants of the generated tables. */
+/** Caches the words of each vocabulary, which is a constant of the generated tables. */
 const known = new WeakMap<ExtrasVocabulary, Words>()
 
 function wordsOf(vocabulary: ExtrasVocabulary): Words {

@@ -21,7 +21,7 @@ const FIELDS = [
 ] as const
 const TOOL_FIELDS = spellings(['type', 'function', 'name', 'max_uses'])
 
-/** Correct names by case-folded name. */
+/** Correct names, keyed by case-folded name. */
 export type Spellings = ReadonlyMap<string, string>
 
 export function spellings(names: readonly string[]): Spellings {

@@ -5,7 +5,7 @@ import { mapList, withEach, withMember, withoutMembers } from '../copy.ts'
 
 const MARK = ['cache_control']
 
-/** Removes the markers, and joins texts that were separate only because of them. */
+/** Removes cache markers, and joins texts that were separate only because of them. */
 export function withoutMarks(body: JsonObject): JsonObject {
   let changed = body
   if (Array.isArray(body.system)) changed = withMember(changed, 'system', bareContent(body.system, { joins: true }))

@@ -11,7 +11,7 @@ export interface ClientTool {
 }
 
 export interface ResponsesEcho {
-  /** Client tools by `ToolDefinition.name`. A name that is missing here belongs to a function. */
+  /** The client's tools, keyed by `ToolDefinition.name`. A name that is missing here belongs to a function. */
   readonly tools: ReadonlyMap<string, ClientTool>
   /**
    * Members of the response that repeat the request, with the format's defaults for missing ones: `instructions`,

@@ -37,14 +37,14 @@ interface TextEvents {
   readonly besides?: JsonObject
 }
 
-/** Text events by the type of the part. */
+/** How text is streamed, by the type of the part that holds it. */
 const PART_TEXTS: ReadonlyMap<JsonValue | undefined, TextEvents> = new Map([
   ['output_text', { events: 'response.output_text', member: 'text', besides: { logprobs: [] } }],
   ['refusal', { events: 'response.refusal', member: 'refusal' }],
   ['summary_text', { events: 'response.reasoning_summary_text', member: 'text' }],
   ['reasoning_text', { events: 'response.reasoning_text', member: 'text' }],
 ])
-/** Text events by the type of the item. */
+/** How text is streamed, by the type of the item that holds it. */
 const ITEM_TEXTS: ReadonlyMap<JsonValue | undefined, TextEvents> = new Map([
   ['function_call', { events: 'response.function_call_arguments', member: 'arguments' }],
   ['custom_tool_call', { events: 'response.custom_tool_call_input', member: 'input' }],

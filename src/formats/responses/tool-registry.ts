@@ -52,7 +52,7 @@ export class ToolRegistry {
     return [...this.#tools.values()].map(({ tool, definition }) => ({ name: this.nameOf(tool), ...definition }))
   }
 
-  /** Returns the client's tools by flat name. */
+  /** Returns the client's tools, keyed by flat name. */
   clientTools(): ReadonlyMap<string, ClientTool> {
     return new Map([...this.#tools.values()].map(({ tool }) => [this.nameOf(tool), tool]))
   }
