@@ -1,6 +1,6 @@
 /**
- * The catalogue as the checks see it: every entry with its family, model and location, from parsed values that may be
- * wrong. Checks run alongside schema validation, so that one run shows all findings.
+ * The catalogue as the checks see it: every entry with its family, model and location, from parsed values that may be invalid.
+ * Checks run alongside schema validation, so that one run shows all findings.
  */
 
 import type { Code } from './codes.ts'
@@ -31,7 +31,7 @@ export interface EntryView extends Place {
 
 /** How an entry retires, as far as its values can be read. */
 export interface DeprecationView {
-  /** Where it is stated: in the entry itself, else in its model. */
+  /** Where the retirement is stated: in the entry itself, else in its model. */
   readonly holder: 'entry' | 'model' | undefined
   readonly retires: string | undefined
   readonly successor: string | undefined
@@ -62,10 +62,10 @@ export interface CatalogueView {
   readonly settings: Loose
   readonly families: readonly FamilyView[]
   readonly entries: readonly EntryView[]
-  /** The first entry of each id. */
+  /** Entries by id; of several with the same id, the first. */
   readonly byId: ReadonlyMap<string, EntryView>
   readonly hosts: ReadonlyMap<string, HostView>
-  /** ISO date for the checks of dates; null: skip them. */
+  /** ISO date for the checks of dates; null skips them. */
   readonly today: string | null
 }
 
@@ -77,7 +77,7 @@ export interface SourceFiles {
 
 export type Report = (place: Place, at: Path, code: Code, message: string, fix: string, part?: 'key' | 'value') => void
 
-/** A reporter that adds to a list; `at` is relative to the place. */
+/** Returns a reporter that adds findings to the list. Its `at` is relative to its place. */
 export function reporter(findings: Finding[]): Report {
   return (place, at, code, message, fix, part = 'value') => {
     findings.push({ ...place.file.locate([...place.path, ...at], part), code, message, fix })
@@ -103,7 +103,7 @@ export function viewCatalogue(files: SourceFiles, today: string | null = null): 
     const host = hosts.get(target.via)
     if (host !== undefined) host.isUsed = true
   }
-  // An invalid name has its own finding; with it, no id would match.
+  // An invalid service name has its own finding. Using it would only make every id look wrong.
   const service = SERVICE.test(asText(settings.service)) ? asText(settings.service) : ''
   return { service, main: files.catalogue, settings, families, entries, byId, hosts, today }
 }

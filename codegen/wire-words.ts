@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<string, readonly WireName[]>> = {
   betas: MESSAGES,
 }
 
-/** The formats in which a word has a meaning; undefined if it has one in all, as far as is known. */
+/** The formats in which a word has a meaning; undefined if it means something in all, as far as is known. */
 export function wiresOfWord(path: string, value: unknown): readonly WireName[] | undefined {
   const [group = ''] = path.split('.')
   return WORDS[path] ?? WORDS[`${path}: ${String(value)}`] ?? WORDS[group]

@@ -4,10 +4,10 @@ import type { Schema } from './schemas.ts'
 
 const SHOWN_MAX = 80
 
-/** Text that looks like a credential, which must not get from the file into a log. */
+/** Text that looks like a credential, which must not get from a catalogue file into a log. */
 const SECRET = /\b(sk|pk|key|ghp|xai|gsk)[-_][A-Za-z0-9_-]{8,}|(?<=\bBearer )\S{8,}/g
 
-/** A value as JSON, shortened if long, with anything that looks like a credential masked. */
+/** Shows a value as JSON, shortened if long, with anything that looks like a credential masked. */
 export function show(value: unknown): string {
   const text = (JSON.stringify(value) ?? 'nothing').replace(SECRET, '…')
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX - 1)}…` : text
@@ -21,7 +21,7 @@ export function oddCharacter(value: unknown): string {
   return `, whose ${show(character)} is U+${code}`
 }
 
-/** Describes a value, for the middle of a sentence. */
+/** Describes a value in words that fit into the middle of a sentence. */
 export function describe(value: unknown): string {
   if (value === null) return 'empty'
   if (Array.isArray(value)) return 'a list'
@@ -47,7 +47,7 @@ export function expectedType(schema: Schema): string {
     .join(' or ')
 }
 
-/** What to write, from the schema's example, keys or type. */
+/** Suggests what to write, from the schema's example, keys or type. */
 export function hint(schema: Schema): string {
   if (schema.examples?.[0] !== undefined || schema.default !== undefined) return `write e.g. ${exampleOf(schema)}`
   if (schema.required !== undefined) return `write the keys ${schema.required.join(', ')} with their values`
@@ -61,7 +61,7 @@ export function exampleOf(schema: Schema | undefined): string {
   return example === undefined ? '…' : flow(example)
 }
 
-/** A value in YAML's flow style, as operators write it; for display only. */
+/** Shows a value in YAML's flow style, as operators write it; for display only. */
 export function flow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`
   if (value === null || typeof value !== 'object') return String(value)

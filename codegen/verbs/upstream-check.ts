@@ -1,4 +1,4 @@
-/** `upstream-check`: whether providers still have the models in use, and until when. */
+/** `upstream-check`: tells whether providers still have the models in use, and until when. */
 
 import { ConfigError } from '../../src/app/reader.ts'
 import { ownCompiler } from '../compile.ts'
@@ -15,7 +15,7 @@ const TIMEOUT_SECONDS = 30
 const TIMEOUT_SECONDS_MAX = 600
 const LIMITS = { pageBytesMax: 8 * 1024 * 1024, pagesMax: 100 } as const
 
-/** Returns 1 when something needs attention, a provider did not answer, or none was asked. */
+/** Returns 1 if something needs attention, a provider did not answer, or none was asked. */
 export async function upstreamCheck(project: Project, args: readonly string[], output: Output): Promise<number> {
   const options = { upstream: { type: 'string' }, timeout: { type: 'string' }, json: { type: 'boolean' } } as const
   const { values } = parseOptions(args, options)

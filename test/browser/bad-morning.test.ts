@@ -1,6 +1,6 @@
 /**
- * An operator's bad morning in a real browser: each trouble is found from the first page and dealt with, and every click is
- * counted, Enter in a search field among them.
+ * An operator's bad morning in a real browser: each trouble is found from the first page and dealt with. Every click is counted,
+ * and Enter in a search field counts as one.
  */
 
 import type { Browser, Locator, Page } from 'playwright-core'
@@ -18,7 +18,7 @@ import { collectComplaints, missingBrowser, openContext, startBrowser } from './
 const missing = missingBrowser()
 if (missing !== null) console.warn(`browser tests are skipped: ${missing}`)
 
-/** The most clicks that dealing with any trouble may take. */
+/** The most clicks that it may take to deal with any of the troubles. */
 const CLICKS_MAX = 5
 /** The model that is sold below its cost. */
 const LOSING = 'claude-opus-5'
@@ -121,7 +121,7 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
   test('a provider is down: it is taken out for all processes, with a reason and an end', async () => {
     isDown = true
     const trouble = page.getByRole('link', { name: 'anthropic is failing' })
-    // Few calls reach a provider that fails, because it cools down after each.
+    // Repeat the calls, because the provider cools down after each failure, so that few calls reach it.
     await expect
       .poll(async () => {
         for (let calls = 0; calls < 4; calls++) await call()

@@ -1,4 +1,4 @@
-/** A headless Chromium for tests, and what must hold of every page that it shows. */
+/** Opens a headless Chromium for tests, and checks what must hold for every page. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -16,13 +16,13 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Each page compiles axe anew, and is closed before optimized code would pay off.
+  // Each page compiles axe anew and is closed before optimized code would pay off.
   '--js-flags=--no-opt --no-maglev',
 ]
-/** Long enough for a busy machine. */
+/** Timeout that is long enough for a busy machine. */
 const WAIT_MS = 60_000
 
-/** Why there is no browser to test with, or null. Throws where there has to be one. */
+/** Says why there is no browser to test with; null if there is one. Throws where there must be one. */
 export function missingBrowser(): string | null {
   if (existsSync(EXECUTABLE)) return null
   const reason = `there is no ${EXECUTABLE}; install Debian's chromium, or set CHROMIUM to the path of one`
@@ -34,14 +34,17 @@ export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS })
 }
 
-/** A browser set to English and to reduced motion: motion costs time, and axe would judge pages in the middle of it. */
+/** Opens a context in English with reduced motion: animations cost time, and axe would judge pages halfway through them. */
 export async function openContext(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
   const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
   context.setDefaultTimeout(WAIT_MS)
   return context
 }
 
-/** Follows a link in a mail of the development outbox, waiting for it: some mails go out after the page that announces them. */
+/**
+ * Follows a link in an email of the development outbox. Waits for the email, since some are sent after the page that announces
+ * them.
+ */
 export async function openMailedLink(page: Page, email: string, link: RegExp): Promise<void> {
   // Leaving the page earlier would cancel the form's request.
   await page.waitForURL(/\/(sent|outbox)$/)
@@ -55,7 +58,7 @@ export async function openMailedLink(page: Page, email: string, link: RegExp): P
   await mail.click()
 }
 
-/** Collects what goes wrong on a page: failed loads, loads from elsewhere, violations of the content policy, script errors. */
+/** Collects what goes wrong on a page: failed loads, loads from other sites, violations of the content policy, script errors. */
 export function collectComplaints(page: Page, base: string): string[] {
   const complaints: string[] = []
   page.on('console', message => {
@@ -69,10 +72,10 @@ export function collectComplaints(page: Page, base: string): string[] {
   return complaints
 }
 
-/** Every page has to read axe anew, and this file has less than half the size of `axe.source`. */
+/** The minified build of axe, because every page has to read it anew: it has less than half the size of `axe.source`. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Rules whose findings would not count are off: if a rule has an impact, all that it finds has the same. */
+/** Turns off rules whose findings would not count. All findings of a rule have the same impact, if the rule states one. */
 const { rules } = (axe as unknown as { _audit: { rules: { id: string; impact: string | null }[] } })._audit
 const SERIOUS: RunOptions = {
   resultTypes: ['violations'],
@@ -82,8 +85,8 @@ const SERIOUS: RunOptions = {
 }
 
 /**
- * Checks that axe finds nothing serious on a page, and that it does not scroll sideways on a phone. Dark colours can only
- * change contrast, so only that is checked twice. `onPhone`: further checks while the window is as narrow as a phone.
+ * Checks that axe finds nothing serious on a page, and that the page does not scroll sideways on a phone. Dark colours can only
+ * change contrast, so that is all that is checked twice. `onPhone` adds checks while the window is as narrow as a phone.
  */
 export async function expectAccessible(page: Page, onPhone?: () => Promise<void>): Promise<void> {
   await page.evaluate(AXE)
@@ -113,16 +116,16 @@ const PHONE_WIDTH = 360
 
 /** Checks that a page does not scroll sideways in a window as narrow as a phone. */
 export async function expectNarrow(page: Page): Promise<void> {
-  // A string, because only the page has a `document`, not this process.
+  // Passed as a string, because `document` exists in the page but not in this process.
   const width = await page.evaluate<number>('document.documentElement.scrollWidth')
   expect([page.url(), width]).toEqual([page.url(), PHONE_WIDTH])
 }
 
 const PAGE_BYTES_MAX = 60_000
-/** The playground has more: scripts that make requests, read replies and write code. */
+/** Limit for the playground, which has more scripts than other pages: they make requests, read replies and write code. */
 const PLAYGROUND_BYTES_MAX = 120_000
 
-/** Opens a page with an empty cache, and limits what comes over the wire: HTML, styles, scripts, pictures, headers. */
+/** Opens a page with an empty cache, and limits the bytes that it transfers: HTML, styles, scripts, pictures, headers. */
 export async function expectLight(page: Page, path: string): Promise<void> {
   const session = await page.context().newCDPSession(page)
   let bytes = 0
@@ -139,8 +142,9 @@ export async function expectLight(page: Page, path: string): Promise<void> {
 }
 
 /**
- * Script that numbers every element that Tab should reach. It leaves out what a closed fold hides, and all but the chosen one
- * of several radio buttons, since arrows lead to the others. Afterwards, each Tab first records the element that it leaves.
+ * A script that numbers every element that Tab should reach. It skips what a closed fold hides, and all but the chosen one of
+ * several radio buttons, because arrow keys lead to the others. Once it has run, each Tab first records the element that it
+ * leaves.
  */
 const NUMBER_STOPS = `(() => {
   globalThis.passed = []
@@ -159,11 +163,11 @@ const NUMBER_STOPS = `(() => {
 })()`
 const PRESSES_AT_ONCE = 20
 
-/** Checks that Tab reaches everything that can be used, and that each element is in view and has an outline when it does. */
+/** Checks that Tab reaches everything that can be used, and that each element is visible and outlined when it does. */
 export async function expectKeyboard(page: Page): Promise<void> {
   const stops = await page.evaluate<string[]>(NUMBER_STOPS)
   const reached = new Set<string>()
-  // Some presses are extra, because date fields have several stops each.
+  // Press a few more times than there are elements, because date fields have several stops each.
   for (let presses = 0; presses < stops.length + 20 && reached.size < stops.length; presses += PRESSES_AT_ONCE) {
     await Promise.all(Array.from({ length: PRESSES_AT_ONCE }, () => page.keyboard.press('Tab')))
     const passed = await page.evaluate<{ stop: string; isSeen: boolean }[]>('(noteStop(), passed.splice(0))')

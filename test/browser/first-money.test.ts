@@ -1,6 +1,6 @@
 /**
- * A new customer in a real browser, from the front page to the first money spent and the mail that says that the balance is
- * low. Every click that the page sees is counted; typing is not.
+ * Follows a new customer in a real browser, from the front page to the first money spent and the email that warns of a low
+ * balance. Counts every click that the page sees, but not typing.
  */
 
 import { join } from 'node:path'
@@ -82,7 +82,7 @@ describe.skipIf(missing !== null)('a new customer', () => {
       .poll(
         async () =>
           (await readOutbox(join(running.dataDir, 'outbox'))).filter(({ subject }) => subject.includes(left)).length,
-        // Balances are checked a few times a minute.
+        // The gateway checks balances a few times a minute.
         { timeout: 120_000, interval: 500 },
       )
       .toBe(1)

@@ -1,4 +1,4 @@
-/** A person's way from registering to the exported row, in a real browser, with a real bank notification and a real SDK. */
+/** Follows a person from registration to the exported row, in a real browser, with a real bank notification and a real SDK. */
 
 import { readFileSync } from 'node:fs'
 import OpenAI from 'openai'
@@ -146,7 +146,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(await page.getByText('svc/grok-4.3').count()).toBe(1)
     expect(page.url()).toContain('channel=aws')
     expect(await page.getByLabel('Compare Grok 4.3').isChecked()).toBe(true)
-    // Enter is the form's own way to search, and keeps what was chosen.
+    // Enter submits the search, as in any form, and keeps the filters.
     await page.getByLabel('Channel').selectOption('')
     await page.getByLabel('Search by name, id or task').fill('gemni')
     await page.getByText('closest match: “gemini”').waitFor()
@@ -244,7 +244,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       .getByText(/≈ 0,\d+/)
       .nth(1)
       .waitFor()
-    // The stop button has the focus now, so Enter stops what was just sent.
+    // The stop button has the focus now, so Enter stops the request that was just sent.
     await page.keyboard.press('Enter')
     await page.getByText('Stopped. You pay only for what has arrived.').nth(1).waitFor()
     await page
@@ -277,7 +277,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByRole('img', { name: 'Picture drawn from: Hoa sen' }).waitFor()
     await page.getByText('charged 650').waitFor()
-    // A picture that nobody waits for is still made and billed: three of them at 650 each.
+    // Pictures are made and billed even if nobody waits for them: three of them at 650 each.
     const isAsked = Promise.withResolvers<void>()
     await page.route('**/playground/v1/images/**', () => isAsked.resolve())
     await page.locator('[name=n]').fill('3')
@@ -488,7 +488,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByLabel('Concurrent calls').fill('many')
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByText('Enter an amount in whole dong').waitFor()
-    // The first field to correct has the focus, and every field to correct has a border that says so.
+    // The first invalid field has the focus, and every invalid field has a border that shows it.
     const borders = ['label', 'cap', 'flight'].map(
       name => `getComputedStyle(document.querySelector('[name=${name}]')).borderColor`,
     )

@@ -1,4 +1,7 @@
-/** Passkeys in a real browser, with its virtual devices: added, used to sign in and for money, cancelled, without scripts. */
+/**
+ * Tests passkeys in a real browser with virtual devices: adding one, signing in and approving payments with it, cancelling, and
+ * pages without scripts.
+ */
 
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -34,7 +37,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
   let complaints: string[]
   let base: string
   beforeAll(async () => {
-    // Browsers trust `localhost` without TLS, but the gateway must know its origin, so its port, before it starts.
+    // Browsers trust `localhost` without TLS, but the gateway must know its origin, and so its port, before it starts.
     const port = await freePort()
     base = `http://localhost:${port}`
     running = await startTestGateway({ environment: { PORT: String(port), PUBLIC_URL: base } })

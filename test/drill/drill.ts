@@ -1,6 +1,7 @@
 /**
- * Loses Postgres' disk under load, twice: first it is recovered from a base backup and the archived log, then restored from
- * the gateway's own backup file. Each time, reports what came back at once, what the spools added, and how long it took.
+ * Loses Postgres' disk under load, twice. The first time, it is recovered from a base backup and the archived log; the second
+ * time, it is restored from the gateway's own backup file. Reports each time what came back at once, what the spools added, and
+ * how long it took.
  */
 
 import { execFile } from 'node:child_process'
@@ -24,7 +25,7 @@ import { programEnvironment } from '../support/program.ts'
 import type { DrillReport, Recovery } from './report.ts'
 
 export interface DrillOptions {
-  /** How long the load runs between two steps, in ms. */
+  /** How long the load runs between two steps of the drill, in ms. */
   readonly stepMs: number
   readonly callers: number
   readonly onProgress: (line: string) => void
@@ -145,7 +146,7 @@ class Drill {
     )
   }
 
-  /** Sends the notifications of the next transfers. */
+  /** Sends the bank's notifications of the next transfers. */
   async #notify(count: number): Promise<void> {
     for (const transfer of this.#transfers.filter(({ acknowledged }) => !acknowledged).slice(0, count)) {
       const { url } = this.#world.gateways[0] as GatewayProcess
@@ -153,7 +154,7 @@ class Drill {
     }
   }
 
-  /** Runs a verb of the command line in a process of its own. */
+  /** Runs a verb of the command line in a separate process. */
   async #verb(cluster: Cluster, ...words: string[]): Promise<void> {
     const { customers } = this.#world
     const env = { ...programEnvironment(), ...customers.environment, DATABASE_URL: cluster.url, DATA_DIR: this.#folder }
@@ -174,7 +175,7 @@ class Drill {
       ...settings,
     })
     await cluster.start()
-    // A recovering cluster can be read before it has replayed everything, so wait for the end.
+    // A recovering cluster can be read before it has replayed everything, so wait until it has.
     const sql = cluster.open(1)
     await eventually(
       async () => (await sql.unsafe('select pg_is_in_recovery() as recovers'))[0]?.recovers,
@@ -185,7 +186,7 @@ class Drill {
     return cluster
   }
 
-  /** Loses the disk, and brings everything back with `restore`. */
+  /** Loses the disk, and recovers everything with `restore`. */
   async #recover(how: string, restore: () => Promise<Cluster>): Promise<Recovery> {
     const world = this.#world
     const lostAt = Date.now()
@@ -258,7 +259,10 @@ class Drill {
     return this.#transfers.filter(({ acknowledged, reference }) => acknowledged && !known.has(reference)).length
   }
 
-  /** Recovers another copy as it was at a moment, and compares it; gateways do not use it. */
+  /**
+   * Recovers another copy to its state at a moment in the past, and compares that with the current one. Gateways do not use the
+   * copy.
+   */
   async #recoverTo(moment: string): Promise<DrillReport['moment']> {
     const now = this.#cluster.open(1)
     const beganMs = performance.now()
@@ -300,11 +304,11 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 
 export async function runDrill(options: DrillOptions): Promise<DrillReport> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-drill-'))
-  // Postgres runs as another user.
+  // Postgres runs as another user, who must be able to enter the folder.
   chmodSync(folder, 0o755)
   const archive = join(folder, 'archive')
   mkdirSync(archive)
-  // Postgres must be able to archive from the first segment on: after some failures it waits a minute.
+  // Postgres must be able to archive from the first segment on: after a few failures, it waits for a minute.
   chmodSync(archive, 0o777)
   let world: World | null = null
   try {

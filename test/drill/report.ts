@@ -1,18 +1,24 @@
-/** A drill's results as a table, and what was lost. */
+/** Formats the results of a drill as a table, and says what was lost. */
 
 import type { Findings } from '../fault/support/check.ts'
 
-/** One loss of the disk and the recovery from it. `calls` counts those whose clients had received their whole reply. */
+/** A loss of the disk and the recovery from it. `calls` counts the calls whose clients had received their whole reply. */
 export interface Recovery {
   readonly how: string
   readonly calls: number
   /** How many of those calls had no charge before any spool was replayed, and (`lost`) afterwards. */
   readonly withoutCharge: number
   readonly lost: number
-  /** How many acknowledged top-ups were gone, and (`creditsLost`) still were after the bank had repeated its notifications. */
+  /**
+   * How many acknowledged top-ups were missing after the recovery, and (`creditsLost`) even after the bank had repeated its
+   * notifications.
+   */
   readonly creditsGone: number
   readonly creditsLost: number
-  /** From the loss until Postgres took writes again; from then until the first call was served, and until all was charged. */
+  /**
+   * Time from the loss until Postgres accepted writes again; `servedMs` and `chargedMs` run from then until the first call was
+   * served and until all calls were charged.
+   */
   readonly restoredMs: number
   readonly servedMs: number
   readonly chargedMs: number
@@ -24,7 +30,7 @@ export interface DrillReport {
   readonly backupMs: number
   readonly baseBackupMs: number
   readonly recoveries: readonly Recovery[]
-  /** A recovery to a moment in the middle: calls up to it that are missing, and calls after it that should not be there. */
+  /** The recovery to a moment in the middle: how many earlier calls are missing, and how many later ones should not be there. */
   readonly moment: {
     readonly missing: number
     readonly beyond: number
@@ -33,7 +39,7 @@ export interface DrillReport {
   }
 }
 
-/** Empty if nothing was lost. */
+/** Lists what was lost; empty if nothing was. */
 export function findingsOf({ recoveries, moment }: DrillReport): string[] {
   return [
     ...recoveries.flatMap(({ how, lost, creditsLost, findings }) => [

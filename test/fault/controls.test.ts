@@ -1,4 +1,4 @@
-/** The storm's checker must find faults that a test makes on purpose, or its silence would mean nothing. */
+/** The storm's checker must find faults that a test plants, or its silence would mean nothing. */
 
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -17,7 +17,7 @@ let world: World
 let gateway: GatewayProcess
 let customer: Customer
 const transfers: (Transfer & { acknowledged: boolean })[] = []
-/** What the checker finds before anything has been tampered with. */
+/** What the checker finds before a test tampers with anything. */
 let known: Findings
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ function look(other: Partial<Witnesses> = {}): Promise<Verdict> {
   })
 }
 
-/** Names of the lists of findings that have become longer than before the tampering. */
+/** Names of the lists of findings that are longer than before the tampering. */
 async function news(other: Partial<Witnesses> = {}): Promise<string[]> {
   const { findings } = await look(other)
   return (Object.keys(findings) as (keyof Findings)[]).filter(name => findings[name].length > known[name].length)
@@ -63,7 +63,7 @@ async function news(other: Partial<Witnesses> = {}): Promise<string[]> {
 
 const MONEY = ['usage', 'credit', 'wallet', 'hold'] as const
 
-/** Bypasses the triggers and checks that prevent such changes. */
+/** Runs a statement with the triggers and checks disabled that would prevent it. */
 async function tamper(statement: string): Promise<void> {
   await world.sql.begin(async transaction => {
     await transaction.unsafe("set local session_replication_role = 'replica'")
@@ -75,7 +75,7 @@ async function save(): Promise<void> {
   await tamper(MONEY.map(table => `create table saved_${table} as table ${table}`).join(';'))
 }
 
-/** Restores all money tables as they were saved. */
+/** Restores all money tables from the copies saved before. */
 async function mend(): Promise<void> {
   await tamper(MONEY.map(table => `delete from ${table}; insert into ${table} select * from saved_${table}`).join(';'))
 }
@@ -99,7 +99,7 @@ test('a run without tampering is clean', () => {
   expect(Object.values(known).flat()).toEqual([])
 })
 
-/** A streamed call: unlike that of a whole reply, its client was not told the cost. */
+/** The last streamed call. Unlike the client of a non-streamed call, its client was not told the cost. */
 const SERVED = `(select max(seq) from usage where status = 200 and streamed)`
 
 test.each<[string, string, (keyof Findings)[]]>([
@@ -154,7 +154,8 @@ test('a 402 while money is left is found', async () => {
 })
 
 /**
- * Two faults at once: during a call of 600 ms, Postgres is killed 2 ms after its start, and its gateway in the middle.
+ * Two simultaneous faults: during a call of 600 ms, Postgres is killed 2 ms after the call's start, and the gateway in the middle
+ * of the call.
  */
 interface DoubleFault {
   readonly call: ClientCall
@@ -216,13 +217,13 @@ test.each<[string, (fault: DoubleFault) => Partial<DoubleFault>, (keyof Findings
   expect((await look(witnesses)).traceless).toBe(0)
 })
 
-/** The outages, but with Postgres killed `afterMs` after the start of the call; null: not killed. */
+/** The outages, with Postgres killed `afterMs` after the start of the call instead; null: not killed. */
 function outageOf({ call, databaseAway }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
   const killedAt = afterMs === null ? null : call.startedAt + afterMs
   return { databaseAway: databaseAway.map(outage => ({ ...outage, killedAt })) }
 }
 
-/** The life of the call's gateway, but killed `afterMs` after the start of the call; null: not killed. */
+/** The life of the call's gateway, with the gateway killed `afterMs` after the start of the call instead; null: not killed. */
 function killOf({ call, life }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
   return { life: { ...life, killedAt: afterMs === null ? null : call.startedAt + afterMs } }
 }
@@ -245,7 +246,7 @@ test('a journal that accepts a call twice is found: a call settled again is char
   await world.sql.unsafe('drop index usage_call')
   await callAll()
   await settled(world)
-  // The gateway had no time to record that these are done.
+  // Kill the gateway before it can record that these spooled charges are done.
   await gateway.signal('SIGKILL')
   expect(await gateway.start()).toBe(true)
   await eventually(news, names => names.includes('doubled'))

@@ -8,7 +8,10 @@ import type { Relay } from './support/relay.ts'
 import { eventually } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 
-/** LIMIT_DATABASE_WAIT_MS. A busy machine may be late by LATE_MS; without the limit, a call would wait for minutes. */
+/**
+ * LIMIT_DATABASE_WAIT_MS, and how much later a reply may come on a busy machine. Without the limit, a call would wait for
+ * minutes.
+ */
 const WAIT_MS = 2_000
 const LATE_MS = 20_000
 
@@ -58,7 +61,7 @@ const OUTAGES: readonly [name: string, begin: () => void | Promise<void>, end: (
 test.each(OUTAGES)(
   '%s: calls in flight finish, new ones get 503 in time, and everything is charged afterwards',
   async (_name, begin, end) => {
-    // Each gateway has cached the key and has calls in flight.
+    // Make each gateway cache the key, and keep calls in flight.
     await Promise.all(world.gateways.map(gateway => call(gateway, false)))
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
     world.oracle.gate = gate
@@ -75,7 +78,7 @@ test.each(OUTAGES)(
       const refused = await Promise.all(world.gateways.flatMap(gateway => [call(gateway, true), call(gateway, false)]))
       expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 503))
       for (const { startedAt, endedAt } of refused) expect(endedAt - startedAt).toBeLessThan(WAIT_MS + LATE_MS)
-      // Neither the bank nor a load balancer waits forever, so any reply in time will do.
+      // The bank and load balancers only wait for a limited time, so any reply within it will do.
       expect(await world.customers.notify(first.url, transfer)).toBe(503)
       const readiness = await fetch(`${first.url}/readyz`, { signal: AbortSignal.timeout(WAIT_MS + LATE_MS) })
       expect(readiness.status).toBe(503)

@@ -1,4 +1,4 @@
-/** Full disks: of Postgres' data, and of a gateway's spool. They need small file systems, which only root can mount. */
+/** Fills the disks of Postgres' data and of a gateway's spool. They must be small file systems, which only root can mount. */
 
 import { spawnSync } from 'node:child_process'
 import {
@@ -24,7 +24,7 @@ import { createWorld, settled, type World } from './support/world.ts'
 const MIB = 2 ** 20
 const mounts: string[] = []
 
-/** Mounts a small file system in memory and returns its folder; null if this user may not mount. */
+/** Mounts a small file system in memory and returns its folder; null if this user may not mount file systems. */
 function mountSmall(bytes: number): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-disk-'))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder]).status === 0
@@ -50,7 +50,7 @@ function fill(folder: string, bytes: number): void {
   try {
     writeFileSync(join(folder, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - bytes)))
   } catch (error) {
-    // Other writers may have been faster, in which case the disk is full, as intended.
+    // Other writers may have filled the disk first, which is the goal anyway.
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
   }
 }
@@ -94,7 +94,7 @@ test.skipIf(database === null)(
       settings: { max_wal_size: '64MB', min_wal_size: '32MB' },
     })
     try {
-      // The WAL is on another disk: if that were full, the server would stop, which the storm covers.
+      // Put the WAL on another disk: if its disk were full, the server would stop, a case that the storm covers.
       await world.cluster.stop()
       const wal = join(world.cluster.data, 'pg_wal')
       const elsewhere = join(world.folder, 'wal')
@@ -116,7 +116,7 @@ test.skipIf(database === null)(
       fill(folder, 64 * 1024)
       const statuses = new Set<number>()
       const isFull = () => readFileSync(world.cluster.logFile, 'utf8').includes('No space left on device')
-      // A busy machine has 503s of its own, before the disk is full.
+      // A busy machine returns some 503s even before the disk is full.
       for (let round = 0; round < 60 && !(isFull() && statuses.has(503)); round++) {
         const calls = await Promise.all(Array.from({ length: 50 }, () => call(world, customer)))
         for (const { status } of calls) statuses.add(status)

@@ -1,4 +1,4 @@
-/** The primary is lost, and its standby takes over at the address that gateways know. */
+/** Loses the primary, and lets its standby take over at the address that gateways know. */
 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -130,7 +130,7 @@ test('an asynchronous standby that lags is promoted: spools restore what it neve
         )[0]?.n,
       lag => lag === 0,
     )
-    // From here on, the standby receives nothing.
+    // From here on, the standby receives nothing from the primary.
     const [sender] = await world.sql.unsafe('select pid from pg_stat_replication')
     process.kill(sender?.pid, 'SIGSTOP')
     expect((await callAll(world, customer)).filter(({ complete }) => !complete)).toEqual([])

@@ -1,5 +1,6 @@
 /**
- * Two faults at once: a crash of Postgres loses a hold that was not on disk, and a crash of its gateway loses the call.
+ * Two simultaneous faults: a crash of Postgres loses a hold that had not reached the disk, and a crash of its gateway loses the
+ * call.
  */
 
 import { expect, test } from 'vitest'
@@ -11,10 +12,12 @@ import { eventually } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 
 const CREDIT = 1_000_000n * VND
-/** Several tries: if a heartbeat commits between hold and crash, it flushes the hold to disk, and nothing is lost. */
+/**
+ * More than one try, because a heartbeat that commits between hold and crash flushes the hold to disk, so that nothing is lost.
+ */
 const TRIES_MAX = 8
 
-/** Kills Postgres and the gateway. True if the hold was lost; otherwise the gateway finds it when it restarts. */
+/** Kills Postgres and the gateway. Returns true if the hold was lost; otherwise the gateway finds it when it restarts. */
 async function strikeTwice(world: World, customer: Customer): Promise<boolean> {
   const [gateway] = world.gateways as [GatewayProcess]
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()
@@ -23,7 +26,7 @@ async function strikeTwice(world: World, customer: Customer): Promise<boolean> {
     ...{ url: gateway.url, gateway: gateway.name, ...customer, entryId: 'gpt-5.5', secret: world.secret },
     ...{ format: 'chat_completions', streamed: true },
   })
-  // The client has received the start of the stream, but not its end.
+  // Wait until the client has received the start of the stream, but not its end.
   await eventually(
     () => world.client.calls.at(-1)?.status,
     status => status === 200,
@@ -45,7 +48,7 @@ async function strikeTwice(world: World, customer: Customer): Promise<boolean> {
 }
 
 test('a call whose hold and gateway are lost is not charged: the wallet is intact, and only the usage row is missing', async () => {
-  // Postgres does not flush data that no one waits for until someone does, or for ten seconds.
+  // With this delay, Postgres does not flush data for ten seconds, unless someone waits for it.
   const world = await createWorld({ gateways: 1, settings: { wal_writer_delay: '10s' } })
   try {
     const { sql, oracle, client, gateways } = world

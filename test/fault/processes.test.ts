@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Checks after each test: nothing is held, and every dong is where it should be. */
+/** After each test, checks that nothing is held and that every dong is where it should be. */
 afterEach(async () => {
   await settled(world)
   const look = () =>
@@ -61,7 +61,7 @@ function call(gateway: GatewayProcess, customer: Customer, plan: Plan = {}): Pro
   return client.call({ url, gateway: name, accountId, apiKey, entryId, format: 'chat_completions', streamed, secret })
 }
 
-/** Concurrent calls, distributed over all gateways; returns the number per status. */
+/** Makes concurrent calls, distributed over all gateways; returns the number of replies per status. */
 async function rush(customer: Customer, count: number): Promise<Record<number, number>> {
   const calls = await Promise.all(
     Array.from({ length: count }, (_, index) => call(gateways[index % gateways.length] as GatewayProcess, customer)),
@@ -119,7 +119,7 @@ test('a call that waits in one process continues when another process receives t
   const waiting = call(gateways[1], customer)
   const transfer = await world.customers.transfer(world.sql, customer.accountId, 1_000)
   expect(await world.customers.notify(gateways[2].url, transfer)).toBe(200)
-  // The first call still holds its money.
+  // The open call still holds its money.
   expect(await waiting).toMatchObject({ status: 200, complete: true })
   release()
   expect(await open).toMatchObject({ status: 200 })
@@ -133,7 +133,7 @@ test('200 keys created at once leave ten, and a revoked one gets 401 at its next
   const made = (await Promise.allSettled(making)).flatMap(result =>
     result.status === 'fulfilled' ? [result.value] : [],
   )
-  // The customer had one key before.
+  // Eight keys are new; the customer already had one.
   expect(made).toHaveLength(9)
   for (const { keyId, key: apiKey } of made.slice(0, 3)) {
     // Every process has cached the key.
@@ -170,7 +170,7 @@ test('SIGTERM under load: every accepted call completes, and the process exits w
   running = false
   await Promise.all(loads)
   world.oracle.options = { ...world.oracle.options, pauseMsMax: 0 }
-  // A connection may be closed before its call is accepted, which leaves no trace. Every accepted call completes.
+  // A connection may be closed before its call is accepted, which leaves no trace. Every accepted call must complete.
   expect(calls.filter(({ status, complete }) => status !== 0 && status !== 503 && !complete)).toEqual([])
   const rows = await world.sql.unsafe(
     `select status, count(*)::integer as n, bool_and(charged_micro_vnd > 0) as charged from usage
@@ -184,7 +184,7 @@ test('a machine that is lost for good: another process releases its holds, uncha
   const lost = await world.add('lost')
   expect(await lost.start()).toBe(true)
   const customer = await world.customers.create(world.sql, 10n * PRICE)
-  // One after the other, because each waits until its own call is open.
+  // Open the calls one after the other, because each waits until its own call is open.
   const held = [await holdOpen(lost, customer), await holdOpen(lost, customer)]
   expect((await walletOf(world.sql, customer.accountId)).held).toBe(2n * PRICE)
   await lost.signal('SIGKILL')
@@ -213,7 +213,7 @@ test('clocks that are off by a day or an hour, or that jump: charges, days, rate
     }),
   )
   const customer = await world.customers.create(world.sql, 1_000n * PRICE)
-  // Holds of a living process stay, whatever its clock and its neighbours' clocks say.
+  // Holds of a living process stay, whatever its own clock and those of its neighbours say.
   const { open, release } = await holdOpen(shifted[0] as GatewayProcess, customer)
   for (let turn = 0; turn < 4; turn++) {
     const answers = await Promise.all([...shifted, gateways[0]].map(gateway => call(gateway, customer)))
@@ -229,7 +229,7 @@ test('clocks that are off by a day or an hour, or that jump: charges, days, rate
     [String(customer.accountId)],
   )
   expect(days).toEqual({ n: 1, today: true, calls: 17 })
-  // A single limit for all of them, counted by the database's minute.
+  // All processes share a single limit, counted by the database's minute.
   await world.sql.unsafe('update api_key set rate_limit_per_minute = 5 where key_id = $1', [String(customer.keyId)])
   await world.sql.unsafe(`select pg_notify('gateway_operations', 'keys')`)
   const fresh = { ...customer, ...(await limitedKey(customer)) }
@@ -241,7 +241,7 @@ test('clocks that are off by a day or an hour, or that jump: charges, days, rate
   await Promise.all(shifted.map(gateway => gateway.signal('SIGTERM')))
 })
 
-/** A key of 5 calls per minute that no process has seen. */
+/** Creates a key limited to 5 calls per minute that no process has seen. */
 async function limitedKey({ accountId }: Customer): Promise<{ keyId: number; apiKey: string }> {
   const { keyId, key: apiKey } = await createKey(world.sql, world.customers.secrets, { accountId })
   await world.sql.unsafe('update api_key set rate_limit_per_minute = 5 where key_id = $1', [String(keyId)])

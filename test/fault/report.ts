@@ -1,4 +1,4 @@
-/** A storm's results as a table, and whether every promise was kept. */
+/** Formats the results of a storm as a table, and says whether every promise was kept. */
 
 import type { Verdict } from './support/check.ts'
 import type { GatewayProcess, Life } from './support/gateways.ts'
@@ -8,19 +8,19 @@ export interface StormReport {
   readonly seed: number
   readonly seconds: number
   readonly calls: number
-  /** Number of replies by status; 0: the connection broke. */
+  /** Number of replies by status; 0 means that the connection broke. */
   readonly statuses: Readonly<Record<string, number>>
   readonly complete: number
   readonly left: number
   readonly gatewayKills: number
   readonly databaseKills: number
-  /** Pauses of Postgres. */
+  /** How often Postgres was paused. */
   readonly brownOuts: number
-  /** Streams meant to outgrow their hold. */
+  /** Number of streams meant to outgrow their hold. */
   readonly longStreams: number
-  /** Gateway starts with garbage in the spool. */
+  /** Number of gateway starts with garbage in the spool. */
   readonly spoolsLittered: number
-  /** Starts that exited at once because Postgres was away, as they should. */
+  /** Number of starts that exited at once because Postgres was unavailable, as they should. */
   readonly startsRefused: number
   readonly notifications: number
   readonly transfers: number
@@ -28,22 +28,25 @@ export interface StormReport {
   readonly verdict: Verdict
   /** Processes that exited without a signal from the storm. */
   readonly exits: readonly string[]
-  /** Files that contain a prompt, a key or a secret. */
+  /** Files that contain a prompt, a key or a secret, which they must not. */
   readonly leaks: readonly string[]
-  /** Calls without a reply after 40 s. */
+  /** Number of calls that still had no reply after 40 s. */
   readonly hung: number
-  /** Times in ms: from Postgres ready to the first good reply, and from a gateway's start to its first readiness. */
+  /**
+   * How long it took from Postgres being ready until the first good reply; `bootMs` runs from a gateway's start until it is ready
+   * for the first time.
+   */
   readonly databaseRecoveryMs: readonly number[]
   readonly bootMs: readonly number[]
-  /** Times in ms from the last request that a gateway answered until it was killed. */
+  /** For each kill of a gateway, the time in ms since the last request that it had answered. */
   readonly silencesMs: readonly number[]
-  /** Time from the moment when all gateways were ready again until no hold was left, in ms. */
+  /** Time in ms from when all gateways were ready again until no hold was left. */
   readonly sweptMs: number
-  /** The lowest balance ever read, in µVND. */
+  /** The lowest balance that was ever read, in µVND. */
   readonly lowestBalance: bigint
 }
 
-/** Findings that must be empty. */
+/** Lists of findings by name, all of which must be empty. */
 export function faultsOf(report: StormReport): Readonly<Record<string, readonly string[]>> {
   const { verdict, exits, leaks, lowestBalance, hung } = report
   return {
@@ -124,7 +127,7 @@ export function countBy(values: readonly string[]): Record<string, number> {
   )
 }
 
-/** Lives of gateways that exited at once because Postgres was away. */
+/** Lives of gateways that exited at once because Postgres was unavailable. */
 export function refusedStarts(gateways: readonly GatewayProcess[], away: readonly Outage[]): readonly Life[] {
   const wasAway = ({ startedAt, endedAt }: Life) =>
     away.some(({ from, to }) => startedAt < to && (endedAt ?? Date.now()) > from)
@@ -133,7 +136,7 @@ export function refusedStarts(gateways: readonly GatewayProcess[], away: readonl
     .filter(life => !life.wanted && life.endedAt !== null && life.readyAt === null && wasAway(life))
 }
 
-/** All other exits without a signal from the storm, described. */
+/** Describes all other exits without a signal from the storm. */
 export function exitsOf(gateways: readonly GatewayProcess[], away: readonly Outage[]): string[] {
   const refused = new Set(refusedStarts(gateways, away))
   return gateways.flatMap(({ name, lives }) =>

@@ -1,4 +1,6 @@
-/** The long form: `make faults DURATION=600 SEED=7`. Prints the table; exits with status 1 if a promise was broken. */
+/**
+ * The long form of the storm: `make faults DURATION=600 SEED=7`. Prints the table; exits with status 1 if a promise was broken.
+ */
 
 import { faultsOf, tableOf } from './report.ts'
 import { runStorm } from './storm.ts'

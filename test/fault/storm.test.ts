@@ -1,4 +1,4 @@
-/** The short form of the storm; `make faults` runs the long one. A failure prints the seed: `make faults SEED=…`. */
+/** The short form of the storm; `make faults` runs the long one. A failure prints how to repeat it: `make faults SEED=…`. */
 
 import { expect, test } from 'vitest'
 import { faultsOf, tableOf } from './report.ts'
@@ -20,7 +20,7 @@ test('gateways and Postgres killed at random under load: nothing is lost, double
       const faults = faultsOf(report)
       const none = Object.fromEntries(Object.keys(faults).map(name => [name, []]))
       expect(faults, `seed ${seed}\n${tableOf(report)}`).toEqual(none)
-      // Make sure that there was a storm at all.
+      // Check that there was a storm at all.
       expect(report.verdict.finished).toBeGreaterThan(50)
       expect(report.gatewayKills).toBeGreaterThan(3)
       expect(report.databaseKills + report.brownOuts).toBeGreaterThan(0)

@@ -1,6 +1,6 @@
 /**
- * The main storm: gateways and Postgres are killed at random under load, while banks report each transfer ten times.
- * Afterwards everything is restarted, and the checker compares what provider, clients and banks saw with the ledger.
+ * The main storm: gateways and Postgres are killed at random under load, while a bank reports each transfer ten times. Then
+ * everything is restarted, and the checker compares what the provider, clients and the bank saw with the ledger.
  */
 
 import { appendFileSync, globSync } from 'node:fs'
@@ -22,7 +22,7 @@ export interface StormOptions {
   readonly gateways: number
   /** Number of concurrent calls. */
   readonly clients: number
-  /** Shortest and longest pause between two kills of a gateway, and of Postgres. */
+  /** Shortest and longest pause between two kills of a gateway; `databaseKillMs` is the same for Postgres. */
   readonly gatewayKillMs: readonly [from: number, to: number]
   readonly databaseKillMs: readonly [from: number, to: number]
   readonly onProgress?: (line: string) => void
@@ -49,7 +49,7 @@ class Storm {
   #spoolsLittered = 0
   #notifications = 0
   #lowestBalance = 0n
-  /** Called once, at the next good reply. */
+  /** Called at the next good reply, and only then. */
   #onGood: (() => void) | null = null
 
   constructor(world: World, options: StormOptions) {
@@ -86,7 +86,7 @@ class Storm {
     return `${this.world.client.calls.length} calls, ${finished} finished, ${this.#gatewayKills} + ${this.#databaseKills} kills`
   }
 
-  /** Restarts what has exited, as a supervisor does. */
+  /** Restarts a gateway whenever it has exited, as a supervisor does. */
   async #supervise(gateway: GatewayProcess): Promise<void> {
     while (this.#running) {
       if (!gateway.running) {
@@ -97,7 +97,7 @@ class Storm {
     }
   }
 
-  /** Keeps checking a gateway's health. On a starved machine it may stall for seconds; its replies show how long it worked. */
+  /** Keeps checking a gateway's health. A starved one may stall for seconds; its last answer shows how long it worked. */
   async #probe(gateway: GatewayProcess): Promise<void> {
     while (this.#running) {
       await gateway.probe()
@@ -105,7 +105,7 @@ class Storm {
     }
   }
 
-  /** Simulates a disk that appended garbage to a gateway's file: it must neither prevent the start nor cost a call. */
+  /** Simulates a disk that has appended garbage to a gateway's file, which must neither prevent the start nor cost a call. */
   #litterSpool({ dataDir }: GatewayProcess): void {
     if (this.#random(3) !== 0) return
     const file = globSync('spool/*/*.jsonl', { cwd: dataDir })
@@ -135,7 +135,7 @@ class Storm {
     const entryId = this.#pick(ENTRIES)
     const format = this.#random(2) === 0 ? 'messages' : 'chat_completions'
     const streamed = this.#random(2) === 0
-    // A reply in the client's own format contains its serial from the start, so that even partial replies can be told apart.
+    // A same-format reply has its serial from the start, so that even partial replies can be told apart.
     const isNumbered = format === 'messages' && entryId.startsWith('claude')
     const leaves = streamed && isNumbered && this.#random(8) === 0
     const isLong = streamed && (isNumbered || !poor) && this.#random(4) === 0
@@ -174,12 +174,12 @@ class Storm {
       if (dice === 3) this.#brownOuts++
       else this.#databaseKills++
       const backends = cluster.processes().slice(1)
-      // If one backend is killed, the postmaster restarts all of them.
+      // If one backend is killed, the postmaster restarts all backends.
       if (dice === 0 && backends.length > 0) {
         process.kill(this.#pick(backends), 'SIGKILL')
         killedAt = Date.now()
       } else if (dice === 3) {
-        // Postgres does not respond, but does not disappear either.
+        // Postgres stops responding, but its connections stay open.
         cluster.pause()
         await sleep(500 + this.#random(7_000))
         cluster.resume()
@@ -207,7 +207,7 @@ class Storm {
     }
   }
 
-  /** A bank that reports each transfer ten times at once, to any gateway, and again until one accepts it. */
+  /** Plays a bank that reports each transfer ten times at once, to any gateway, and repeats it until one accepts it. */
   async #bank(): Promise<void> {
     const { world } = this
     while (await this.#pause([200, 800])) {
@@ -236,7 +236,7 @@ class Storm {
     }
   }
 
-  /** Reads rows that must never change, and balances that must never be negative. */
+  /** Keeps reading rows that must never change, and balances that must never be negative. */
   async #watch(): Promise<void> {
     while (await this.#pause([2_000, 2_000])) {
       try {
@@ -245,12 +245,12 @@ class Storm {
         const lowest = BigInt(row?.lowest ?? 0)
         if (lowest < this.#lowestBalance) this.#lowestBalance = lowest
       } catch {
-        // Postgres is away.
+        // Postgres is unavailable.
       }
     }
   }
 
-  /** Waits for a random time; false when the storm is over. */
+  /** Waits for a random time; returns false if the storm is over. */
   async #pause([from, to]: readonly [number, number]): Promise<boolean> {
     const until = performance.now() + from + this.#random(to - from + 1)
     while (this.#running && performance.now() < until) await sleep(Math.min(100, until - performance.now()))
@@ -261,7 +261,7 @@ class Storm {
     return items[this.#random(items.length)] as Item
   }
 
-  /** Kills everything that still runs a last time, restarts it, and reports. */
+  /** Kills everything that is still running one last time, restarts it, and reports. */
   async #end(seconds: number): Promise<StormReport> {
     const { world } = this
     const { client, oracle, gateways, sql } = world
@@ -331,7 +331,7 @@ class Storm {
   }
 }
 
-/** Runs a storm and passes the world, as the storm left it, to `then` before tearing it down. */
+/** Runs a storm. Passes the world, as the storm left it, to `then` before tearing it down. */
 export async function runStorm<Answer>(
   options: StormOptions,
   then: (report: StormReport, world: World) => Promise<Answer>,

@@ -1,4 +1,4 @@
-/** HAProxy on a host of its own, with the configuration of deploy/. */
+/** Runs HAProxy on a host of its own, with the configuration in deploy/. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ const CONFIGURATION = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', 
 
 export interface Balancer {
   readonly url: string
-  /** The balancer's own certificate, self-signed. */
+  /** The balancer's self-signed certificate. */
   readonly certificate: string
   stop(): Promise<void>
 }

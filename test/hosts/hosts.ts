@@ -1,4 +1,4 @@
-/** Cuts links and kills hosts under load, mends each as docs/operations.md says, and checks every dong at the end. */
+/** Cuts links and kills hosts under load, repairs each as docs/operations.md says, and checks every dong at the end. */
 
 import { type Findings, judge } from '../fault/support/check.ts'
 import type { ClientCall } from '../fault/support/client.ts'
@@ -19,20 +19,23 @@ export interface HostsOptions {
 
 interface Step {
   readonly what: string
-  /** Within how many seconds calls must be served again, after the operator's first command or, without one, the fault. */
+  /**
+   * How many seconds may pass until calls are served again, counted from the operator's first command or, without one, from the
+   * fault.
+   */
   readonly withinS: number
-  /** Calls that may fail; absent: any. */
+  /** Most calls that may fail; any number if left out. */
   readonly failedMax?: number
-  /** `mending` is called before the operator's first command. */
+  /** Causes the fault and repairs it. Calls `mending` right before the operator's first command. */
   readonly happen: (mending: () => void) => Promise<void>
-  /** Puts right what the next step needs, once calls are served again. */
+  /** Once calls are served again, restores what the next step needs. */
   readonly after?: () => Promise<void>
 }
 
 type Sent = Transfer & { acknowledged: boolean }
 
 const CUSTOMERS = 6
-/** For how long a link is cut. */
+/** How long links stay cut. */
 const CUT_MS = 12_000
 /** How long the operator takes to react to a fault. */
 const REACTION_MS = 5_000
@@ -203,7 +206,7 @@ class Hosts {
     return report
   }
 
-  /** The old primary's host comes back as the standby of the new one. */
+  /** Brings the old primary's host back as the standby of the new primary. */
   async #rejoin(): Promise<void> {
     const { network, pair } = this.#world
     network.plug(pair.standbyHost)
@@ -223,7 +226,7 @@ class Hosts {
     })
   }
 
-  /** Sends a bank's notification in the middle of the fault, and repeats it until a gateway accepts it. */
+  /** Sends a bank's notification during the fault, and repeats it until a gateway accepts it. */
   async #topUp(): Promise<void> {
     const { customers, gateways } = this.#world
     const transfer = this.#transfers.find(({ acknowledged }) => !acknowledged) as Sent
@@ -258,7 +261,7 @@ class Hosts {
   }
 }
 
-/** Describes calls, each with the seconds from the fault to its start and its end. */
+/** Describes calls with the seconds from the fault to their start and to their end. */
 function describe(calls: readonly ClientCall[], faultAt: number): string {
   const seconds = (at: number) => ((at - faultAt) / 1_000).toFixed(1)
   return calls

@@ -1,4 +1,4 @@
-/** Makes calls at a steady rate through the balancer, and tells when they are served again after a fault. */
+/** Makes calls at a steady rate through the balancer, and notices when they are served again after a fault. */
 
 import type { ClientCall } from '../fault/support/client.ts'
 import type { Customer } from '../fault/support/customers.ts'
@@ -7,10 +7,10 @@ import type { World } from './world.ts'
 
 export const REPRICED_MODEL = 'gpt-5.5'
 const MODELS = [REPRICED_MODEL, 'claude-opus-5'] as const
-/** A call that is open for longer than this counts as not served. */
+/** A call that is open for longer than this counts as failed to be served. */
 const SLOW_MS = 5_000
 export const LATE_MS = 180_000
-/** Calls count as served again when there has been no trouble for this long. */
+/** How long calls must go without trouble before they count as served again. */
 const CALM_MS = 6_000
 
 export class Load {
@@ -39,7 +39,7 @@ export class Load {
     this.#running = false
   }
 
-  /** Resolves when calls have been served for a while, with all calls that were open at `from` or later. */
+  /** Resolves once calls have been served for a while, with all calls that were open at `from` or later. */
   async calm(from: number): Promise<ClientCall[]> {
     const deadline = Date.now() + LATE_MS
     for (;;) {
@@ -62,7 +62,7 @@ export class Load {
       format: turn % 4 < 2 ? 'messages' : 'chat_completions',
       streamed: turn % 3 === 0,
     })
-    // To the gateway, a client that was cut off looks like one that has left.
+    // To the gateway, a client that was cut off looks like one that left.
     call.left = !call.complete
   }
 }

@@ -1,10 +1,12 @@
-/** Hosts as network namespaces, each with one cable to a common bridge; cables and pairs of hosts can be cut. */
+/**
+ * Sets up hosts as network namespaces, each with one cable to a common bridge. Tests can unplug cables and cut pairs of hosts.
+ */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { type Host, sendSignal, TIE } from '../fault/support/child.ts'
 
-/** Why such a network cannot be made here, or null if it can. */
+/** Says why such a network cannot be set up here; null if it can. */
 export function whyNot(): string | null {
   if (process.platform !== 'linux') return 'network namespaces exist on Linux only'
   if (process.getuid?.() !== 0) return 'making network namespaces takes root'
@@ -29,7 +31,7 @@ export class Network {
   readonly #subnet = `10.213.${process.pid % 256}`
   readonly #bridge = `gwh${process.pid}`
   readonly #names: readonly string[]
-  /** Address of this machine, which every host reaches. */
+  /** Address of this machine, which every host can reach. */
   readonly gateway = `${this.#subnet}.1`
   /** An address that moves from host to host. */
   readonly floating = `${this.#subnet}.100`
@@ -58,7 +60,7 @@ export class Network {
     ip('link', 'set', this.#cable(name), 'up')
   }
 
-  /** Makes what two hosts send each other vanish silently; both still reach all others. Cut only one pair at a time. */
+  /** Silently drops what two hosts send each other; both can still reach all others. Cut only one pair at a time. */
   cut(...pair: readonly [string, string]): void {
     for (const name of pair) ip('link', 'set', this.#cable(name), 'type', 'bridge_slave', 'isolated', 'on')
   }
@@ -67,13 +69,13 @@ export class Network {
     for (const name of pair) ip('link', 'set', this.#cable(name), 'type', 'bridge_slave', 'isolated', 'off')
   }
 
-  /** Gives the floating address to a host, and tells the others. */
+  /** Gives the floating address to a host, and announces it to the others. */
   takeFloating(name: string): void {
     this.#run(name, 'ip', 'address', 'add', `${this.floating}/24`, 'dev', 'eth0')
     this.#run(name, 'arping', '-U', '-c', '2', '-I', 'eth0', this.floating)
   }
 
-  /** Takes the floating address from a host, as at its own console: this works without its cable. */
+  /** Takes the floating address from a host, as if at its own console: this works even when its cable is unplugged. */
   dropFloating(name: string): void {
     this.#run(name, 'ip', 'address', 'del', `${this.floating}/24`, 'dev', 'eth0')
   }
@@ -101,7 +103,7 @@ export class Network {
     return `gwh-${this.#id}-${name}`
   }
 
-  /** Linux allows at most 15 characters for the name of an interface. */
+  /** Name of the host's interface. Linux allows at most 15 characters. */
   #cable(name: string): string {
     return `g${this.#id}${name}`
   }
@@ -111,7 +113,10 @@ function ip(...args: readonly string[]): void {
   execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] })
 }
 
-/** Removes a namespace and kills what still runs in it: HAProxy, which changes its user, would not die with this process. */
+/**
+ * Removes a namespace and kills what still runs in it, such as HAProxy, which changes its user and so would not die with this
+ * process.
+ */
 function removeSpace(space: string): void {
   const { stdout } = spawnSync('ip', ['netns', 'pids', space], { encoding: 'utf8' })
   for (const id of stdout.split('\n').filter(Boolean)) sendSignal(Number(id), 'SIGKILL')

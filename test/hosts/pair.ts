@@ -1,4 +1,4 @@
-/** A primary and its synchronous standby, and what an operator does with them; docs/operations.md has the commands. */
+/** A primary and its synchronous standby, and what an operator does with them, using the commands in docs/operations.md. */
 
 import { join } from 'node:path'
 import type { Sql } from '../../src/lib/database.ts'
@@ -34,7 +34,7 @@ export class Pair {
     return new Pair(network, folder, primary)
   }
 
-  /** Connections to the primary, by its own address. */
+  /** Connections to the primary through the address of its host. */
   get sql(): Sql {
     return this.#sql
   }
@@ -47,12 +47,12 @@ export class Pair {
     return this.#hosts[1]
   }
 
-  /** Address of the primary, whichever host that is. */
+  /** URL of the primary at the floating address, whichever host has it. */
   get url(): string {
     return this.#primary.urlAt(this.#primary.port, this.#network.floating)
   }
 
-  /** Makes the other host a standby with a new copy of the primary; from now on, settlements wait for it. */
+  /** Makes the other host a standby with a new copy of the primary. From then on, settlements wait for the standby. */
   async addStandby(): Promise<void> {
     const folder = join(this.#folder, `standby-${++this.#copies}`)
     this.#standby = await this.#primary.standbyFromBackup(folder, this.#network.host(this.standbyHost))

@@ -1,17 +1,20 @@
-/** A run's results as a table, and what was lost or late. */
+/** Formats the results of a run as a table, and says what was lost or late. */
 
 import type { Findings } from '../fault/support/check.ts'
 
 export interface StepReport {
   readonly what: string
-  /** Calls that were open or began between the fault and the moment when calls were served again. */
+  /** Number of calls that were open or began between the fault and the moment when calls were served again. */
   readonly calls: number
   readonly failed: number
-  /** Failed calls by HTTP status, or by how their connection broke. */
+  /** Number of failed calls by HTTP status, or by how the connection broke. */
   readonly statuses: Readonly<Record<string, number>>
-  /** From the fault until the operator's first command; 0 if there is none. */
+  /** Seconds from the fault until the operator's first command; 0 if there is none. */
   readonly operatorAfterS: number
-  /** From then until a whole reply had arrived and the last call that failed had begun. */
+  /**
+   * Seconds from the operator's first command, or else the fault, until a whole reply had arrived and the last call that failed
+   * had begun.
+   */
   readonly servedS: number
   readonly withinS: number
   readonly failedMax: number | null
@@ -22,11 +25,11 @@ export interface HostsReport {
   readonly calls: number
   readonly steps: readonly StepReport[]
   readonly findings: Findings
-  /** Number of different prices at which the repriced model was sold. */
+  /** Number of different prices at which the model with the changed price was sold. */
   readonly prices: number
 }
 
-/** What was lost, wrong or late; empty if every promise was kept. */
+/** Lists what was lost, wrong or late; empty if every promise was kept. */
 export function findingsOf({ steps, findings, prices }: HostsReport): string[] {
   return [
     ...Object.entries(findings).flatMap(([name, list]) => (list as readonly string[]).map(line => `${name}: ${line}`)),

@@ -12,7 +12,7 @@ if (obstacle !== null) {
 }
 const ratePerSecond = Number(process.env.RATE || 8)
 if (!(ratePerSecond > 0)) throw new Error('RATE is in calls per second')
-// Exiting runs the handlers that end the processes and remove the namespaces.
+// Exit handlers end the processes and remove the namespaces.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 const report = await runHosts({ ratePerSecond, only: new RegExp(process.env.ONLY || '.'), onProgress: say })
 const findings = findingsOf(report)

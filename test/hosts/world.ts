@@ -1,4 +1,4 @@
-/** A balancer, two gateways, a primary and its standby, each on a host of its own; provider and clients are outside. */
+/** Starts a balancer, two gateways, a primary and its standby, each on a host of its own. Provider and clients are outside. */
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,18 +24,18 @@ export interface World {
   readonly customers: Customers
   readonly oracle: Oracle
   readonly client: Client
-  /** Address of the balancer. */
+  /** URL of the balancer. */
   readonly url: string
-  /** The release that runs at first, and the next one. */
+  /** The release that runs first, and the one that follows it. */
   readonly releases: readonly [ProjectCopy, ProjectCopy]
   close(): Promise<void>
 }
 
 export async function createWorld(): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-hosts-'))
-  // Postgres runs as another user.
+  // Postgres runs as another user, who must be able to enter the folder.
   chmodSync(folder, 0o755)
-  // With KEEP=yes, the logs, spools and the stopped database are left for inspection.
+  // With KEEP=yes, logs, spools and the stopped database stay for inspection.
   const keep = process.env.KEEP === 'yes'
   const undo: (() => unknown)[] = [
     () => {
@@ -67,7 +67,7 @@ export async function createWorld(): Promise<World> {
       PUBLIC_URL: `https://${balancer.address}`,
       TRUSTED_PROXIES: balancer.address,
       WORKERS: '1',
-      // On a busy machine, compiling a new release takes long.
+      // Compiling a new release takes a long time on a busy machine.
       LIMIT_WORKER_START_MS: '300000',
       ...customers.environment,
     }
@@ -99,7 +99,7 @@ export async function startGateway(gateway: GatewayProcess): Promise<void> {
   if (!(await gateway.start())) throw new Error(`${gateway.name} did not start:\n${gateway.life?.lastWords}`)
 }
 
-/** Kills all processes of a gateway at once, as if its machine had stopped. */
+/** Kills all processes of a gateway at once, as if its machine had lost power. */
 export async function killGateway(gateway: GatewayProcess): Promise<void> {
   const workers = gateway.running ? childrenOf(gateway.pid) : []
   const gone = gateway.signal('SIGKILL')

@@ -1,4 +1,4 @@
-/** The project's catalogue with the two providers, added as their operator would: two blocks and two files of YAML. */
+/** The project's catalogue plus two providers, added the way an operator would: with two blocks and two files of YAML. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ export function sources(): SourceText[] {
   return [...own, ...files].toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** Throws the findings if there are errors among them. */
+/** Compiles the catalogue; throws its findings if one is an error. */
 export function compileTables(): Tables {
   const { tables, findings } = ownCompiler().compile(sources())
   if (tables === null) throw new Error(formatFindings(findings.filter(isError), 'text'))

@@ -1,7 +1,4 @@
-/**
- * What the doubles of both providers share: a server on a loopback port, strict reading of requests, and the script that
- * they follow.
- */
+/** What the doubles of both providers share: a server on a loopback port, strict parsing of requests, and a script to follow. */
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,15 +12,15 @@ export interface Received {
 
 export interface Double {
   readonly url: string
-  /** Calls that the double has served, and calls that it has refused. */
+  /** Calls that the double has answered; `refused` has the others, each with the reason. */
   readonly served: readonly Received[]
   readonly refused: readonly { readonly call: Received; readonly reason: string }[]
-  /** Empties both lists. */
+  /** Empties `served` and `refused`. */
   forget(): void
   close(): Promise<void>
 }
 
-/** Thrown by a double for anything that it does not accept. */
+/** Thrown by a double for anything that its API does not accept. */
 export class Refusal extends Error {
   readonly status: number
   constructor(status: number, reason: string) {
@@ -34,7 +31,7 @@ export class Refusal extends Error {
 
 export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
-  /** A JSON value, or serialized stream events. */
+  /** A JSON value, or the events of a stream, already serialized. */
   readonly body: JsonValue | readonly string[]
 }
 
@@ -98,7 +95,7 @@ function write(response: ServerResponse, headers: Readonly<Record<string, string
   response.end()
 }
 
-/** Refuses unlisted members with `<place>: not supported`. */
+/** Returns the value as an object; refuses members that are not listed, with `<place>: not supported`. */
 export function onlyKeys(value: JsonValue | undefined, known: readonly string[], place: string): JsonObject {
   if (!isObject(value)) throw new Refusal(400, `${place}: an object was expected`)
   const foreign = Object.keys(value).find(key => !known.includes(key))
@@ -111,12 +108,12 @@ export function refuseUnless(holds: boolean, reason: string): asserts holds {
 }
 
 /**
- * The script: someone asks about the weather, the model calls a tool once, gets its result and answers; or it returns an
- * object that matches a schema.
+ * The script: a person asks about the weather, the model calls a tool once, gets its result and answers; or it returns an object
+ * that matches a schema.
  */
 export const ANSWER = 'Ở Hà Nội trời nắng, 31 °C.'
 export const THOUGHT = 'Người dùng hỏi về thời tiết.'
 export const OBJECT = { city: 'Hà Nội', degrees: 31 }
 export const TOOL_INPUT = { city: 'Hà Nội' }
-/** Usage of each reply in tokens. Reasoning is part of the output, cached tokens part of the input. */
+/** Tokens that each reply reports. Reasoning is part of the output, and cached tokens are part of the input. */
 export const USED = { input: 1234, cached: 400, output: 77, thought: 33 }

@@ -1,11 +1,11 @@
 /**
- * A provider that calls itself Anthropic-compatible, with five quirks. It refuses all that it does not know with 400:
+ * A provider that calls itself Anthropic-compatible, with five quirks. It refuses everything unknown with 400:
  *
  * 1. the credential is `authorization: Bearer`, and no beta flag may be sent;
  * 2. thinking is `{type: adaptive}` with `output_config.effort` `low` or `high`; there are no budgets;
  * 3. there is no `cache_control` anywhere, and no `metadata`;
  * 4. there is no `output_config.format` and no `strict`: an object that matches a schema needs a tool;
- * 5. no tool can be forced while it thinks, and there is no `top_k`.
+ * 5. no tool can be forced while the model thinks, and there is no `top_k`.
  */
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts'
@@ -88,14 +88,14 @@ function blocksFor(body: JsonObject): JsonObject[] {
   const tool = arrayOrEmpty(body.tools)[0]
   if (!isObject(tool) || isAnswered || choice.type === 'none')
     return [...thought, { type: 'text', text: textFor(body) }]
-  // A tool whose schema is that of the script's object gets the object; any other tool is called for the weather.
+  // A tool whose schema is that of the script's object is called with the object; any other tool is called for the weather.
   const properties = (tool.input_schema as { properties?: JsonObject }).properties ?? {}
   const input = Object.hasOwn(properties, 'degrees') ? OBJECT : TOOL_INPUT
   return [...thought, { type: 'tool_use', id: 'toolu_1', name: tool.name as string, input }]
 }
 
 function textFor(body: JsonObject): string {
-  // A schema may stand in the instructions.
+  // The schema may be part of the instructions.
   return JSON.stringify(body.system ?? '').includes('degrees') ? JSON.stringify(OBJECT) : ANSWER
 }
 

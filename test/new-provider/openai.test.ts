@@ -39,7 +39,7 @@ const TOOL = {
 } as const
 const WEATHER = z.object({ city: z.string(), degrees: z.number() })
 
-/** The reply's text without `<think>…</think>`, which stays in a chat reply that passes through in its own format. */
+/** The reply's text without `<think>…</think>`, which same-format chat replies keep. */
 const textOf = (message: { content: string | null }) => (message.content ?? '').replace(/^<think>.*<\/think>\n/, '')
 
 describe.each(MODELS)('$model', ({ model, price, double }) => {

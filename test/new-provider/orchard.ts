@@ -1,15 +1,15 @@
 /**
- * A provider that calls itself OpenAI-compatible, with ten quirks. It refuses all that it does not know with 400:
+ * A provider that calls itself OpenAI-compatible, with ten quirks. It refuses everything unknown with 400:
  *
  * 1. the effort is `thinking_level`: `brief` or `deep`;
  * 2. there is no `n`;
  * 3. there is no `strict`, on tools and on schemas;
  * 4. the output is capped at 8,192 tokens, by `max_tokens`;
- * 5. no `temperature` and no `top_p` while it thinks;
+ * 5. there is no `temperature` and no `top_p` while the model thinks;
  * 6. every call needs the header `orchard-project`;
- * 7. usage stands in `meter`, in replies and in the last chunk of every stream; there are no `stream_options`;
+ * 7. usage is in `meter`, in replies and in the last chunk of every stream; there are no `stream_options`;
  * 8. errors are `{ok: false, fault: {why, kind}}`;
- * 9. thoughts stand in the text, in `<think>…</think>`;
+ * 9. thoughts are in the text, in `<think>…</think>`;
  * 10. one tool is called at a time, and there is no `parallel_tool_calls`.
  */
 
@@ -111,7 +111,7 @@ function replyTo(body: JsonObject): Reply {
   return { text: thought + (wantsObject ? JSON.stringify(OBJECT) : ANSWER), call: null }
 }
 
-/** Usage in an unusual place, under unusual names. */
+/** Usage as this provider reports it: in an unusual place, under unusual names. */
 const METER = {
   prompt: USED.input,
   prompt_from_cache: USED.cached,

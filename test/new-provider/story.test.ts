@@ -1,4 +1,4 @@
-/** Follows docs/new-provider.md: adds its YAML to a copy of the project, and runs its commands there as they are. */
+/** Follows docs/new-provider.md: adds its YAML to a copy of the project, and runs its commands there unchanged. */
 
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { ANSWER, USED } from './double.ts'
 import { startOrchard } from './orchard.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/new-provider.md'), 'utf8')
-/** Fenced blocks of the page, in order. */
+/** Fenced blocks of the documentation page, in order. */
 const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, kind, text = '']) => ({ kind, text }))
 const blockWith = (words: string) => blocks.find(({ text }) => text.includes(words))?.text ?? ''
 const yaml = blocks.filter(({ kind }) => kind === 'yaml').map(({ text }) => text)
@@ -39,7 +39,7 @@ afterAll(async () => {
 })
 
 const root = () => dirname(dirname(project.main))
-/** The command behind `make generate`. */
+/** What `make generate` runs. */
 const generateArguments = () => [join(root(), 'codegen/main.ts'), 'generate']
 
 /** Runs the lines of a block in the copy with a shell, as a reader would paste them. */
@@ -81,7 +81,7 @@ test('leads from the provider’s first line to a priced call', async () => {
 
   const surroundings = { DATABASE_URL: database.url, DATA_DIR: folder.path, LOG_LEVEL: 'info' }
   const key = { ...surroundings, ...provider, UPSTREAM_ORCHARD_API_KEY: provider.ORCHARD_KEY }
-  /** Starts a gateway, makes the page's calls, and returns their output. */
+  /** Starts a gateway, makes the calls that the page shows, and returns their output. */
   const call = async () => {
     const program = await startProgram({ ...key, PORT: String(await freePort()) }, project.main)
     const email = `person-${program.url.slice(-5)}@example.com`
@@ -97,7 +97,7 @@ test('leads from the provider’s first line to a priced call', async () => {
   expect(first.split(ANSWER)).toHaveLength(3)
   expect(first.match(/x-svc-cost-vnd: 0\.\d+/g)).toHaveLength(2)
 
-  // The finished file on the page says where the provider reports its usage.
+  // The page's final file says where the provider reports its usage.
   project.edit('catalogue/upstreams.yaml', yaml[0] ?? '', yaml.find(text => text.includes('errors:')) ?? '')
   writeFileSync(join(root(), 'catalogue/families/orchard.yaml'), yaml.find(text => text.includes('/meter/')) ?? '')
   execFileSync(process.execPath, generateArguments(), { stdio: 'pipe' })

@@ -1,4 +1,4 @@
-/** A gateway with both providers in its catalogue, in front of their doubles. */
+/** Runs a gateway with both providers in its catalogue, in front of their doubles. */
 
 import { expect } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
@@ -22,12 +22,12 @@ export interface NewProviders {
   readonly orchard: Double
   readonly harbour: Double
   readonly account: TestAccount
-  /** A fresh account, and doubles without recorded calls. */
+  /** Creates a fresh account, and clears the calls that the doubles have recorded. */
   begin(): Promise<void>
   /** Checks that every call of the account cost what the provider reports, at the entry's price per token in µVND. */
   expectBilled(calls: number, price: bigint): Promise<UsageRow>
   spent(): Promise<bigint>
-  /** The effort of a double's last call; null: it did not think. */
+  /** The effort in a double's last call; null if the model was not asked to think. */
   thinking(double: 'orchard' | 'harbour'): 'low' | 'high' | null
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Adding the two providers takes little YAML and leaves no findings. */
+/** Checks that adding the two providers takes little YAML and leaves no findings. */
 
 import { expect, test } from 'vitest'
 import { ownCompiler } from '../../codegen/compile.ts'

@@ -1,4 +1,7 @@
-/** Compares what clients saw with the books: audits are clean, every whole reply is charged, a catalogue has one price. */
+/**
+ * Compares what clients saw with the books: audits find nothing, every whole reply is charged, and no model has two prices in one
+ * catalogue.
+ */
 
 import { audit } from '../../src/ledger/audit.ts'
 import type { Sql } from '../../src/lib/database.ts'
@@ -12,15 +15,15 @@ export interface Books {
   readonly acknowledgedVnd: number
 }
 
-/** Every list must be empty. */
+/** Findings of the books. Every list must be empty. */
 export interface BookFindings {
-  /** Whole replies without a charge. */
+  /** Whole replies that were not charged. */
   readonly lost: readonly string[]
   /** Charges that differ from what the client was told, and catalogues under which a model had several prices. */
   readonly wrong: readonly string[]
-  /** Differences of the audits, open holds, transfers that are missing. */
+  /** Differences that the audits find, open holds, and missing transfers. */
   readonly audit: readonly string[]
-  /** Calls that failed although nothing was done to their provider, gateway or database. */
+  /** Calls that failed although their provider, gateway and database were left alone. */
   readonly failed: readonly string[]
 }
 
@@ -30,7 +33,7 @@ interface Row {
   readonly cost: string
 }
 
-/** Catalogues under which an entry has more than one price. */
+/** Finds catalogues under which an entry has more than one price. */
 export const PRICES = `select c.digest, count(distinct u.price_vnd)::integer as prices from usage u join catalogue c using (catalogue_id)
   where u.entry_id = $1 group by 1 having count(distinct u.price_vnd) > 1`
 
@@ -68,7 +71,7 @@ async function auditFaults(sql: Sql, { acknowledgedVnd }: Books): Promise<string
   ]
 }
 
-/** Whether a failure was expected: the provider was asked to fail or was cooling down, or the soak disturbed the gateway. */
+/** Whether a call was allowed to fail: the provider was asked to fail or was cooling down, or the soak disturbed the gateway. */
 function isExcused(call: SoakCall, disturbances: readonly Disturbance[]): boolean {
   return (
     call.asked !== null ||

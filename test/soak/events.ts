@@ -1,7 +1,7 @@
 /**
- * Disturbs the gateways under load: new prices by SIGHUP, restarts, rotations of both secrets, killed workers, pauses of
- * Postgres. In the first half, all of it happens to all gateways. In the second half, the last one is left in peace, so
- * that its processes live long enough to show a leak.
+ * Disturbs the gateways under load: changes prices by SIGHUP, restarts them, rotates both secrets, kills workers, pauses
+ * Postgres. In the first half, all gateways are disturbed. In the second half, the last gateway is left alone, so that its
+ * processes live long enough to show a leak.
  */
 
 import { execFile } from 'node:child_process'
@@ -17,10 +17,10 @@ import type { Random } from '../support/random.ts'
 import { REPRICED_MODEL } from './load.ts'
 
 export interface Disturbance {
-  /** Null: all gateways. */
+  /** The gateway that was disturbed; null for all of them. */
   readonly gateway: string | null
   readonly from: number
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, as is `from`. */
   to: number
 }
 
@@ -35,7 +35,7 @@ export interface EventOptions {
 }
 
 const FIRST_PRICE_VND = 2401
-/** Clients notice within this time that their connections to a killed worker are broken. */
+/** Clients notice a broken connection to a killed worker within this time. */
 const AFTERMATH_MS = 3_000
 
 type Happening = (gateway: GatewayProcess) => Promise<void>
@@ -52,7 +52,7 @@ export class Events {
     this.#secrets = { KEY_PEPPERS, KEY_ENCRYPTION_KEYS }
   }
 
-  /** Runs all events; resolves at the end of the run. */
+  /** Causes all disturbances; resolves at the end of the run. */
   async run(): Promise<void> {
     const { world, durationMs, onProgress } = this.#options
     const all = world.gateways
@@ -107,7 +107,7 @@ export class Events {
     })
   }
 
-  /** Restarts every gateway, one by one, with other secrets. No call may fail meanwhile. */
+  /** Restarts every gateway, one by one, with other secrets. No call may fail during this. */
   async #rotate(change: (set: string) => string): Promise<void> {
     const { KEY_PEPPERS, KEY_ENCRYPTION_KEYS } = this.#secrets
     this.#secrets = { KEY_PEPPERS: change(KEY_PEPPERS), KEY_ENCRYPTION_KEYS: change(KEY_ENCRYPTION_KEYS) }

@@ -1,4 +1,4 @@
-/** Calls of every kind at a steady rate: all formats, whole and streamed, converted and not, pictures, speech, faults. */
+/** Makes calls of every kind at a steady rate: all formats, streamed or not, converted or not, pictures, speech, faults. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
@@ -10,7 +10,7 @@ import type { Random } from '../support/random.ts'
 interface Kind {
   readonly path: string
   readonly body: (prompt: string) => object
-  /** Text that only a whole reply has. */
+  /** Text that only a complete reply contains. */
   readonly end: RegExp
 }
 
@@ -70,17 +70,17 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
-/** What the provider is asked to do wrong; see the sandbox. */
+/** Faults that the provider is asked for, in the sandbox's own words. */
 const FAULTS = ['error=500', 'error=503', 'reset', 'cut', 'cut=reset', 'garbage', 'slow=40', 'error-event', 'html']
 
 export interface SoakCall {
   readonly gateway: string
   readonly startedAt: number
-  /** Fault that the provider was asked for; null: none. */
+  /** Fault that the provider was asked for; null for none. */
   readonly asked: string | null
   endedAt: number
   callId: string | null
-  /** HTTP status; 0: the connection broke. */
+  /** HTTP status; 0 if the connection broke. */
   status: number
   complete: boolean
   /** The cost that the client was told; null for streams. */
@@ -91,19 +91,19 @@ export interface SoakCall {
 
 export interface LoadOptions {
   readonly gateways: readonly GatewayProcess[]
-  /** Gateways that a load balancer would not choose now. */
+  /** Gateways that a load balancer would not choose at the moment. */
   readonly avoided: ReadonlySet<GatewayProcess>
   readonly customers: readonly Customer[]
   readonly random: Random
   readonly ratePerSecond: number
-  /** For how many of a thousand calls the provider is asked to fail. */
+  /** Of a thousand calls, for how many the provider is asked to fail. */
   readonly faultsPerMille: number
-  /** Part of every call's prompt; must never be seen elsewhere. */
+  /** Part of every call's prompt, which must never be seen elsewhere. */
   readonly secret: string
 }
 
 const TIMEOUT_MS = 60_000
-/** Most calls at one time. Further ones are skipped: the machine is behind, and more would not help. */
+/** Most calls in flight. Further ones are skipped, because a machine that is behind does not need more. */
 const CALLS_MAX = 200
 
 export class Load {

@@ -1,9 +1,9 @@
-/** A soak's results as tables, and what was found. */
+/** Formats the results of a soak as tables, and says what was found. */
 
 import type { Judgement } from './slope.ts'
 import type { SoakReport } from './soak.ts'
 
-/** Findings, a line each; empty if every promise was kept. */
+/** All findings, one per line; empty if every promise was kept. */
 export function findingsOf({ books, series, leaks }: SoakReport): string[] {
   const grows = series.filter(({ verdict }) => verdict === 'grows')
   return [
@@ -57,7 +57,7 @@ function seriesCounts(series: readonly Judgement[]): string {
   return `${series.length}, ${judged.length}, ${judged.filter(({ verdict }) => verdict === 'grows').length}`
 }
 
-/** Most tables are small; those that never grew to a megabyte are only counted. */
+/** Whether to show a series in the table. Most tables are small, so those that stay below a megabyte are only counted. */
 function isWorthShowing({ name, unit, level, verdict }: Judgement): boolean {
   if (verdict === 'grows') return true
   return verdict !== 'few' && (!/: (table|indexes)$/.test(name) || (unit === 'MB' && level >= 1))

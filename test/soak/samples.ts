@@ -1,4 +1,4 @@
-/** What must not grow: memory and descriptors of processes, connections, tables, indexes, dead rows, spools, logs. */
+/** Samples what must not grow: memory and descriptors of processes, connections, tables, indexes, dead rows, spools, logs. */
 
 import { globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,10 +8,10 @@ import type { World } from '../fault/support/world.ts'
 import type { Bound, Point, Series } from './slope.ts'
 
 const MB = 2 ** 20
-/** A table with more rows than this is judged by its size per row, since it is meant to grow with its rows. */
+/** A table with more rows than this is judged by its size per row, since its size is meant to grow with its rows. */
 const MANY_ROWS = 1_000
 
-/** Allowed growth. V8 takes some minutes and some 20 MB until its heap has found its size. */
+/** How much each kind of series may grow. V8's heap takes some minutes and some 20 MB to find its size. */
 const BOUNDS = {
   memory: { perHour: 0.1, floor: 24 },
   descriptors: { perHour: 0.1, floor: 10 },
@@ -27,7 +27,7 @@ const BOUNDS = {
 interface Line extends Bound {
   readonly name: string
   readonly unit: string
-  /** Points by life: the process id, or 0 for what outlives processes. */
+  /** Points by life, which is a process id, or 0 for what outlives processes. */
   readonly lives: Map<number, Point[]>
 }
 
@@ -51,7 +51,7 @@ export class Samples {
     return this.#count
   }
 
-  /** Samples for which Postgres did not answer. */
+  /** Number of samples that are missing because Postgres did not respond. */
   get missed(): number {
     return this.#missed
   }
@@ -94,13 +94,13 @@ export class Samples {
 
   async #takeDatabase(): Promise<void> {
     const { sql, gateways } = this.#source.world
-    // During a redeploy there are more workers, and so more connections.
+    // More workers run during a redeploy, and so there are more connections.
     const workers = sum(gateways.map(({ pid }) => childrenOf(pid).length))
     const [connections] = await sql.unsafe(
       `select count(*)::integer as n from pg_stat_activity where application_name like 'gateway%'`,
     )
     this.#add('Postgres: connections per worker', '', BOUNDS.connections, connections?.n / workers)
-    // Counts rows from what was inserted and deleted: Postgres' estimate of live rows is only updated now and then.
+    // Counts rows as inserted minus deleted, because Postgres updates its estimate of live rows only now and then.
     const tables = await sql.unsafe(
       `select relname as name, (n_tup_ins - n_tup_del)::double precision as rows, n_dead_tup::double precision as dead,
               pg_table_size(relid)::double precision as heap, pg_indexes_size(relid)::double precision as indexes
@@ -132,7 +132,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-/** Memory of a process without what it shares with others or with files; NaN if the process has just ended. */
+/** Private memory of a process, without what it shares with others or with files; NaN if the process has just ended. */
 function memoryMb(pid: number): number {
   try {
     return Number(/^RssAnon:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024

@@ -1,4 +1,4 @@
-/** The soak's judgement must find a planted leak, or its silence would mean nothing. */
+/** The soak must find a planted leak, or its silence would mean nothing. */
 
 import { expect, test } from 'vitest'
 import { seededRandom } from '../support/random.ts'
@@ -7,7 +7,7 @@ import { judgeSeries, type Point, type Series, since } from './slope.ts'
 const MINUTE_MS = 60_000
 const random = seededRandom(7)
 
-/** Points every 15 s, with the value that `valueAt` gives for their minute. */
+/** A point every 15 s; `valueAt` gives the value at a minute. */
 function points(minutes: number, valueAt: (minute: number) => number, fromMinute = 0): Point[] {
   return Array.from({ length: minutes * 4 }, (_, index) => {
     const minute = fromMinute + index / 4
@@ -20,7 +20,7 @@ function memory(...segments: (readonly Point[])[]): Series {
 }
 
 const noise = (most: number) => random(2 * most + 1) - most
-/** Grows for nine minutes and is collected in the tenth. */
+/** Memory that grows for nine minutes and is collected in the tenth. */
 const sawtooth = (minute: number) => 180 + (minute % 10) * 4 + noise(6)
 
 test.each<[string, Series]>([

@@ -1,6 +1,6 @@
 /**
- * Tells a leak from noise: the median of all slopes between two points (Theil–Sen), which ignores outliers and sawteeth. A
- * series of a process that is replaced has a segment per life, and only points of the same life are compared.
+ * Tells a leak from noise by the median of all slopes between two points (Theil–Sen), which ignores outliers and sawteeth. If the
+ * process behind a series is replaced, the series has a segment for each life, and only points of the same life are compared.
  */
 
 export interface Point {
@@ -10,9 +10,9 @@ export interface Point {
 }
 
 export interface Bound {
-  /** Growth per hour that is allowed, as a share of the level. */
+  /** Allowed growth per hour, as a share of the level. */
   readonly perHour: number
-  /** Growth over the whole window, in units of the series, below which nothing is a finding. */
+  /** Growth over the whole window below which nothing is a finding, in units of the series. */
   readonly floor: number
 }
 
@@ -29,11 +29,11 @@ export interface Judgement {
   readonly level: number
   /** The median slope, in units of the series per hour. */
   readonly slopePerHour: number
-  /** What the slope adds up to over the longest segment, and how much it may. */
+  /** How much the series grew over its longest segment, going by the slope; `allowed` is the limit for that. */
   readonly growth: number
   readonly allowed: number
   readonly points: number
-  /** `few`: too few points to tell. */
+  /** `few` means that there are too few points to tell. */
   readonly verdict: 'flat' | 'grows' | 'few'
 }
 
@@ -58,7 +58,7 @@ export function since(series: Series, atMs: number): Series {
   return { ...series, segments }
 }
 
-/** The slopes between every two points, per ms. */
+/** The slopes between all pairs of points, per ms. */
 function slopes(points: readonly Point[]): number[] {
   return points.flatMap((from, index) =>
     points

@@ -1,6 +1,6 @@
 /**
- * Runs two gateways of two workers each, on a durable Postgres, in front of the sandbox, through hours of mixed load, faults,
- * redeploys and rotations of secrets. Then checks the books, and every series of measurements for growth.
+ * Runs two gateways of two workers each on a durable Postgres, in front of the sandbox, through hours of mixed load, faults,
+ * redeploys and rotations of secrets. Then checks the books, and checks every series of measurements for growth.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -29,7 +29,7 @@ export interface SoakReport {
   readonly seconds: number
   readonly calls: number
   readonly complete: number
-  /** Calls that the load could not make in time. */
+  /** Number of calls that the load skipped, because it was behind. */
   readonly skipped: number
   readonly statuses: Readonly<Record<string, number>>
   readonly faultsAsked: number
@@ -38,9 +38,9 @@ export interface SoakReport {
   readonly samples: number
   readonly samplesMissed: number
   readonly books: BookFindings
-  /** Judgements of what was measured in the second half. */
+  /** Judgements of the measurements of the second half. */
   readonly series: readonly Judgement[]
-  /** Files that contain a prompt, a key or a secret. */
+  /** Files that contain a prompt, a key or a secret, which they must not. */
   readonly leaks: readonly string[]
 }
 
@@ -52,13 +52,13 @@ const TRANSFER_EVERY_MS = 10_000
 const UPSTREAM_SECRET = 'upstream-secret-soak'
 const ENVIRONMENT = {
   WORKERS: '2',
-  // The default, 76 s, would leave little time between redeploys of a short run.
+  // The default of 76 s would leave little time between the redeploys of a short run.
   LIMIT_KEEP_ALIVE_TIMEOUT_MS: '8000',
   LIMIT_DRAIN_NOTICE_MS: '1000',
   LIMIT_DRAIN_IDLE_MS: '9000',
 }
 
-/** Every upstream of the catalogue is the sandbox at this address. */
+/** Variables that replace every upstream of the catalogue by the sandbox at this address. */
 function upstreamsAt(url: string): Record<string, string> {
   return Object.fromEntries(
     TABLES.upstreams.flatMap(({ id }) => {
@@ -174,7 +174,7 @@ async function every(pauseMs: number, isRunning: () => boolean, act: () => Promi
   }
 }
 
-/** Lets a customer top up now and then; the bank tells one gateway after another until one acknowledges the transfer. */
+/** Tops up a customer now and then. The bank notifies one gateway after another until one acknowledges the transfer. */
 function startBank(world: World, customers: readonly Customer[], random: Random, isRunning: () => boolean) {
   let [transfers, acknowledgedVnd] = [0, 0]
   const done = every(TRANSFER_EVERY_MS, isRunning, async () => {

@@ -1,4 +1,4 @@
-/** Random JSON made of given keys and words, for bodies that no client has written yet. */
+/** Generates random JSON from given keys and words, for bodies that no client has sent yet. */
 
 import fc from 'fast-check'
 

@@ -1,10 +1,10 @@
-/** An authenticator app. */
+/** Plays an authenticator app. */
 
 import { Secret, TOTP } from 'otpauth'
 
 const STEP_MS = 30_000
 
-/** The code at this time step, or a number of steps later; gateways also accept the next step's code. */
+/** The code of this time step, or of one `stepsLater`; gateways also accept the next step's code. */
 export function codeOf(secret: string, { stepsLater = 0, nowMs = Date.now() } = {}): string {
   const totp = new TOTP({ secret: Secret.fromBase32(secret.replaceAll(' ', '')) })
   return totp.generate({ timestamp: nowMs + stepsLater * STEP_MS })

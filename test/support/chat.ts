@@ -1,4 +1,4 @@
-/** Good provider replies in both chat formats, and calls for them; reduced to what tests check. */
+/** Good provider replies in both chat formats, and calls that get them; reduced to what tests check. */
 
 import { type Answer, end, json, sse, write } from './scripted-upstream.ts'
 
@@ -29,7 +29,7 @@ export const MESSAGES_START = [
   messagesEvent({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
 ] as const
 
-/** The end of that stream: 25 output tokens. */
+/** The end of the stream that `MESSAGES_START` begins: 25 output tokens. */
 export const MESSAGES_END = [
   messagesEvent({ type: 'content_block_stop', index: 0 }),
   messagesEvent({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 25 } }),

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 
 export interface ReceivedSpan {
   readonly name: string
-  /** 2: a server span. 3: a client span. */
+  /** Kind in OTLP: 2 is a server span, 3 a client span. */
   readonly kind: number
   readonly traceId: string
   readonly spanId: string
@@ -13,7 +13,7 @@ export interface ReceivedSpan {
   readonly startTimeUnixNano: string
   readonly endTimeUnixNano: string
   readonly attributes: Readonly<Record<string, unknown>>
-  /** 2: the span ended in an error. */
+  /** Status in OTLP: 2 means that the span ended in an error. */
   readonly statusCode: number
   /** Attributes of the service that sent the span. */
   readonly resource: Readonly<Record<string, unknown>>
@@ -22,10 +22,10 @@ export interface ReceivedSpan {
 export interface Collector {
   readonly url: string
   readonly spans: readonly ReceivedSpan[]
-  /** Every body as received. */
+  /** The body of every request, as received. */
   readonly bodies: readonly string[]
   readonly headers: readonly IncomingHttpHeaders[]
-  /** How the collector handles the next batches. */
+  /** What the collector does with further batches. */
   behaviour: 'take' | 'refuse' | 'hang'
   /** Resolves when the condition holds; rejects after 20 s. */
   until(holds: (spans: readonly ReceivedSpan[]) => boolean): Promise<void>

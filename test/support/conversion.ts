@@ -1,6 +1,6 @@
 /**
- * A gateway in front of one scripted provider that serves as every upstream, with good replies in both formats, for
- * tests in which client and upstream speak different formats.
+ * Runs a gateway in front of one scripted provider that serves as every upstream, with good replies in both formats, for tests in
+ * which client and upstream speak different formats.
  */
 
 import { afterAll, beforeAll, beforeEach } from 'vitest'
@@ -37,10 +37,10 @@ export interface ConversionWorld {
     body: object,
     init?: { headers?: Record<string, string>; signal?: AbortSignal },
   ): Promise<Response>
-  /** The account's only usage row, with all its counts. */
+  /** The account's only usage row, with all its token counts. */
   row(): Promise<CallRow>
   spent(): Promise<bigint>
-  /** Price in µVND per token of an entry priced by tokens. */
+  /** Price in µVND per token, of an entry priced by tokens. */
   priceOf(model: string): Promise<bigint>
   close(): Promise<void>
 }
@@ -58,7 +58,7 @@ export interface CallRow {
   readonly estimated: boolean
 }
 
-/** Call it at the top of a test file: one gateway per file, with a fresh account per test. */
+/** Starts one gateway for all tests of a file, with a fresh account for each test. Call it at the top of the file. */
 export function useConversionWorld(): ConversionWorld {
   let world: ConversionWorld
   beforeAll(async () => {
@@ -128,7 +128,7 @@ export async function startConversionWorld(options: TestGatewayOptions = {}): Pr
   return world
 }
 
-/** A request that is valid in either format. */
+/** A request that is valid in both formats. */
 export function question(model: string, extra: object = {}): object {
   return { model, max_tokens: 500, messages: [{ role: 'user', content: 'Thủ đô của Việt Nam?' }], ...extra }
 }
@@ -141,12 +141,12 @@ export function messagesText(...events: readonly { readonly type?: string }[]): 
   return events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 }
 
-/** A stream that ends properly at the HTTP level, whatever its events say. */
+/** Answers with a stream that ends properly at the HTTP level, whatever its events say. */
 export function streamOf(text: string, cutEvery?: number): Answer {
   return [sse(), write(text, cutEvery === undefined ? {} : { cutEvery }), end()]
 }
 
-/** The events of a client's stream with their names; `[DONE]` as the string. */
+/** Parses the events of a client's stream, with their names; `[DONE]` stays a string. */
 export function eventsOf(text: string): { name: string; data: JsonObject | '[DONE]' }[] {
   return text
     .split('\n\n')

@@ -1,9 +1,9 @@
-/** Parses a metrics scrape, and throws for anything that Prometheus would reject. */
+/** Parses a metrics scrape; throws if Prometheus would reject it. */
 
 export interface ParsedSample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
-  /** Name as in the text, including suffixes such as `_bucket`. */
+  /** The sample's name as scraped, including suffixes such as `_bucket`. */
   readonly name: string
 }
 
@@ -78,7 +78,7 @@ export class Figures {
     this.families = parseExposition(text)
   }
 
-  /** Sum of the samples with these label values; 0 if there are none. `name` may be part of a histogram. */
+  /** Sum of the samples with these label values; 0 if there are none. `name` may be a part of a histogram, such as `x_count`. */
   sum(name: string, labels: Readonly<Record<string, string>> = {}): number {
     const family = this.families.get(name) ?? this.families.get(name.replace(/_(bucket|sum|count)$/, ''))
     if (family === undefined) throw new Error(`there is no metric ${name}`)

@@ -1,4 +1,4 @@
-/** A gateway in this process, on a database of its own, with accounts and helpers to inspect their money. */
+/** Runs a gateway in this process, on a separate database, with accounts and helpers to inspect their money. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,17 +46,17 @@ export interface TestGateway {
   readonly secrets: KeySecrets
   account(creditMicroVnd: bigint): Promise<TestAccount>
   balance(accountId: number): Promise<bigint>
-  /** Waits until every answered call of the account has its usage row. */
+  /** The account's usage rows, once every answered call has its row. */
   usage(accountId: number): Promise<UsageRow[]>
-  /** A second gateway process on the same database. */
+  /** Starts a second gateway on the same database. */
   sibling(): Promise<Gateway>
   close(): Promise<void>
 }
 
-/** A bank account, so that customers can order top-ups even where nothing is simulated. */
+/** Variables for a bank account, so that customers can order top-ups even where no payments are simulated. */
 export const TEST_BANK = { BANK_BIN: '970436', BANK_ACCOUNT: '0071000123456', BANK_ACCOUNT_NAME: 'CONG TY SVC' }
 
-/** The company that runs the service. */
+/** Variables for the company that runs the service. */
 export const TEST_COMPANY = {
   COMPANY_NAME: 'Công ty TNHH SVC',
   COMPANY_ADDRESS: '1 Lê Lợi, Quận 1, TP. Hồ Chí Minh',
@@ -75,7 +75,10 @@ export const PRODUCTION = {
 } as const
 
 export interface TestGatewayOptions {
-  /** Base URLs by upstream id, with API keys where needed. All other upstreams are the sandbox's, unless `sandboxed` is false. */
+  /**
+   * Base URLs by upstream id, with API keys where needed. The sandbox stands in for all other upstreams, unless `sandboxed` is
+   * false.
+   */
   readonly upstreams?: Readonly<Record<string, string | { readonly url: string; readonly keys: readonly string[] }>>
   readonly sandboxed?: boolean
   /** Tables to use instead of the generated ones. */
@@ -83,7 +86,7 @@ export interface TestGatewayOptions {
   readonly log?: Logger
   readonly environment?: Readonly<Record<string, string>>
   readonly imageFetch?: GatewayOptions['imageFetch']
-  /** Value of both KEY_PEPPERS and KEY_ENCRYPTION_KEYS; absent: fresh ones. */
+  /** Value of both KEY_PEPPERS and KEY_ENCRYPTION_KEYS; by default, fresh ones. */
   readonly secrets?: string
 }
 
@@ -115,7 +118,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       DATA_DIR: dataDir,
       LOG_LEVEL: 'silent',
       PUBLIC_URL: 'http://gateway.test',
-      // Settlements may be slow on a busy machine, and these tests are not about speed.
+      // Settlements may be slow on a busy machine, and these tests do not measure speed.
       LIMIT_SETTLE_WAIT_MS: '20000',
       ...Object.fromEntries(upstreamVariables),
       ...options.environment,

@@ -1,4 +1,4 @@
-/** Hosts of URLs that lead to the internal network, in every spelling that some parser accepts. */
+/** Hosts of URLs that lead to the internal network, in every spelling that any parser accepts. */
 export const HOSTILE_HOSTS = [
   '127.0.0.1',
   '127.0.0.1.',

@@ -1,4 +1,4 @@
-/** Doubles of Google and GitHub as real servers: they check what a client sends, and can be told to lie. */
+/** Doubles of Google and GitHub on real servers. They check what a client sends, and can be told to lie. */
 
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -11,29 +11,29 @@ export interface Person {
   readonly id: string
   readonly email?: string
   readonly isVerified?: boolean
-  /** Google: the person's Workspace domain. */
+  /** Google only: the person's Workspace domain. */
   readonly hd?: string
-  /** GitHub: all addresses, if there is more than one. */
+  /** GitHub only: all addresses, if there is more than one. */
   readonly emails?: readonly { email: string; primary: boolean; verified: boolean }[]
 }
 
 export interface ProviderDouble {
   readonly url: string
-  /** Who is signed in at the provider. */
+  /** The person who is signed in at the provider. */
   person: Person
-  /** Changes the parameters with which the browser comes back to the gateway. */
+  /** Changes the query parameters with which the provider sends the browser back to the gateway. */
   answer: (query: URLSearchParams) => void
   /** Changes the claims of an ID token before it is signed. */
   claims: (claims: Record<string, unknown>) => void
-  /** Signs ID tokens with a key that nobody knows. */
+  /** Whether to sign ID tokens with a key that is not published. */
   forges: boolean
-  /** Answers every request with an error. */
+  /** Whether to answer every request with an error. */
   isDown: boolean
-  /** Requests for a token. */
+  /** Requests for a token, as received. */
   readonly tokenRequests: URLSearchParams[]
-  /** Settings that make a gateway use this provider. */
+  /** Variables that make a gateway use this provider. */
   readonly environment: Readonly<Record<string, string>>
-  /** Undoes every change. */
+  /** Undoes all changes to the double. */
   restore(): void
   close(): Promise<void>
 }

@@ -7,7 +7,7 @@ const folder = process.cwd()
 const replaceable = () => [performance.now, Date.now, Math.random, JSON.parse, globalThis.fetch, globalThis.setTimeout]
 const functions = replaceable()
 
-// Registered first, so it is the last hook of a file to run.
+// Registered first, so this hook runs last in every file.
 afterAll(() => {
   const names = new Set([...Object.keys(environment), ...Object.keys(process.env)])
   const changed = [...names].filter(name => environment[name] !== process.env[name])

@@ -1,6 +1,6 @@
 /**
- * Endless calls to a gateway, streamed and whole, on kept and new connections, with the outcome of each. The provider
- * behind the gateway streams for some hundred milliseconds, so that streams are open whatever happens to the gateway.
+ * Makes continuous calls to a gateway, streamed or not, on kept-alive and new connections, and records the outcome of each. The
+ * provider behind the gateway streams for some hundred milliseconds, so that streams are open whatever happens to the gateway.
  */
 
 import { createServer } from 'node:http'
@@ -22,7 +22,10 @@ function event(choices: readonly object[], more: object = {}): string {
   return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: LOAD_MODEL, choices, ...more })}\n\n`
 }
 
-/** Base URL of a provider in the chat format that replies within `streamMs` and `wholeMs`. */
+/**
+ * Starts a provider that speaks Chat Completions and replies within `streamMs` or, if not streamed, `wholeMs`. Returns its base
+ * URL.
+ */
 export async function startLoadProvider({ streamMs = 400, wholeMs = 20 } = {}) {
   const whole = JSON.stringify({
     id: 'c',
@@ -63,22 +66,22 @@ export interface LoadOptions {
   readonly apiKey: string
   /** Number of concurrent calls. */
   readonly callers: number
-  /** Target number of calls per second; absent: as many as possible. */
+  /** Target number of calls per second; by default, as many as possible. */
   readonly rate?: number
 }
 
 export interface LoadResult {
   readonly calls: number
   readonly streams: number
-  /** Failures, each with the time since the start; empty if no call failed and no stream broke. */
+  /** Failures, each with the time since the start; empty if no call failed and every stream reached its end. */
   readonly failures: readonly string[]
   readonly seconds: number
-  /** Latency of whole calls in ms. */
+  /** Median latency of non-streamed calls in ms; `p99` is their 99th percentile. */
   readonly p50: number
   readonly p99: number
 }
 
-/** Runs until `stop`, which resolves when the last call has ended. */
+/** Makes calls until `stop` is called, which resolves when the last call has ended. */
 export function startLoad({ url, apiKey, callers, rate }: LoadOptions): {
   calls(): number
   stop(): Promise<LoadResult>
@@ -144,7 +147,7 @@ async function onAgent(agent: Agent, url: string, apiKey: string, body: string):
   return { status: reply.statusCode, text: await reply.body.text() }
 }
 
-/** Sends over a plain socket; returns the raw reply and its body, de-chunked. */
+/** Makes a call on a new socket; returns the raw reply, and its body without chunked encoding. */
 function onNewConnection(url: string, apiKey: string, body: string): Promise<Reply> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {

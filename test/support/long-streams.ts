@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { messagesEvent, textDelta } from './chat.ts'
 
 export interface LongStreamsOptions {
-  /** Text events per stream, each with this `text`. */
+  /** Number of text events per stream, each with this `text`. */
   readonly events: number
   readonly text: string
-  /** Usage reported at the end, or with a whole reply. */
+  /** Input tokens reported at the end of a stream, or in a non-streamed reply; `outputTokens` likewise. */
   readonly inputTokens: number
   readonly outputTokens: number
-  /** Pause before each event; 0: none. */
+  /** Pause before each event; 0 for none. */
   readonly pauseMs: number
 }
 
@@ -26,12 +26,12 @@ export interface LongStreams {
   readonly bodies: readonly Readonly<Record<string, unknown>>[]
   /** Whether the last stream was written to its end. */
   readonly served: boolean
-  /** Replies that the gateway aborted. */
+  /** Number of replies that the gateway aborted. */
   readonly aborted: number
   close(): Promise<void>
 }
 
-/** The start of a stream, an event with text, and the end. */
+/** Writes the start of a stream, an event with text, and the end, in one wire format. */
 interface Wire {
   readonly start: (inputTokens: number) => string
   readonly delta: (text: string) => string
@@ -161,7 +161,7 @@ export async function startLongStreams(options: LongStreamsOptions): Promise<Lon
   return streams
 }
 
-/** A whole reply with no more output tokens than the request allows. */
+/** A non-streamed reply with no more output tokens than the request allows. */
 function wholeWithin(options: LongStreamsOptions, body: Readonly<Record<string, unknown>>): object {
   const cap = body.max_tokens ?? body.max_completion_tokens ?? body.max_output_tokens
   const outputTokens = typeof cap === 'number' ? Math.min(cap, options.outputTokens) : options.outputTokens

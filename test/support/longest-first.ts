@@ -1,10 +1,13 @@
-/** Starts the slowest test files first, so that none of them runs alone at the end. */
+/** Sequences test files so that the slowest start first, and none of them runs alone at the end. */
 
 import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Seconds per file in a full run on two cores, used until this machine has measured its own. Files below 15 s are left out. */
+/**
+ * Seconds that each file took in a full run on two cores, used until this machine has measured its own. Files below 15 s are left
+ * out.
+ */
 const SECONDS: Readonly<Record<string, number>> = {
   'test/browser/journey.test.ts': 118,
   'test/deploy/alerts.test.ts': 81,
@@ -33,7 +36,9 @@ const SECONDS: Readonly<Record<string, number>> = {
   'test/app/start.test.ts': 15,
 }
 
-/** Sorts by duration, as last measured here or else as listed above; files without either come last, the largest first. */
+/**
+ * Sorts files by duration, as last measured here or else as listed above. Files without a duration come last, the largest first.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { cache, config } = this.ctx

@@ -1,6 +1,6 @@
 /**
- * A thread that acts as both ends of a gateway's streams, so that the gateway's own memory can be measured: a provider
- * that starts its replies and then falls silent, and clients that wait for the rest.
+ * A thread that plays both ends of a gateway's streams, so that the gateway's own memory can be measured: a provider that starts
+ * its replies and then falls silent, and clients that wait for the rest.
  */
 
 import { type ClientRequest, createServer, request } from 'node:http'
@@ -20,7 +20,7 @@ export interface StreamsToOpen {
 
 export interface OpenStreams {
   readonly providerUrl: string
-  /** Resolves when every client has received the start of its reply; rejects for any status but 200. */
+  /** Opens streams. Resolves when every client has received the start of its reply; rejects for any status but 200. */
   open(streams: StreamsToOpen): Promise<void>
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * A device with a passkey, and what a browser sends on its behalf: a key pair on P-256, attestation "none". A test can
- * change whatever an attacker could.
+ * A device with a passkey, and what a browser sends on its behalf: a key pair on P-256, attestation "none". A test can forge
+ * whatever an attacker could.
  */
 
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
@@ -20,7 +20,7 @@ export interface RequestOptions {
 interface Lie {
   readonly origin?: string
   readonly challenge?: string
-  /** The device has not checked who holds it. */
+  /** Whether the device has not checked who holds it. */
   readonly isUnverified?: boolean
   readonly signCount?: number
 }
@@ -35,7 +35,7 @@ export class PasskeyDevice {
   readonly #origin: string
   readonly #privateKey: KeyObject
   readonly #publicKey: Buffer
-  /** The device's counter of signatures. */
+  /** How many signatures the device has made. */
   signCount = 1
 
   constructor(origin: string) {
@@ -52,7 +52,7 @@ export class PasskeyDevice {
     ])
   }
 
-  /** What the page's script puts into the form for `navigator.credentials.create`. */
+  /** What the page's script submits after `navigator.credentials.create`. */
   create(options: CreationOptions, lie: Lie = {}): string {
     const credential = Buffer.concat([Buffer.alloc(16), Buffer.from([0, this.id.length]), this.id, this.#publicKey])
     const data = Buffer.concat([this.#authenticatorData(options.rp.id, HAS_CREDENTIAL, lie), credential])
@@ -70,7 +70,7 @@ export class PasskeyDevice {
     })
   }
 
-  /** What the page's script puts into the form for `navigator.credentials.get`. */
+  /** What the page's script submits after `navigator.credentials.get`. */
   sign(options: RequestOptions, lie: Lie = {}): string {
     this.signCount = lie.signCount ?? this.signCount + 1
     const authenticatorData = this.#authenticatorData(options.rpId, 0, lie)

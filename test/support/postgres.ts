@@ -1,4 +1,4 @@
-/** One database per test file, on the run's embedded Postgres: a copy of a template that was migrated once. */
+/** Creates one database per test file on the run's embedded Postgres, by copying a template that is migrated once. */
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -18,27 +18,27 @@ interface Server {
   /** Connection URL of the database with this name. */
   urlOf(name: string): string
   readonly admin: Sql
-  /** The migrated template, which nothing connects to. */
+  /** Name of the migrated template, to which nothing connects. */
   readonly template: string
 }
 
 /** A busy machine may take seconds to start a server process. */
 const CONNECT_TIMEOUT_MS = 60_000
 
-/** Taken by this process for its lifetime: the server runs until the test run ends. */
+/** Joined once per process and never left: the server runs until the test run ends. */
 let server: Promise<Server> | null = null
 let databases = 0
 
-/** A migrated database of its own; `migrated: false` leaves it empty. */
+/** Creates a separate, migrated database for the calling test; `migrated: false` leaves it empty. */
 export async function createTestDatabase({ migrated = true }: { migrated?: boolean } = {}): Promise<TestDatabase> {
   server ??= joinServer()
   const { urlOf, admin, template } = await server
   const name = `test_${process.pid}_${++databases}`
-  // This strategy takes half the work of the default, which writes every page to the log.
+  // Takes half the work of the default strategy, which writes every page to the log.
   await admin.unsafe(`create database ${name} template ${migrated ? template : 'template1'} strategy file_copy`)
   const url = urlOf(name)
   const sql = openDatabase({ url, name: 'test', connectionsMax: 8, connectTimeoutMs: CONNECT_TIMEOUT_MS })
-  // All other rows may be the same in every database.
+  // All other rows may be the same in every copy.
   if (migrated) await sql.unsafe('update database_identity set database_id = gen_random_uuid()')
   return {
     url,
@@ -51,13 +51,13 @@ export async function createTestDatabase({ migrated = true }: { migrated?: boole
 }
 
 async function joinServer(): Promise<Server> {
-  // Enough for four workers with several gateways each.
+  // Connections for four workers with several gateways each.
   const settings = { max_connections: '400' }
   const { url } = await startEmbeddedPostgres({ dataDir: inject('postgresDir'), durable: false, settings })
   const urlOf = (name: string) => url.replace(/\/[^/]*$/, `/${name}`)
   const admin = openDatabase({ url, name: 'test admin', connectionsMax: 1, connectTimeoutMs: CONNECT_TIMEOUT_MS })
   const template = `migrated_${digestOfMigrations()}`
-  // Two processes may get here at once; the second waits and finds the template that the first has made.
+  // Two processes may get here at once. The second waits, and finds the template that the first has created.
   await admin.unsafe(`select pg_advisory_lock(hashtext('${template}'))`)
   const found = await admin`select 1 from pg_database where datname = ${template}`
   if (found.length === 0) {
@@ -73,7 +73,10 @@ async function joinServer(): Promise<Server> {
   return { urlOf, admin, template }
 }
 
-/** Hashes the password once instead of thousands of times: that was half the cost of a connection, and guards nothing here. */
+/**
+ * Hashes the password once instead of thousands of times. That hashing took half the time of a connection, and protects nothing
+ * here.
+ */
 async function shortenSignIn(admin: Sql, url: string): Promise<void> {
   await admin.unsafe('set scram_iterations = 1')
   await admin.unsafe(`alter role current_user password '${decodeURIComponent(new URL(url).password)}'`)

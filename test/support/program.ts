@@ -1,4 +1,4 @@
-/** Runs the program as operators do: a process of its own, with its output, signals and exit status. */
+/** Runs the program as operators do, in a separate process, with its output, signals and exit status. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
@@ -12,7 +12,7 @@ export interface Program {
   readonly url: string
   /** The program's log so far. */
   readonly log: string
-  /** Resolves when the log matches. */
+  /** Resolves when the log matches the pattern. */
   logged(pattern: RegExp): Promise<void>
   /** Resolves with the exit status, or with the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>
@@ -20,21 +20,21 @@ export interface Program {
 }
 
 /**
- * Environment of every process that a test starts, without any of the caller's own settings. Compiled code is cached for
- * the next process, which halves its start-up time.
+ * Environment of every process that a test starts, without any of the caller's own settings. Compiled code is cached for the next
+ * process, which halves its start-up time.
  */
 export function programEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
   return { PATH, HOME, NODE_COMPILE_CACHE }
 }
 
-/** Running programs. None outlives the test that started it, however that ends. */
+/** Running programs. They are killed when the test that started them ends, however it ends. */
 const started = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of started) child.kill('SIGKILL')
 })
 
-/** Kills all programs that are still running. */
+/** Kills all programs started here that are still running. */
 export async function killPrograms(): Promise<void> {
   await Promise.all(
     [...started].map(child => {
@@ -48,8 +48,8 @@ export async function killPrograms(): Promise<void> {
 const givenPorts = new Set<number>()
 
 /**
- * An unused port below the range from which the kernel assigns ports by itself, so that nothing else takes it before the
- * program listens there, or while that program is being replaced.
+ * Finds an unused port below the range from which the kernel assigns ports itself, so that nothing else takes it before the
+ * program listens on it, or while that program is being replaced.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 200; tries++) {
@@ -71,7 +71,7 @@ function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Starts `serve --json` and waits until it is ready. Rejects with its output if it ends before that. `main`: entry
+ * Starts `serve --json` and waits until it is ready. Rejects with the program's output if it exits first. `main` is the entry
  * point of a copy of the project.
  */
 export async function startProgram(

@@ -1,4 +1,4 @@
-/** A copy of the project in a temporary folder, so that a test can change its catalogue or code. */
+/** Copies the project to a temporary folder, so that a test can change its catalogue or code. */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const PARTS = ['src', 'codegen', 'catalogue', 'schemas', 'docs', 'package.json']
 
 export interface ProjectCopy {
   readonly main: string
-  /** Replaces text in a file; throws if `from` is missing. */
+  /** Replaces text in a file; throws if the file does not contain `from`. */
   edit(file: string, from: string, to: string): void
   /** Sets an entry's price in whole dong, and regenerates. */
   reprice(entryId: string, vnd: number): void

@@ -1,7 +1,7 @@
 /**
- * Scrapes gateways and judges alert rules as Prometheus does, but on a clock of its own: each round of scrapes counts as fifteen
- * seconds, however long it took, so that `for: 5m` is over after twenty rounds. Moments that gateways report are moved to that
- * clock.
+ * Scrapes gateways and evaluates alert rules as Prometheus does, but on a simulated clock: each round of scrapes counts as
+ * fifteen seconds, however long it took, so that `for: 5m` is over after twenty rounds. Timestamps that gateways report are moved
+ * to that clock.
  */
 
 import { readFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ export class Prometheus {
   readonly #store = new SampleStore()
   readonly #rules: readonly { readonly rule: Rule; readonly query: Query }[]
   readonly #targets: readonly Target[]
-  /** Since when each alert's expression has held, by rule and labels. */
+  /** Since when each alert's expression has been true, by rule and labels. */
   readonly #pending = new Map<string, number>()
   readonly #fired = new Set<string>()
   /** When each round began, in seconds since 1970. */
@@ -52,12 +52,12 @@ export class Prometheus {
     this.#rules = readRules().map(rule => ({ rule, query: parseQuery(rule.expr) }))
   }
 
-  /** Names of the alerts that fire now. */
+  /** Names of the alerts that are firing. */
   get firing(): ReadonlySet<string> {
     return this.#firing
   }
 
-  /** Names of the alerts that have fired since the start. */
+  /** Names of all alerts that have fired since the start. */
   get fired(): ReadonlySet<string> {
     return this.#fired
   }
@@ -82,12 +82,12 @@ export class Prometheus {
     } while (isOn())
   }
 
-  /** The time on this clock: when the first round began, in seconds since 1970, plus fifteen per round. */
+  /** The time on the simulated clock: when the first round began, in seconds since 1970, plus fifteen seconds per round. */
   #now(): number {
     return (this.#rounds[0] as number) + this.#rounds.length * ROUND_S
   }
 
-  /** Moves a moment to this clock; moments before the first round stay as they are. */
+  /** Moves a timestamp to the simulated clock; those before the first round stay as they are. */
   #moved(seconds: number): number {
     const passed = this.#rounds.filter(round => round <= seconds).length
     return passed === 0 ? seconds : (this.#rounds[0] as number) + passed * ROUND_S

@@ -1,6 +1,6 @@
 /**
- * Evaluates the part of PromQL that the alert rules use, over samples in memory; throws for the rest. As in Prometheus, a
- * comparison keeps the samples for which it holds, and a selector finds the newest sample of five minutes.
+ * Evaluates the part of PromQL that the alert rules use, over samples in memory; throws for anything else. As in Prometheus, a
+ * comparison keeps the samples for which it is true, and a selector finds the newest sample of the last five minutes.
  */
 
 export type Labels = Readonly<Record<string, string>>
@@ -22,7 +22,7 @@ interface Line {
 
 const LOOK_BACK_S = 300
 
-/** Samples by metric name; their times are in seconds. */
+/** Samples by metric name, with their times in seconds. */
 export class SampleStore {
   readonly #lines = new Map<string, Map<string, Line>>()
 
@@ -35,7 +35,7 @@ export class SampleStore {
     line.points.push({ at, value })
   }
 
-  /** Points with `from < at <= to`, of every line with such a point. */
+  /** Points with `from < at <= to`, of every matching series that has any. */
   between(name: string, matches: (labels: Labels) => boolean, { from, to }: { from: number; to: number }): Line[] {
     return [...(this.#lines.get(name)?.values() ?? [])]
       .filter(({ labels }) => matches(labels))
@@ -45,11 +45,11 @@ export class SampleStore {
 }
 
 type Value = number | readonly Sample[]
-/** Evaluates a query at the moment `at`, in seconds. */
+/** Evaluates a parsed query at the time `at`, in seconds. */
 export type Query = (store: SampleStore, at: number) => Value
 type Range = (store: SampleStore, at: number) => readonly Line[]
 
-/** What a query finds at a moment; a number becomes a sample without labels. */
+/** Evaluates a query at a time; a number becomes a sample without labels. */
 export function evaluate(query: Query, store: SampleStore, at: number): readonly Sample[] {
   const value = query(store, at)
   return typeof value === 'number' ? [{ labels: {}, value }] : value
@@ -64,7 +64,7 @@ export function parseQuery(text: string): Query {
 
 const TOKEN =
   /\s*(?:("(?:[^"\\]|\\.)*")|(\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]))|(\d+[smhdw])|([a-zA-Z_:][\w:]*)|(=~|!~|!=|==|>=|<=|[-+*/<>=(){}[\],]))/y
-/** How strongly each operator binds. */
+/** Precedence of each operator. */
 const STRENGTH: Readonly<Record<string, number>> = {
   or: 1,
   and: 2,
@@ -188,7 +188,7 @@ class Parser {
     }
   }
 
-  /** Returns the upper bound of the bucket that the quantile falls into, where Prometheus would interpolate within it. */
+  /** Parses a quantile. Its value is the upper bound of the bucket that it falls into, where Prometheus would interpolate. */
   #quantile(): Query {
     this.#expect('(')
     const share = Number(this.#tokens[this.#at++])
@@ -301,7 +301,7 @@ function applyTo(samples: readonly Sample[], change: (value: number) => number |
   })
 }
 
-/** The result of an operator; null if it is a comparison that does not hold. */
+/** Applies an operator; null if it is a comparison that is false. */
 function calculate(operator: string, left: number, right: number): number | null {
   switch (operator) {
     case '+':
@@ -329,7 +329,7 @@ function calculate(operator: string, left: number, right: number): number | null
   }
 }
 
-/** How much a counter rose; where it fell, it has started again from 0. */
+/** How much a counter rose. Where it fell, it restarted from 0. */
 function growth(points: readonly Point[]): number {
   return points.slice(1).reduce((sum, { value }, index) => {
     const before = points[index]!.value

@@ -1,4 +1,7 @@
-/** A gateway at its own address, a customer who has just made a key, and the blocks that the pages then show. */
+/**
+ * Runs a gateway at its own address, with a customer who has just created a key, and reads the code blocks that the pages then
+ * show.
+ */
 
 import { spawn } from 'node:child_process'
 import { Visitor } from '../dashboard/visitor.ts'
@@ -17,7 +20,7 @@ export interface QuickStart {
   readonly blocks: readonly Block[]
 }
 
-/** The English label of the blocks for a command line. */
+/** The English label of the code blocks for a command line. */
 export const COMMAND_LINE = 'Command line'
 
 export async function startQuickStart(): Promise<QuickStart> {
@@ -47,7 +50,7 @@ function blocksOf(html: string): Block[] {
   })
 }
 
-/** Which of the tools that a test file knows are named in TOOLS (`make tools`); none in a plain run of the tests. */
+/** Which of the known tools TOOLS names (`make tools`); none in a plain run of the tests. */
 export function chosenTools(known: readonly string[]): readonly string[] {
   const { TOOLS = '' } = process.env
   return TOOLS === 'all' ? known : TOOLS.split(',').filter(tool => known.includes(tool))

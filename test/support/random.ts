@@ -1,4 +1,6 @@
-/** Mulberry32: a small seeded generator, the same everywhere. Returns integers from 0 to below `below`. */
+/**
+ * Mulberry32, a small seeded generator that gives the same numbers everywhere: integers from 0 up to, but not including, `below`.
+ */
 export type Random = (below: number) => number
 
 export function seededRandom(seed: number): Random {

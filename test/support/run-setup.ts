@@ -17,9 +17,9 @@ declare module 'vitest' {
 }
 
 const PREFIX = 'gateway-test-run-'
-/** Where Linux keeps files in memory. */
+/** Where Linux mounts a file system in memory. */
 const MEMORY = '/dev/shm'
-/** Several times what a whole run keeps at once. */
+/** Several times as much as the files of a whole run take at once. */
 const ROOM_BYTES = 3 * 1024 ** 3
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -28,7 +28,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const temporary = join(folder, 'temporary')
   mkdirSync(temporary, { recursive: true })
   project.provide('postgresDir', folder)
-  // Passed to every worker, and to the programs that tests start.
+  // Inherited by every worker, and by the programs that tests start.
   process.env.TMPDIR = temporary
   process.env[TEMPLATE_VARIABLE] = join(folder, 'cluster')
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled')
@@ -36,8 +36,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 /**
- * Whether the run's files fit into this place. Memory is better than a disk: a database is 600 files, and making and
- * deleting them on a disk takes more processor time than all that tests do with them.
+ * Whether the run's files fit into this place. Memory is better than a disk: a database is 600 files, and creating and deleting
+ * them on a disk takes more processor time than all that tests do with them.
  */
 function hasRoom(place: string): boolean {
   const probe = join(place, `${PREFIX}probe-${process.pid}`)
@@ -63,7 +63,7 @@ async function removeAbandoned(place: string): Promise<void> {
   }
 }
 
-/** Joins the server if there is one, which makes this process its last user, so that leaving stops it. */
+/** Removes the run's folder. First stops its server, if there is one: this process joins as the last user, and leaves. */
 async function remove(folder: string): Promise<void> {
   if (existsSync(join(folder, 'postgres', 'data'))) {
     const instance = await startEmbeddedPostgres({ dataDir: folder, durable: false })

@@ -25,7 +25,7 @@ async function start(script: Script): Promise<string> {
 
 afterEach(() => upstream.close())
 
-/** A body's bytes in the chunks in which they arrived, and whether it ended properly. */
+/** Reads a body: its bytes in the chunks in which they arrived, and whether it ended properly. */
 async function chunksOf(response: Response): Promise<{ chunks: Buffer[]; endedWell: boolean }> {
   const chunks: Buffer[] = []
   try {

@@ -6,8 +6,8 @@
  *     [sse(), write('data: {"a":"é"}\r\n\r\n', { cutEvery: 1 }), until(gate), reset()],
  *   ])
  *
- * There is one answer (a list of steps) per request, in the order of arrival; a function in place of the list answers all.
- * Each `write`, and each part that a cut makes of it, is a chunk of its own for the client's HTTP parser.
+ * Requests get the answers, which are lists of steps, in the order in which they arrive. A function in place of the list of answers
+ * answers every request. Each `write`, or each part that it is cut into, reaches the client's HTTP parser as a separate chunk.
  */
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -24,18 +24,18 @@ export type Step =
   | { readonly do: 'early' }
 
 export interface Cuts {
-  /** Byte positions to cut at. */
+  /** Byte positions at which to cut the data. */
   readonly cutAt?: readonly number[]
-  /** Parts of this many bytes; 1 cuts inside every UTF-8 character and between CR and LF. */
+  /** Cuts the data into parts of this many bytes; 1 cuts inside every UTF-8 character and between CR and LF. */
   readonly cutEvery?: number
-  /** Wait between the parts. */
+  /** Pause between the parts. */
   readonly pauseMs?: number
 }
 
 export type Answer = readonly Step[]
 export type Script = readonly Answer[] | ((request: RecordedRequest, index: number) => Answer)
 
-/** How an exchange ended: with a whole reply as scripted, by the client leaving, or by a fault in the script. */
+/** How an exchange ended: the reply was sent as scripted, the client left, or the script itself broke it off. */
 export type Outcome = 'finished' | 'aborted' | 'broken'
 
 export interface RecordedRequest {
@@ -43,9 +43,9 @@ export interface RecordedRequest {
   /** Path of the request, including its query string. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** The whole body, unless the answer started `early`. */
+  /** The request's whole body, unless the answer started `early`. */
   readonly body: Buffer
-  /** The body as JSON; throws if it is not JSON. */
+  /** The request's body as JSON; throws if it is not JSON. */
   json(): unknown
   /** Settles when the exchange is over; `aborted` means that the gateway gave up. */
   readonly outcome: Promise<Outcome>
@@ -54,25 +54,25 @@ export interface RecordedRequest {
 export interface ScriptedUpstream {
   readonly url: string
   readonly requests: readonly RecordedRequest[]
-  /** Sockets opened so far; shows whether connections are reused. */
+  /** Number of sockets opened so far; shows whether connections are reused. */
   readonly connections: number
   /** Resolves when this many requests have arrived; rejects after a minute. */
   received(count: number): Promise<void>
-  /** Closes the server, and ends answers that hang. */
+  /** Closes the server, along with answers that hang. */
   close(): Promise<void>
 }
 
-/** Status line and headers. Without it, the first `write` sends 200 and no headers. */
+/** Sends the status line and headers. Without this step, the first `write` sends 200 and no headers. */
 export function head(status: number, headers: Readonly<Record<string, string>> = {}): Step {
   return { do: 'head', status, headers }
 }
 
-/** The head of a good event stream. */
+/** Sends the head of a good event stream. */
 export function sse(headers: Readonly<Record<string, string>> = {}): Step {
   return head(200, { 'content-type': 'text/event-stream', ...headers })
 }
 
-/** A whole JSON answer. */
+/** A complete JSON answer. */
 export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
   return [head(status, { 'content-type': 'application/json', ...headers }), write(JSON.stringify(body)), end()]
 }
@@ -82,7 +82,7 @@ export function write(data: string | Uint8Array, cuts: Cuts = {}): Step {
   return { do: 'write', data: typeof data === 'string' ? Buffer.from(data) : data, cuts }
 }
 
-/** Raw bytes, for answers that are not HTTP; only before any head. */
+/** Writes raw bytes, for answers that are not HTTP; only before any head. */
 export function raw(data: string | Uint8Array): Step {
   return { do: 'raw', data: typeof data === 'string' ? Buffer.from(data) : data }
 }
@@ -91,7 +91,7 @@ export function pause(milliseconds: number): Step {
   return { do: 'pause', milliseconds }
 }
 
-/** Continues when the test resolves (or rejects) the promise. */
+/** Waits until the test resolves (or rejects) the promise. */
 export function until(promise: Promise<unknown>): Step {
   return { do: 'until', promise }
 }
@@ -106,7 +106,7 @@ export function reset(): Step {
   return { do: 'reset' }
 }
 
-/** Sends FIN in the middle of a reply: its body is incomplete at the HTTP level. */
+/** Sends FIN in the middle of a reply, so that its body is incomplete at the HTTP level. */
 export function drop(): Step {
   return { do: 'drop' }
 }
@@ -116,12 +116,12 @@ export function end(): Step {
   return { do: 'end' }
 }
 
-/** Use it as the first step: answers without reading the request's body. */
+/** Answers without reading the request's body. Must be the first step. */
 export function early(): Step {
   return { do: 'early' }
 }
 
-/** Long enough for a busy machine. */
+/** Timeout that is long enough for a busy machine. */
 const RECEIVE_TIMEOUT_MS = 60_000
 
 export async function startScriptedUpstream(script: Script): Promise<ScriptedUpstream> {
@@ -218,7 +218,7 @@ async function perform(step: Step, response: ServerResponse, signal: AbortSignal
   }
 }
 
-/** Waits until written data has left this process, so that a fault comes after it rather than replacing it. */
+/** Waits until written data has left this process, so that a later fault does not replace it. */
 async function drained(response: ServerResponse): Promise<void> {
   for (let turn = 0; turn < 100 && (response.socket?.writableLength ?? 0) > 0; turn += 1) await rest(1)
   await rest(20)
@@ -251,7 +251,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
   } catch {
-    // The client left while sending; keep what arrived.
+    // The client left while sending; keep what has arrived.
   }
   return Buffer.concat(chunks)
 }
@@ -267,7 +267,7 @@ function recordOf(request: IncomingMessage, body: Buffer, outcome: Promise<Outco
   }
 }
 
-/** A status that no provider sends, so that a test whose script is too short fails clearly. */
+/** Answers with a status that no provider sends, so that a test whose script is too short fails clearly. */
 function beyond(index: number): Answer {
   return json(599, {
     error: { message: `the script has no answer for request ${index + 1}`, type: 'script_exhausted' },

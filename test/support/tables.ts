@@ -1,16 +1,16 @@
-/** Modified generated tables, for tests that need other upstreams or shorter timeouts. */
+/** Changes the generated tables, for tests that need other upstreams or shorter timeouts. */
 
 import { TABLES } from '../../src/generated/tables.ts'
 import type { ModelEntry, Tables, Upstream, UpstreamCost, UpstreamTarget } from '../../src/generated/types.ts'
 
 export interface TableChanges {
-  /** Changes to single upstreams, by id. */
+  /** Changes to individual upstreams, by id. */
   readonly upstreams?: Readonly<Record<string, Partial<Upstream>>>
   /** Changes to all upstreams. */
   readonly everyUpstream?: Partial<Upstream>
-  /** Upstream ids by entry id; each becomes the entry's own target with another `via`, and a weight if given. */
+  /** Upstream ids by entry id. Each becomes a copy of the entry's own target with another `via`, and a weight if given. */
   readonly targets?: Readonly<Record<string, readonly (string | readonly [via: string, weight: number])[]>>
-  /** By entry id: what each of its targets costs the operator. */
+  /** What each target of an entry costs the operator, by entry id. */
   readonly costs?: Readonly<Record<string, readonly UpstreamCost[]>>
   readonly settings?: Partial<Tables['settings']>
 }
@@ -40,8 +40,8 @@ export function changedTables(changes: TableChanges): Tables {
 }
 
 /**
- * The same tables, but clients of other formats are always served over the model's standard wire, whatever else it
- * speaks; for tests of that conversion. Clients of a format that the model speaks keep their own.
+ * Returns the tables, changed so that clients whose format the model does not speak are always served over the model's standard
+ * wire, whatever else it speaks; for tests of that conversion.
  */
 export function standardFirst(tables: Tables = TABLES): Tables {
   const reordered = (target: UpstreamTarget): UpstreamTarget => {

@@ -1,4 +1,4 @@
-/** Brings in money by bank transfer, where no payments are simulated. */
+/** Credits money by bank transfer, where no payments are simulated. */
 
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { createPayments } from '../../src/app/back-office.ts'
@@ -9,7 +9,7 @@ import { TEST_BANK } from './gateway.ts'
 
 let transfers = 0
 
-/** Enters a transfer with this memo, as an operator does from a bank statement; returns what happened to it. */
+/** Enters a transfer with this memo, as an operator does from a bank statement; returns what became of it. */
 export async function transferMoney(
   sql: Sql,
   { memo, amountVnd, environment = TEST_BANK }: { memo: string; amountVnd: number; environment?: NodeJS.ProcessEnv },

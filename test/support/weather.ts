@@ -1,6 +1,5 @@
 /**
- * The loop that agent libraries run against the gateway: the model calls one tool for two cities, then answers about
- * both.
+ * Runs the loop that agent libraries run against the gateway: the model calls one tool for two cities, then answers about both.
  */
 
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
@@ -25,7 +24,7 @@ export interface WeatherWorld {
   readonly weatherIn: (input: { city: string }) => string
 }
 
-/** One gateway for all tests of a file. */
+/** Starts one gateway for all tests of a file. */
 export function useWeatherWorld(): WeatherWorld {
   const world = {} as { -readonly [Member in keyof WeatherWorld]: WeatherWorld[Member] }
   world.weatherIn = ({ city }) => {
@@ -43,7 +42,7 @@ export function useWeatherWorld(): WeatherWorld {
   return world
 }
 
-/** Checks that two tools ran, that the answer mentions both results, and that every call succeeded and was charged. */
+/** Checks that the tool ran twice, that the answer mentions both results, and that every call succeeded and was charged. */
 export async function expectLoop(world: WeatherWorld, model: string, answer: string): Promise<UsageRow[]> {
   expect(world.cities).toHaveLength(2)
   expect(answer).toContain('31 degrees')

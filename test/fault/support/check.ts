@@ -23,28 +23,28 @@ export interface Witnesses {
   readonly lives: ReadonlyMap<string, readonly Life[]>
   /** Outages of Postgres, during which streams may wait for it and be killed while they wait. */
   readonly databaseAway?: readonly Outage[]
-  /** By entry: the prices that it had in later catalogues, in whole dong. */
+  /** The prices in whole dong that each entry had in later catalogues. */
   readonly laterPricesVnd?: ReadonlyMap<string, readonly number[]>
   /** Journal rows as read during the storm, by call id. */
   readonly seen?: ReadonlyMap<string, string>
 }
 
 export interface Findings {
-  /** Finished replies that the gateway received but did not charge, and uncharged calls whose client saw the end. */
+  /** Finished replies that the gateway received but did not charge, and uncharged calls whose clients saw the end. */
   readonly lost: readonly string[]
-  /** Replies or calls charged more than once. */
+  /** Replies or calls that were charged more than once. */
   readonly doubled: readonly string[]
-  /** Charges that do not match the reply's amount, model or account, or rows that changed. */
+  /** Charges that do not match the reply's amount, model or account, and rows that changed. */
   readonly wrong: readonly string[]
   /** Charges without a finished reply. */
   readonly unfounded: readonly string[]
-  /** Calls with an id but no usage row, unless two simultaneous faults explain it; or too many of those. */
+  /** Calls with an id but no usage row, unless two simultaneous faults explain that; also reported if these are too many. */
   readonly missing: readonly string[]
-  /** 402 replies while the balance was above 0 throughout. */
+  /** 402 replies to calls during which the balance was never 0. */
   readonly refused: readonly string[]
-  /** Transfers not credited exactly once with the right amount. */
+  /** Transfers that were not credited exactly once with the right amount. */
   readonly credits: readonly string[]
-  /** Differences in the ledger's and the bank's audit, open holds, violated rules. */
+  /** Differences that the audits of ledger and payments find, open holds, and violated rules. */
   readonly ledger: readonly string[]
 }
 
@@ -52,27 +52,36 @@ export interface Verdict {
   readonly findings: Findings
   readonly clean: boolean
   readonly audit: AuditReport
-  /** Finished replies; how many were charged; how many were not because the gateway was killed before it received the end. */
+  /**
+   * Number of finished replies; `charged` of them were charged, and `unheard` were not, because the gateway was killed before it
+   * received the end.
+   */
   readonly finished: number
   readonly charged: number
   readonly unheard: number
-  /** The longest time, in ms, for which the gateway of an `unheard` reply was seen active after that reply's end. */
+  /** The longest time, in ms, that a gateway was seen active after the end of one of the `unheard` replies. */
   readonly unheardMs: number
-  /** Streams charged for more than three steps of their hold; streams that ended because their wallet was empty. */
+  /**
+   * Number of streams charged for more than three steps of their hold; `spent` counts those that ended because their wallet was
+   * empty.
+   */
   readonly outgrown: number
   readonly spent: number
-  /** Calls without a row or any other trace because of two faults, and how many are tolerated; see `missing.ts`. */
+  /**
+   * Calls without a row or any other trace because of two simultaneous faults, and how many of them are tolerated; see
+   * `missing.ts`.
+   */
   readonly traceless: number
   readonly tracelessMax: number
 }
 
-/** Output tokens of three steps by which a hold grows. */
+/** Output tokens in three steps by which a hold grows. */
 const OUTGROWN_TOKENS = 3 * 4_096
-/** A busy gateway receives the end of a reply within this time; if it is killed before that, it may not have received it. */
+/** A busy gateway receives the end of a reply within this time. If it is killed earlier, it may not have received the end. */
 const HEARING_MS = 1_000
 /**
- * The same time for a stream that outgrew its hold: the gateway may still be waiting for Postgres when the provider has
- * sent everything.
+ * `HEARING_MS` for a stream that outgrew its hold: the gateway may still be waiting for Postgres when the provider has sent
+ * everything.
  */
 const WAITING_MS = 15_000
 /** Delay between the start of a transaction and its visibility to others. */
@@ -89,7 +98,9 @@ interface UsageRow {
   readonly cost: string
   readonly charged: string
   readonly after: string
-  /** The gateway counted the tokens itself, so the row has neither the provider's figures nor the serial of its reply. */
+  /**
+   * True if the gateway counted the tokens itself: then the row has neither the provider's figures nor the serial of its reply.
+   */
   readonly estimated: boolean
   readonly at: number
 }
@@ -161,8 +172,8 @@ function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows:
 }
 
 /**
- * Charges for tokens that the gateway counted itself, because the client left before the provider's figures had arrived.
- * The provider may have sent its whole reply by then; `take` uses up one such charge of the same account and model for it.
+ * Charges for tokens that the gateway counted itself, because the client left before the provider's figures arrived. The provider
+ * may have sent its whole reply by then; `take` then uses up one such charge of the same account and model.
  */
 function guessesOf(calls: readonly ClientCall[], rows: readonly UsageRow[]) {
   const left = new Set(calls.filter(call => call.left).map(call => call.callId))
@@ -180,9 +191,9 @@ function guessesOf(calls: readonly ClientCall[], rows: readonly UsageRow[]) {
   }
 }
 
-/** How long, in ms, a gateway was seen active between the end of a reply and its kill. */
+/** How long, in ms, a gateway was seen active between the end of a reply and the kill of the gateway. */
 function timeLeft(lives: readonly Life[], finishedAt: number): number {
-  // If no gateway of this name was alive at the reply's end, nobody read it.
+  // If no gateway of this name was alive when the reply ended, nobody read it.
   const lived = ({ startedAt, endedAt }: Life) => startedAt <= finishedAt && finishedAt <= (endedAt ?? Infinity)
   if (lives.length > 0 && !lives.some(lived)) return 0
   const kills = lives.filter(({ wanted, endedAt }) => wanted && endedAt !== null && endedAt >= finishedAt - 50)
@@ -204,14 +215,14 @@ function findDoubled(rows: readonly UsageRow[]): string[] {
   ]
 }
 
-/** What the row may have cost: by this catalogue's price, and by each later one. */
+/** What the row may have cost: at this catalogue's price, and at each later one. */
 function pricesOf(row: UsageRow, { laterPricesVnd }: Witnesses): bigint[] {
   const { price } = ENTRIES.get(row.entry_id) as ModelEntry
   const units = price.per === 'mtok' ? BigInt(row.input + row.output) : 1_000_000n
   return [price.vnd, ...(laterPricesVnd?.get(row.entry_id) ?? [])].map(vnd => BigInt(vnd) * units)
 }
 
-/** Checks I4, I6 and I8: amount, account and model are exact, the client was told that cost, and no row has changed since. */
+/** Checks I4, I6 and I8: amount, account and model are exact, the client was told the same cost, and no row has changed since. */
 function findWrong(witnesses: Witnesses, rows: readonly UsageRow[]): string[] {
   const { replies, calls, seen } = witnesses
   const bySerial = new Map(replies.map(reply => [reply.serial, reply]))
@@ -243,7 +254,7 @@ function findWrong(witnesses: Witnesses, rows: readonly UsageRow[]): string[] {
   return wrong
 }
 
-/** Checks I5: a client that left a stream, or whose wallet was empty, pays for what was sent to it. */
+/** Checks I5: a client that left a stream, or whose wallet ran empty, pays for what was sent to it. */
 function findUnfounded({ replies, calls }: Witnesses, rows: readonly UsageRow[]): string[] {
   const long = new Set(replies.filter(reply => reply.longEvents !== null).map(reply => reply.serial))
   const partly = (row: UsageRow): boolean =>
@@ -278,7 +289,7 @@ function findRefused({ calls }: Witnesses, rows: readonly UsageRow[], credits: r
   return wrong.map(call => `call ${call.callId} of account ${call.accountId}`)
 }
 
-/** Checks I4 for transfers. One that no gateway acknowledged may lack its credit, but none is credited twice. */
+/** Checks I4 for transfers. A transfer that no gateway acknowledged may lack its credit, but none may be credited twice. */
 function findCreditFaults({ transfers }: Witnesses, credits: readonly CreditRow[]): string[] {
   const byReference = Map.groupBy(credits, row => row.reference)
   return transfers.flatMap(({ reference, accountId, amountVnd, acknowledged }) => {
@@ -308,7 +319,7 @@ async function findLedgerFaults(sql: Sql, report: AuditReport, rows: readonly Us
   ]
 }
 
-/** Records the journal rows of the calls that ended last, as the checker will read them, in `seen`. */
+/** Adds to `seen` the journal rows of the calls that ended last, the way the checker will read them. */
 export async function lookAtJournal(sql: Sql, seen: Map<string, string>, count: number): Promise<void> {
   const rows = (await sql.unsafe(`${USAGE} order by closed_at desc limit ${count}`)) as unknown as UsageRow[]
   for (const row of rows) if (!seen.has(row.call_id)) seen.set(row.call_id, JSON.stringify(row))

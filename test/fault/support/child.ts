@@ -1,15 +1,15 @@
 /**
- * Processes of fault tests. Each has its own process group, none is left behind, and it is known whether one exited by
- * itself.
+ * Runs the processes of fault tests. Each has its own process group, none is left behind, and the test can tell whether a process
+ * exited by itself.
  */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { appendFileSync, closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 
-/** Where a process runs and is reached: this machine, or a network namespace of it. */
+/** Where a process runs and how it is reached: this machine, or one of its network namespaces. */
 export interface Host {
   readonly address: string
-  /** Command prefix that enters the namespace; needs root. */
+  /** Command prefix that enters the host's namespace, which requires root. */
   readonly enter: readonly string[]
 }
 
@@ -25,7 +25,7 @@ export interface Child {
   /** How the process ended; null while it runs. */
   readonly ended: Ended | null
   readonly exit: Promise<Ended>
-  /** Sends a signal to the process alone. */
+  /** Sends a signal to the process, but not to its children. */
   signal(signal: NodeJS.Signals): void
 }
 
@@ -90,7 +90,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Ids of the processes that process `pid` has started and that are still alive. */
+/** Ids of the living processes that process `pid` has started. */
 export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter(name => /^\d+$/.test(name) && parentOf(name) === pid)
@@ -109,6 +109,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has already exited.
+    // The process has already exited.
   }
 }

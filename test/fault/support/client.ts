@@ -1,4 +1,4 @@
-/** Makes calls as a client does, and records what a client knows about them afterwards. */
+/** Makes calls as a client does, and records what the client knows about them. */
 
 import { Agent, request } from 'undici'
 import { prompt } from './oracle.ts'
@@ -11,34 +11,34 @@ export interface CallPlan {
   readonly entryId: string
   readonly format: 'messages' | 'chat_completions'
   readonly streamed: boolean
-  /** Part of the prompt; must never be seen outside of gateway and provider. */
+  /** Part of the prompt that must never be seen outside of gateway and provider. */
   readonly secret: string
-  /** The client leaves after its first bytes. */
+  /** Whether the client leaves after the first bytes of the reply. */
   readonly leaves?: boolean
   readonly maxTokens?: number
-  /** Events with many tokens each; null or absent: a short reply. */
+  /** How many events, with many tokens each, the reply should have; null for a short reply. */
   readonly longEvents?: number | null
 }
 
-/** Times are milliseconds since 1970. */
+/** What the client knows about a call. Times are milliseconds since 1970. */
 export interface ClientCall {
   readonly gateway: string
   readonly accountId: number
   readonly entryId: string
   readonly startedAt: number
   endedAt: number
-  /** The id in the reply's header; null when none came. */
+  /** The id in the reply's header; null if there was none. */
   callId: string | null
-  /** HTTP status; 0: none came. */
+  /** HTTP status; 0 if none arrived. */
   status: number
-  /** The client received the end of a good reply. */
+  /** Whether the client received the end of a good reply. */
   complete: boolean
-  /** The reply's input tokens as the client saw them; null: not seen. */
+  /** The reply's input tokens, which are its serial, as the client saw them; null if it did not. */
   serial: number | null
   /** Cost in the reply's header, in µVND; null for streams. */
   costMicroVnd: bigint | null
   left: boolean
-  /** What went wrong, in one word. */
+  /** What went wrong, in one word; null if nothing did. */
   fault: string | null
 }
 
@@ -47,7 +47,7 @@ export class Client {
   readonly #agent: Agent
   readonly #timeoutMs: number
 
-  /** `certificate`: a self-signed certificate of the server, to be trusted. */
+  /** `certificate` is a self-signed one of the server, which the client is to trust. */
   constructor({
     connections,
     timeoutMs,
@@ -114,20 +114,20 @@ export class Client {
       text += chunk.toString('utf8')
       if (!plan.leaves) continue
       call.left = true
-      // Closes the connection, too.
+      // Destroying the body closes the connection, too.
       reply.body.destroy()
       return
     }
     if (call.status !== 200) return
     const counted = [...text.matchAll(/"(?:input_tokens|prompt_tokens)":\s*(\d+)/g)].map(found => Number(found[1]))
-    // A converted stream starts with an estimate; the last figure counts.
+    // A converted stream starts with an estimate, so the last figure counts.
     call.serial = counted.at(-1) ?? null
     call.complete = plan.streamed ? /event: message_stop|data: \[DONE\]/.test(text) : counted.length > 0
     if (!call.complete) call.fault = /"type":\s*"error"|"error":/.test(text) ? 'error event' : 'cut'
   }
 }
 
-/** `req_…` is the call's id without hyphens. */
+/** Converts `req_…`, the id of a call without its hyphens, back to the id; null for anything else. */
 export function callIdOf(header: string | string[] | undefined): string | null {
   const found = /^req_(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/.exec(String(header))
   return found === null ? null : found.slice(1).join('-')

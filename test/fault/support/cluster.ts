@@ -1,6 +1,4 @@
-/**
- * A private Postgres for a test, as durable as in production, that can be killed, paused, filled, copied and promoted.
- */
+/** Runs a private Postgres for a test, as durable as in production, which the test can kill, pause, fill, copy and promote. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import {
@@ -33,7 +31,7 @@ import { eventually } from './wait.ts'
 
 const SETTINGS: Readonly<Record<string, string>> = {
   unix_socket_directories: '',
-  // Keeps shared memory in the data folder, which the test removes; anything elsewhere would outlast a killed server.
+  // Keep shared memory in the data folder, which the test removes. Elsewhere, it would outlive a killed server.
   dynamic_shared_memory_type: 'mmap',
   max_connections: '200',
   shared_buffers: '64MB',
@@ -49,9 +47,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_error_verbosity: 'terse',
 }
 
-/** Variable that names the folder of the migrated cluster that a run's tests copy; without it, each test makes its own. */
+/** Names the folder with the migrated cluster that the tests of a run copy. Without it, each test migrates its own cluster. */
 export const TEMPLATE_VARIABLE = 'TEST_CLUSTER_TEMPLATE'
-/** Access rules of a cluster on a host of its own: whoever has an address in its networks may log in with the password. */
+/** Access rules of a cluster on a host of its own: any address in the host's networks may log in with the password. */
 const NEIGHBOURS = 'host all all samenet scram-sha-256\nhost replication all samenet scram-sha-256\n'
 
 /** Clusters that must be killed when this process exits. */
@@ -115,7 +113,7 @@ export class Cluster {
     return cluster
   }
 
-  /** Copies this cluster, which must be stopped; the copy follows it when both run. */
+  /** Copies this cluster, which must be stopped. The copy is a standby that follows it when both run. */
   async copyAsStandby(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
     mkdirSync(folder, { recursive: true })
     cpSync(join(this.folder, 'postgres'), join(folder, 'postgres'), { recursive: true, verbatimSymlinks: true })
@@ -123,7 +121,7 @@ export class Cluster {
     return this.#copy(folder, 'standby', { ...follow, ...settings })
   }
 
-  /** Copies a new standby from this cluster while it runs. The cluster must keep the log that it writes meanwhile. */
+  /** Creates a standby by copying this cluster while it runs. The cluster must keep the log that it writes in the meantime. */
   async standbyFromBackup(folder: string, host: Host): Promise<Cluster> {
     await this.baseBackup(folder)
     return this.#copy(folder, 'standby', { primary_conninfo: this.#follow }, host)
@@ -133,11 +131,11 @@ export class Cluster {
     return `host=${this.host.address} port=${this.port} user=postgres password=${this.#password} application_name=standby`
   }
 
-  /** Copies the cluster's files while it runs. Together with the log that it archives, they are a backup. */
+  /** Copies the cluster's files while it runs. Together with the archived log, they are a backup. */
   async baseBackup(folder: string): Promise<void> {
     const target = join(folder, 'postgres', 'data')
     mkdirSync(target, { recursive: true, mode: 0o700 })
-    // A backup must be stopped by the session that has started it.
+    // The session that starts a backup must also stop it.
     const sql = this.open(1)
     try {
       await sql.unsafe(`select pg_backup_start('base', true)`)
@@ -150,8 +148,8 @@ export class Cluster {
   }
 
   /**
-   * A new cluster from a base backup of this one. When started, it replays the archived log up to its end or to
-   * `recovery_target_time`; until then it can only be read. `settings` must have the `restore_command`.
+   * Creates a cluster from a base backup of this one. When started, it replays the archived log up to its end or to
+   * `recovery_target_time`; until then it is read-only. `settings` must have the `restore_command`.
    */
   recoverFrom(folder: string, settings: Readonly<Record<string, string>>): Promise<Cluster> {
     return this.#copy(folder, 'recovery', { recovery_target_action: 'promote', ...settings })
@@ -169,7 +167,7 @@ export class Cluster {
     return new Cluster({ folder, host, port: await portOn(host), password: this.#password, settings: all })
   }
 
-  /** Takes over another cluster's password, so that programs which know that one's address can be directed here. */
+  /** Takes over another cluster's password, so that programs with that cluster's address can be redirected here. */
   async takePasswordOf(other: Cluster): Promise<void> {
     const sql = this.open(1)
     await sql.unsafe(`alter role postgres password '${other.#password}'`)
@@ -208,7 +206,7 @@ export class Cluster {
     await this.#answers()
   }
 
-  /** Starts a standby; resolves when it can be read. */
+  /** Starts a standby; resolves when it accepts queries. */
   async startStandby(): Promise<void> {
     const { run, postgres, settings } = this.#launch()
     const words = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -248,14 +246,14 @@ export class Cluster {
     return findPostmaster(this.data) !== null
   }
 
-  /** Ids of the postmaster (first) and of every process that it has started. */
+  /** Ids of the postmaster, which comes first, and of every process that it has started. */
   processes(): number[] {
     const postmaster = findPostmaster(this.data)?.processId
     if (postmaster === undefined) return []
     return [postmaster, ...childrenOf(postmaster)]
   }
 
-  /** Sends SIGKILL to the postmaster, or to it and all its processes. */
+  /** Sends SIGKILL to the postmaster or, if `whole`, to it and all its processes. */
   kill(whole: boolean): void {
     const [postmaster, ...others] = this.processes()
     if (postmaster === undefined) return
@@ -298,7 +296,7 @@ async function makeMigrated(folder: string): Promise<void> {
   await embedded.stop()
 }
 
-/** Copies the run's migrated cluster, which the first caller makes. */
+/** Copies the run's migrated cluster, which the first caller creates. */
 async function copyMigrated(template: string, folder: string): Promise<void> {
   mkdirSync(template, { recursive: true })
   const lock = new FileLock(join(template, 'made.lock'))
@@ -318,12 +316,15 @@ async function copyMigrated(template: string, folder: string): Promise<void> {
   giveAway(join(folder, 'postgres'), statSync(join(made, 'postgres')))
 }
 
-/** Postgres' usual port on a host of its own, where all are free, else any free one. */
+/** Postgres' usual port on a separate host, where all ports are free; otherwise any free port. */
 async function portOn(host: Host): Promise<number> {
   return host === HERE ? freePort() : 5_432
 }
 
-/** Copies all but the log and what belongs to the running server. Files may change or vanish meanwhile: the log corrects that. */
+/**
+ * Copies everything but the log and what belongs to the running server. Files may change or vanish meanwhile, which the log
+ * corrects.
+ */
 function copyLiveFiles(from: string, to: string): void {
   const left = [
     './postmaster.pid',

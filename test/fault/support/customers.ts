@@ -1,4 +1,4 @@
-/** Accounts with keys and money, created without the gateways' knowledge, and bank transfers with a valid signature. */
+/** Creates accounts with keys and money, without the gateways' knowledge, and bank transfers with a valid signature. */
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { createAccount } from '../../../src/accounts/accounts.ts'
@@ -31,7 +31,7 @@ export class Customers {
   #made = 0
   #transfers = 0
 
-  /** Environment with which gateways accept the keys and transfers created here. */
+  /** Environment in which gateways accept the keys and transfers created here. */
   get environment(): Record<string, string> {
     return {
       KEY_ENCRYPTION_KEYS: this.#encryptionKeys,
@@ -59,7 +59,7 @@ export class Customers {
     return { accountId, keyId, apiKey }
   }
 
-  /** Makes an order of the account, and the transfer that pays it, with the bank's notification. */
+  /** Creates an order of the account, and the transfer that pays for it, with the bank's notification. */
   async transfer(sql: Sql, accountId: number, amountVnd: number): Promise<Transfer> {
     const payments = { sql, bank: BANK, limits: PAYMENT_LIMITS } as unknown as PaymentServices
     const created = await createOrder(payments, { accountId, amountVnd: PAYMENT_LIMITS.orderVndMin })
@@ -77,7 +77,7 @@ export class Customers {
     return { reference: String(id), accountId, amountVnd, body }
   }
 
-  /** Sends a transfer's notification, signed `secondsOff` from now; returns the reply's status. */
+  /** Sends a transfer's notification, signed for a time `secondsOff` from now; returns the reply's status. */
   async notify(url: string, { body }: Transfer, secondsOff = 0): Promise<number> {
     const seconds = String(Math.floor(Date.now() / 1_000) + secondsOff)
     const signature = createHmac('sha256', this.#bankSecret).update(`${seconds}.${body}`).digest('hex')

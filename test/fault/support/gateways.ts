@@ -1,4 +1,4 @@
-/** Gateways as operators run them: `serve` in a process of its own, with a data folder and a port that outlive it. */
+/** Runs gateways as operators do: `serve` in a separate process, with a data folder and a port that outlive it. */
 
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,28 +9,28 @@ import { type Child, type Ended, HERE, type Host, startChild } from './child.ts'
 const LAST_WORDS = 1_500
 const MAIN = fileURLToPath(new URL('../../../src/start.js', import.meta.url))
 
-/** One life of a gateway; times are milliseconds since 1970. */
+/** The life of one gateway process; times are milliseconds since 1970. */
 export interface Life {
   readonly startedAt: number
   readyAt: number | null
   endedAt: number | null
-  /** When the test sent SIGKILL. The gateway did nothing after that, even if a busy machine reports its exit much later. */
+  /** When the test sent SIGKILL. From then on the gateway did nothing, even if a busy machine reports its exit much later. */
   killedAt: number | null
-  /** When the last health check that it answered was sent: its event loop was still running then. */
+  /** When the last health check that the gateway answered was sent: its event loop was still running then. */
   answeredFrom: number | null
   ended: Ended | null
-  /** It was ended by a signal from the test. */
+  /** Whether a signal from the test ended the process. */
   wanted: boolean
-  /** The end of its log, if it exited unexpectedly. */
+  /** The end of the process's log, if it exited unexpectedly. */
   lastWords: string
 }
 
 export interface GatewayOptions {
   readonly name: string
-  /** Folder that has its data folder and its log. */
+  /** Folder for the gateway's data folder and its log. */
   readonly folder: string
   readonly environment: Readonly<Record<string, string>>
-  /** Entry point of a copy of the project; absent: this one. */
+  /** Entry point in a copy of the project; by default, this project's. */
   readonly main?: string
   readonly host?: Host
 }
@@ -41,7 +41,7 @@ export class GatewayProcess {
   readonly logFile: string
   readonly lives: Life[] = []
   readonly port: number
-  /** Added to the environment at the next start. */
+  /** Variables added to the environment at the next start. */
   extra: Readonly<Record<string, string>> = {}
   /** Entry point that the next start runs. */
   main: string
@@ -85,7 +85,7 @@ export class GatewayProcess {
     return this.life !== undefined && this.life.endedAt === null
   }
 
-  /** Resolves to true when it accepts calls, to false if it exited first. */
+  /** Starts the gateway. Resolves to true when it accepts calls, to false if it exited first. */
   start(): Promise<boolean> {
     const life: Life = {
       startedAt: Date.now(),
@@ -145,7 +145,7 @@ export class GatewayProcess {
     return this.#child.exit
   }
 
-  /** Checks the gateway's health once; never rejects. */
+  /** Checks the gateway's health; never rejects. */
   async probe(): Promise<void> {
     const { life } = this
     if (life === undefined || !this.ready) return
@@ -155,7 +155,7 @@ export class GatewayProcess {
     if (answer !== null && life.killedAt === null) life.answeredFrom = askedAt
   }
 
-  /** Pauses and resumes the process, or sends it another signal that does not end it. */
+  /** Pauses or resumes the process, or sends it another signal that does not end it. */
   poke(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2' | 'SIGHUP'): void {
     this.#child?.signal(signal)
   }

@@ -1,17 +1,17 @@
 /**
- * Calls whose usage row is missing. Holds are not flushed to disk, so two simultaneous faults can leave no trace of a
- * call, and no charge either: Postgres is killed before the hold reaches the disk, and the gateway before the call
- * ends. Such calls are identified by evidence of both faults, and counted; every other missing row is a finding.
+ * Finds calls whose usage row is missing. Holds are not flushed to disk, so two simultaneous faults can leave neither a trace nor
+ * a charge of a call: Postgres is killed before the hold reaches the disk, and the gateway before the call ends. Such calls are
+ * recognised by evidence of both faults, and counted; every other missing row is a finding.
  */
 
 import type { ClientCall } from './client.ts'
 import type { Life } from './gateways.ts'
 
-/** A period in which Postgres was away or paused; ms since 1970. */
+/** A period in which Postgres was unavailable or paused, in ms since 1970. */
 export interface Outage {
   readonly from: number
   readonly to: number
-  /** When its processes were killed; null: it was only paused, and lost nothing. */
+  /** When Postgres' processes were killed; null if it was only paused, and so lost nothing. */
   readonly killedAt: number | null
 }
 
@@ -22,17 +22,17 @@ interface Evidence {
 }
 
 /**
- * A hold reaches the disk within this time: the WAL writer takes three rounds of 200 ms after the commit, and the rest is
- * the time from the start of the call to that commit.
+ * A hold reaches the disk within this time of the call's start: the WAL writer takes three rounds of 200 ms after the commit, and
+ * the rest is the time until that commit.
  */
 const ON_ITS_WAY_MS = 1_000
-/** At most one call in this many may be without a trace. */
+/** Fewest calls for each one that may be without a trace. */
 const CALLS_PER_TRACELESS = 1_000
 
-/** Finds the calls without a row. `known`: ids of the calls with one. */
+/** Finds the calls without a usage row. `known` has the ids of the calls with one. */
 export function findMissing(evidence: Evidence, known: ReadonlySet<string>) {
   const { calls } = evidence
-  // A call refused early (no key, no database, gateway shutting down) has no row.
+  // A call that is refused early (no key, no database, gateway shutting down) gets no row.
   const without = calls.filter(
     ({ callId, status }) => callId !== null && status !== 401 && status !== 503 && !known.has(callId),
   )

@@ -10,39 +10,39 @@ import { messagesEvent, textDelta } from '../../support/chat.ts'
 import type { Random } from '../../support/random.ts'
 
 export interface Reply {
-  /** The reply's number, reported as its input tokens; never reused. */
+  /** The reply's unique number, reported as its input tokens. */
   readonly serial: number
   readonly outputTokens: number
   /** Name of the calling gateway. */
   readonly gateway: string
   readonly accountId: number
   readonly entryId: string
-  /** Text events that its call requested, many tokens each; null: a short reply. */
+  /** How many text events, with many tokens each, the call requested; null for a short reply. */
   readonly longEvents: number | null
   /** `finished`: sent completely; `broken`: cut off by either side. */
   state: 'open' | 'finished' | 'broken'
-  /** Milliseconds since 1970; null until it is finished. */
+  /** Milliseconds since 1970; null if the reply has not finished. */
   finishedAt: number | null
 }
 
 export interface OracleOptions {
   readonly random: Random
-  /** How many of a thousand requests get a fault, for each kind of fault. */
+  /** Of a thousand requests, how many get each kind of fault. */
   readonly faultsPerMille: number
   /** Longest pause before each part of a reply, in ms. */
   readonly pauseMsMax: number
-  /** How many events of a stream have text. */
+  /** Number of text events in a stream. */
   readonly events: number
 }
 
-/** What a prompt tells the provider: who pays, and for what. A stream with `longEvents` outgrows its hold. */
+/** What a prompt tells the provider: which account pays, for which entry. A stream with `longEvents` outgrows its hold. */
 export interface Mark {
   readonly accountId: number
   readonly entryId: string
   readonly longEvents?: number | null
 }
 
-/** Passed to the provider inside the prompt. `secret` must never be seen elsewhere. */
+/** Builds a prompt that tells the provider about the call. `secret` must never be seen elsewhere. */
 export function prompt(secret: string, { accountId, entryId, longEvents = null }: Mark): string {
   return `${secret} account=${accountId} entry=${entryId}${longEvents === null ? '' : ` events=${longEvents}`} end`
 }
@@ -74,12 +74,12 @@ export class Oracle {
     return oracle
   }
 
-  /** Requests that have arrived but are not answered. */
+  /** Number of requests that have arrived and wait for their reply. */
   get open(): number {
     return this.#open
   }
 
-  /** Environment of a gateway for which this is the only provider. */
+  /** Environment for a gateway whose only provider this is. */
   environment(gateway: string): Record<string, string> {
     const { address, port } = this.#server.address() as AddressInfo
     const url = `http://${address}:${port}/${gateway}`

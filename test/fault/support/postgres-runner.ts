@@ -12,7 +12,7 @@ import {
 } from '../../../src/app/embedded/identity.ts'
 import { type Host, TIE } from './child.ts'
 
-/** `home` is the folder with Postgres' data. */
+/** Returns a runner for Postgres on a host. `home` is the folder with its data. */
 export function runnerOn(host: Host, home: string): Runner {
   return tied(runnerFor(home), host)
 }
@@ -27,14 +27,14 @@ function runnerFor(home: string): Runner {
   return found
 }
 
-/** The server dies with this process, where the system supports that. */
+/** Makes the server die with this process, where the system supports that. */
 function tied(run: Runner, { enter }: Host): Runner {
   return (file, args) => {
     const plain = run(file, args)
     const [door, ...through] = enter
     if (door !== undefined) {
       const { uid, gid } = plain
-      // Only root may enter the host, so the user changes later; --pdeathsig comes last, because changing the user undoes it.
+      // Only root may enter the host, so change the user after that. --pdeathsig comes last, because a change of user clears it.
       const user = uid === undefined ? [] : [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
       return {
         file: door,

@@ -1,11 +1,11 @@
-/** A TCP relay between gateways and Postgres: breaks the network in every way, and can switch to another server. */
+/** A TCP relay between gateways and Postgres. It simulates network faults, and can switch to another server. */
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { freePort } from '../../support/program.ts'
 
 /**
- * `open` passes everything. `silent`: connections stay open but nothing arrives, in either direction, as if a cable
- * were unplugged. `reset`: every connection is reset, including new ones.
+ * `open` passes everything on. `silent`: connections stay open but nothing arrives, in either direction, as if a cable were
+ * unplugged. `reset`: every connection is reset, including new ones.
  */
 export type RelayState = 'open' | 'silent' | 'reset'
 
@@ -21,7 +21,7 @@ export class Relay {
   readonly #server: Server
   readonly #pairs = new Set<Pair>()
   readonly #stranded = new Set<Socket>()
-  /** All open sockets, including those whose other side is gone. */
+  /** All open sockets, including those whose peer's socket is gone. */
   readonly #sockets = new Set<Socket>()
 
   private constructor(port: number, target: number) {
@@ -36,7 +36,7 @@ export class Relay {
     return relay
   }
 
-  /** How many connections there are now. */
+  /** Number of connections that are open now. */
   get connections(): number {
     return this.#pairs.size
   }
@@ -51,7 +51,7 @@ export class Relay {
       }
     }
     if (state !== 'open') return
-    // Paused connections continue; those opened during the silence must try again.
+    // Paused connections continue. Clients that connected during the silence must try again.
     for (const { near, far } of this.#pairs) {
       near.resume()
       far.resume()
@@ -59,7 +59,7 @@ export class Relay {
     for (const socket of this.#stranded) socket.resetAndDestroy()
   }
 
-  /** Switches to another server; connections to the old one are cut. */
+  /** Switches to another server, and cuts connections to the old one. */
   moveTo(target: number): void {
     this.#target = target
     this.#cut()

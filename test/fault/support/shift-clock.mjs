@@ -1,4 +1,6 @@
-/** Loaded first (`--import`): puts this process' clock CLOCK_SHIFT_MS off the true time, to the other side at each SIGUSR2. */
+/**
+ * Loaded before the program (`--import`). Sets its clock CLOCK_SHIFT_MS off the true time, and to the other side at each SIGUSR2.
+ */
 
 const RealDate = Date
 const size = Number(process.env.CLOCK_SHIFT_MS)

@@ -1,10 +1,10 @@
-/** Waits, with a timeout, until other processes have brought about a condition. */
+/** Polls, with a timeout, for conditions that other processes bring about. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export { sleep }
 
-/** Polls until the value is as wanted; throws after `timeoutMs` with the last value. */
+/** Polls until `wanted` accepts the value; after `timeoutMs`, throws with the last value. */
 export async function eventually<Value>(
   look: () => Promise<Value> | Value,
   wanted: (value: Value) => boolean,

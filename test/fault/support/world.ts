@@ -1,4 +1,4 @@
-/** The world of a fault test: a Postgres of its own, gateway processes, the provider behind them, customers. */
+/** The world of a fault test: a private Postgres, gateway processes, the provider behind them, and customers. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -19,13 +19,13 @@ export interface WorldOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly settings?: Readonly<Record<string, string>>
   readonly oracle?: Partial<OracleOptions>
-  /** Gateways reach Postgres through a relay. */
+  /** Whether gateways connect to Postgres through a relay. */
   readonly relayed?: boolean
   readonly seed?: number
   readonly clientTimeoutMs?: number
-  /** Data folder of Postgres; created if not given. */
+  /** Data folder of Postgres; by default, a new one. */
   readonly clusterFolder?: string
-  /** Entry point of the gateways, in a copy of the project. */
+  /** Entry point of the gateways in a copy of the project. */
   readonly main?: string
 }
 
@@ -40,9 +40,9 @@ export interface World {
   readonly gateways: readonly GatewayProcess[]
   /** Adds a gateway on the same database, without starting it. */
   add(name: string, environment?: Readonly<Record<string, string>>): Promise<GatewayProcess>
-  /** Must never be seen outside of gateway, provider and client. */
+  /** Part of every prompt, which must never be seen outside of gateway, provider and client. */
   readonly secret: string
-  /** Files that contain the secret or another text. */
+  /** Finds files that contain this text, such as the secret. */
   filesWith(text: string): string[]
   close(): Promise<void>
 }
@@ -101,7 +101,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       await oracle.close()
       await sql.end({ timeout: 1 })
       await relay?.close()
-      // Leave the folder behind for inspection after a failure.
+      // After a failure, the folder can be kept for inspection.
       if (process.env.KEEP === 'yes') {
         cluster.kill(true)
         process.stderr.write(`kept: ${folder}\n`)
@@ -123,13 +123,13 @@ function filesWith(text: string, folders: readonly string[]): string[] {
     const found = execFileSync('grep', ['-rlaF', '--', text, ...new Set(folders)], { encoding: 'utf8' })
     return found.split('\n').filter(Boolean)
   } catch (error) {
-    // grep's status 1: no matches.
+    // grep exits with 1 if nothing matches.
     if ((error as { status?: number }).status === 1) return []
     throw error
   }
 }
 
-/** Waits until all spools are empty and no hold is left. */
+/** Waits until no hold is left, and so nothing in the spools either. */
 export async function settled(world: Pick<World, 'sql'>, timeoutMs = 60_000): Promise<void> {
   const look = async () => (await world.sql.unsafe('select count(*)::integer as n from hold'))[0]?.n as number
   await eventually(look, holds => holds === 0, { timeoutMs })
