@@ -90,7 +90,7 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
   let failures = 0
   const batcher = createBatcher<Question>({ concurrency, batchMax, queueOf: () => next++, run })
 
-  let lastFault: unknown = 'Postgres did not answer in time'
+  let lastFault: unknown = 'Postgres did not respond in time'
 
   async function run(taken: Question[]): Promise<Again<Question>> {
     const batch = taken.filter(question => !question.expired)

@@ -122,7 +122,7 @@ function findProblem(query: ModelListQuery): string | null {
   if (query.limit !== undefined && !(/^[0-9]{1,4}$/.test(query.limit) && inLimits(Number(query.limit)))) {
     return `limit: must be a whole number from 1 to ${LIMIT_MAX}`
   }
-  if (query.after_id !== undefined && query.before_id !== undefined) return 'after_id, before_id: send one of the two'
+  if (query.after_id !== undefined && query.before_id !== undefined) return 'after_id, before_id: send only one of them'
   return null
 }
 

@@ -79,12 +79,12 @@ export const API_ROUTES: readonly ApiRoute[] = [
   MODEL_ROUTE,
   KEY_ROUTE,
   { method: 'GET', path: '/', authentication: 'none', purpose: 'What this service is' },
-  { method: 'GET', path: '/healthz', authentication: 'none', purpose: 'Whether the process answers' },
+  { method: 'GET', path: '/healthz', authentication: 'none', purpose: 'Whether the process is responding' },
   {
     method: 'GET',
     path: '/readyz',
     authentication: 'none',
-    purpose: 'Whether calls are taken: the database answers and the process is not draining',
+    purpose: 'Whether calls are accepted: the database is responding and the process is not draining',
   },
 ]
 
@@ -109,13 +109,13 @@ const COMPACT = `${RESPONSES.path}/compact`
 /** The error for an unknown path. `publicUrl` has no trailing slash. */
 export function notFound(method: string, path: string, publicUrl: string): GatewayError {
   if (path === COMPACT) {
-    const message = `There is no ${method} ${path}: responses are not compacted here. Let the client do it: coding agents do, once their configuration gives the provider a name of its own.`
+    const message = `There is no ${method} ${path}: this service does not compact responses. Let the client do it: coding agents do if their configuration gives this provider a separate name.`
     return new GatewayError('route_not_found', { message })
   }
   const id = STORED_RESPONSE.exec(path)?.[1]
   if (id === undefined)
     return new GatewayError('route_not_found', { message: notFoundMessage(method, path, publicUrl) })
-  const message = `There is no response ${id}: this service stores none. What POST ${RESPONSES.path} answers is all there is; send the whole conversation with each request.`
+  const message = `There is no response ${id}: this service stores none. Use the reply to POST ${RESPONSES.path}, and send the whole conversation with each request.`
   return new GatewayError('response_not_found', { message })
 }
 
@@ -127,13 +127,13 @@ function notFoundMessage(method: string, path: string, publicUrl: string): strin
   const known = TAILS.find(tail => path.endsWith(tail) || path.includes(`${tail}/`))
   if (known === undefined) return `There is no ${method} ${path}. The endpoints are listed at ${publicUrl}/.`
   if (path.startsWith(`/v1${known}/`)) {
-    return `There is no ${method} ${path}; of these paths only ${publicUrl}/v1${known} is served.`
+    return `There is no ${method} ${path}; only ${publicUrl}/v1${known} itself is served, and no path below it.`
   }
   return `There is no ${method} ${path}; the endpoint is ${publicUrl}/v1${known}. ${baseAdvice(known, publicUrl)}`
 }
 
 function baseAdvice(known: string, publicUrl: string): string {
-  const advice = 'Check the base address of the client:'
+  const advice = 'Check the base URL in your client:'
   const messages = `Messages-style SDKs usually want ${publicUrl} (some want ${publicUrl}/v1)`
   const chat = `Chat-completions-style SDKs usually want ${publicUrl}/v1`
   if (known === '/models') return `${advice} ${messages}; ${chat}.`

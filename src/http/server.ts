@@ -134,7 +134,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       request.state ??= newState(request, services.nowMs())
       // Fastify runs no hook for a malformed path.
       nameRequest(request, reply)
-      const message = 'The path is not valid: a percent sign in it does not begin an escape.'
+      const message = 'The path is not valid: it contains a percent sign that does not begin an escape.'
       sendError(request, reply, new GatewayError('invalid_request', { message }))
     },
     forceCloseConnections: 'idle',

@@ -98,14 +98,14 @@ export class Extending {
 
   #recover(batch: Extension[], error: unknown): Again<Extension> {
     if (classifyFault(error) === 'bug') {
-      const message = 'Postgres refused to extend holds'
+      const message = 'Postgres rejected a request to extend holds'
       this.#options.report({ level: 'error', code: 'background_failed', message, cause: error })
       for (const extension of batch) extension.reject(new GatewayError('internal', { cause: error }))
       return NOTHING_AGAIN
     }
     this.#failures++
     if (this.#failures === 1) {
-      const message = 'Postgres does not answer; running streams wait to extend their holds'
+      const message = 'Postgres is not responding; running streams are waiting to extend their holds'
       this.#options.report({ level: 'warn', code: 'database_unavailable', message, cause: error })
     }
     return { items: batch, pauseMs: backoffMs(this.#failures, 250) }

@@ -112,7 +112,7 @@ async function lockSpool(options: LedgerOptions, folder: string, limits: LedgerL
     await sleep(SPOOL_LOCK_POLL_MS)
   }
   throw new Error(
-    `A gateway named ${options.instanceName} already runs on ${options.spoolDir}: give each process its own name or DATA_DIR.`,
+    `A gateway named ${options.instanceName} is already running on ${options.spoolDir}: give each process its own name or DATA_DIR.`,
   )
 }
 
@@ -274,7 +274,7 @@ async function heartbeat(parts: Parts): Promise<void> {
     answer = await beat(pools.life, self())
   }
   if (answer !== null && answer.databaseId !== parts.databaseId) {
-    throw new Error('DATABASE_URL now leads to another database; restart the gateway')
+    throw new Error('DATABASE_URL now points to a different database; restart the gateway')
   }
   if (answer === null) return
   if (answer.history !== parts.history) {

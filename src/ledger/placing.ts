@@ -92,7 +92,7 @@ export class Placing {
   /** Hashes of keys that had their own limit when last seen. A wrong guess only costs a second statement. */
   readonly #limited = new Set<string>()
   #failures = 0
-  #lastFault: unknown = 'Postgres did not answer in time'
+  #lastFault: unknown = 'Postgres did not respond in time'
   readonly #faultOf = (): unknown => this.#lastFault
 
   constructor(options: PlacingOptions) {
@@ -134,7 +134,7 @@ export class Placing {
       const results = await placeHolds(this.#options.pool, rows, this.#options.instanceId(), { withinLimits })
       this.#options.metrics.holdBatches.answered(batch.length, startedMs)
       if (this.#failures > 0) {
-        this.#options.report({ level: 'info', code: 'database_back', message: 'Postgres answers again' })
+        this.#options.report({ level: 'info', code: 'database_back', message: 'Postgres is responding again' })
       }
       this.#failures = 0
       const again: Placement[] = []
@@ -169,7 +169,7 @@ export class Placing {
       this.#options.report({
         level: 'error',
         code: 'background_failed',
-        message: 'Postgres refused a hold',
+        message: 'Postgres rejected a hold',
         cause: error,
       })
       for (const placement of batch) placement.reject(new GatewayError('internal', { cause: error }))
@@ -180,7 +180,7 @@ export class Placing {
       this.#options.report({
         level: 'warn',
         code: 'database_unavailable',
-        message: 'Postgres does not answer; holds are waiting',
+        message: 'Postgres is not responding; holds are waiting',
         cause: error,
       })
     }

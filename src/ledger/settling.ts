@@ -201,7 +201,7 @@ export class Settling {
       this.#options.report({
         level: 'warn',
         code: 'database_unavailable',
-        message: 'Postgres does not answer; settlements are waiting',
+        message: 'Postgres is not responding; settlements are waiting',
         cause,
       })
     }
@@ -244,7 +244,7 @@ export class Settling {
     this.#pending.delete(callId)
     this.#options.onSettled(callId)
     if (call === null) {
-      const message = `Postgres refused settlement ${callId} of account ${accountId}; it stays in the spool`
+      const message = `Postgres rejected settlement ${callId} of account ${accountId}; it stays in the spool`
       this.#options.report({ level: 'error', code: 'settlement_refused', message, cause })
       pending.resolve(SPOOLED)
       return

@@ -105,7 +105,7 @@ export class Attempt implements Place {
   }
 
   /**
-   * Called when the attempt's connection has ended. A stream that breaks off counts as a failure too, unless the client left or
+   * Called when the attempt's connection has ended. A stream that ends early counts as a failure too, unless the client left or
    * stopped reading.
    */
   closed = (fault: UpstreamFault | null): void => {

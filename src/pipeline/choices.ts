@@ -21,8 +21,8 @@ export function readChoices({ n }: JsonObject, entry: ModelEntry): number {
   if (most > 1) throw invalid(`at most ${most} choices can be requested in one call with this model`)
   throw invalid(
     entry.price.per === 'request'
-      ? `${entry.id} is priced per call and gives one choice; leave n out, or call it once for each choice`
-      : 'this model gives one choice per call; leave n out, or call it once for each choice',
+      ? `${entry.id} is priced per call and returns one choice; leave n out, or call it once for each choice`
+      : 'this model returns one choice per call; leave n out, or call it once for each choice',
   )
 }
 

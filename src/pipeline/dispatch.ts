@@ -247,7 +247,7 @@ function worse(known: GatewayError | null, error: GatewayError): GatewayError {
 function loudness(error: GatewayError): { level: 'warn' | 'error'; message: string } {
   return error.code === 'upstream_misconfigured'
     ? { level: 'error', message: 'upstream rejected our credential, model or path; operator action required' }
-    : { level: 'warn', message: 'upstream failed; trying another one if there is any' }
+    : { level: 'warn', message: 'upstream failed; trying the next one, if any' }
 }
 
 function shortageError(places: Places, targets: readonly UpstreamTarget[]): GatewayError {
@@ -260,7 +260,7 @@ function shortageError(places: Places, targets: readonly UpstreamTarget[]): Gate
     const retryAfterSeconds = Math.min(OUT_RETRY_SECONDS_MAX, Math.max(1, Math.ceil(outMs / 1000)))
     return new GatewayError('upstream_overloaded', {
       retryAfterSeconds,
-      cause: 'an operator has taken its upstreams out of service',
+      cause: 'an operator has taken the upstreams out of service',
     })
   }
   if (full) {
@@ -268,6 +268,6 @@ function shortageError(places: Places, targets: readonly UpstreamTarget[]): Gate
     return new GatewayError('upstream_overloaded', { retryAfterSeconds: 1, cause })
   }
   const names = targets.map(target => target.via).join(', ')
-  const cause = reachable ? `nothing left to try at ${names}` : `no credentials for the upstream ${names}`
+  const cause = reachable ? `no credential left to try (${names})` : `no credentials for the upstream ${names}`
   return new GatewayError('upstream_misconfigured', { cause })
 }

@@ -64,7 +64,7 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
       options.signal.removeEventListener('abort', leave)
       act()
     }
-    const leave = (): void => settle(() => reject(new UpstreamFault('aborted', 'the client went away')))
+    const leave = (): void => settle(() => reject(new UpstreamFault('aborted', 'the client disconnected')))
     /** Judges the stream by its first event. Comments do not count. */
     const look = (events: readonly SseEvent[]): void => {
       const event = events.find(candidate => candidate.hasData)

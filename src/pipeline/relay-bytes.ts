@@ -15,7 +15,7 @@ export interface ByteRelay {
   readonly settle: (end: StreamEnd) => Promise<unknown>
 }
 
-/** Resolves when the reply has been sent or the client has left. Rejects with GatewayError if the upstream's reply breaks off. */
+/** Resolves when the reply has been sent or the client has left. Rejects with GatewayError if the upstream's reply ends early. */
 export function relayBytes(relay: ByteRelay): Promise<StreamEnd> {
   const { upstream, client, headers, bytesMax, settle } = relay
   return new Promise((resolve, reject) => {
@@ -30,7 +30,7 @@ export function relayBytes(relay: ByteRelay): Promise<StreamEnd> {
       close()
       upstream.abort()
       if (isUnread(cause)) return void dropReader(relay).then(() => resolve('abandoned'), reject)
-      reject(new GatewayError('upstream_failed', { message: "The model's reply broke off.", cause }))
+      reject(new GatewayError('upstream_failed', { message: "The model's reply ended early.", cause }))
     }
     const abandon = () => {
       if (ended) return

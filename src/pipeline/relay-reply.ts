@@ -12,7 +12,7 @@ import type { PreparedCall, ReadReply } from './prepared-call.ts'
 
 /**
  * Resolves with the reply for the client. `onRead` gets the bytes of a good reply. Throws GatewayError `upstream_…` if the reply
- * breaks off, is not valid, or reports an error under status 200.
+ * ends early, is not valid, or reports an error under status 200.
  */
 export async function readWholeReply(
   reply: UpstreamReply,

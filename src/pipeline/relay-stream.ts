@@ -33,7 +33,7 @@ export interface StreamRelay {
 export type StreamEnd = 'complete' | 'abandoned' | 'unsent' | 'spent'
 
 /**
- * Resolves when the reply has been sent or the client has left. Rejects with GatewayError if the upstream's stream breaks off;
+ * Resolves when the reply has been sent or the client has left. Rejects with GatewayError if the upstream's stream ends early;
  * nothing has been settled in that case, and no error sent. If the wallet runs empty, rejects after settling.
  */
 export function relayStream(relay: StreamRelay): Promise<StreamEnd> {
@@ -239,7 +239,7 @@ class RelayRun {
     }
     this.#reject(
       error instanceof UpstreamFault
-        ? new GatewayError('upstream_failed', { message: "The model's reply broke off.", cause: error })
+        ? new GatewayError('upstream_failed', { message: "The model's reply ended early.", cause: error })
         : withoutSecrets(unreadable(error), this.#relay.upstream.secrets),
     )
   }

@@ -13,7 +13,7 @@ import { UpstreamReply } from '../upstream/reply.ts'
 const NO_SOURCE = { pause: () => {}, resume: () => {}, abort: () => {} }
 
 /**
- * Returns the reply itself if it is not JSON. Throws GatewayError `upstream_failed` if the JSON breaks off or is not an object.
+ * Returns the reply itself if it is not JSON. Throws GatewayError `upstream_failed` if the JSON ends early or is not an object.
  */
 export async function asStream(reply: UpstreamReply, target: UpstreamTarget, bytesMax: number): Promise<UpstreamReply> {
   if (!reply.header('content-type').includes('application/json')) return reply

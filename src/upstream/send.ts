@@ -185,5 +185,5 @@ class Parts implements IterableIterator<Buffer> {
 }
 
 function goneAway(): UpstreamFault {
-  return new UpstreamFault('aborted', 'the client went away')
+  return new UpstreamFault('aborted', 'the client disconnected')
 }

@@ -118,7 +118,7 @@ test.each<[ModelListQuery, string]>([
   [{ capability: '' }, 'capability: must be one of reasoning, vision, tools, streaming'],
   [{ limit: '0' }, 'limit: must be a whole number from 1 to 1000'],
   [{ after_id: 'nobody' }, 'after_id: must be the id of a listed model'],
-  [{ after_id: 'gpt-5.2', before_id: 'gpt-5.2' }, 'after_id, before_id: send one of the two'],
+  [{ after_id: 'gpt-5.2', before_id: 'gpt-5.2' }, 'after_id, before_id: send only one of them'],
 ])('the query %j is refused: %s', (query, problem) => {
   expect(models.list(query)).toEqual({ problem })
 })

@@ -78,7 +78,7 @@ test('the reference has every sentence of the API description in Vietnamese too,
     const { properties = {} } = request === null ? {} : (SCHEMAS[request] as { properties: Record<string, Schema> })
     return [summary, description, ...Object.values(properties).map(field => String(field.description))]
   })
-  const answers = ['The answer. It is charged.', 'The answer. It is free.']
+  const answers = ['The reply, which is charged.', 'The reply, which is free.']
   expect(Object.keys(REFERENCE_IN_VIETNAMESE).sort()).toEqual([...new Set([...shown, ...answers])].sort())
 })
 

@@ -70,12 +70,12 @@ async function refusal(response: Response) {
 }
 
 const REFUSED: readonly [name: string, model: string, n: unknown, message: RegExp][] = [
-  ['two choices for a price per call', 'req/gpt-5.5', 2, /^n: req\/gpt-5\.5 is priced per call and gives one choice/],
+  ['two choices for a price per call', 'req/gpt-5.5', 2, /^n: req\/gpt-5\.5 is priced per call and returns one choice/],
   ['128 choices for a price per call', 'req/gpt-5.5', 128, /^n: req\/gpt-5\.5 is priced per call/],
   ['more than the provider gives', 'gpt-5.5', 129, /^n: at most 128 choices/],
-  ['two where the provider gives one', 'deepseek-v4-flash', 2, /^n: this model gives one choice per call/],
+  ['two where the provider gives one', 'deepseek-v4-flash', 2, /^n: this model returns one choice per call/],
   ['more than any provider gives', 'grok-4.3', 2_000_000_000, /^n: at most 1024 choices/],
-  ['two of a converted call', 'claude-opus-5', 2, /^n: this model gives one choice per call/],
+  ['two of a converted call', 'claude-opus-5', 2, /^n: this model returns one choice per call/],
   ['none', 'gpt-5.5', 0, /^n: Input should be a whole number/],
   ['a negative number', 'gpt-5.5', -1, /^n: Input should be a whole number/],
   ['a fraction', 'gpt-5.5', 1.5, /^n: Input should be a whole number/],

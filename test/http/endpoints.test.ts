@@ -81,7 +81,7 @@ test('a path below an endpoint is referred to the endpoint', async () => {
     error: {
       type: 'not_found_error',
       message:
-        'There is no GET /v1/chat/completions/chatcmpl-1; of these paths only http://gateway.test/v1/chat/completions is served.',
+        'There is no GET /v1/chat/completions/chatcmpl-1; only http://gateway.test/v1/chat/completions itself is served, and no path below it.',
     },
   })
 })

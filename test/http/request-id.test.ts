@@ -52,7 +52,7 @@ test("the client's id is on the reply, in each log line of the call and on the u
   expect(idsOf(response)).toEqual(['build-17/step:4', 'build-17/step:4'])
   await running.gateway.readiness.idle()
   expect(lines.map(line => [line.msg, line.requestId])).toEqual([
-    ['upstream failed; trying another one if there is any', 'build-17/step:4'],
+    ['upstream failed; trying the next one, if any', 'build-17/step:4'],
     ['call', 'build-17/step:4'],
   ])
   expect(provider.requests.slice(-2).map(({ headers }) => headers['x-request-id'])).toEqual([

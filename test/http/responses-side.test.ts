@@ -99,7 +99,7 @@ test.each([
       type: 'not_found_error',
       code: 'response_not_found',
       message:
-        'There is no response resp_1: this service stores none. What POST /v1/responses answers is all there is; send the whole conversation with each request.',
+        'There is no response resp_1: this service stores none. Use the reply to POST /v1/responses, and send the whole conversation with each request.',
     },
   })
 })
@@ -115,7 +115,9 @@ test('compaction is not supported, and the client is told what to do instead', a
   expect(response.status).toBe(404)
   const { error } = (await response.json()) as { error: { code: string; message: string } }
   expect(error.code).toBe('route_not_found')
-  expect(error.message).toMatch(/^There is no POST \/v1\/responses\/compact: responses are not compacted here\. /)
+  expect(error.message).toMatch(
+    /^There is no POST \/v1\/responses\/compact: this service does not compact responses\. /,
+  )
 })
 
 test.each<[string, Answer, number, string, string]>([

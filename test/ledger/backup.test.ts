@@ -149,12 +149,12 @@ test.each([
 })
 
 test('a backup is only restored into an empty database without a running gateway', async () => {
-  await expect(readBackup(source.sql, path)).rejects.toThrow(/runs on this database|is not empty/)
+  await expect(readBackup(source.sql, path)).rejects.toThrow(/is running on this database|is not empty/)
   const target = await createTestDatabase()
   try {
     const running = openDatabase({ url: target.url, name: 'gateway', connectionsMax: 1 })
     await running`select 1`
-    await expect(readBackup(target.sql, path)).rejects.toThrow('A gateway runs on this database')
+    await expect(readBackup(target.sql, path)).rejects.toThrow('A gateway is running on this database')
     await running.end()
     await createCustomer(target.sql, 0n)
     await expect(readBackup(target.sql, path)).rejects.toThrow('is not empty (table account)')

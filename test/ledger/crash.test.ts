@@ -255,7 +255,7 @@ test('two processes of one name on one spool cannot run together', async () => {
   const spoolDir = newFolder()
   const first = await startLedger(database.url, { name: 'twin', spoolDir })
   await expect(startLedger(database.url, { name: 'twin', spoolDir })).rejects.toThrow(
-    'A gateway named twin already runs',
+    'A gateway named twin is already running',
   )
   await first.close()
   await (await startLedger(database.url, { name: 'twin', spoolDir })).close()

@@ -75,7 +75,7 @@ const CHAT_REFUSALS: [string, object, string, Facts?][] = [
   ['audio', ask([{ type: 'input_audio', input_audio: {} }]), 'messages[0].content[0]: this model does not accept audio; send text, images or files'],
   ['earlier audio', { messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', audio: { id: 'a' } }] }, 'messages[1].audio: earlier audio cannot be used with this model; send its transcript'],
   ['requested audio', { ...hi, modalities: ['text', 'audio'] }, 'modalities: this model only replies in text'],
-  ['several choices', { ...hi, n: 2 }, 'n: this model gives one choice per call; send n: 1 or leave it out'],
+  ['several choices', { ...hi, n: 2 }, 'n: this model returns one choice per call; send n: 1 or leave it out'],
   ['web search', { ...hi, web_search_options: {} }, 'web_search_options: web search is not available with this model on this endpoint'],
   ['a file by id', ask([{ type: 'file', file: { file_id: 'f' } }]), 'messages[0].content[0].file: file ids belong to one provider and cannot be used here; send the content as file_data'],
   ['a file of another type', ask([{ type: 'file', file: { file_data: 'data:application/zip;base64,AA==' } }]), 'messages[0].content[0].file.file_data: files of type "application/zip" are not supported; send a PDF, text or an image'],

@@ -35,14 +35,14 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'The conversation, oldest turn first.': 'Cuộc trò chuyện, lượt cũ nhất trước.',
   'Instructions that come before the conversation.': 'Chỉ dẫn đứng trước cuộc trò chuyện.',
   'Instructions that come before the input.': 'Chỉ dẫn đứng trước phần đầu vào.',
-  '`true` answers with server-sent events. Recommended for long answers.':
+  '`true`: reply with server-sent events. Recommended for long replies.':
     '`true`: trả lời dần bằng server-sent events. Nên dùng cho câu trả lời dài.',
   '`include_usage` adds token counts to a stream.': '`include_usage` thêm số token vào luồng.',
   'Tools that the model may call.': 'Các công cụ mà mô hình được gọi.',
   'Whether the model must call a tool.': 'Có bắt buộc gọi công cụ hay không.',
   'How much the model may think first.': 'Được suy luận bao nhiêu trước khi trả lời.',
-  'Texts that end the answer.': 'Các chuỗi làm kết thúc câu trả lời.',
-  'JSON or a JSON Schema for the answer.': 'JSON hoặc JSON Schema cho câu trả lời.',
+  'Texts that end the reply.': 'Các chuỗi làm kết thúc câu trả lời.',
+  'Asks for a reply in JSON, or by a JSON Schema.': 'JSON hoặc JSON Schema cho câu trả lời.',
   'Text, or a list of items.': 'Văn bản, hoặc danh sách các mục.',
   'Id of an image model.': 'Mã của một mô hình tạo ảnh.',
   'What to draw.': 'Nội dung cần vẽ.',
@@ -58,8 +58,8 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'Such as `mp3` or `wav`.': 'Ví dụ `mp3` hoặc `wav`.',
   'From 0.25 to 4.': 'Từ 0.25 đến 4.',
   'As in the Messages format.': 'Như trong định dạng Messages.',
-  'The answer. It is charged.': 'Câu trả lời. Có tính tiền.',
-  'The answer. It is free.': 'Câu trả lời. Miễn phí.',
+  'The reply, which is charged.': 'Câu trả lời. Có tính tiền.',
+  'The reply, which is free.': 'Câu trả lời. Miễn phí.',
 }
 
 /** What an error status means; the page prefixes the error types. */

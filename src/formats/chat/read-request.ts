@@ -44,7 +44,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
 /** Refuses fields that no other format supports. */
 function refuseUnsupported(body: JsonObject): void {
   const count = numberOrNull(body.n)
-  if (count !== null && count !== 1) refuse('n', 'this model gives one choice per call; send n: 1 or leave it out')
+  if (count !== null && count !== 1) refuse('n', 'this model returns one choice per call; send n: 1 or leave it out')
   const modalities = Array.isArray(body.modalities) ? body.modalities : []
   if (modalities.some(modality => modality !== 'text') || (body.audio !== null && body.audio !== undefined)) {
     refuse('modalities', 'this model only replies in text')

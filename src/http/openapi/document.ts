@@ -32,7 +32,7 @@ export interface OpenApi {
 const ERROR_MEANINGS: readonly (readonly [status: number, meaning: string])[] = [
   [400, 'The request is not valid; the message says what to correct.'],
   [401, 'The API key is missing, wrong, revoked, paused or expired.'],
-  [402, 'The balance or the limit of the key is used up; top up or raise the limit, the key stays the same.'],
+  [402, 'The balance, or the limit of the key, is used up. Top up or raise the limit; the key stays the same.'],
   [403, 'This API key may not call this model.'],
   [404, 'There is no such model or path.'],
   [413, 'The request is too large.'],
@@ -139,30 +139,29 @@ function tagParameter(service: string) {
     in: 'header',
     required: false,
     schema: { type: 'string', pattern: TAG.source },
-    description:
-      'A label of your own, kept with the call; the usage page and its export can be filtered and added up by it.',
+    description: 'Your own label for the call. The usage page and its export can be filtered and summed by it.',
   }
 }
 
 function billingHeaders(service: string) {
   const header = (description: string) => ({ description, schema: { type: 'string' } })
   return {
-    [`x-${service}-model`]: header('The entry that answered.'),
+    [`x-${service}-model`]: header('The entry that served the call.'),
     [`x-${service}-input-tokens`]: header('Billed input tokens; not on streams.'),
     [`x-${service}-output-tokens`]: header('Billed output tokens; not on streams.'),
     [`x-${service}-output-tokens-max`]: header(
       'Output cap that the balance allowed, if lower than the requested one; not on streams.',
     ),
     [`x-${service}-left-out`]: header(
-      'Fields and tools of the request that cost extra and did not reach the model, comma-separated; absent: none.',
+      'Fields and tools of the request that cost extra and were not sent to the model, comma-separated; absent if there are none.',
     ),
     [`x-${service}-cost-vnd`]: header('Cost of the call in VND, exact; not on streams.'),
     [`x-${service}-balance-vnd`]: header(
       'Balance after the call in VND, exact; not on streams and speech, nor while billing lags behind.',
     ),
     deprecation: header('When the entry was deprecated, as `@` and seconds since 1970 (RFC 9745).'),
-    sunset: header('When the entry retires and its successor answers instead, as an HTTP date (RFC 8594).'),
-    [`x-${service}-model-successor`]: header('The entry that takes over.'),
+    sunset: header('When the entry retires and its successor takes its place, as an HTTP date (RFC 8594).'),
+    [`x-${service}-model-successor`]: header('The entry that will replace this one.'),
   }
 }
 
@@ -183,7 +182,7 @@ function answersOf({ billed }: Operation): readonly (readonly [string, string])[
       return [String(status), `${types.map(type => `\`${type}\``).join(', ')}. ${meaning}`] as const
     },
   )
-  return [['200', billed ? 'The answer. It is charged.' : 'The answer. It is free.'], ...errors]
+  return [['200', billed ? 'The reply, which is charged.' : 'The reply, which is free.'], ...errors]
 }
 
 function fieldsOf({ request }: Operation): DescribedOperation['fields'] {

@@ -38,7 +38,7 @@ const AMOUNT_OR_NULL: Schema = { type: ['number', 'null'], minimum: 0 }
 const OPEN: Schema = { type: 'object', additionalProperties: true }
 const LIST: Schema = { type: 'array', items: OPEN }
 const MODEL = field(TEXT, 'An id of the price list or one of its aliases, in any case; `vendor/id` is the same model.')
-const STREAM = field(FLAG, '`true` answers with server-sent events. Recommended for long answers.')
+const STREAM = field(FLAG, '`true`: reply with server-sent events. Recommended for long replies.')
 
 const TURNS: Schema = {
   type: 'array',
@@ -58,13 +58,13 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     tools: field(LIST, 'Tools that the model may call.'),
     tool_choice: field(OPEN, 'Whether the model must call a tool.'),
     thinking: field(OPEN, 'How much the model may think first.'),
-    stop_sequences: field({ type: 'array', items: TEXT }, 'Texts that end the answer.'),
+    stop_sequences: field({ type: 'array', items: TEXT }, 'Texts that end the reply.'),
   }),
   MessagesReply: object({
     'id*': field(TEXT, 'Id of this reply.'),
     'type*': field({ const: 'message' }, 'Always `message`.'),
     'role*': field({ const: 'assistant' }, 'Always `assistant`.'),
-    'model*': field(TEXT, 'The entry that answered.'),
+    'model*': field(TEXT, 'The entry that served the call.'),
     'content*': field(LIST, 'Text, thinking and tool calls.'),
     'stop_reason*': field({ type: ['string', 'null'] }, 'Why the reply ended: `end_turn`, `max_tokens`, `tool_use`, …'),
     'usage*': field(
@@ -81,13 +81,13 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     tools: field(LIST, 'Tools that the model may call.'),
     tool_choice: field({ type: ['string', 'object'] }, 'Whether the model must call a tool.'),
     reasoning_effort: field(TEXT, 'How much the model may think first.'),
-    response_format: field(OPEN, 'JSON or a JSON Schema for the answer.'),
+    response_format: field(OPEN, 'Asks for a reply in JSON, or by a JSON Schema.'),
   }),
   ChatReply: object({
     'id*': field(TEXT, 'Id of this reply.'),
     'object*': field({ const: 'chat.completion' }, 'Always `chat.completion`.'),
-    'model*': field(TEXT, 'The entry that answered.'),
-    'choices*': field(LIST, 'The answers, each with `message` and `finish_reason`.'),
+    'model*': field(TEXT, 'The entry that served the call.'),
+    'choices*': field(LIST, 'The choices, each with `message` and `finish_reason`.'),
     usage: field(OPEN, 'Token counts.'),
   }),
   ResponsesRequest: object({
@@ -149,16 +149,16 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     'input_tokens*': field(WHOLE, 'An estimate.'),
   }),
   Model: object({
-    'id*': field(TEXT, 'The id that requests name.'),
+    'id*': field(TEXT, 'The id to send as `model`.'),
     'display_name*': field(TEXT, 'For people.'),
-    'context_length*': field({ type: ['integer', 'null'] }, 'Most tokens that a conversation may have.'),
+    'context_length*': field({ type: ['integer', 'null'] }, 'Maximum number of tokens in a conversation.'),
     'max_tokens*': field({ type: ['integer', 'null'] }, 'Maximum number of output tokens of a call.'),
     'channel*': field({ enum: ['standard', 'aws'] }, 'Where the model runs.'),
     'endpoints*': field({ type: 'array', items: TEXT }, 'The endpoints where it can be called.'),
     'price*': field(
       object({
         'currency*': field({ const: 'VND' }, 'Vietnamese dong.'),
-        'unit*': field({ enum: ['1M_tokens', 'request', 'image'] }, 'What the amount buys.'),
+        'unit*': field({ enum: ['1M_tokens', 'request', 'image'] }, 'What the amount pays for.'),
         'amount*': field(TEXT, 'Whole dong, as text.'),
       }),
       'What it costs.',
@@ -166,7 +166,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   }),
   ModelList: object({
     'object*': field({ const: 'list' }, 'Always `list`.'),
-    'data*': field({ type: 'array', items: { $ref: '#/components/schemas/Model' } }, 'In order of their ids.'),
+    'data*': field({ type: 'array', items: { $ref: '#/components/schemas/Model' } }, 'Sorted by id.'),
     'has_more*': field(FLAG, 'Whether there is a next page.'),
   }),
   Key: object({

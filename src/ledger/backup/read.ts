@@ -66,7 +66,7 @@ async function refuseUse(sql: TransactionSql): Promise<void> {
   const tables = await readTables(sql)
   await sql.unsafe(`lock table ${tables.map(({ table }) => `"${table}"`).join(', ')} in access exclusive mode`)
   if ((await sql.unsafe(RUNNING))[0]?.count > 0)
-    throw new BackupError('A gateway runs on this database; stop it first.')
+    throw new BackupError('A gateway is running on this database; stop it first.')
   // A restored database begins a new history, so gateways send it again the settlements that it lacks.
   await sql.unsafe('delete from database_timeline')
   for (const { table } of tables) {

@@ -29,7 +29,7 @@ export function isDay(text: string): boolean {
 
 /** Throws RangeError, with a message that says what is wrong with the period. */
 export function checkRange({ from, to }: DayRange): void {
-  if (!isDay(from) || !isDay(to)) throw new RangeError('a day is written as 2026-11-21')
+  if (!isDay(from) || !isDay(to)) throw new RangeError('a day must be written like 2026-11-21')
   if (from >= to) throw new RangeError('the first day must come before the last')
   if (addDays(from, DAYS_MAX) < to) throw new RangeError(`a report covers at most ${DAYS_MAX} days`)
 }
