@@ -115,7 +115,7 @@ test(`no file has more than ${LINES_MAX} lines, and no file of tests more than $
   expect(long).toEqual([])
 })
 
-test('each folder of the engine opens with a README', () => {
+test('each folder of the engine has a README', () => {
   const folders = [...new Set(sources.map(dirname))].filter(folder => roomOf(`${folder}/`) !== 'generated')
   const readmes = new Set(globSync('src/**/README.md', { cwd: ROOT }))
   expect(folders.filter(folder => !readmes.has(`${folder}/README.md`))).toEqual([])

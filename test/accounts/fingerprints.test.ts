@@ -45,7 +45,7 @@ test('keys that are older than the fingerprints reveal foreign secrets, too', as
   expect(await foreign(setOf(`1:${first}`))).toEqual([])
 })
 
-test('many processes at once agree on the first fingerprint', async () => {
+test('many processes that start at once agree on the first fingerprint', async () => {
   const answers = await Promise.all([first, first, other, other].map(pepper => foreign(setOf(`1:${pepper}`))))
   const refused = answers.filter(answer => answer.length > 0)
   expect(refused).toEqual([['KEY_PEPPERS 1'], ['KEY_PEPPERS 1']])
@@ -58,7 +58,7 @@ test('the fingerprint is not the hash of anything that is stored elsewhere, and 
   for (const { hex } of rows) expect(hex).not.toContain(Buffer.from(first, 'base64').toString('hex'))
 })
 
-test('a start and the command line with foreign secrets are refused and told what to do; trust goes on', async () => {
+test('a gateway and the command line refuse to start with foreign secrets and say what to do; trusted secrets keep working', async () => {
   const environment = (pepper: string) => ({
     DATABASE_URL: database.url,
     KEY_PEPPERS: `1:${pepper}`,

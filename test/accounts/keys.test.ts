@@ -24,7 +24,7 @@ let accounts = 0
 const newAccount = async (): Promise<number> => (await createAccount(sql, `a${++accounts}@example.com`)).accountId
 
 describe('accounts', () => {
-  test('an address has one account, whatever its case', async () => {
+  test('an email address has one account, in whatever case it is written', async () => {
     const { accountId } = await createAccount(sql, ' Ann@Example.com ')
     await expect(createAccount(sql, 'ann@example.COM')).rejects.toThrow('ann@example.COM already has an account')
     const found = { accountId, email: 'Ann@Example.com', balanceMicroVnd: 0n, heldMicroVnd: 0n }
@@ -71,7 +71,7 @@ describe('keys', () => {
     expect(rows[0]?.found).toBe(0)
   })
 
-  test('200 keys made at once leave exactly 10, and a revoked one makes room', async () => {
+  test('of 200 keys created at once exactly 10 exist, and revoking one makes room', async () => {
     const accountId = await newAccount()
     const made = await Promise.allSettled(Array.from({ length: 200 }, () => createKey(sql, secrets, { accountId })))
     const refused = made.filter(result => result.status === 'rejected')

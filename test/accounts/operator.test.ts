@@ -11,7 +11,7 @@ afterAll(() => database.drop())
 describe('searching', () => {
   const found = async (text: string) => (await searchAccounts(sql, { text })).map(account => account.email)
 
-  test('finds by any part of the address in any case, or by number', async () => {
+  test('finds accounts by any part of the email address in any case, or by number', async () => {
     const { accountId } = await createAccount(sql, 'Anna.Nguyen@example.com')
     await createAccount(sql, 'binh@example.com')
     expect(await found('NGUYEN')).toEqual(['Anna.Nguyen@example.com'])
@@ -39,7 +39,7 @@ describe('searching', () => {
     expect(await found(text)).toEqual([])
   })
 
-  test('shows the newest accounts first, and goes on where a page ended', async () => {
+  test('shows the newest accounts first, and continues where a page ended', async () => {
     const all = await searchAccounts(sql, { text: 'example.com' })
     const numbers = all.map(({ accountId }) => accountId)
     expect(numbers).toEqual(numbers.toSorted((one, other) => other - one))

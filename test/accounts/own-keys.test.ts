@@ -44,13 +44,13 @@ describe('making a key', () => {
     expect(await make(await newAccount(given))).toEqual({ outcome })
   })
 
-  test('a topped-up account gets one even when its money is spent', async () => {
+  test('a topped-up account gets one even after its money is spent', async () => {
     const accountId = await newAccount()
     await addMoney(sql, accountId, -50_000_000_000n)
     expect(await make(accountId)).toMatchObject({ outcome: 'created', key: expect.stringMatching(/^sk-test-/) })
   })
 
-  test('40 keys made at once leave 10', async () => {
+  test('of 40 keys created at once 10 exist', async () => {
     const accountId = await newAccount()
     const answers = await Promise.all(Array.from({ length: 40 }, () => make(accountId)))
     expect(answers.filter(answer => answer.outcome === 'created')).toHaveLength(10)
@@ -252,7 +252,7 @@ describe('changing a key', () => {
     await expect(changeKey(sql, { accountId: 1, keyId: 1 }, { ...SETTINGS, ...change })).rejects.toThrow(RangeError)
   })
 
-  test.each([0, -1, 1.5, Number.NaN, 1_000_000_001])('a cap of %s is a programming error', async capVnd => {
+  test.each([0, -1, 1.5, Number.NaN, 1_000_000_001])('a spend limit of %s is a programming error', async capVnd => {
     await expect(setKeyCap(sql, { accountId: 1, keyId: 1, capVnd })).rejects.toThrow(RangeError)
   })
 })

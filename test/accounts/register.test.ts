@@ -10,7 +10,7 @@ const { sql } = database
 const people = testPeople(sql)
 afterAll(() => database.drop())
 
-test('there is no account until the link is opened and the password typed again; then the person is verified and signed in', async () => {
+test('no account exists until the link is opened and the password typed again; then the person is verified and signed in', async () => {
   const email = newAddress()
   expect(await register(people, visitor(), { email: ` ${email} `, password: PASSWORD })).toEqual({
     outcome: 'accepted',
@@ -34,7 +34,7 @@ test('there is no account until the link is opened and the password typed again;
   expect(await readVerification(people, token)).toBeNull()
 })
 
-test('a known address gets the same answer, and a mail that says so in the language of the visitor', async () => {
+test('a known address gets the same answer, and an email in the visitor’s language that says so', async () => {
   const email = newAddress()
   await newcomer(people, email)
   const answer = await register(people, visitor({ language: 'en' }), {
@@ -63,7 +63,7 @@ test('registering somebody else’s address achieves nothing', async () => {
   expect(attempt).toEqual({ outcome: 'refused' })
 })
 
-test('an account that an operator made gets its password through registration, and keeps its number', async () => {
+test('an account that an operator created gets its password through registration, and keeps its number', async () => {
   const email = newAddress()
   const { accountId } = await createAccount(sql, email)
   const opened = await newcomer(people, email.toUpperCase())
@@ -132,7 +132,7 @@ test.each([
   'x:ann@example.com;',
   '(x)ann@example.com',
   'ann\u202e@example.com',
-])('the address %j, which a mail server may read as another one, is refused', async email => {
+])('the address %j, which a mail server may take for another one, is refused', async email => {
   const answer = await register(people, visitor(), { email, password: PASSWORD })
   expect(answer).toEqual({ outcome: 'invalid', email: 'malformed' })
 })
@@ -155,7 +155,7 @@ describe('quotas within an hour', () => {
     { hash: async password => `$fake$${password}`, verify: async () => false },
   )
 
-  test('an address gets no more mails than allowed', async () => {
+  test('an address gets no more emails than allowed', async () => {
     const email = newAddress()
     const answers = []
     for (let turn = 0; turn < 3; turn++) answers.push(await register(few, visitor(), { email, password: PASSWORD }))

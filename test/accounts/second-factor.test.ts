@@ -106,7 +106,7 @@ describe('setting up a second factor', () => {
   })
 })
 
-describe('giving the second factor', () => {
+describe('entering the second factor', () => {
   test('a code works once, even for eight attempts at the same moment, and no code of an earlier step works after it', async () => {
     const person = await enrolled()
     const right = code(person.secret)
@@ -141,7 +141,7 @@ describe('giving the second factor', () => {
     expect(await countRecoveryCodes(sql, person.opened.session.accountId)).toBe(10)
   })
 
-  test('stays fresh for a while, in the session that gave it and in no other', async () => {
+  test('stays fresh for a while, only in the session in which it was entered', async () => {
     const person = await enrolled()
     const { accountId } = person.opened.session
     const other = await openSession(sql, people.limits, { accountId, visitor: visitor() })
@@ -170,7 +170,7 @@ describe('guessing', () => {
     expect(await give({ opened }, right)).toMatchObject({ outcome: 'throttled', retryAfterSeconds: expect.any(Number) })
   })
 
-  test('guesses from elsewhere do not lock out a device that has given the factor before; it has five attempts of its own', async () => {
+  test('guesses from elsewhere do not lock out a device on which the factor was entered before; it has five attempts of its own', async () => {
     const person = await enrolled()
     const known = visitor({ device: person.opened.device })
     expect(await give(person, code(person.secret), known)).toEqual({ outcome: 'confirmed' })
@@ -219,7 +219,7 @@ test('an operator who has lost everything has the factor reset, with a reason, a
   ])
 })
 
-test('a rotation encrypts authenticators with the new key, and says which keys they need', async () => {
+test('a rotation encrypts authenticators with the new key, and reports which keys they need', async () => {
   const person = await enrolled()
   const next = generateSecretSet().replace('1:', '2:')
   const both = parseSecretSet('KEY_ENCRYPTION_KEYS', `${encryption},${next}`)
@@ -244,7 +244,7 @@ test('a rotation encrypts authenticators with the new key, and says which keys t
   expect(await giveSecondFactor(people, after, given)).toEqual({ outcome: 'confirmed' })
 })
 
-test('a role is given, changed and taken once; an operator from before there were roles is an owner', async () => {
+test('a role is granted, changed and revoked once; an operator from before roles existed is an owner', async () => {
   const { session, token } = await newcomer(people)
   const { accountId } = session
   const set = (role: Parameters<typeof setRole>[1]['role']) => setRole(sql, { accountId, role, by: COMMAND_LINE })

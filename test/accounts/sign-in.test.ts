@@ -58,7 +58,7 @@ describe('signing in', () => {
     expect(await signIn(people, visitor(), { email: address, password })).toEqual({ outcome: 'refused' })
   })
 
-  test('a blocked account is told so, but only to who knows its password; it gets no link either', async () => {
+  test('only somebody who knows the password learns that an account is blocked; it gets no link either', async () => {
     const { session } = await newcomer(people)
     const address = session.email
     await blockAccount(sql, { accountId: session.accountId, by: COMMAND_LINE, reason: 'test' })
@@ -87,7 +87,7 @@ describe('throttling', () => {
   /** A visitor with a new address in the same network. */
   const here = () => visitor({ ipAddress: `198.51.100.${hosts++ % 250}` })
 
-  test('after 5 wrong passwords from one network an account has to wait there for a minute, then two; later all is forgotten', async () => {
+  test('after 5 wrong passwords from one network, sign-ins there wait for a minute, then two; later all is forgotten', async () => {
     await clear()
     for (let turn = 0; turn < 5; turn++) expect(await attempt('wrong', here())).toEqual({ outcome: 'refused' })
     const wait = await attempt(PASSWORD, here())
@@ -145,7 +145,7 @@ describe('throttling', () => {
     expect((await attempt(PASSWORD, visitor({ device }))).outcome).toBe('signed_in')
   })
 
-  test('an owner on a new device gets in by mail while strangers guess everywhere and use up every mail', async () => {
+  test('an owner on a new device gets in by email while strangers guess everywhere and use up the emails', async () => {
     await clear()
     const own = await newcomer(people)
     const { email } = own.session
@@ -264,7 +264,7 @@ describe('typing the password again', () => {
 })
 
 describe('a new password', () => {
-  test('set through a mailed link ends every session, signs in, and the owner is told', async () => {
+  test('set through an emailed link ends every session, signs in, and the owner is notified', async () => {
     const before = await newcomer(people)
     const address = before.session.email
     expect(await requestReset(people, visitor({ language: 'en' }), { email: address })).toEqual({ outcome: 'accepted' })
@@ -287,7 +287,7 @@ describe('a new password', () => {
     expect((await signIn(people, visitor(), { email: address, password: 'a new password' })).outcome).toBe('signed_in')
   })
 
-  test('an unknown address gets the same answer and no mail', async () => {
+  test('an unknown address gets the same answer and no email', async () => {
     const count = people.mails.length
     expect(await requestReset(people, visitor(), { email: 'nobody@example.com' })).toEqual({ outcome: 'accepted' })
     expect(await requestReset(people, visitor(), { email: 'no address' })).toEqual({
@@ -329,7 +329,7 @@ describe('a new password', () => {
     })
   })
 
-  test('a mail that cannot be sent is reported, and the change of the password still succeeds', async () => {
+  test('an email that cannot be sent is reported, and the change of the password still succeeds', async () => {
     const { session } = await newcomer(people)
     const broken = { ...people, mailer: { send: () => Promise.reject(new Error('no mail today')), close: () => {} } }
     const done = await changePassword(broken, visitor(), session, { current: PASSWORD, next: 'a new password' })

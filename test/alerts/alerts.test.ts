@@ -131,7 +131,7 @@ test('money that an operator takes back empties a low balance, also of a custome
   expect(await told(customer)).toEqual(['Your SVC balance is used up'])
 })
 
-test('searches at once record a crossing once, and deliverers at once mail it once', async () => {
+test('concurrent searches record a crossed limit once, and concurrent deliverers email it once', async () => {
   const customer = await newCustomer(sql)
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 95_000)
@@ -146,7 +146,7 @@ test('searches at once record a crossing once, and deliverers at once mail it on
   expect(alerts.mailsTo(customer.email)).toHaveLength(1 + more)
 })
 
-test('a key is reported at 80 % and at 100 % of its cap, and anew under another cap', async () => {
+test('a key is reported at 80 % and at 100 % of its spend limit, and again when the limit changes', async () => {
   const customer = await newCustomer(sql)
   await topUp(sql, customer, 9_000_000)
   const { keyId, key } = await createKey(sql, keySecrets, { accountId: customer.accountId, label: 'build' })
@@ -217,7 +217,7 @@ test('a sign-in on a new device is reported, a registration and a known device a
   expect(mail?.text).toContain('Device: Chrome, Windows\n')
 })
 
-test('mails are in the language of the last sign-in, and Vietnamese before', async () => {
+test('emails are in the language of the last sign-in, and in Vietnamese before the first one', async () => {
   const customer = await newCustomer(sql)
   await sql`update account set language = null where account_id = ${customer.accountId}`
   await topUp(sql, customer, 100_000)
@@ -228,7 +228,7 @@ test('mails are in the language of the last sign-in, and Vietnamese before', asy
   expect(await told(customer)).toEqual(['New sign-in to SVC'])
 })
 
-test('people who used a model in the last 30 days are told of its end 30 and 7 days before, and nobody else is', async () => {
+test('people who used a model in the last 30 days are told of its retirement 30 and 7 days before, and nobody else is', async () => {
   const { items } = createCatalogue(TABLES)
   const ending = items.find(({ entry }) => entry.deprecated?.retiresOn)?.entry
   const end = Date.parse(`${ending?.deprecated?.retiresOn}T00:00:00Z`)
@@ -269,7 +269,7 @@ test('the weekly summary goes to those who asked for it, once a week', async () 
   expect(sent[0]?.text).toContain('gpt-5.5: 7 calls, 7.000\u00a0₫')
 })
 
-test('each mail that can be unsubscribed from has the link for that, and the others have none', async () => {
+test('each email that can be unsubscribed from has a link for it, and the others have none', async () => {
   const customer = await newCustomer(sql)
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 100_000)
@@ -299,7 +299,7 @@ test('each mail that can be unsubscribed from has the link for that, and the oth
   expect(await told(customer)).toEqual([])
 })
 
-test('kinds without a switch stay on, and addresses that nobody confirmed get nothing', async () => {
+test('alerts that cannot be turned off are always sent, and unconfirmed addresses get nothing', async () => {
   const stranger = await newCustomer(sql, { isVerified: false })
   await createKey(sql, keySecrets, { accountId: stranger.accountId })
   expect(await told(stranger)).toEqual([])
@@ -315,7 +315,7 @@ test('kinds without a switch stay on, and addresses that nobody confirmed get no
   expect(await sql`select from alert_settings where account_id = 999999`).toHaveLength(0)
 })
 
-test('a mail that the server refuses is retried at growing intervals, and given up in the end', async () => {
+test('an email that the server refuses is retried at growing intervals, and given up in the end', async () => {
   const customer = await newCustomer(sql)
   await createKey(sql, keySecrets, { accountId: customer.accountId })
   await findAlerts(alerts)
@@ -340,7 +340,7 @@ test('a mail that the server refuses is retried at growing intervals, and given 
   expect(alerts.mailsTo(customer.email)).toEqual([])
 })
 
-test('one account gets a limited number of mails a day, and alerts are forgotten with their deliveries', async () => {
+test('one account gets a limited number of emails a day, and alerts are deleted with their deliveries', async () => {
   const few = testAlerts(sql, { limits: { mailsPerDayMax: 3 } })
   const customer = await newCustomer(sql)
   for (let made = 0; made < 5; made++) {
@@ -362,7 +362,7 @@ test('one account gets a limited number of mails a day, and alerts are forgotten
   expect(await count()).toEqual({ alerts: 0, deliveries: 0 })
 })
 
-test('days that have been summed count once for the pace, together with today', async () => {
+test('the pace counts days that have been summed up once, together with today', async () => {
   const [fast, slow] = [await newCustomer(sql), await newCustomer(sql)]
   for (const customer of [fast, slow]) {
     await topUp(sql, customer, 2_000_000)

@@ -117,7 +117,7 @@ test('a delivery verifies with the standard library under the secret that was sh
   expect(row?.ciphertext.toString('utf8')).not.toContain(secret.slice(6))
 })
 
-test('a webhook gets the kinds that it was made for, even if their mails are off, and nothing of other accounts', async () => {
+test('a webhook gets the kinds that it was created for, even if their emails are off, and nothing of other accounts', async () => {
   const [customer, other] = [await newCustomer(sql), await newCustomer(sql)]
   const { webhook } = await newWebhook(customer, '/low', ['balance.low'])
   await newWebhook(other, '/other')
@@ -146,7 +146,7 @@ test('for a day after a rotation both secrets verify, then only the new one', as
   expect(new Webhook(next).verify(later.body, later.headers)).toMatchObject({ type: 'webhook.test', data: {} })
 })
 
-test('failures are retried under the same id, with growing pauses; then the webhook is switched off and its owner told', async () => {
+test('failures are retried under the same id, with growing pauses; then the webhook is disabled and its owner told', async () => {
   const customer = await newCustomer(sql)
   const { webhook } = await newWebhook(customer)
   answer = response => response.writeHead(500).end('no')
@@ -250,7 +250,7 @@ test('a receiver may ask for a longer pause, up to a day', async () => {
   expect(Math.round((Number(late?.nextAt) - Date.now()) / 3_600_000)).toBe(24)
 })
 
-test('a test is sent at once and only once, even to a webhook that is off, and only so many are allowed', async () => {
+test('a test event is sent at once and only once, even to a disabled webhook, and the number of tests is limited', async () => {
   const customer = await newCustomer(sql)
   const { webhook } = await newWebhook(customer)
   await disableWebhook(sql, webhook, 'owner')
@@ -265,7 +265,7 @@ test('a test is sent at once and only once, even to a webhook that is off, and o
   expect(received).toHaveLength(2)
 })
 
-test('a webhook that is switched off or deleted gets none of the waiting deliveries', async () => {
+test('a webhook that is disabled or deleted gets none of the waiting deliveries', async () => {
   const customer = await newCustomer(sql)
   const { webhook } = await newWebhook(customer)
   await emptied(customer)
@@ -280,7 +280,7 @@ test('a webhook that is switched off or deleted gets none of the waiting deliver
   expect(await sql`select from webhook_secret where webhook_id = ${webhook.webhookId}`).toHaveLength(0)
 })
 
-test('an account can only have a few webhooks, even if it makes them all at once', async () => {
+test('an account can have only a few webhooks, even if it creates them all at once', async () => {
   const { accountId } = await newCustomer(sql)
   const make = (path: string) => createWebhook(alerts, { accountId, url: base + path, kinds: ALL_KINDS })
   const same = await Promise.all(Array.from({ length: 5 }, () => make('/0')))
@@ -290,7 +290,7 @@ test('an account can only have a few webhooks, even if it makes them all at once
   expect(made.filter(each => each?.outcome === 'limit')).toHaveLength(9 - alerts.limits.webhooksMax)
 })
 
-test('secrets move to a new encryption key, and one that cannot be decrypted is named', async () => {
+test('secrets are encrypted with the new key, and one that cannot be decrypted is named', async () => {
   const customer = await newCustomer(sql)
   const { webhook, secret } = await newWebhook(customer)
   const { encryption } = alerts.secrets

@@ -72,7 +72,7 @@ async function plant(statement: string): Promise<void> {
   })
 }
 
-test('without a planted difference all three find nothing', async () => {
+test('without a planted difference the command line, the page and the metrics find nothing', async () => {
   const { text, failed } = await commandLine()
   expect([text.endsWith('No differences.'), failed]).toEqual([true, false])
   expect(await metrics()).toEqual({})
@@ -129,18 +129,21 @@ const PLANTED: readonly (readonly [rule: string, plant: () => string, mend: () =
   ],
 ]
 
-test.each(PLANTED)('all three report a difference of the rule %s', async (rule, statement, mend, named) => {
-  await plant(statement())
-  const { text, failed, data } = await commandLine()
-  const page = readable((await operator.post('/operator/audit')).html)
-  const found = await metrics()
-  await plant(mend())
-  expect(failed).toBe(true)
-  expect(data.clean).toBe(false)
-  expect(text).toMatch(new RegExp(`^ {2}${rule} +[1-9]`, 'm'))
-  expect(text).toContain(named())
-  expect(text).not.toMatch(/: *$/m)
-  expect(Object.keys(found)).toContain(rule)
-  expect(page).toContain('There are differences.')
-  expect(page).toMatch(new RegExp(`${rule} ${found[rule]}\\b`))
-})
+test.each(PLANTED)(
+  'the command line, the page and the metrics report a difference of the rule %s',
+  async (rule, statement, mend, named) => {
+    await plant(statement())
+    const { text, failed, data } = await commandLine()
+    const page = readable((await operator.post('/operator/audit')).html)
+    const found = await metrics()
+    await plant(mend())
+    expect(failed).toBe(true)
+    expect(data.clean).toBe(false)
+    expect(text).toMatch(new RegExp(`^ {2}${rule} +[1-9]`, 'm'))
+    expect(text).toContain(named())
+    expect(text).not.toMatch(/: *$/m)
+    expect(Object.keys(found)).toContain(rule)
+    expect(page).toContain('There are differences.')
+    expect(page).toMatch(new RegExp(`${rule} ${found[rule]}\\b`))
+  },
+)

@@ -13,7 +13,7 @@ function faults(environment: Record<string, string>): readonly string[] {
   }
 }
 
-test('if nothing is set there is no bank account and no provider, and mails come from the service’s address', () => {
+test('if nothing is set there is no bank account and no provider, and emails come from the service’s address', () => {
   const { bank, providers, mail } = read({ PUBLIC_URL: 'https://gateway.example.com' })
   expect(bank).toBeNull()
   expect(new Set(Object.values(providers))).toEqual(new Set([null]))

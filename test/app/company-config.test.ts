@@ -29,6 +29,6 @@ test.each([
   ['SUPPORT_ZALO', 'http://zalo.me/1', 'is not a link'],
   ['COMPANY_TAXCODE', '0302712571', 'is not read by this gateway'],
   ['CONTENT_DIR', '/nowhere/at/all', 'is not a folder'],
-])('%s=%s stops the start', (name, value, fault) => {
+])('%s=%s prevents the start', (name, value, fault) => {
   expect(() => read({ ...TEST_COMPANY, [name]: value })).toThrow(`${name} ${fault}`)
 })

@@ -84,7 +84,7 @@ test('callers that start at once share one server, and the last to leave stops i
   expect(postmasterOf(dataDir)).toBeNull()
 })
 
-test('a server whose owner was killed goes on; the next caller joins it and stops it', async () => {
+test('a server whose owner was killed keeps running; the next caller joins it and stops it', async () => {
   const module = new URL('../../src/app/embedded-postgres.ts', import.meta.url).href
   const program = `const { startEmbeddedPostgres } = await import(process.env.MODULE)
     const server = await startEmbeddedPostgres({ dataDir: process.env.DIRECTORY, durable: false })
@@ -129,7 +129,7 @@ test('T6: starts again after its postmaster was killed while a statement was bus
   expect(postmasterOf(dataDir)).toBeNull()
 })
 
-test('takes another port when its own is taken by another program', async () => {
+test('uses another port when another program has taken its own', async () => {
   const { port } = JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8'))
   const squatter = createServer().listen(port, '127.0.0.1')
   await new Promise(resolve => squatter.once('listening', resolve))

@@ -33,7 +33,7 @@ test('every variable that is read is documented, and every documented one is rea
   expect([...described, ...limits, ...INTERNAL].sort()).toEqual([...read].sort())
 })
 
-test('a mistyped limit stops the start', () => {
+test('a mistyped limit prevents the start', () => {
   expect(() => readConfig({ environment: { LIMIT_BODY_BYTE_MAX: '1' }, upstreamIds: [] })).toThrow(
     'LIMIT_BODY_BYTE_MAX is not read by this gateway; docs/configuration.md lists every LIMIT_…',
   )

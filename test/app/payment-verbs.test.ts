@@ -31,7 +31,7 @@ async function run(...argv: string[]): Promise<Answer> {
 
 const { account_id: accountId } = (await run('account', 'create', 'ann@example.com')).data as { account_id: number }
 
-test('the operator’s role is given and taken, and the log says who did it', async () => {
+test('the operator’s role is granted and revoked, and the log says who did it', async () => {
   expect((await run('account', 'operator', 'ann@example.com', 'on')).data).toMatchObject({
     operator: true,
     changed: true,

@@ -164,7 +164,7 @@ test('production requires its secrets, a company and a way to reach it, and refu
   }
 })
 
-test('stops the start when the database cannot be reached, and says what to check', async () => {
+test('refuses to start when the database cannot be reached, and says what to check', async () => {
   const nowhere = `postgres://user:secret-password@127.0.0.1:${await freePort()}/db`
   const ended = await run(['serve'], { DATABASE_URL: nowhere })
   expect(ended.status).toBe(2)
@@ -172,7 +172,7 @@ test('stops the start when the database cannot be reached, and says what to chec
   expect(ended.stderr).not.toContain('secret-password')
 })
 
-test('stops the start when the database accepts connections but never answers, and says where and what to check', async () => {
+test('refuses to start when the database accepts connections but never answers, and says where and what to check', async () => {
   const sockets = new Set<Socket>()
   const silent = createServer(socket => void sockets.add(socket.on('error', () => {})))
   await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))

@@ -80,7 +80,7 @@ async function stop(program: Program): Promise<void> {
   expect(await program.ended).toBe(0)
 }
 
-test('a start uses what the one before compiled, even if that was killed; damaged files are ignored and made anew', async () => {
+test('a start uses what the previous one compiled, even if that was killed; damaged files are ignored and replaced', async () => {
   const first = await start()
   first.signal('SIGKILL')
   await first.ended
@@ -139,7 +139,7 @@ test('the operator can choose another folder, or none', async () => {
   expect(readdirSync(folder)).not.toEqual([])
 })
 
-test('help creates nothing where no gateway ever ran, under either name of the program', () => {
+test('help creates no files where no gateway has run, under either name of the program', () => {
   for (const name of ['start.js', 'main.ts']) {
     const words = [join(ROOT, 'src', name), 'help']
     const said = execFileSync(process.execPath, words, { env: { DATA_DIR: join(dataDir, 'none') }, encoding: 'utf8' })

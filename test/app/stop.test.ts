@@ -28,7 +28,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('a start that waits to settle its spool still ends at SIGTERM', async () => {
+test('a gateway that is settling its spool at start-up still exits at SIGTERM', async () => {
   const customer = await createCustomer(database.sql, 1_000_000_000n)
   // The program generates its own secrets, so it would refuse to start with a key encrypted under others.
   await database.sql`update api_key set encryption_id = null, encryption_iv = null, ciphertext = null`

@@ -35,7 +35,7 @@ async function outbox(headers: Readonly<Record<string, string>> = {}): Promise<n
   return answer.status
 }
 
-test('mails are shown to somebody on this machine, but never through a proxy or under a foreign host name', async () => {
+test('emails are shown to somebody on this machine, but never through a proxy or under a foreign host name', async () => {
   await start({ TRUSTED_PROXIES: '127.0.0.1' })
   expect(await outbox()).toBe(200)
   for (const name of ['x-forwarded-for', 'x-real-ip']) expect(await outbox({ [name]: '127.0.0.1' })).toBe(404)
@@ -59,7 +59,7 @@ async function rawStatus(path: string, host: string): Promise<number | undefined
   })
 }
 
-test('another machine of the network gets no mails', async () => {
+test('another machine of the network cannot see the emails', async () => {
   const { networkInterfaces } = await import('node:os')
   const outside = Object.values(networkInterfaces())
     .flat()
@@ -76,7 +76,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
   ["a secret of a bank's service", { SEPAY_WEBHOOK_SECRET: SECRET }],
   ["a provider's credential", { UPSTREAM_ANTHROPIC_API_KEY: SECRET }],
   ['credentials of AWS', { AWS_ACCESS_KEY_ID: 'AKIA0000000000000000', AWS_SECRET_ACCESS_KEY: SECRET }],
-])('with %s no mail is shown and no transfer simulated', async (_what, environment) => {
+])('with %s no email is shown and no transfer simulated', async (_what, environment) => {
   const visitor = await start(environment)
   expect(await outbox()).toBe(404)
   const { simulation } = await import('../../src/app/back-office.ts').then(({ createPayments }) =>
@@ -101,7 +101,7 @@ test('a transfer is not simulated for somebody behind a proxy', async () => {
 const remarks = (environment: Readonly<Record<string, string>>) =>
   remarksOf(environmentConfig(environment), { all: ['anthropic', 'openai'], sandboxed: ['openai'] })
 
-test('a start that listens on the network warns in one line', () => {
+test('a gateway that listens on the network warns in one line at start-up', () => {
   expect(remarks({})).toEqual([])
   for (const HOST of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) expect(remarks({ HOST })).toEqual([])
   for (const HOST of ['0.0.0.0', '::', '10.0.0.7']) {
@@ -111,7 +111,7 @@ test('a start that listens on the network warns in one line', () => {
   }
 })
 
-test('a start with real credentials and the sandbox says in one line what is simulated and what is not', () => {
+test('a gateway with real credentials and the sandbox says in one line what is simulated and what is not', () => {
   const [remark, ...more] = remarks({ ...TEST_BANK, SEPAY_API_KEY: SECRET, UPSTREAM_ANTHROPIC_API_KEY: SECRET })
   expect(more).toEqual([])
   expect(remark?.facts).toEqual({ real: ['anthropic', 'bank account', 'sepayApiKey'], simulated: ['openai'] })
@@ -119,7 +119,7 @@ test('a start with real credentials and the sandbox says in one line what is sim
   expect(remarks({ ...TEST_BANK, SANDBOX: 'off' })).toEqual([])
 })
 
-test('a database that fails while the first key is made does not stop the gateway', async () => {
+test('a database that fails while the first key is created does not stop the gateway', async () => {
   const written: string[] = []
   const lines: string[] = []
   const log = createLog('warn', { to: { write: (line: string) => lines.push(line) } })

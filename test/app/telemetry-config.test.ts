@@ -15,7 +15,7 @@ function faultsOf(environment: Record<string, string>): readonly string[] {
   }
 }
 
-test('both are off by default', () => {
+test('metrics and traces are off by default', () => {
   expect([read({}).metrics, read({}).traces]).toEqual([null, null])
   expect(read({ METRICS_HOST: '0.0.0.0' }).metrics).toBe(null)
   expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_SDK_DISABLED: 'true' }).traces).toBe(null)

@@ -5,7 +5,7 @@ import { useCommandProject } from './command-project.ts'
 
 const { call, read, replace } = useCommandProject()
 
-test('add writes another entry of a model below the one it is like, keeps comments, corrects the counts, and generates', async () => {
+test('add writes another entry of a model below the one that it copies, keeps comments, corrects the counts, and generates', async () => {
   replace(
     'families/beta.yaml',
     'per: mtok }, upstream: { via: south, model: beta-2 } }',
@@ -24,7 +24,7 @@ test('add writes another entry of a model below the one it is like, keeps commen
   expect(await call('check')).toMatchObject({ status: 0, err: '7 entries, no errors' })
 })
 
-test('add aligns the new line with the one it is like', async () => {
+test('add aligns the new line with the one that it copies', async () => {
   replace(
     'families/beta.yaml',
     '{ id: beta-2, price: { vnd: 2000, per: mtok }, upstream',
@@ -36,7 +36,7 @@ test('add aligns the new line with the one it is like', async () => {
   )
 })
 
-test('add writes a new model with the facts of the one it is like, above that one', async () => {
+test('add writes a new model with the facts of the one that it copies, above that one', async () => {
   replace('families/beta.yaml', '  - name: Beta 2\n', '  # The second.\n  - name: Beta 2\n')
   const { status, out, err } = await call(
     'add',
@@ -65,7 +65,7 @@ test('add writes a new model with the facts of the one it is like, above that on
 `)
 })
 
-test('add copies no cost, because what another model costs says nothing about a new one', async () => {
+test('add copies no cost, because a new model’s cost is not that of another', async () => {
   const cost = 'cost: { from: 2026-01-01, input: 0.01, output: 0.01 }'
   replace('catalogue.yaml', 'defaults: {', 'defaults: { fx: { from: 2026-01-01, vnd_per_usd: 25000 },')
   replace('families/beta.yaml', '  - name: Beta 2\n', `  - name: Beta 2\n    ${cost}\n`)

@@ -52,7 +52,7 @@ test('every code has a fixture, and every fixture has a code', () => {
   expect(codes.filter(code => !shown.has(code))).toEqual([])
 })
 
-test.each(folders)('%s is found, with exactly this text', code => {
+test.each(folders)('%s is reported with exactly the expected text', code => {
   const { findings, tables } = compiler.compile(fixtureTexts(code), OPTIONS)
   const expectation = join(bad, code, 'expected.txt')
   const text = `${formatFindings(findings, 'text')}\n`

@@ -22,7 +22,7 @@ test('check passes after generate; after a change it fails until generate has ru
   expect(await call('check')).toMatchObject({ status: 0 })
 })
 
-test('check warns of an approaching end, depending on the day, and passes all the same', async () => {
+test('check warns of an approaching retirement, depending on the day, and passes all the same', async () => {
   replace(
     'families/beta.yaml',
     '{ id: beta-2,',

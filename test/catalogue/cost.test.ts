@@ -71,13 +71,13 @@ test('each kind of token has its price, and a million of each costs exactly that
   )
 })
 
-test('without prices of their own, cached and written tokens cost what other input does', () => {
+test('without prices of their own, tokens read from and written to the cache cost as much as other input', () => {
   const facts = { cost: '{ from: 2026-01-01, input: 2, output: 4 }' }
   const units = { inputTokens: 10, cachedInputTokens: 5, cacheWriteTokens: 4, outputTokens: 1 }
   expect(costOf(facts, units)).toBe(BigInt(10 * 2 * 26_300 + 4 * 26_300))
 })
 
-test('images and calls are counted beside the tokens', () => {
+test('prices per image and per call are added to those per token', () => {
   const facts = { cost: '{ from: 2026-01-01, input: 5, output: 30, image: 0.07, call: 0.015 }' }
   expect(costOf(facts, { images: 2, outputTokens: 1 })).toBe(2n * 1_841_000_000n + 394_500_000n + 789_000n)
 })
@@ -100,7 +100,7 @@ test('decimals are exact: no digit is lost, and only the sum is rounded', () => 
   expect(parseDecimal('12.5', 6)).toBe(12_500_000n)
 })
 
-test('above the input tokens of a tier, the whole call has the prices of that tier', () => {
+test('a call whose input exceeds the threshold of a tier is priced by that tier as a whole', () => {
   const facts = {
     cost: '{ from: 2026-01-01, input: 1, cached: 0.1, output: 2, tiers: [{ above_tokens: 1000, input: 10, output: 20 }, { above_tokens: 5000, input: 100, cached: 50, output: 200 }] }',
   }
@@ -111,7 +111,7 @@ test('above the input tokens of a tier, the whole call has the prices of that ti
   )
 })
 
-test('price, share and exchange rate are those in force at the time; later ones can be listed in advance', () => {
+test('price, discount and exchange rate are those in force at the time; later ones can be listed in advance', () => {
   const facts = {
     cost: '[{ from: 2026-02-01, input: 10, output: 10 }, { from: 2026-07-01, input: 4, output: 10 }]',
     upstream: '    discount: [{ from: 2026-01-01, share: 1 }, { from: 2026-05-01, share: 0.25 }]\n',
@@ -127,7 +127,7 @@ test('price, share and exchange rate are those in force at the time; later ones 
   expect(token('2036-07-01')).toBe(26_000n)
 })
 
-test('before a discount is in force the full price is paid', () => {
+test('before a discount takes effect, the full price is paid', () => {
   const facts = {
     cost: '{ from: 2026-01-01, input: 1, output: 1 }',
     upstream: '    discount: { from: 2026-07-01, share: 0.5 }\n',
@@ -186,7 +186,7 @@ test('the cost of a call that is bought by the image is unknown if no image came
   expect(rates && costIfReported(rates, used({ images: 1 }))).toBe(1_841_000_000n)
 })
 
-test('a price equal to its cost passes, and one dong less gets a warning, if the day is given', () => {
+test('a price equal to its cost passes, and one dong less causes a warning if the date is given', () => {
   // All tokens cost $0.10, which is 2,000 dong, per million.
   const texts = (vnd: number) =>
     costly({

@@ -39,7 +39,7 @@ test('prices show old, new and percent; above the threshold they need an acknowl
   )
 })
 
-test('a price that falls too far is large as well', () => {
+test('a price that falls too far counts as a large change, too', () => {
   const diff = diffOf(tablesOf(withPassage('families/alpha.yaml', 'vnd: 900', 'vnd: 300')))
   expect(unacknowledged(diff).map(({ name, percent }) => [name, Math.round(percent ?? 0)])).toEqual([
     ['req/alpha-1', -67],
@@ -181,28 +181,31 @@ const ending = (retires: string, successor: string) =>
 test.each([
   ['past', '2026-07-23'],
   ['to come', '2027-07-23'],
-])('an end that is %s changes what callers pay like an alias, and needs the same acknowledgement', async (_, day) => {
-  const now = tablesOf(withAcknowledged(ending(day, 'alpha-1'), '{ vnd: 6000, per: mtok }'))
-  const diff = diffOf(now)
-  expect(unacknowledged(diff)).toEqual([
-    {
-      name: 'beta-2',
-      kind: 'retirement',
-      servedBy: 'alpha-1',
-      old: { vnd: 2000, per: 'mtok' },
-      new: { vnd: 6000, per: 'mtok' },
-      percent: 200,
-      isLarge: true,
-      isAcknowledged: false,
-    },
-  ])
-  expect(renderMarkdown(diff, 'main', 50)).toContain(
-    '| retirement `beta-2` → `alpha-1` | 2,000 / mtok | 6,000 / mtok | +200.0 % | **not acknowledged** |',
-  )
-  expect(unacknowledged(diffOf(now, [{ name: 'beta-2', price: { vnd: 6000, per: 'mtok' } }]))).toEqual([])
-  const { rows } = await usageEffect(chunksOf(USAGE, 100), good, now, TODAY)
-  expect(rows[0]).toEqual({ name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 9000n })
-})
+])(
+  'a retirement that is %s changes what callers pay as an alias does, and needs the same acknowledgement',
+  async (_, day) => {
+    const now = tablesOf(withAcknowledged(ending(day, 'alpha-1'), '{ vnd: 6000, per: mtok }'))
+    const diff = diffOf(now)
+    expect(unacknowledged(diff)).toEqual([
+      {
+        name: 'beta-2',
+        kind: 'retirement',
+        servedBy: 'alpha-1',
+        old: { vnd: 2000, per: 'mtok' },
+        new: { vnd: 6000, per: 'mtok' },
+        percent: 200,
+        isLarge: true,
+        isAcknowledged: false,
+      },
+    ])
+    expect(renderMarkdown(diff, 'main', 50)).toContain(
+      '| retirement `beta-2` → `alpha-1` | 2,000 / mtok | 6,000 / mtok | +200.0 % | **not acknowledged** |',
+    )
+    expect(unacknowledged(diffOf(now, [{ name: 'beta-2', price: { vnd: 6000, per: 'mtok' } }]))).toEqual([])
+    const { rows } = await usageEffect(chunksOf(USAGE, 100), good, now, TODAY)
+    expect(rows[0]).toEqual({ name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 9000n })
+  },
+)
 
 test('a successor with another price unit is a large change, and its effect on usage is counted in that unit', async () => {
   const now = tablesOf(withAcknowledged(ending('2027-07-23', 'req/alpha-1'), '{ vnd: 900, per: request }'))
@@ -213,7 +216,7 @@ test('a successor with another price unit is a large change, and its effect on u
   expect(rows[0]).toEqual({ name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 900n })
 })
 
-test('an unchanged end is not shown; an end with another successor is', () => {
+test('an unchanged retirement is not shown; one with another successor is', () => {
   const old = tablesOf(ending('2027-07-23', 'beta-1'))
   const options = { today: TODAY, thresholdPercent: 50, acknowledged: [] }
   const defaults = schemaDefaults(compiler.schemas)

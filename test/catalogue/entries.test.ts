@@ -63,7 +63,7 @@ test('13 entries cost the GPT price, and none is cheaper per token than 1.500 VN
   expect(lowest).toBe(1500)
 })
 
-test('channel and price unit follow from the prefix of the id', () => {
+test('the prefix of an id determines channel and price unit', () => {
   for (const entry of entries) {
     expect([entry.id, entry.channel]).toEqual([entry.id, entry.id.startsWith('svc/') ? 'aws' : 'standard'])
     expect([entry.id, entry.price.per !== 'mtok']).toEqual([entry.id, entry.id.startsWith('req/')])

@@ -54,7 +54,7 @@ const IN_ENTRY = [
   ' extras: { tools: { web_search: { price: { vnd: 500, per: use } } } },',
 ] as const
 
-test('extras that nothing else decides are as in the vocabulary', () => {
+test('extras that nothing else decides follow the vocabulary', () => {
   expect(extrasOf(tablesWith(), 'alpha-1')).toEqual({
     fields: { speed: 'leave_out', fallbacks: 'refuse' },
     tools: { web_search: 'leave_out', mcp: 'refuse' },

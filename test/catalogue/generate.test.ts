@@ -88,7 +88,7 @@ test('a change of value changes the digest, a comment does not', () => {
   expect(digest(withPassage('families/beta.yaml', 'vnd: 2000', 'vnd: 2000 '))).toBe(digest(goodTexts()))
 })
 
-test('a stale, a missing and an unknown file are findings, and generating mends them', () => {
+test('stale, missing and unknown files are findings, and generating repairs them', () => {
   const { resolved } = compiler.compile(goodTexts())
   if (resolved === null) throw new Error('unreachable')
   const files = renderTables(resolved)

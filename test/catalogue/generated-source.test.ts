@@ -108,7 +108,7 @@ test('what the gateway loads is what the sources resolve to', () => {
   expect(TABLES).toEqual(tables)
 })
 
-test('facts from every place that may have some reach the loaded tables', () => {
+test('facts from every place that allows them reach the loaded tables', () => {
   const made = resolved(everyLayer())
   const { tables } = load(made, 'layers')
   expect(tables).toEqual(made.tables)
@@ -209,7 +209,7 @@ test('the project’s formatter has nothing to change', async () => {
   expect([stdout.slice(0, 4_000), stderr.slice(0, 4_000), status]).toEqual([expect.any(String), '', 0])
 })
 
-test('the engine only has the types of the tables; those of the files are with the codegen', () => {
+test('the engine has only the types of the tables; those of the YAML files are part of the codegen', () => {
   const names = (path: string) =>
     new Set(
       [...readFileSync(join(root, path), 'utf8').matchAll(/^export (?:interface|type) (\w+)/gm)].map(match => match[1]),

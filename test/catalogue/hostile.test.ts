@@ -100,7 +100,7 @@ test.each([
   ['braces', `a: ${'{ a: '.repeat(3_000)}1${' }'.repeat(3_000)}`],
   ['indentation', Array.from({ length: 2_000 }, (_, level) => `${' '.repeat(level)}a:`).join('\n')],
   ['what YAML can still read', `a: ${'['.repeat(80)}${']'.repeat(80)}`],
-])('nesting without end is one finding: %s', (_, text) => {
+])('endless nesting is one finding: %s', (_, text) => {
   const texts = [...sources, { path: 'catalogue/families/deep.yaml', text }]
   const { findings } = compiler.compile(texts)
   expect(findings).toMatchObject([

@@ -89,7 +89,7 @@ test('words are rewritten, and comments, order and layout stay', () => {
   expect(migrated(OLD).text).toBe(NEW)
 })
 
-test('another system’s line ends stay, too', () => {
+test('line ends of other systems stay, too', () => {
   expect(migrated(OLD.replaceAll('\n', '\r\n')).text).toBe(NEW.replaceAll('\n', '\r\n'))
 })
 

@@ -46,7 +46,7 @@ test.each([
   'a: [\n  b,\n  c\n ]\nd: {\n   e: f }\n',
   'a: b\n  c d\n  e, [f]\nf: g\n',
   'a: b   \nc: d',
-])('%j is read the short way', text => {
+])('%j is read by the fast reader', text => {
   expect(expectSame(text)).toBeDefined()
 })
 
@@ -117,7 +117,7 @@ test.each([
   ],
   `a: ${'['.repeat(40)}${']'.repeat(40)}\n`,
   ...['%YAML 1.2\n---\na: b\n', '<<<<<<< ours\na: b\n', 'a: b\n=======\n', `${'k'.repeat(200)}: b\n`, 'a: \u00a0b\n'],
-])('%j is left to the parser', text => {
+])('%j is left to the full parser', text => {
   expect(readPlainYaml(text)).toBeUndefined()
 })
 
@@ -133,7 +133,7 @@ const piece = fc.oneof(
   ),
 )
 
-test('however a file is changed, the fast reader reads it as the parser does, or leaves it to the parser', () => {
+test('however a file is changed, the fast reader reads it as the full parser does, or leaves it to the full parser', () => {
   const edit = fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),
     length: fc.nat({ max: 6 }),

@@ -127,7 +127,7 @@ test('margin shows what entries cost and earn, the largest loss first, and those
   })
 })
 
-test('margin calculates a usage export by kind of token, with the largest loss in dong first', async () => {
+test('margin calculates the costs of a usage export by kind of token, and lists the largest loss in dong first', async () => {
   buyBeta()
   const file = join(project.scratch, 'usage.csv')
   const rows = [
@@ -163,7 +163,7 @@ test('margin calculates a usage export by kind of token, with the largest loss i
   })
 })
 
-test('if upstreams share the calls of an entry, a usage export costs their prices by weight', async () => {
+test('if upstreams share the calls of an entry, its costs are averaged by weight', async () => {
   buyBeta()
   const target = (via: string, usd: number, weight: number, more = '') =>
     `- { via: ${via}, model: beta-1${more}, weight: ${weight}, cost: { from: 2026-01-01, input: ${usd}, output: ${usd} } }`

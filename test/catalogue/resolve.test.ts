@@ -133,7 +133,7 @@ test('servedOn lists what an endpoint serves', () => {
   expect(catalogue.servedOn('messages')).toHaveLength(88)
 })
 
-test('a retired entry maps to its successor from midnight UTC on, and warns before', () => {
+test('a retired entry maps to its successor from midnight UTC on, and callers are warned before', () => {
   const texts = withPassage(
     'families/beta.yaml',
     '      - id: beta-1\n',
@@ -159,7 +159,7 @@ test('a retired entry maps to its successor from midnight UTC on, and warns befo
   expect(dated.servedOn('messages').map(item => item.entry.id)).not.toContain('beta-1')
 })
 
-test('clients are told of an end 60 days before it, even if the deprecation begins later', () => {
+test('clients are told of a retirement 60 days ahead, even if the deprecation begins later', () => {
   const texts = withPassage(
     'families/beta.yaml',
     '      - id: beta-1\n',

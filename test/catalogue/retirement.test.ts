@@ -20,7 +20,7 @@ function codes(texts: readonly SourceText[], today?: string): string[] {
   return findings.map(finding => finding.code)
 }
 
-test('there is a warning from 60 days before an end, and another once it has come', () => {
+test('there is a warning from 60 days before a retirement, and another once the day has come', () => {
   const texts = deprecated('retires: 2027-03-01, successor: beta-1')
   expect(codes(texts, '2026-12-30')).toEqual([])
   expect(codes(texts, '2026-12-31')).toEqual(['retires-soon'])
@@ -61,7 +61,7 @@ test('a dated alias of the model may retire with it; any other alias must not', 
   expect(codes(inMain(texts, 'first:', 'beta-2-latest: beta-2\n  first:'))).toEqual(['alias-retired'])
 })
 
-test('if no entry of its kind remains, an end needs no successor', () => {
+test('if no entry of its kind remains, a retirement needs no successor', () => {
   const texts = withPassage(
     'families/paint.yaml',
     '{ id: req/paint,',

@@ -74,7 +74,7 @@ test('asks each provider in the way its calls are made, and passes if all models
   expect([north?.headers['content-length'], north?.body.length]).toEqual([undefined, 0])
 })
 
-test('says which models are missing or end, next to what the catalogue says of them', async () => {
+test('says which models are missing or will be retired, next to what the catalogue says of them', async () => {
   replace(
     'families/beta.yaml',
     '{ id: beta-2,',
@@ -137,7 +137,7 @@ test('the JSON has the same for each model', async () => {
   })
 })
 
-test('reads one page after another from the last id on, and none twice', async () => {
+test('reads each page once, starting after the last id of the page before', async () => {
   const more = { has_more: true, last_id: 'alpha/1 é' }
   expect(
     await check({ north: [listOf(['alpha-1'], more), listOf(['alpha-1-aws', 'beta-1'], { has_more: false })] }),

@@ -41,7 +41,7 @@ Left out, because the base does not know them: \`gone\`.`,
   )
 })
 
-test('calls of a former entry that is now an alias are priced by what the alias means, before and after', async () => {
+test('calls of a former entry that is now an alias are priced as the alias’s entry, before and after', async () => {
   const aliases = (goal: string) => edited('catalogue.yaml', ['aliases:\n', `aliases:\n  once-sold: ${goal}\n`])
   const usage = USAGE.replace('k,gone,1,1,', 'k,once-sold,1000000,0,')
   const [old, now] = [tablesOf(aliases('beta-2')), tablesOf(aliases('alpha-1'))]

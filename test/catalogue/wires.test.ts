@@ -44,7 +44,7 @@ test('each wire has the target’s dialect with its own words on top', () => {
   expect(target?.dialect.reasoning).toMatchObject({ besideTools: 'refused', sealed: false })
 })
 
-test('a model sets the order and the words that differ, and keeps the rest of its family’s', () => {
+test('a model sets the order of wires and the words that differ, and keeps the rest of its family’s dialect', () => {
   const own = `capabilities: [tools, streaming]
     wires: [{ wire: chat_completions, cannot: [] }, { wire: responses, dialect: { output: { cap_min: 32 } } }]`
   const texts = withPassage('families/beta.yaml', `${FAMILY}\n`, WIRES).map(source => ({

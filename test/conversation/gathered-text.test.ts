@@ -26,7 +26,7 @@ const pieces = fc.array(
   { maxLength: 200 },
 )
 
-test('is the text of its pieces, and the JSON that JSON.stringify writes, wherever surrogate pairs are cut', () => {
+test('has the text of its pieces, and the JSON that JSON.stringify writes, wherever surrogate pairs are cut', () => {
   fc.assert(
     fc.property(pieces, given => {
       const [read, written] = [new GatheredText(), new GatheredText()]

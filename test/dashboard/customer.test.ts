@@ -41,7 +41,7 @@ const show = async (who = owner) => readable((await who.get(path())).html)
 const sum = () => running.balance(customerId)
 const MILLION = 1_000_000n
 
-test('the page has the money, the orders, the journal, the mails and the sessions of the customer', async () => {
+test('the page has the customer’s money, orders, journal, emails and sessions', async () => {
   const page = await show()
   expect(page).toContain('customer@example.com')
   expect(page).toContain('Balance 300.000 ₫')
@@ -75,7 +75,7 @@ test('an amount above the limit needs a confirmation of this very amount, and is
   expect(await sum()).toBe(before + 100_000n * MILLION)
 })
 
-test('what cannot be booked is refused with an error at its field, and what was typed stays', async () => {
+test('an amount that cannot be booked is refused with an error at its field, and what was typed stays', async () => {
   const before = await sum()
   for (const amount of ['9.000.001', '5000000000', '-9.000.001', '0', 'abc', '1.5', '99999999999999']) {
     const refused = await owner.post(path('/adjust'), { amount, reason: 'a long reason', submission: 'x' })
@@ -218,4 +218,4 @@ test('every action that is logged has a text', async () => {
   expect(missing.filter(name => !isTextKey(name))).toEqual([])
 })
 
-test('the books are right after all that', () => expectCleanAudit(running.database.sql))
+test('the audit finds no difference after all these actions', () => expectCleanAudit(running.database.sql))

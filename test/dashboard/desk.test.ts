@@ -93,7 +93,7 @@ describe('the calls of all customers', () => {
     expect([unknown.status, readable(unknown.html).includes('No call has this ID.')]).toEqual([200, true])
   })
 
-  test('each filter finds its calls, and so do filters combined', async () => {
+  test('each filter finds its calls, and so do combined filters', async () => {
     const count = async (query: string) => rowsOf(await operator.get(`/operator/calls?${query}`))
     const email = encodeURIComponent(customer.email)
     expect(await count('')).toBe(3)
@@ -178,7 +178,7 @@ describe('upstreams', () => {
     expect(html).not.toContain('/test"')
   })
 
-  test('testing an upstream sends a small call with its credential, and nobody is billed', async () => {
+  test('testing an upstream sends a small call with the upstream’s credential, and nobody is billed', async () => {
     const before = first.requests.length
     const good = readable((await operator.post('/operator/upstreams/anthropic/test')).html)
     expect(good).toMatch(/Test result, with \S+ anthropic#1 Served/)
@@ -346,7 +346,7 @@ describe('the first page', () => {
     for (const { accountId } of troubled) await sql`delete from usage_daily where account_id = ${accountId}`
   })
 
-  test('costs are only shown to roles that may see them', async () => {
+  test('costs are shown only to roles that may see them', async () => {
     const { sql } = running.database
     await sql`update account set operator_role = 3 where email = 'two@example.com'`
     const support = operators[1] as Visitor

@@ -104,7 +104,7 @@ test('a search forgives one wrong letter and knows what people call models in bo
   expect((await found('opus')).text).not.toContain('closest match')
 })
 
-test('a card says from which size on a call is cheaper at the fixed price', async () => {
+test('a card says from which call size on per-call pricing is cheaper', async () => {
   const { html } = await visitor.get('/models?q=claude-opus-5')
   const card = html.split('<li class="card').find(each => each.includes('>Claude Opus 5<')) as string
   // 1.500 ₫ per call compared with 6.500 ₫ per million tokens.
@@ -144,14 +144,14 @@ test('comparing too few, too many or unknown models gets an explanation', async 
   expect(html.match(/<th scope="col"><a href="\/models/g)).toHaveLength(4)
 })
 
-test('the calculator says what a total is for', async () => {
+test('the calculator says what its total covers', async () => {
   const text = async (path: string) => readable((await visitor.get(path)).html)
   expect(await text('/models/claude-opus-5')).toContain('Variant Per call Total for 1.000 calls')
   expect(await text('/models/claude-opus-5?calls=1')).toContain('Total for 1 call ')
   expect(await text('/models/req/gpt-image-2')).toContain('Variant Per image Total for 1.000 images')
 })
 
-test('the calculator shows each price of the model, the cheapest marked, and keeps what was typed wrong', async () => {
+test('the calculator shows each price of the model, marks the cheapest, and keeps invalid input', async () => {
   const text = async (query: string) => readable((await visitor.get(`/models/claude-opus-5?${query}`)).html)
   expect(await text('in=20.000&out=1000&calls=1 000')).toMatch(
     /Standard cheapest 136,5 ₫ 136\.500 ₫ AWS 165,9 ₫ 165\.900 ₫ Per call 1\.500 ₫ 1\.500\.000 ₫/,
@@ -212,7 +212,7 @@ test('the page of a model has a first call in each of its formats, with the id t
   expect(await blocks('/models/req/gpt-4o-mini-tts')).toHaveLength(3)
 })
 
-test('a model page says how calls went in the last seven days, if there were enough, and shares one reading among visitors', async () => {
+test('a model page shows the last seven days’ figures if there were enough calls, and reads them once for all visitors', async () => {
   const other = await startTestGateway()
   try {
     const { sql } = other.database
@@ -239,7 +239,7 @@ test('a model page says how calls went in the last seven days, if there were eno
   }
 })
 
-test('models’ figures are read once for many views, and a page is shown without them if they do not arrive', async () => {
+test('models’ figures are read once for many views, and a page is shown without them if the database does not answer', async () => {
   const reads: ((rows: []) => void)[] = []
   let nowMs = 1_000_000
   const warnings: unknown[] = []

@@ -102,7 +102,7 @@ test('money that came without an order is on the top-up page, too, without the o
     expect([query, (await owner.get(`/topup?${query}`)).status]).toEqual([query, 200])
 })
 
-test('amounts to choose from are buttons of a form of their own, so that they need no script', async () => {
+test('preset amounts are buttons in a separate form, so that they need no script', async () => {
   const { html } = await owner.get('/topup')
   const forms = [...html.matchAll(/<form[^>]*action="\/topup">(.*?)<\/form>/gs)].map(match => match[1] as string)
   expect(forms).toHaveLength(2)
@@ -256,7 +256,7 @@ test('other people’s keys are not found', async () => {
   expect(readable((await owner.get(path)).html)).toContain('Revoked keys cannot be shown.')
 })
 
-test('name and cap of a key: an invalid amount is refused, and stays in its field', async () => {
+test('name and spend limit of a key: an invalid amount is refused, and stays in its field', async () => {
   const { key, path } = await owner.createKey('capped')
   const refused = await owner.post(`${path}/settings`, { label: 'new name', cap: '5 triệu' })
   expect(refused.status).toBe(422)

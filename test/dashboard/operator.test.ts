@@ -129,7 +129,7 @@ test('a transfer that is not a top-up is settled without a credit', async () => 
   expect(readable((await operator.get('/operator/transfers')).html)).toContain('Nothing to review')
 })
 
-test('maintenance is switched for all processes, and the audit is clean', async () => {
+test('maintenance is turned on and off for all processes, and the audit is clean', async () => {
   const call = () => fetch(`${running.url}/v1/messages`, { method: 'POST', body: '{}' })
   expect((await operator.post('/operator/maintenance', { state: 'on' })).location).toBe('/operator')
   await expect.poll(async () => (await call()).status).toBe(503)

@@ -61,7 +61,7 @@ const recovery = (html: string) =>
 describe('an operator', () => {
   let codes: readonly string[] = []
 
-  test('may have a passkey instead of an app: it opens the pages and comes with recovery codes', async () => {
+  test('can use a passkey instead of an app: it opens the pages and comes with recovery codes', async () => {
     const elsewhere = visitor()
     await signIn(elsewhere)
     expect((await operator.get('/operator')).location).toContain(FACTOR)
@@ -118,7 +118,7 @@ describe('an operator', () => {
     expect((await give(thief, '', { code: codes[0] as string })).location).toBe('/operator')
   })
 
-  test('of eight simultaneous answers to one challenge one is accepted', async () => {
+  test('of eight simultaneous answers to one challenge, only one is accepted', async () => {
     const other = visitor()
     await signIn(other)
     const answer = laptop.sign(await toSign(other))
@@ -179,7 +179,7 @@ describe('an operator', () => {
     expect([taken.status, readable(taken.html)]).toEqual([422, expect.stringContaining('already in use')])
   })
 
-  test('moving money asks for the passkey again, keeps what was typed, and happens once', async () => {
+  test('moving money requires the passkey again, keeps what was typed, and happens once', async () => {
     await stale()
     const form = { ...money('70.000'), reason: 'sorry & "thanks" <b>' }
     const asked = await operator.post(adjust(), form)
@@ -272,7 +272,7 @@ describe('an operator', () => {
     expect(await sql`select 1 from passkey where account_id <> ${operatorId}`).toHaveLength(1)
   })
 
-  test('may have an app beside the passkey; either is enough', async () => {
+  test('can use an app in addition to the passkey; either is enough', async () => {
     await stale()
     const signed = { second_factor: '', second_factor_passkey: laptop.sign(await toSign(operator)) }
     const offered = await operator.post(`${FACTOR}/replace`, signed)
@@ -290,7 +290,7 @@ describe('an operator', () => {
     expect((await other.post(FACTOR, { code: codeOf(secret, { stepsLater: 1 }) })).status).toBe(303)
   })
 
-  test('who has lost everything is reset by another owner, which removes the passkeys, too', async () => {
+  test('after losing everything is reset by another owner, which removes the passkeys, too', async () => {
     const { sql } = running.database
     await resetSecondFactor(sql, { accountId: operatorId, by: COMMAND_LINE, reason: 'lost' })
     expect(await sql`select 1 from passkey where account_id = ${operatorId}`).toEqual([])
@@ -299,7 +299,7 @@ describe('an operator', () => {
 })
 
 describe('a customer', () => {
-  test('proves the password first, is told by mail, and loses the passkeys with the account', async () => {
+  test('enters the password first, is notified by email, and loses the passkeys with the account', async () => {
     const { sql } = running.database
     const customer = visitor()
     const { email, password } = await customer.signUp('passkeys@example.com')

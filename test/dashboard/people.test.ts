@@ -31,7 +31,7 @@ function newVisitor(): Visitor {
   return new Visitor(running.url)
 }
 
-test('registering, confirming by mail, signing out and in again', async () => {
+test('registering, confirming by email, signing out and in again', async () => {
   const visitor = newVisitor()
   const { email, password } = await visitor.signUp('lan@example.com')
   const overview = await visitor.get('/overview')
@@ -89,7 +89,7 @@ test('a wrong password and an unknown address get the same answer', async () => 
   expect(wrong.html).not.toContain('not this one')
 })
 
-test('after five wrong passwords there is a wait, and the page says how long', async () => {
+test('after five wrong passwords sign-in is throttled, and the page says for how long', async () => {
   const visitor = newVisitor()
   const form = { email: 'throttled@example.com', password: 'wrong' }
   for (let attempt = 0; attempt < 5; attempt++) expect((await visitor.post('/signin', form)).status).toBe(422)
@@ -117,7 +117,7 @@ test('registering a known address answers as for a new one, and changes nothing'
   expect((await newVisitor().post('/signin', { email: 'twice@example.com', password: PASSWORD })).status).toBe(303)
 })
 
-test('a confirmation link works once, needs the password, and survives a mail scanner', async () => {
+test('a confirmation link works once, requires the password, and survives an email scanner', async () => {
   const visitor = newVisitor()
   const email = 'link@example.com'
   expect((await visitor.post('/register', { email, password: PASSWORD })).location).toBe('/register/sent')
@@ -211,7 +211,7 @@ const subjects = async (email: string) => {
   return mails.map(({ subject }) => subject as string)
 }
 
-test('a new address is verified and the old one is told; other sessions and links end, keys go on', async () => {
+test('a new address is verified and the old one is notified; other sessions and links end, keys keep working', async () => {
   const visitor = newVisitor()
   const { email, password } = await visitor.signUp('before-the-change@example.com')
   const next = 'after-the-change@example.com'
@@ -366,7 +366,7 @@ test('deleting an account erases personal data, revokes its keys and keeps the b
   expect(Number(fresh?.account_id)).not.toBe(accountId)
 })
 
-test('a deleted account is closed for good, and operators cannot delete theirs while they have the role', async () => {
+test('a deleted account stays closed, and operators cannot delete theirs while they have the role', async () => {
   const { sql } = running.database
   const operator = newVisitor()
   const { email, password } = await operator.signUp('boss@example.com')
@@ -479,7 +479,7 @@ test('a webhook shows its secret once, reports the result of a test, and belongs
   expect((await visitor.get(path)).status).toBe(404)
 })
 
-test('one click in a mail unsubscribes from its kind without signing in; merely opening the link, or another token, does not', async () => {
+test('one click in an email unsubscribes from its kind without signing in; merely opening the link, or another token, does not', async () => {
   const visitor = newVisitor()
   await visitor.signUp('oneclick@example.com')
   const { sql } = running.database

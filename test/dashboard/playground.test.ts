@@ -95,8 +95,8 @@ async function textOf(response: Response, format: ChatFormat): Promise<string> {
   return text
 }
 
-describe('whose a call is', () => {
-  test('a call from another site is refused, whatever it says of itself', async () => {
+describe('who may make a call', () => {
+  test('a call from another site is refused, whatever headers it sends', async () => {
     const foreign: Record<string, string>[] = [
       { origin: 'https://evil.example' },
       { origin: 'null' },
@@ -151,7 +151,7 @@ describe('whose a call is', () => {
   })
 })
 
-describe('what a call is', () => {
+describe('what a call returns', () => {
   test.each(FORMATS)('an answer streams in the format %s, with the system prompt and the parameters', async format => {
     const request = ask('sandbox:tokens=30 Xin chào', {
       format,
@@ -193,7 +193,7 @@ describe('what a call is', () => {
     expect(used.withoutCopy).toBe(0)
   })
 
-  test('pictures and speech work as for every client', async () => {
+  test('images and speech work as for every client', async () => {
     const painter = await newPerson('painter@example.com')
     const image = { kind: 'image' as const, model: 'req/gpt-image-2', parameters: { size: '1024x1024' } }
     const drawn = await send(painter, ask('Hoa sen', image))
@@ -233,7 +233,7 @@ describe('what a call costs', () => {
     expect(await running.balance(accountId)).toBe(50_000_000_000n - (rows[0]?.charged as bigint))
   })
 
-  test('the day’s cap holds in every process, for the playground alone, until the day is over', async () => {
+  test('the daily limit applies in every process, only to the playground, until the day is over', async () => {
     const { sql } = running.database
     const person = await newPerson('eager@example.com')
     const accountId = await accountOf('eager@example.com')
@@ -324,7 +324,7 @@ describe('the request as code', () => {
     }
   })
 
-  test('a picture is a placeholder in the code, not its bytes', () => {
+  test('an image appears in the code as a placeholder, without its bytes', () => {
     const picture = `data:image/png;base64,${'A'.repeat(1_000)}`
     for (const format of FORMATS) {
       const request = ask('', { format, turns: [{ role: 'user', text: 'Gì đây?', pictures: [picture] }] })

@@ -22,7 +22,7 @@ function filled(path: string): string {
   return path.replace(':id', '999999').replace(':code', 'ST0000000000')
 }
 
-test('no form is taken from another site, whatever it says of itself', async () => {
+test('no form is accepted from another site, whatever headers it sends', async () => {
   const forms = PAGES.filter(page => page.method === 'POST')
   // Email programs post to this route with a signed token.
   expect(forms.filter(page => page.fromAnywhere === true).map(page => page.path)).toEqual(['/unsubscribe'])
@@ -65,7 +65,7 @@ test('no path of a request can make a redirect lead to another host', async () =
   }
 })
 
-test('pages that answer a form link to pages that can be opened', async () => {
+test('the replies to forms link only to pages that can be opened', async () => {
   await customer.topUp('50.000')
   const { path } = await customer.createKey('laptop')
   const answers = [

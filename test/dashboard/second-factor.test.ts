@@ -95,7 +95,7 @@ test('a password alone opens nothing: the page asks for the code, then continues
   expect(readable((await other.get(FACTOR)).html)).toContain('9 recovery codes left.')
 })
 
-test('moving money asks for the code again after a while, keeps what was typed, and happens once', async () => {
+test('moving money requires the code again after a while, keeps what was typed, and happens once', async () => {
   const { sql } = running.database
   await sql`update session set second_factor_at = now() - interval '11 minutes' where account_id = ${accountId}`
   expect((await operator.get('/operator/accounts')).status).toBe(200)
@@ -118,7 +118,7 @@ test('moving money asks for the code again after a while, keeps what was typed, 
   expect((await operator.post(adjust(), money('1.000'))).status).toBe(303)
 })
 
-test('a new authenticator and new recovery codes need the old factor, given recently', async () => {
+test('a new authenticator and new recovery codes require the old factor, entered recently', async () => {
   await running.database.sql`update session set second_factor_at = now() - interval '1 hour'`
   for (const path of [`${FACTOR}/replace`, `${FACTOR}/codes`, `${FACTOR}/enrol`]) {
     const { status, html } = await operator.post(path)
@@ -138,7 +138,7 @@ test('a new authenticator and new recovery codes need the old factor, given rece
   expect((await other.post(FACTOR, { code: codeOf(next, { stepsLater: 1 }) })).status).toBe(303)
 })
 
-test('owners give roles and take them, never their own; a role changes what its owner sees', async () => {
+test('owners grant and revoke roles, except their own; a role determines which pages an operator sees', async () => {
   const helper = visitor()
   const { password } = await helper.signUp('helper@example.com')
   const give = (email: string, role: string, reason = 'joined') =>
@@ -169,7 +169,7 @@ describe('a customer', () => {
     update session set password_checked_at = now() - interval '6 minutes', second_factor_at = second_factor_at - interval '11 minutes'
      where account_id = (select account_id from account where email = ${email})`
 
-  test('needs no second factor; who wants one confirms the password, and then no page opens without the code', async () => {
+  test('needs no second factor; setting one up requires the password, and then no page opens without the code', async () => {
     const customer = visitor()
     const { email, password } = await customer.signUp('two-steps@example.com')
     expect((await customer.get('/overview')).status).toBe(200)
@@ -208,7 +208,7 @@ describe('a customer', () => {
     expect([moved.location, (await phone.get('/account')).status]).toEqual(['/account?done=password', 200])
   })
 
-  test('turns it off with a fresh code, and is told by mail; a reset by mail does not take it away', async () => {
+  test('turns it off with a fresh code, and is notified by email; a password reset by email does not remove it', async () => {
     const customer = visitor()
     const { email } = await customer.signUp('one-step@example.com')
     const page = await customer.get(FACTOR)

@@ -90,7 +90,7 @@ describe('a person who signs in for the first time', () => {
     expect(await accountOf('renamed@example.com')).toBeUndefined()
   })
 
-  test('from GitHub gets an account for the primary, verified address and no other', async () => {
+  test('from GitHub gets an account for the primary, verified address only', async () => {
     const emails = [
       { email: 'first@example.com', primary: false, verified: true },
       { email: 'main@example.com', primary: true, verified: true },
@@ -117,7 +117,7 @@ describe('a person who signs in for the first time', () => {
     ])
   })
 
-  test('twice at the same moment has one account', async () => {
+  test('twice at the same moment gets one account', async () => {
     const person = gmail()
     google.person = person
     const browsers = Array.from({ length: 4 }, visitor)
@@ -130,7 +130,7 @@ describe('a person who signs in for the first time', () => {
 })
 
 describe('a provider’s answer is refused', () => {
-  test('in another browser than the one that began, so that nobody is signed in to somebody else’s account', async () => {
+  test('in a different browser than the one that started the sign-in, so that nobody is signed in to somebody else’s account', async () => {
     google.person = gmail()
     const attacker = visitor()
     const back = await way(attacker, 'google')
@@ -141,7 +141,7 @@ describe('a provider’s answer is refused', () => {
     await expectRefused(await victim.get(back), victim, FAILED)
   })
 
-  test('the second time, after ten minutes, and from another provider than was asked', async () => {
+  test('the second time, after ten minutes, and from a different provider than the one that was asked', async () => {
     google.person = gmail()
     const again = visitor()
     const back = await way(again, 'google')
@@ -224,7 +224,7 @@ describe('a provider’s answer is refused', () => {
 })
 
 describe('an address that has an account', () => {
-  test('is not linked without its owner: the password once, then the provider alone; the owner is told', async () => {
+  test('is linked only by its owner, who enters the password once; then the provider is enough, and the owner is notified', async () => {
     const owner = visitor()
     const person = gmail()
     const { email, password } = await owner.signUp(person.email)
@@ -248,7 +248,7 @@ describe('an address that has an account', () => {
     expect((await visitor().get('/signin/link')).status).toBe(422)
   })
 
-  test('by a mailed link that works in the browser that asked, and in no other', async () => {
+  test('is linked by an emailed link that works only in the browser that requested it', async () => {
     const { email } = await visitor().signUp('mailbox@example.com')
     github.person = { id: '60', email }
     const who = visitor()
@@ -269,7 +269,7 @@ describe('an address that has an account', () => {
     expect([await isSignedIn(who), (await who.get(link)).status]).toEqual([true, 422])
   })
 
-  test('with a second factor still asks for it', async () => {
+  test('with a second factor still requires it', async () => {
     const owner = visitor()
     const person = gmail()
     const { password } = await owner.signUp(person.email)
@@ -300,8 +300,8 @@ describe('an address that has an account', () => {
   })
 })
 
-describe('somebody who used the address first without verifying it', () => {
-  test('loses the account once the owner of the address comes: password, session and linked sign-ins', async () => {
+describe('somebody who registered an address without verifying it', () => {
+  test('loses password, session and linked sign-ins once the owner of the address signs in', async () => {
     const { sql } = running.database
     const person = gmail()
     // The attacker registered but could not confirm, because the link went to the owner's mailbox.
@@ -337,7 +337,7 @@ describe('somebody who used the address first without verifying it', () => {
     expect((await signIn(visitor(), 'github')).location).toBe('/signin/link')
   })
 
-  test('through a provider that does not run the mailbox takes over nothing, and is locked out by a password reset', async () => {
+  test('through a provider that does not run the mailbox takes over no account, and is locked out by a password reset', async () => {
     const { sql } = running.database
     const made = 'by-an-operator@example.com'
     await createAccount(sql, made)
@@ -384,7 +384,7 @@ describe('from the account’s page', () => {
     return there(url.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='))
   }
 
-  test('linking a provider needs the password; a link can be removed, unless it is the last way in', async () => {
+  test('linking a provider requires the password; a link can be removed, unless it is the last way to sign in', async () => {
     const owner = visitor()
     const { email, password } = await owner.signUp('collector@example.com')
     await stale(email)

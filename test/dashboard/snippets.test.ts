@@ -27,7 +27,7 @@ async function blocks(id: string): Promise<string[]> {
   return [...html.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code>/g)].map(match => unescaped(match[1] as string))
 }
 
-test('the commands work in every format that the model has', async () => {
+test('the commands work in every format that serves the model', async () => {
   for (const id of MODELS) {
     const commands = (await blocks(id)).filter(each => each.startsWith('curl ') && each.includes("-d '"))
     expect(commands.length).toBeGreaterThan(0)

@@ -131,14 +131,14 @@ test('counts, durations and times are written like amounts', () => {
   expect(chartFigure(519.545, '₫')).toBe('519,54\u00a0₫')
 })
 
-test('fields of a form are trimmed and cut, and hold no control characters', () => {
+test('form fields are trimmed, truncated and freed of control characters', () => {
   const form = new Form(new URLSearchParams({ a: '  x\u0000y\n ', b: 'z'.repeat(500), as: '__proto__' }))
   expect([form.text('a'), form.text('b').length, form.text('missing')]).toEqual(['xy', 200, ''])
   expect(form.choice('as', ['one'])).toBeNull()
   expect(form.with({ a: null, b: null, as: '' })).toBe('')
 })
 
-test('after signing in people are only sent to our own paths', () => {
+test('after signing in, people are sent only to our own paths', () => {
   expect(localPath('/usage?key=1')).toBe('/usage?key=1')
   for (const path of ['//x', '/\\x', 'x', 'http://x', '/a\\b', '/a b', '/\u00e9'])
     expect(localPath(path)).toBe('/overview')

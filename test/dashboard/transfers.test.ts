@@ -116,7 +116,7 @@ test('a transfer is assigned to a person by email, and what was typed stays if t
   expect(await running.balance(await accountOf(EMAIL))).toBe(before + 31_000_000_000n)
 })
 
-test('of two operators who handle one transfer one wins, and the other is told who did what', async () => {
+test('when two operators handle the same transfer, one wins, and the other is told who did what', async () => {
   const number = await waiting('hai nguoi', 44_000n)
   const before = await running.balance(await accountOf(EMAIL))
   const answers = await Promise.all([
@@ -182,7 +182,7 @@ test('a transfer to a deleted account waits to be returned, and nobody can credi
   expect(returned.location).toContain('done=settled')
 })
 
-test('the search finds by reference, memo, payer, amount and owner, in any state, page by page', async () => {
+test('the search finds transfers by reference, memo, payer, amount and owner, in any state, page by page', async () => {
   await waiting('tien com trua_50%', 61_234n, { bankReference: 'FT26326001', payer: 'LE VAN BINH' })
   const found = async (query: string) => {
     const { status, html } = await first.get(`/operator/transfers?${query}`)
@@ -235,4 +235,4 @@ test('a mistake in a transfer entered by hand is named at its field, and the oth
   }
 })
 
-test('the books are right after all that', () => expectCleanAudit(running.database.sql))
+test('the audit finds no difference after all these actions', () => expectCleanAudit(running.database.sql))

@@ -102,7 +102,7 @@ function clears(...alerts: readonly string[]): Promise<readonly string[]> {
 }
 
 describe('the alerts on running gateways', { timeout: 2 * WAIT_MS }, () => {
-  test('no alert fires while all is well', async () => {
+  test('no alert fires while there is no fault', async () => {
     await passes(CALM_ROUNDS)
     expect([...prometheus.fired]).toEqual([])
   })

@@ -42,7 +42,7 @@ test.skipIf(missing !== undefined)(
   },
 )
 
-test('its probes notice a stopping gateway while it still takes calls, and its timeouts are longer than any call', () => {
+test('its probes notice a stopping gateway while that still accepts calls, and its timeouts are longer than any call', () => {
   const gateway = parseEnv(read('../../deploy/gateway.env.example')) as Record<string, string>
   const filled = Object.entries(gateway).map(([name, value]) => [
     name,

@@ -58,7 +58,7 @@ function filesOf(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
 }
 
-test('the image has everything to serve: it answers its probes, writes only below DATA_DIR and stops in order', async () => {
+test('the image contains everything it needs: it answers probes, writes only below DATA_DIR and stops cleanly', async () => {
   const port = await freePort()
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-image-data-'))
   const before = filesOf(image)

@@ -43,7 +43,7 @@ test('supervisors give a stopping gateway more time than it gives its calls in f
   expect(read('deploy/compose.yaml')).toContain(limitVariable('drainMs'))
 })
 
-test('systemd restarts a gateway however long its database is away, and leaves workers to their supervisor', () => {
+test('systemd keeps restarting a gateway however long its database is down, and leaves workers to their supervisor', () => {
   const unit = read('deploy/systemd/gateway.service')
   expect(unit).toMatch(/^Restart=always$/m)
   expect(unit).toMatch(/^StartLimitIntervalSec=0$/m)
@@ -51,7 +51,7 @@ test('systemd restarts a gateway however long its database is away, and leaves w
   expect(unit).toMatch(/^ExecReload=kill -HUP \$MAINPID$/m)
 })
 
-test('the alert on memory comes before a replica is killed for its memory', () => {
+test('the alert on memory fires before a replica is killed for using too much', () => {
   const [container] = parse(read('deploy/kubernetes/statefulset.yaml')).spec.template.spec.containers
   expect(container.resources.limits.memory).toBe('1Gi')
   const alertBytes = Number(

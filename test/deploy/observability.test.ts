@@ -144,7 +144,7 @@ function faultsOf(query: string): string[] {
 }
 
 describe('the dashboard', () => {
-  test('only asks for what a gateway exports', () => {
+  test('queries only what a gateway exports', () => {
     const wrong = queries.flatMap(({ title, expr }) => faultsOf(expr).map(fault => `${title}: ${fault}`))
     for (const { definition } of dashboard.templating.list) {
       const [, name = '', label = ''] = /^label_values\((\w+), (\w+)\)$/.exec(definition ?? '') ?? []
@@ -187,7 +187,7 @@ describe('the dashboard', () => {
 })
 
 describe('the alert rules', () => {
-  test('only ask for what a gateway exports', () => {
+  test('query only what a gateway exports', () => {
     expect(rules.flatMap(({ alert, expr }) => faultsOf(expr).map(fault => `${alert}: ${fault}`))).toEqual([])
   })
 
@@ -229,7 +229,7 @@ function table(): string {
   return `| name | type | labels | meaning |\n|---|---|---|---|\n${rows.join('')}`
 }
 
-test('the alert for late mails and webhooks depends on the oldest one that is due', async () => {
+test('the alert for late emails and webhooks depends on the oldest one that is due', async () => {
   // Uses a separate database, because a gateway would send what is due.
   const { sql, url, drop } = await createTestDatabase()
   const { expr = '' } = rules.find(({ alert }) => alert === 'GatewayAlertsStuck') ?? {}

@@ -35,7 +35,7 @@ test('a mistyped field, a wrong type and a missing field are detected', () => {
   ])
 })
 
-test('a settlement is on two machines before it is acknowledged, and the log is archived', () => {
+test('a settlement is stored on two machines before it is acknowledged, and the write-ahead log is archived', () => {
   const cluster = manifests.find(({ kind }) => kind === 'Cluster')
   const { instances, postgresql, plugins, affinity } = cluster.spec
   expect(instances).toBeGreaterThanOrEqual(3)

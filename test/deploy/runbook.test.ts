@@ -17,7 +17,7 @@ test('each alert has an entry and each entry an alert, in the same order', () =>
   expect([...entries.keys()]).toEqual(rules.map(({ alert }) => alert))
 })
 
-test('each entry says what the alert means, where to look first, and how to mend the fault', () => {
+test('each entry says what the alert means, where to look first, and how to fix the fault', () => {
   const wrong = [...entries].filter(([, entry]) => {
     const looks = entry.split('\n').filter(line => /^\d\. /.test(line)).length
     return looks !== 3 || !/^\*\*Means\.\*\* ./m.test(entry) || !/^\*\*Mend\.\*\* ./m.test(entry)

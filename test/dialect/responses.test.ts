@@ -113,13 +113,13 @@ describe('for same-format and converted calls', () => {
     expect(converted(body)).toEqual(body)
   })
 
-  test('the wallet’s cap applies if there is no other', () => {
+  test('the output cap from the wallet applies if there is no other', () => {
     expect(same({}, OPENAI, { outputTokensAfforded: 500 })).toEqual({ max_output_tokens: 500 })
     expect(converted({}, OPENAI, { outputTokensAfforded: 5000 })).toEqual({ max_output_tokens: 1000 })
     expect(same({ max_output_tokens: 5 }, OPENAI, { outputTokensAfforded: 500 })).toEqual({ max_output_tokens: 5 })
   })
 
-  test.each<[Road]>([['same'], ['converted']])('images that the model does not take: %s', road => {
+  test.each<[Road]>([['same'], ['converted']])('images that the model does not accept: %s', road => {
     const body = { input: [user('x'), user([image]), call('c'), output('c', [image])] }
     const words: Words = { ...OPENAI, content: { images_unsupported: 'placeholder' } }
     const note = text('[image omitted: this model does not accept images]')

@@ -184,7 +184,7 @@ describe('a messages stream', () => {
   })
 })
 
-test('whole replies change in the same way, and keep every other byte', () => {
+test('non-streamed replies change in the same way, and keep every other byte', () => {
   const chat = (content: string, name: string, more: object = {}) => ({
     choices: [
       { message: { role: 'assistant', content, ...more, tool_calls: [{ function: { name, arguments: '{}' } }] }, n: 1 },

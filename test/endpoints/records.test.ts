@@ -19,7 +19,7 @@ test('an upstream can name a path for every endpoint', () => {
   expect(ENDPOINT_ORDER.filter(name => !text.includes(`"${name}": { "$ref": "#/definitions/path" }`))).toEqual([])
 })
 
-test('codes in the usage table are never reused: they only ever gain new ones', () => {
+test('codes in the usage table are never reused or removed; new ones are only added', () => {
   expect(Object.fromEntries(MODEL_ENDPOINTS.map(({ name, code }) => [name, code]))).toEqual({
     messages: 1,
     chat_completions: 2,

@@ -130,7 +130,7 @@ describe('a stream', () => {
   })
 })
 
-test('items of a whole reply carry themselves, unless they are too long', () => {
+test('items of a non-streamed reply carry themselves, unless they are too long', () => {
   const output = writeReply(folded([...FIRST, ...call('apply_patch', 'call_2', '{"input":"x"}')]), ECHO, freshFacts())
     .output as JsonObject[]
   expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'custom_tool_call'])
@@ -145,7 +145,7 @@ test('items of a whole reply carry themselves, unless they are too long', () => 
   }
 })
 
-test('equal items of a whole reply get different ids', () => {
+test('equal items of a non-streamed reply get different ids', () => {
   const output = writeReply(folded([...SECOND, ...SECOND]), ECHO, freshFacts()).output as JsonObject[]
   const ids = output.map(({ id }) => String(id))
   expect(new Set(ids).size).toBe(2)

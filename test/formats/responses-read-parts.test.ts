@@ -180,7 +180,7 @@ describe('errors', () => {
     expect(code([CREATED, said(0, 'msg_1', 'Hi'), event])).toBe(expected)
   }) // biome-ignore format: a row per case
 
-  test('under status 200 in a whole reply', () => {
+  test('under status 200 in a non-streamed reply', () => {
     const replies: JsonObject[] = [
       { id: 'resp_1', status: 'failed', error: { code: 'server_error', message: 'Oops.' }, output: [] },
       { error: { message: 'Oops.' } },

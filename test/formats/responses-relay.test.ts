@@ -62,7 +62,7 @@ describe('the client’s tool names are restored', () => {
     expect(told).toBe(SSE.replaceAll(SENT, LONG))
   })
 
-  test('in a whole response', () => {
+  test('in a non-streamed response', () => {
     const whole = strictResponse(SSE)
     const edits = relayEdits(whole, reportOf(whole, {}), { ...OPTIONS, names })
     expect(decodeText(editJson(encodeText(JSON.stringify(whole)), edits))).toBe(

@@ -98,7 +98,7 @@ describe.each([
   })
 })
 
-test('a complete whole reply has the time of its completion', () => {
+test('a complete non-streamed reply has the time of its completion', () => {
   const response = writeReply(folded(part('text', 'Hi.')), echoOf(), factsOf())
   expect(response).toMatchObject({ status: 'completed', created_at: 1_790_000_000, completed_at: 1_790_000_009 })
 })
@@ -127,7 +127,7 @@ describe('the official readers understand', () => {
     expect(parts.at(-1)).toMatchObject({ type: 'finish', usage: { outputTokens: { total: 42, reasoning: 20 } } })
   })
 
-  test('the whole reply: AI SDK', async () => {
+  test('the non-streamed reply: AI SDK', async () => {
     const read = await readWholeByAiSdk(
       writeReply(folded(RICH, 'tool_use'), echoOf({ refersToItems: true }), factsOf()),
     )
@@ -138,7 +138,7 @@ describe('the official readers understand', () => {
   })
 })
 
-test('a whole reply has the items of the stream, with the same ids', () => {
+test('a non-streamed reply has the items of the stream, with the same ids', () => {
   const streamed = strictResponse(written(writer(), RICH, 'tool_use'))
   expect(writeReply(folded(RICH, 'tool_use'), echoOf(), factsOf())).toEqual(streamed)
 })

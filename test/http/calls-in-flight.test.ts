@@ -65,7 +65,7 @@ async function expectRefused(url: string, account: TestAccount): Promise<void> {
   })
 }
 
-test('a call above the limit gets a 429 and a usage row; whole calls and streams count until they end', async () => {
+test('a call above the limit gets a 429 and a usage row; calls count until they end, streamed or not', async () => {
   const account = await limited(2)
   const before = provider.requests.length
   const whole = call(running.url, account, false)

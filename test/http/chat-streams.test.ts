@@ -158,15 +158,18 @@ describe('a stream whose provider forgets the finish reason', () => {
 test.each([
   [CHAT, { choices: [{ finish_reason: 'content_filter' }] }],
   [MESSAGES, { type: 'message', content: [], stop_reason: 'refusal', usage: { input_tokens: 22, output_tokens: 0 } }],
-] as const)('a reply that was filtered out is a refusal, and charged, %s', async (path, expected) => {
-  const filtered = { index: 0, finish_reason: 'content_filter', content_filter_results: { hate: { filtered: true } } }
-  const usage = { prompt_tokens: 22, completion_tokens: 0, total_tokens: 22 }
-  world.answer(json(200, { ...CHUNK, object: 'chat.completion', choices: [filtered], usage }))
-  const response = await world.call(path, question(GPT))
-  expect(response.status).toBe(200)
-  expect(await response.json()).toMatchObject(expected)
-  expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 0 })
-})
+] as const)(
+  'a reply that the provider’s content filter removed is a refusal, and charged, %s',
+  async (path, expected) => {
+    const filtered = { index: 0, finish_reason: 'content_filter', content_filter_results: { hate: { filtered: true } } }
+    const usage = { prompt_tokens: 22, completion_tokens: 0, total_tokens: 22 }
+    world.answer(json(200, { ...CHUNK, object: 'chat.completion', choices: [filtered], usage }))
+    const response = await world.call(path, question(GPT))
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject(expected)
+    expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 0 })
+  },
+)
 
 test('reasoning parts in a chat history are left out', async () => {
   world.answer(json(200, { type: 'message', role: 'assistant', content: [], stop_reason: 'end_turn', usage: {} }))

@@ -134,7 +134,7 @@ describe.each(SIDES)('$path with $model', ({ path, model, error }) => {
       'a truncated reply',
       [head(200, { 'content-type': 'application/json', 'content-length': '999' }), write('{'), drop()],
     ],
-  ] as [string, Answer][])('%s is a 502, whole and streamed, and costs nothing', async (_name, answer) => {
+  ] as [string, Answer][])('%s is a 502, streamed or not, and costs nothing', async (_name, answer) => {
     world.answer(answer)
     for (const stream of [false, true]) {
       const response = await world.call(path, question(model, { stream }))
@@ -143,7 +143,7 @@ describe.each(SIDES)('$path with $model', ({ path, model, error }) => {
     expect(await world.spent()).toBe(0n)
   })
 
-  test('an error under status 200 is an error, whole, streamed, and as the first event', async () => {
+  test('an error under status 200 is an error: in a JSON reply, in a stream, and as the first event', async () => {
     const body = error('overloaded_error', 'Overloaded')
     for (const [stream, answer] of [
       [false, json(200, body)],
@@ -425,7 +425,7 @@ test('a client that leaves between the usage and the end pays what the provider 
   expect(await world.row()).toMatchObject({ status: 499, input: 10, output: 55, estimated: false })
 })
 
-test('a client that leaves a whole converted call pays for the finished call', async () => {
+test('a client that leaves a converted, non-streamed call pays for the finished call', async () => {
   const gate = Promise.withResolvers<void>()
   const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
   const reply = {
@@ -485,7 +485,7 @@ test.each([
     15n * 6500n,
   ],
 ] as const)(
-  '%s: a whole reply to a streamed call is replayed as a stream in the client’s format',
+  '%s: a JSON reply to a streamed call is replayed as a stream in the client’s format',
   async (path, reply, cost) => {
     const { strictCompletion, strictMessage } = await import('../translate/grammar.ts')
     world.answer(json(200, reply))

@@ -105,7 +105,7 @@ const TRANSPORTS: [string, (text: string) => string, number | undefined][] = [
   ['with several data lines for an event', text => text.replaceAll(/"index": ?0,/g, '"index":0,\ndata: '), 4],
 ]
 
-test.each(TRANSPORTS)('both formats arrive whole %s', async (_name, transport, cutEvery) => {
+test.each(TRANSPORTS)('both formats arrive complete %s', async (_name, transport, cutEvery) => {
   world.answer(streamOf(transport(CHAT), cutEvery))
   expect(strictMessage(await asMessages()).content).toEqual([{ type: 'text', text: VIETNAMESE, citations: null }])
   world.account = await world.running.account(CREDIT)

@@ -137,7 +137,7 @@ function chatRequest(model: string, { sees, stops }: { sees: boolean; stops: boo
 }
 
 describe.each(ENTRIES.filter(entry => entry.both))('$id', ({ id, sees, stops }) => {
-  test('answers a messages agent, whole and streamed', async () => {
+  test('answers a messages agent, streamed or not', async () => {
     const request = messagesRequest(id, { stops })
     const whole = JSON.parse(await call('/v1/messages', request)) as JsonObject
     expect(whole).toMatchObject({ type: 'message', model: id, stop_reason: 'tool_use' })
@@ -148,7 +148,7 @@ describe.each(ENTRIES.filter(entry => entry.both))('$id', ({ id, sees, stops }) 
     expect(streamed.stop_reason).toBe('tool_use')
   })
 
-  test('answers a chat agent, whole and streamed', async () => {
+  test('answers a chat agent, streamed or not', async () => {
     const request = chatRequest(id, { sees, stops })
     const whole = JSON.parse(await call('/v1/chat/completions', request)) as { choices: JsonObject[] }
     expect(whole).toMatchObject({ object: 'chat.completion', model: id, choices: [{ finish_reason: 'tool_calls' }] })

@@ -156,7 +156,7 @@ describe.each(CASES)('$name ($model on $path)', ({ path, model, priceVnd, whole,
   const cost = (counts: { input?: number; output?: number }) =>
     BigInt((counts.input ?? 0) + (counts.output ?? 0)) * priceVnd
 
-  test('costs the same whole and streamed, and reports the same usage', async () => {
+  test('costs the same and reports the same usage, streamed or not', async () => {
     world.answer(json(200, whole))
     const reply = await world.call(path, question(model))
     const body = (await reply.json()) as { model: string; usage: object }
@@ -299,7 +299,7 @@ test.each([
     messageStream(MESSAGES_USAGE, {}),
     1500n,
   ],
-] as const)('%s: %s costs its fixed price, whole and streamed', async (path, model, entry, whole, stream, priceVnd) => {
+] as const)('%s: %s costs its fixed price, streamed or not', async (path, model, entry, whole, stream, priceVnd) => {
   world.answer(json(200, whole))
   const reply = await world.call(path, question(model))
   expect(reply.headers.get('x-svc-cost-vnd')).toBe(String(priceVnd))

@@ -31,7 +31,7 @@ async function count(body: Record<string, unknown>): Promise<number> {
   return json.input_tokens
 }
 
-test('counts for an empty wallet, in a burst of 30, without a usage row', async () => {
+test('counts tokens for an empty wallet, in a burst of 30, without a usage row', async () => {
   const replies = await Promise.all(
     Array.from({ length: 30 }, () => send({ model: 'opus', messages: [{ role: 'user', content: 'Xin chào' }] })),
   )

@@ -81,7 +81,7 @@ test.each(['gpt-5.4', 'gpt-5.4-mini'])('%s, which stays for more than 60 days, a
   expect([headers.get('deprecation'), headers.get('sunset')]).toEqual([null, null])
 })
 
-test('after the end the successor answers, under its own price', async () => {
+test('after the retirement the successor answers, at its own price', async () => {
   const headers = await headersOf('/v1/chat/completions', { model: 'gpt-5.2', messages })
   expect(headers.get('x-svc-model')).toBe('gpt-5.4')
   expect(headers.get('x-svc-model-mapped-from')).toBe('gpt-5.2')
@@ -107,7 +107,7 @@ test.each([
   }
 })
 
-test('an end without a successor does not end the service: the provider decides', async () => {
+test('a retirement without a successor does not stop the service: the provider decides', async () => {
   const gone = {
     ...tables,
     entries: tables.entries.map(entry =>

@@ -155,7 +155,7 @@ describe('usage in an unusual place of a chat reply', () => {
   test.each<[Path, object]>([
     ['/v1/messages', { input_tokens: 50, cache_read_input_tokens: 40, output_tokens: 12 }],
     ['/v1/chat/completions', told],
-  ])('is billed and reported for a whole reply: %s', async (path, expected) => {
+  ])('is billed and reported for a non-streamed reply: %s', async (path, expected) => {
     world.current.answer(json(200, { ...REPLY, meta }))
     const response = await world.current.call(path, question(CHAT))
     expect(((await response.json()) as { usage: object }).usage).toMatchObject(expected)

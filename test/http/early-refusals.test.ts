@@ -202,7 +202,7 @@ test('404 and 415 are sent without reading the body into memory, and clients can
   expect(running.gateway.server.bodies.permits.bytes).toBe(0)
 })
 
-test('a client that keeps sending after its refusal is cut off after some time, or some bytes', async () => {
+test('a client that keeps sending after its refusal is disconnected after some time, or some bytes', async () => {
   const slow = new Line(head('sk-svc-wrong', `content-length: ${30 * MB}`))
   expect(await slow.status()).toBe('401')
   const drip = setInterval(() => slow.socket.write('x'), 50)

@@ -124,7 +124,7 @@ test.each([
   expect(await given('/v1/messages', { ...toChat(1), stream: true })).toContain(JSON.stringify(`{"ids":${WRITTEN}}`))
 })
 
-test('streams from the messages format to chat keep exact numbers, in inputs that arrive whole', async () => {
+test('streams from the messages format to chat keep exact numbers, in inputs that arrive in one piece', async () => {
   world.answer(streamOf(messagesStream))
   const body = { ...toMessages(1), stream: true }
   expect(await given('/v1/chat/completions', body)).toContain(JSON.stringify(`{"ids":${WRITTEN}}`))

@@ -121,7 +121,7 @@ describe('one failure at a time', () => {
     for (const each of [running, second, first]) await each.close()
   })
 
-  test.each(FAILURES)('tries elsewhere after %s, at the same price', async (_name, failure) => {
+  test.each(FAILURES)('tries another upstream after %s, at the same price', async (_name, failure) => {
     for (const stream of [false, true]) {
       answers = [failure, stream ? goodMessagesStream : goodMessage]
       const [before, beforeToo] = [first.requests.length, second.requests.length]
@@ -142,7 +142,7 @@ describe('one failure at a time', () => {
     ['400', json(400, { error: { type: 'invalid_request_error', message: 'max_tokens: too many' } }), 400],
     ['413', json(413, { error: { type: 'request_too_large', message: 'too large' } }), 413],
     ['422', json(422, { error: { message: 'no such field' } }), 422],
-  ])('does not try elsewhere what the client must fix: %s', async (_name, refusal, status) => {
+  ])('does not try another upstream for what the client must fix: %s', async (_name, refusal, status) => {
     answers = [refusal, goodMessage]
     const before = second.requests.length
     const account = await running.account(CREDIT)
@@ -151,7 +151,7 @@ describe('one failure at a time', () => {
     expect(await running.balance(account.accountId)).toBe(CREDIT)
   })
 
-  test('does not try elsewhere once the client has seen an event', async () => {
+  test('does not try another upstream once the client has seen an event', async () => {
     answers = [[sse(), write(MESSAGES_STREAM.slice(0, 300)), reset()], goodMessagesStream]
     const before = second.requests.length
     const account = await running.account(CREDIT)
@@ -160,7 +160,7 @@ describe('one failure at a time', () => {
   })
 })
 
-test('tries elsewhere if nothing listens', async () => {
+test('tries another upstream if nothing listens at the first', async () => {
   const second = await upstream(() => goodMessage)
   const started = await start(await closedPort(), second.url)
   expect((await call(started)).status).toBe(200)
@@ -278,7 +278,7 @@ test('opens the circuit of an upstream after consecutive faults, probes it, and 
   clock.mockRestore()
 })
 
-test('opens the circuit of an upstream whose streams break off repeatedly', async () => {
+test('opens the circuit of an upstream whose streams repeatedly end early', async () => {
   const first = await upstream(() => [sse(), write(MESSAGES_STREAM.slice(0, 300)), reset()])
   const second = await upstream(() => goodMessagesStream)
   const cooldown = { failures: 3, baseMs: 60_000, maxMs: 60_000 }

@@ -308,7 +308,7 @@ test('a client that leaves after a partial image pays for that image only', asyn
   await expectRow({ status: 499, cost: PRICE, estimated: true }, PRICE)
 })
 
-test('a client that leaves a whole call pays for the finished call', async () => {
+test('a client that leaves a non-streamed call pays for the finished call', async () => {
   const release = Promise.withResolvers<void>()
   answer = [{ do: 'until', promise: release.promise }, ...reply(1)]
   const before = provider.requests.length

@@ -51,7 +51,7 @@ async function expectRefused(response: Response, status: number, code: string): 
   return { message: error.message, ...(error.metadata === undefined ? {} : { metadata: error.metadata }) }
 }
 
-test('a paused key is 401 with its own code in every gateway, on every route, until it is switched on again', async () => {
+test('a paused key gets a 401 with its own code in every gateway, on every route, until it is resumed', async () => {
   const account = await knownAccount()
   await pauseKey(running.database.sql, account, true)
   for (const url of urls) {
@@ -65,7 +65,7 @@ test('a paused key is 401 with its own code in every gateway, on every route, un
   for (const url of urls) expect((await call(url, account)).status).toBe(200)
 })
 
-test('an expired key is 401 with its own code, in every gateway', async () => {
+test('an expired key gets a 401 with its own code, in every gateway', async () => {
   const account = await knownAccount()
   await change(account, { expiresAt: new Date(Date.now() - 1) })
   for (const url of urls) await expectRefused(await call(url, account), 401, 'key_expired')
@@ -93,7 +93,7 @@ test('a key that is unknown and one that was revoked are told apart in words', a
   })
 })
 
-test('a spent limit is 402 that says whose, how much and until when; the empty wallet is another 402', async () => {
+test('a spent limit is a 402 that says whose limit, how much and until when; an empty wallet is a different 402', async () => {
   const account = await knownAccount()
   await change(account, { limitVnd: 1, limitReset: 'daily' })
   const spent = (await running.usage(account.accountId)).reduce((sum, { charged }) => sum + charged, 0n)
@@ -126,7 +126,7 @@ test('a spent limit is 402 that says whose, how much and until when; the empty w
   })
 })
 
-test('a key that is bound to models is 403 for others, with a row, and lists its own only', async () => {
+test('a key restricted to some models gets a 403 and a usage row for others, and lists only its own', async () => {
   const account = await knownAccount()
   await change(account, { allowedModels: ['gpt-5.5', 'deepseek/*'] })
   for (const url of urls) {
@@ -151,7 +151,7 @@ test('a key that is bound to models is 403 for others, with a row, and lists its
   expect(rows).toEqual(Array(2).fill({ status: 403, entry_id: 'claude-sonnet-5', error_code: 'model_not_allowed' }))
 })
 
-test('calls per minute and in flight are 429 that name the limit', async () => {
+test('calls above the limits per minute and in flight get a 429 that names the limit', async () => {
   const account = await running.account(CREDIT)
   await change(account, { callsPerMinute: 1 })
   expect((await call(running.url, account)).status).toBe(200)
@@ -164,7 +164,7 @@ test('calls per minute and in flight are 429 that name the limit', async () => {
   }
 })
 
-test('GET /v1/key says what the key may do, has cost and has left, exactly; a whole reply says the balance', async () => {
+test('GET /v1/key says exactly what the key may do, has cost and has left; non-streamed replies state the balance', async () => {
   const account = await running.account(CREDIT)
   const read = async (url = running.url) => {
     const response = await fetch(`${url}/v1/key`, { headers: { authorization: `Bearer ${account.apiKey}` } })
@@ -229,7 +229,7 @@ test('GET /v1/key says what the key may do, has cost and has left, exactly; a wh
   expect((await fetch(`${running.url}/v1/key`)).status).toBe(401)
 })
 
-test('a replaced secret works beside the new one until its overlap ends, then at no call in any gateway', async () => {
+test('a replaced secret works alongside the new one until its overlap ends, and then in no gateway', async () => {
   const account = await knownAccount()
   const { sql } = running.database
   const statuses = (apiKey: string) =>

@@ -58,7 +58,7 @@ async function call(apiKey: string, endpoint: string, body: object): Promise<{ s
 describe.each(NAMED)('%s with %s: %j', (endpoint, model, body) => {
   const { price, context } = factsOf(model)
 
-  test.each([false, true])('enough is set aside to fill the context window (stream: %s)', async stream => {
+  test.each([false, true])('the hold is large enough to fill the context window (stream: %s)', async stream => {
     // Enough money for two such calls and a little more.
     const account = await running.account((2n * context + 2_000n) * price)
     const open = Promise.withResolvers<void>()
@@ -77,7 +77,7 @@ describe.each(NAMED)('%s with %s: %j', (endpoint, model, body) => {
   })
 })
 
-test('a stream whose named content took most of the wallet runs to its end, because the money was set aside for it', async () => {
+test('a stream whose named content cost most of the balance runs to its end, because its hold covered that', async () => {
   const { price, context } = factsOf(CLAUDE)
   const account = await running.account((context + 2_000n) * price)
   const inputTokens = Number(context) - 200

@@ -27,7 +27,7 @@ test.each<[string, string, string, object]>([
   ['/v1/chat/completions', 'GPT-5.5', 'gpt-5.5', { messages }],
   ['/v1/chat/completions', 'anthropic/SVC/claude-opus-5', 'svc/claude-opus-5', { messages }],
   ['/v1/responses', 'OpenAI/gpt-5.5', 'gpt-5.5', { input: 'hi' }],
-])('%s serves %s as %s, whole and streamed, and replies repeat the client’s spelling', async (path, name, id, rest) => {
+])('%s serves %s as %s, streamed or not, and replies repeat the client’s spelling', async (path, name, id, rest) => {
   for (const stream of [false, true]) {
     const reply = await send(path, { model: name, ...rest, stream })
     expect(reply.status).toBe(200)

@@ -270,7 +270,7 @@ test.each<[string, typeof answer, number, string]>([
   expect((await running.usage(account.accountId)).map(row => row.status)).toEqual([status, status])
 })
 
-test('a stream that breaks off ends in an error event and is not charged', async () => {
+test('a stream that ends early gets an error event and is not charged', async () => {
   for (const behaviour of [stream(EVENTS.slice(0, 4)), stream(EVENTS.slice(0, 4), { end: false })]) {
     answer = behaviour
     const text = await (await call('/v1/messages', STREAMED)).text()
@@ -323,7 +323,7 @@ test('a client that leaves a stream pays for what was sent to it, and the provid
   expect(row?.cost).toBe(BigInt(10 + (row?.output_tokens ?? 0)) * 6500n)
 })
 
-test('a client that leaves a whole call pays for the finished call', async () => {
+test('a client that leaves a non-streamed call pays for the finished call', async () => {
   let release: () => void = () => {}
   const arrived = new Promise<void>(resolve => {
     answer = async response => {

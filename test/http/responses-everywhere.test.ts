@@ -27,7 +27,7 @@ test('the model list for this endpoint has every chat model', async () => {
   expect(data.map(({ id }) => id).sort()).toEqual([...ENTRIES].sort())
 })
 
-test.each(ENTRIES)('%s answers whole and streamed, under its own name, and is billed', async model => {
+test.each(ENTRIES)('%s answers under its own name, streamed or not, and is billed', async model => {
   const input = 'Say hello in one short sentence.'
   const whole = await client.responses.create({ model, input, max_output_tokens: 4000 })
   expect([whole.object, whole.status, whole.model, whole.error]).toEqual(['response', 'completed', model, null])

@@ -223,7 +223,7 @@ test.each([1, 3, 100_000])('relays a stream split every %i bytes, byte for byte 
   ])
 })
 
-test('a whole response to a streamed call is replayed as a stream', async () => {
+test('a JSON response to a streamed call is replayed as a stream', async () => {
   const output = [
     { id: 'rs_1', type: 'reasoning', status: 'completed', summary: [{ type: 'summary_text', text: 'Why?' }] },
     { id: 'ws_1', type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'x' } },
@@ -275,7 +275,7 @@ test('a whole response to a streamed call is replayed as a stream', async () => 
   expect([failed.status, await failed.json()]).toMatchObject([400, { error }])
 })
 
-test('a response that stops at its cap is billed like a complete one', async () => {
+test('a response that stops at its output cap is billed like a complete one', async () => {
   const incomplete = event('response.incomplete', `"sequence_number":6,${RESPONSE('incomplete', USAGE)}`)
   answer = [sse(), write([...EVENTS.slice(0, 4), incomplete].join('')), end()]
   expect(await (await call(STREAMED)).text()).toContain('event: response.incomplete')

@@ -300,7 +300,7 @@ function decimal(microVnd: bigint): string {
 }
 
 test.each(Object.entries(WHOLE))(
-  '%s: uses of a whole reply are part of its cost',
+  '%s: uses in a non-streamed reply are part of its cost',
   async (_name, [format, uses, reply]) => {
     answer = json(200, reply)
     const response = await call(format)
@@ -311,7 +311,7 @@ test.each(Object.entries(WHOLE))(
   },
 )
 
-test.each(Object.entries(STREAMS))('%s: uses of a stream are part of its cost', async (_name, [format, uses, text]) => {
+test.each(Object.entries(STREAMS))('%s: uses in a stream are part of its cost', async (_name, [format, uses, text]) => {
   answer = [sse(), ...text.map(event => write(event)), end()]
   const response = await call(format, { stream: true })
   expect(response.status).toBe(200)
@@ -334,7 +334,7 @@ test('a client that leaves a stream pays for the searches made so far', async ()
   expect(rows).toMatchObject([{ status: 499, extrasVnd: 2 * USE_VND }])
 })
 
-test('a stream that breaks off costs nothing, not even its searches', async () => {
+test('a stream that ends early costs nothing, not even its searches', async () => {
   const [, , text] = STREAMS['responses, by items'] as readonly [Format, number, string[]]
   answer = [sse(), ...text.slice(0, 6).map(event => write(event)), end()]
   await (await call('responses', { stream: true })).text()
@@ -352,7 +352,7 @@ const HOLDS: readonly [name: string, format: Format, change: object, uses: bigin
   ['as many as the catalogue says', 'responses', {}, 4n],
 ]
 
-test.each(HOLDS)('money is set aside for uses: %s', async (_name, format, change, uses) => {
+test.each(HOLDS)('money is held for uses: %s', async (_name, format, change, uses) => {
   const held = async (body: object) => {
     const gate = Promise.withResolvers<void>()
     const [, , reply] = WHOLE[format === 'messages' ? 'messages, by usage' : 'responses, by items'] as readonly [

@@ -105,7 +105,7 @@ test('events pass byte for byte, at the same price', async () => {
 test.each<[string, Answer]>([
   ['is reset', [audio(), write(AUDIO), reset()]],
   ['is dropped', [audio(), write(AUDIO), drop()]],
-])('audio that %s is cut short for the client, too, and not charged', async (_name, behaviour) => {
+])('audio that %s is truncated for the client, too, and not charged', async (_name, behaviour) => {
   answer = behaviour
   const response = await speak({})
   expect(response.status).toBe(200)
@@ -113,7 +113,7 @@ test.each<[string, Answer]>([
   await expectRow({ status: 502, cost: 0n }, 0n)
 })
 
-test('events that break off end in an error event, and are not charged', async () => {
+test('an event stream that ends early gets an error event and is not charged', async () => {
   answer = [sse(), write(DELTA), end()]
   const text = await (await speak({ stream_format: 'sse' })).text()
   expect(text.startsWith(DELTA)).toBe(true)

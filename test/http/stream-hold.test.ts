@@ -159,7 +159,7 @@ test('a stream with a price per call is never stopped because of its length', as
   expect(await running.usage(account.accountId)).toMatchObject([{ status: 200, charged: 1_500n * PER_VND }])
 })
 
-test('1,000 parallel streams of up to 128,000 tokens on 50,000 VND: all end, all but a little is paid, the balance is exactly 0', async () => {
+test('1,000 parallel streams of up to 128,000 tokens on 50,000 VND: all end, almost everything is paid, the balance is exactly 0', async () => {
   const credit = 50_000n * PER_VND
   const account = await running.account(credit)
   const open = Promise.withResolvers<void>()
@@ -193,7 +193,7 @@ test('1,000 parallel streams of up to 128,000 tokens on 50,000 VND: all end, all
   expect(await audit(running.database.sql)).toMatchObject({ clean: true, openHolds: 0 })
 }, 600_000)
 
-test('streams do not end while Postgres is away: each wait grants them one more step, and everything is charged afterwards', async () => {
+test('streams do not end while Postgres is down: each wait grants them one more step, and everything is charged afterwards', async () => {
   const patient = await startTestGateway({
     upstreams: { anthropic: provider.url },
     environment: { LIMIT_HOLD_EXTEND_WAIT_MS: '300' },

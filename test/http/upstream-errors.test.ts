@@ -148,7 +148,7 @@ describe.each(Object.entries(ROADS))('%s', (_name, road) => {
     await expectNotCharged(response.status)
   })
 
-  test.each(SHAPES)('%s as a whole reply is an HTTP error that costs nothing', async (_shape, error) => {
+  test.each(SHAPES)('%s as a non-streamed reply is an HTTP error that costs nothing', async (_shape, error) => {
     world.answer(json(200, error))
     const response = await call(road)
     expect(response.status).toBeGreaterThanOrEqual(500)
@@ -171,7 +171,7 @@ describe.each(CHAT_ROADS)('%s', (_name, road) => {
     await expectNotCharged(502)
   })
 
-  test.each(FINISHES)('a whole reply that finishes with %s is a 502 that costs nothing', async finish_reason => {
+  test.each(FINISHES)('a non-streamed reply that finishes with %s is a 502 that costs nothing', async finish_reason => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'Hà' }, finish_reason }]
     world.answer(json(200, { id: 'c', object: 'chat.completion', model: 'upstream-name', choices, usage: CHAT_USAGE }))
     expect((await call(road)).status).toBe(502)
@@ -186,7 +186,7 @@ describe.each(CHAT_ROADS)('%s', (_name, road) => {
     await expectNotCharged(502)
   })
 
-  test('a whole reply without choices is a 502 that costs nothing', async () => {
+  test('a non-streamed reply without choices is a 502 that costs nothing', async () => {
     world.answer(json(200, { id: 'c', object: 'chat.completion', model: 'x', choices: [], usage: CHAT_USAGE }))
     expect((await call(road)).status).toBe(502)
     await expectNotCharged(502)

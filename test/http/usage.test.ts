@@ -145,7 +145,7 @@ const PASSES: readonly (readonly [string, Reply, readonly [number, number, numbe
 ]
 
 describe.each(ROADS)('every pass of a Claude call is billed, %s', (_, path) => {
-  test.each(PASSES)('%s, whole', async (_name, reply, [input, fromCache, output]) => {
+  test.each(PASSES)('%s, non-streamed', async (_name, reply, [input, fromCache, output]) => {
     world.answer(json(200, wholeMessage(reply)))
     const response = await world.call(path, question(CLAUDE))
     expect(response.status).toBe(200)
@@ -170,7 +170,7 @@ describe.each(ROADS)('every pass of a Claude call is billed, %s', (_, path) => {
   })
 })
 
-test('every pass is billed on the AWS channel, whole and streamed', async () => {
+test('every pass is billed on the AWS channel, streamed or not', async () => {
   const [, reply, [input, , output]] = PASSES[0] as (typeof PASSES)[number]
   let answer: Answer = []
   const provider = await startScriptedUpstream(() => answer)
@@ -233,8 +233,8 @@ const ZEROS: readonly (readonly [string, readonly JsonObject[], boolean])[] = [
   ['nothing', [], false],
 ]
 
-describe('a reported usage of 0 is only believed for calls of a program', () => {
-  test.each(ZEROS)('Messages, whole: %s', async (_name, content, isBelieved) => {
+describe('a reported usage of 0 is believed only for calls made by a program', () => {
+  test.each(ZEROS)('Messages, non-streamed: %s', async (_name, content, isBelieved) => {
     world.answer(json(200, wholeMessage({ content, stopReason: 'tool_use', usage: NOTHING })))
     await (await world.call('/v1/messages', question(CLAUDE))).text()
     const row = await world.row()
@@ -275,7 +275,7 @@ describe('a reported usage of 0 is only believed for calls of a program', () => 
       body: JSON.stringify({ model: 'gpt-5.5', input: 'Thủ đô của Việt Nam?', ...extra }),
     })
 
-  test.each(ITEMS)('Responses, whole: %s', async (_name, output, isBelieved) => {
+  test.each(ITEMS)('Responses, non-streamed: %s', async (_name, output, isBelieved) => {
     world.answer(json(200, response(output)))
     await (await ask({})).text()
     const row = await world.row()

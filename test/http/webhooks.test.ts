@@ -67,7 +67,7 @@ test('a signed notification is credited before the reply, and a repeat changes n
   }
 })
 
-test('a call that waits for money goes on with the same key when the top-up arrives', async () => {
+test('a call that waits for money continues with the same key when the top-up arrives', async () => {
   const { accountId, apiKey } = await gateway.account(1_000_000n)
   const { sql } = gateway.database
   const hold = `insert into hold (account_id, call_id, key_id, entry_id, endpoint, amount_micro_vnd, instance_id)
@@ -101,7 +101,7 @@ test('a call that waits for money goes on with the same key when the top-up arri
   expect((await call).status).toBe(200)
 })
 
-test('a forged, unsigned or changed notification is 401, credits nothing and leaves no trace', async () => {
+test('a forged, unsigned or changed notification gets a 401, credits nothing and leaves no trace', async () => {
   const { accountId } = await gateway.account(0n)
   const { sql } = gateway.database
   const body = JSON.stringify(notification(await order(accountId)))
@@ -119,7 +119,7 @@ test('a forged, unsigned or changed notification is 401, credits nothing and lea
   expect((await findAccount(sql, accountId))?.balanceMicroVnd).toBe(0n)
 })
 
-test('an authentic body that cannot be parsed is 400 and kept for the operator', async () => {
+test('an authentic body that cannot be parsed gets a 400 and is kept for the operator', async () => {
   const body = JSON.stringify({ id: 1, transferType: 'in', transferAmount: 'a lot' })
   const response = await post(body, signed(body))
   expect(response.status).toBe(400)
@@ -127,7 +127,7 @@ test('an authentic body that cannot be parsed is 400 and kept for the operator',
   expect(rows).toMatchObject([{ fault: expect.stringContaining('transferAmount') }])
 })
 
-test.each(['payos', 'casso', 'signed', 'nobody', ''])('without its secret the provider %j is 404', async name => {
+test.each(['payos', 'casso', 'signed', 'nobody', ''])('without its secret the provider %j gets a 404', async name => {
   const body = JSON.stringify({ data: {} })
   const response = await post(body, { 'secure-token': '' }, name)
   expect(response.status).toBe(404)
@@ -167,7 +167,7 @@ test('a notification without an order waits for an operator, and still gets a 20
   expect(rows).toEqual([{ state: 2 }])
 })
 
-test('a key that has spent its cap is 402 and should not retry; the wallet is not empty', async () => {
+test('a key that has spent its limit gets a 402 and should not retry; the wallet is not empty', async () => {
   const { accountId, keyId, apiKey } = await gateway.account(1_000_000_000n)
   const { sql } = gateway.database
   await sql.unsafe('update api_key set monthly_cap_micro_vnd = 1 where key_id = $1::text::bigint', [String(keyId)])

@@ -52,7 +52,7 @@ async function call(apiKey: string, endpoint: string, body: object) {
 }
 
 describe.each(ROADS)('%s with %s at %d, %j', (endpoint, model, price, body, field) => {
-  test('the cap is lowered to what the wallet affords, and the client is told', async () => {
+  test('the output cap is lowered to what the wallet can pay for, and the client is told', async () => {
     const credit = 40_000n * price
     const account = await running.account(credit)
     const { status, cap, sent } = await call(account.apiKey, endpoint, { model, ...body })
@@ -66,7 +66,7 @@ describe.each(ROADS)('%s with %s at %d, %j', (endpoint, model, price, body, fiel
     expect(row?.charged).toBe(row?.cost)
   })
 
-  test('a cap that the wallet affords is sent upstream unchanged, without a header', async () => {
+  test('an output cap that the wallet can pay for is sent upstream unchanged, without a header', async () => {
     const account = await running.account(200_000n * price)
     const { cap, sent } = await call(account.apiKey, endpoint, { model, ...body })
     const own = { max_tokens: 128_000, max_completion_tokens: 128_000, max_output_tokens: 128_000, ...body } as Record<
@@ -80,7 +80,7 @@ describe.each(ROADS)('%s with %s at %d, %j', (endpoint, model, price, body, fiel
   })
 })
 
-test('each choice gets its share of what the wallet affords', async () => {
+test('each choice gets its share of what the wallet can pay for', async () => {
   const account = await running.account(40_000n * 2_400n)
   const { cap, sent } = await call(account.apiKey, 'chat/completions', { model: 'gpt-5.5', n: 4, messages: PROMPT })
   expect(cap).toBeGreaterThan(9_900)
@@ -89,7 +89,7 @@ test('each choice gets its share of what the wallet affords', async () => {
 })
 
 test.each(['gpt-5.5', 'deepseek-v4-flash'])(
-  'a cap field of another format does not reduce the hold of %s',
+  'an output cap in another format’s field does not reduce the hold of %s',
   async model => {
     const account = await running.account(40_000n * 2_400n)
     const body = { model, max_tokens: 128_000, max_completion_tokens: 1, messages: PROMPT }
@@ -101,7 +101,7 @@ test.each(['gpt-5.5', 'deepseek-v4-flash'])(
   },
 )
 
-test('a budget for thinking stays below a cap that is lowered', async () => {
+test('a budget for thinking stays below a lowered output cap', async () => {
   const account = await running.account(10_000n * 6_500n)
   const thinking = { type: 'enabled', budget_tokens: 30_000 }
   const body = { model: 'claude-opus-4-5', max_tokens: 64_000, thinking, messages: PROMPT }
@@ -113,7 +113,7 @@ test('a budget for thinking stays below a cap that is lowered', async () => {
   })
 })
 
-test('with less money than a reply costs, the call is sent unchanged, and takes everything', async () => {
+test('with less money than a reply costs, the call is sent unchanged and takes the rest of the balance', async () => {
   const account = await running.account(10n)
   const { status, cap, sent } = await call(account.apiKey, 'messages', {
     model: 'claude-opus-5',
@@ -127,14 +127,14 @@ test('with less money than a reply costs, the call is sent unchanged, and takes 
 test.each([
   ['messages', 'claude-opus-5', { max_tokens: 128_000 }],
   ['chat/completions', 'gpt-5.5', {}],
-])('%s with %s: a wallet with less money than a reply costs gets no long one', async (endpoint, model, body) => {
+])('%s with %s: a wallet with less money than a reply costs gets a short one', async (endpoint, model, body) => {
   const account = await running.account(10n)
   const { status, cap, sent } = await call(account.apiKey, endpoint, { model, ...body, messages: PROMPT })
   expect([status, cap, sent.max_tokens ?? sent.max_completion_tokens]).toEqual([200, 1_024, 1_024])
   expect(await running.balance(account.accountId)).toBe(0n)
 })
 
-test('64 parallel whole calls of up to 128,000 tokens on 50,000 VND: all end, all but a little is paid, the balance is exactly 0', async () => {
+test('64 parallel non-streamed calls of up to 128,000 tokens on 50,000 VND: all end, almost everything is paid, the balance is exactly 0', async () => {
   const credit = 50_000n * PER_VND
   const account = await running.account(credit)
   const open = Promise.withResolvers<void>()

@@ -134,7 +134,7 @@ test.each<[string, object]>([
   ],
   ['/v1/chat/completions', { model: 'gpt-5.5', messages: MESSAGES, tools: [TOOL], reasoning_effort: 'high' }],
   ['/v1/responses', { model: 'gpt-5.5', input: 'x', store: false }],
-])('%s fails over to a provider with another wire', async (path, body) => {
+])('%s fails over to a provider with a different wire', async (path, body) => {
   const broken = await startScriptedUpstream(() => json(500, { error: { message: 'no' } }))
   const { wires: _, ...chatOnly } = TABLES.entries.find(({ id }) => id === 'glm-5.1')!.upstreams[0] as UpstreamTarget
   const entries = TABLES.entries.map(entry =>

@@ -29,7 +29,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('admits with the wanted hold while it fits', async () => {
+test('admits a call with the hold that it wants while the balance allows it', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const answer = await here.admit(holdRequest(customer), patient)
   const { accountId, keyId } = customer
@@ -81,7 +81,7 @@ test('answers waited, never empty, when money remains but stays held for the who
   expect(await hurried.admit(holdRequest(customer), patient)).toEqual({ outcome: 'waited' })
 })
 
-test('a waiting call goes on when a call in another process settles', async () => {
+test('a waiting call continues when a call in another process settles', async () => {
   const customer = await createCustomer(database.sql, 2n * CALL_MICRO_VND)
   const first = holdRequest(customer, { wantMicroVnd: microVnd(2n * CALL_MICRO_VND) })
   await there.admit(first, patient)
@@ -94,7 +94,7 @@ test('a waiting call goes on when a call in another process settles', async () =
   expect(await waiting).toMatchObject({ outcome: 'admitted' })
 })
 
-test('a waiting call goes on when money is credited, with the same key', async () => {
+test('a waiting call continues with the same key when money is credited', async () => {
   const customer = await createCustomer(database.sql, CALL_MICRO_VND)
   await there.admit(holdRequest(customer), patient)
   const waiting = here.admit(holdRequest(customer), patient)
@@ -229,7 +229,7 @@ test('two keys of one account share one wallet and one queue', async () => {
   expect(outcomes.sort()).toEqual(['admitted', 'admitted', 'empty', 'empty'])
 })
 
-test('a hold that makes no sense fails that call only', async () => {
+test('an impossible hold fails only its own call', async () => {
   const customer = await createCustomer(database.sql, CALL_MICRO_VND)
   await expect(here.admit(holdRequest(customer, { wantMicroVnd: microVnd(0n) }), patient)).rejects.toThrow(
     'wantMicroVnd',

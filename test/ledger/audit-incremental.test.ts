@@ -93,7 +93,7 @@ test.each([
     `update credit set kind = 3, reference = 'call:' || gen_random_uuid() where kind = 2 and seq = 1 and account_id > ${other.accountId}`,
     `update credit set kind = 2, reference = 'mended' where account_id > ${other.accountId}`,
   ],
-] as const)('finds a broken %s in new rows, again and again until it is mended', async (rule, forgery, mending) => {
+] as const)('finds a broken %s in new rows, again and again until it is repaired', async (rule, forgery, mending) => {
   await call(ledger, customer)
   if (rule === 'refund') await createCustomer(sql, CALL_MICRO_VND)
   if (rule === 'orphan')
@@ -109,7 +109,7 @@ test.each([
   expect(broken(await goOn())).toEqual({})
 })
 
-test('a change to rows already audited is found by the full audit, and reported until it is mended', async () => {
+test('a change to rows already audited is found by the full audit, and reported until it is repaired', async () => {
   const second = `account_id = ${customer.accountId} and seq = 3`
   await goOn()
   await forge(`update usage set balance_after_micro_vnd = balance_after_micro_vnd + 1 where ${second}`)
@@ -153,7 +153,7 @@ test.each([
   expect(await goOn(day)).toMatchObject({ clean: true, mode: 'incremental' })
 })
 
-test('audits started at once take turns, while calls go on', async () => {
+test('audits started at once take turns, while calls continue', async () => {
   const found = await Promise.all([goOn(), full(), goOn(), calls(6), goOn()])
   for (const report of found) if (report) expect(broken(report)).toEqual({})
   expect((await goOn()).ledger).toEqual(await auditWhole(sql))

@@ -60,7 +60,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('a restored database has every row, goes on where the original was, and is audited clean', async () => {
+test('a restored database has every row, continues where the original was, and passes the audit', async () => {
   const target = await createTestDatabase()
   try {
     const rows = await readBackup(target.sql, path)

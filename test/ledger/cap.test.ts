@@ -32,7 +32,7 @@ const capAt = (keyId: number, microVnd: bigint | null) =>
     microVnd === null ? null : String(microVnd),
   ])
 
-test('a key works until its settled calls reach its cap, and other keys of the account go on', async () => {
+test('a key works until its settled calls reach its spend limit, and the account’s other keys keep working', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
   const other = await createKey(sql, secrets, { accountId: customer.accountId })
   await capAt(customer.keyId, 2n * CALL_MICRO_VND)
@@ -94,7 +94,7 @@ test('the only call of a key gets what is left of its limit, and may cost no mor
   await expectCleanAudit(sql)
 })
 
-test('a key that has spent its limit is refused while another key of the same wallet goes on', async () => {
+test('a key that has spent its limit is refused while another key of the same wallet keeps working', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
   const other = await createKey(sql, secrets, { accountId: customer.accountId })
   const sibling = { ...customer, keyId: other.keyId, keyHash: hashKey(secrets, other.key).hash }
@@ -169,7 +169,7 @@ test('a limit that never resets counts everything, before and after past days ar
   expect((await call(ledger, customer)).held).toMatchObject({ outcome: 'capped', spentMicroVnd: 3n * CALL_MICRO_VND })
 })
 
-test('a call that repeats its request for a hold keeps its hold, even if the cap has been reached since', async () => {
+test('a call that repeats its request for a hold keeps its hold, even if the spend limit has been reached since', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
   await capAt(customer.keyId, CALL_MICRO_VND)
   const request = holdRequest(customer)

@@ -233,7 +233,7 @@ test('a process whose old holds come back with a restore first repeats its charg
   await ledger.close()
 })
 
-test('the hold of a call whose settlement makes no sense is freed', async () => {
+test('the hold of a call with an impossible settlement is freed', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const ledger = await startLedger(database.url, { limits: { sweepMs: 10, orphanMs: 0 } })
   const request = holdRequest(customer)
@@ -261,7 +261,7 @@ test('two processes of one name on one spool cannot run together', async () => {
   await (await startLedger(database.url, { name: 'twin', spoolDir })).close()
 })
 
-test('a process that was declared dead by mistake registers again, keeps its calls and goes on', async () => {
+test('a process that was declared dead by mistake registers again, keeps its calls and continues', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const ledger = await startLedger(database.url, { name: 'fenced', limits: { heartbeatMs: 50, sweepMs: 10 } })
   const before = holdRequest(customer)

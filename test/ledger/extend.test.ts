@@ -38,7 +38,7 @@ function grow(ledger: TestLedger, customer: Customer, callId: string, want: bigi
   return ledger.extend({ accountId: customer.accountId, callId, wantMicroVnd: microVnd(want) }, { signal })
 }
 
-test('a hold grows to what is wanted while the wallet has the money, and is given back whole', async () => {
+test('a hold grows as requested while the wallet has the money, and all of it is given back', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const callId = await held(here, customer)
   expect(await grow(here, customer, callId, 4n * CALL_MICRO_VND)).toEqual({ heldMicroVnd: 4n * CALL_MICRO_VND })
@@ -74,7 +74,7 @@ test('a request that is sent again grows the hold once', async () => {
   expect((await walletOf(database.sql, customer)).held).toBe(3n * CALL_MICRO_VND)
 })
 
-test('a call that lost its hold in a crash may spend what is free in the wallet, and no more; nothing is set aside', async () => {
+test('a call that lost its hold in a crash may spend at most what is free in the wallet; nothing is held', async () => {
   const customer = await createCustomer(database.sql, 5n * CALL_MICRO_VND)
   await held(here, customer)
   const lost = uuidv7()
@@ -141,7 +141,7 @@ test('holds that grew are freed to the last µVND when their process is gone', a
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 10n * CALL_MICRO_VND, held: 0n })
 })
 
-test('an extension waits while Postgres does not answer, and is dropped when its call ends', async () => {
+test('an extension waits while Postgres is not responding, and is dropped when its call ends', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const ledger = await startLedger(database.url, { limits: { statementTimeoutMs: 300 } })
   const [waiting, dropped] = [await held(ledger, customer), await held(ledger, customer)]

@@ -21,7 +21,7 @@ afterAll(async () => {
   await primary.drop()
 })
 
-test('after a failover that lost settlements the spool brings them back, once each', async () => {
+test('after a failover that lost settlements, the spool restores each of them once', async () => {
   const customer = await createCustomer(primary.sql, 100n * CALL_MICRO_VND)
   const [kept, lost] = [settlement(customer), settlement(customer)]
   const settleHere = async (finished: typeof kept): Promise<void> => {

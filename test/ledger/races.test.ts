@@ -53,14 +53,14 @@ test('1,000 parallel calls of 1.68 VND on 2,000 VND, each holding three times it
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 320n * VND, held: 0n })
 })
 
-test('1,000 parallel calls on exactly the price of one: one is served and fully paid', async () => {
+test('1,000 parallel calls on a balance of exactly one call’s price: one is served and fully paid', async () => {
   const customer = await createCustomer(database.sql, CALL_MICRO_VND)
   expect(await rush(processes, customer, CALL_MICRO_VND)).toEqual({ settled: 1, empty: 999 })
   const rows = await usageOf(database.sql, customer)
   expect(rows.map(row => [row.charged_micro_vnd, row.balance_after_micro_vnd])).toEqual([['1680000', '0']])
 })
 
-test('1,000 parallel calls on one micro-dong less than the price: one is served, one micro-dong stays uncollected', async () => {
+test('1,000 parallel calls on a balance one µVND below the price: one is served, and one µVND stays uncollected', async () => {
   const customer = await createCustomer(database.sql, CALL_MICRO_VND - 1n)
   expect(await rush(processes, customer, CALL_MICRO_VND)).toEqual({ settled: 1, empty: 999 })
   const rows = await usageOf(database.sql, customer)

@@ -71,7 +71,7 @@ beforeAll(async () => {
 })
 
 describe('sums per day', () => {
-  test('add up to the whole, by model and by key alike', async () => {
+  test('add up to the total, by model and by key alike', async () => {
     const range = { accountId: customer.accountId, from: day(-39), to: day(1) }
     const totals = await readTotals(sql, range)
     expect(totals).toEqual({
@@ -93,7 +93,7 @@ describe('sums per day', () => {
     expect(series).toEqual(new Set(['model-a', 'model-b']))
   })
 
-  test('keep to the period and the filter, and to the account', async () => {
+  test('cover only the period, the filter and the account', async () => {
     const week = { accountId: customer.accountId, from: day(-7), to: TODAY }
     expect((await readTotals(sql, week)).calls).toBe(7 * 25)
     expect((await readTotals(sql, { ...week, filter: { keyId: 3 } })).calls).toBe(0)
@@ -141,7 +141,7 @@ describe('sums by hour and day', () => {
     expect(new Set(figures.map(({ at }) => at)).size).toBe(40)
   })
 
-  test('keep to the filter, as the rows do', async () => {
+  test('cover only what the filter selects, as the rows do', async () => {
     for (const [name, filter, count] of FILTERS) {
       if (name.includes('minutes')) continue
       const { from = period().from, to = period().to } = filter

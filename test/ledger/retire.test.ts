@@ -52,7 +52,7 @@ async function history(): Promise<Customer> {
   return customer
 }
 
-test('rows are retired in batches, up to the first that is too young; all sums stay, and the journal goes on', async () => {
+test('rows are retired in batches, up to the first that is too young; all sums stay, and the journal continues', async () => {
   const customer = await history()
   const other = await createCustomer(sql, 10n * CALL_MICRO_VND)
   await call(ledger, other)
@@ -76,7 +76,7 @@ test('rows are retired in batches, up to the first that is too young; all sums s
   expect(await retireUsage(sql, { olderThanDays: 120 })).toEqual({ rows: 0, accounts: 0 })
 })
 
-test('many small accounts go in one transaction, and a large one goes on alone', async () => {
+test('many small accounts are retired in one transaction, and a large one gets transactions of its own', async () => {
   const small = [await history(), await history(), await history()]
   const large = await history()
   for (const customer of small) await age(customer, 3, 100)
@@ -144,7 +144,7 @@ test.each([
   ['a row that was not retired', 'delete from usage where seq > 0'],
   ['the retired amount', 'update usage set charged_micro_vnd = 0'],
   ['the whole table', 'truncate usage'],
-])('nobody changes %s by hand', async (_, statement) => {
+])('%s cannot be changed by hand', async (_, statement) => {
   await history()
   await expect(sql.unsafe(statement)).rejects.toThrow('append-only')
   await expectCleanAudit(sql)

@@ -114,7 +114,7 @@ test('what a call cost the operator is summed by day if it is known, and affects
   expect(daily).toMatchObject([{ cost: '7000000005', costed: '3', calls: '5' }])
 })
 
-test('an impossible operator’s cost or detail of a call is refused before it reaches the journal', async () => {
+test('an impossible operator cost or detail of a call is refused before it reaches the journal', async () => {
   const customer = await createCustomer(database.sql, 10_000_000n)
   const wrong = [
     { upstreamCostMicroVnd: microVnd(-1n) },
@@ -215,7 +215,7 @@ test('a hold whose gateway wrote no price is settled at the price of the settlem
   expect(await here.settle(settlement(customer, { callId: request.callId }))).toMatchObject({ outcome: 'settled' })
 })
 
-test('charges per request and per image at the whole price', async () => {
+test('charges the full price per request and per image', async () => {
   const customer = await createCustomer(database.sql, 10_000_000_000n)
   const request = { priceVnd: 230, pricePer: 'request', costMicroVnd: microVnd(230_000_000n) } as const
   const images = {
@@ -269,7 +269,7 @@ test('a call that never had a hold gets its usage row, uncharged', async () => {
   expect(await usageOf(database.sql, customer)).toMatchObject([{ status: 402, charged_micro_vnd: '0' }])
 })
 
-test('an uncharged call gives its hold back whole', async () => {
+test('an uncharged call gives all of its hold back', async () => {
   const customer = await createCustomer(database.sql, 5_000_000n)
   const request = holdRequest(customer)
   await here.admit(request, patient)

@@ -192,7 +192,7 @@ const OLD_NAMES = [
   ['with an unknown unit', (line: string) => line.replace('"mtok"', '"constructor"')],
 ] as const
 
-test.each(OLD_NAMES)('a line %s is set aside, named, and stops no start', async (what, change) => {
+test.each(OLD_NAMES)('a line %s is set aside and named, and the gateway still starts', async (what, change) => {
   const spoolDir = join(folder, what)
   const path = join(spoolDir, 'damaged')
   mkdirSync(path, { recursive: true })
@@ -256,7 +256,7 @@ test('lines set aside are no longer reported once an operator has removed their 
   await sibling.close()
 })
 
-test('a lock file and folders full of garbage stop no start', async () => {
+test('a gateway starts despite a lock file and folders full of garbage', async () => {
   const spoolDir = join(folder, 'garbage')
   for (const name of ['own', 'other', '%E0%A4%A', 'no-lock']) mkdirSync(join(spoolDir, name), { recursive: true })
   for (const name of ['own', 'other']) writeFileSync(join(spoolDir, name, 'lock'), 'garbage '.repeat(999))

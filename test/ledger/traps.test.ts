@@ -208,7 +208,7 @@ describe('T4: what postgres.js does with parameters and connections', () => {
     await sql.end()
   })
 
-  test('arrays go as text, whatever their first element is', async () => {
+  test('arrays are sent as text, whatever their first element is', async () => {
     const statement = `select $1::boolean[]::text as flags, $2::bigint[]::text as numbers, $3::uuid[]::text as ids`
     const id = uuidv7()
     const rows = await database.sql.unsafe(statement, [
@@ -220,7 +220,7 @@ describe('T4: what postgres.js does with parameters and connections', () => {
   })
 })
 
-test('rows go packed into one text, whatever is in their values', async () => {
+test('rows are sent packed into one text, whatever their values contain', async () => {
   const texts = ['', ' a,"b"\\c {}', 'NULL', 'Xin chào\n🙂', null, "it's \t 'x'"]
   interface Row {
     readonly text: string | null

@@ -48,7 +48,7 @@ test('items of one queue are never in two batches at once; queues do not wait fo
   expect(done).toEqual([1, 3, 0, 2])
 })
 
-test('items to be retried stay at the front, in order', async () => {
+test('rejected items that are retried stay at the front, in order', async () => {
   const batches: number[][] = []
   const batcher = createBatcher<number>({
     concurrency: 1,

@@ -67,7 +67,7 @@ function refusedByTheCompiler(): unknown[] {
 
 void refusedByTheCompiler
 
-test('text goes to bytes and back', () => {
+test('text becomes bytes and text again unchanged', () => {
   expect(decodeText(bytes)).toBe('Hà Nội')
   expect(bytes.length).toBe(Buffer.byteLength('Hà Nội'))
   expect(toBuffer(bytes).equals(Buffer.from('Hà Nội'))).toBe(true)

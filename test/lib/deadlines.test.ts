@@ -11,7 +11,7 @@ afterEach(() => {
 const late: string[] = []
 const target = (name: string) => ({ late: () => void late.push(name) })
 
-test('each deadline fires once, in order, and never after it was ended', () => {
+test('each deadline fires once, in order, and never after it was cancelled', () => {
   late.length = 0
   const first = startDeadline(100, target('first'))
   vi.advanceTimersByTime(30)

@@ -193,7 +193,7 @@ describe('forms', () => {
   })
 })
 
-test('a run ends at the first quote, backslash or control character, wherever it is', () => {
+test('a stretch of text ends at the first quote, backslash or control character, wherever that is', () => {
   const codes = Array.from({ length: 256 }, (_, code) => code)
   const ends = codes.filter(code => code < 32 || code === 34 || code === 92)
   for (let start = 0; start < 40; start++) {

@@ -20,7 +20,7 @@ const MESSAGE = {
   text: 'Liên kết: https://gateway.test/verify?token=abc\n',
 }
 
-test('without a server each mail is a file that only its owner can read, named in the order of sending', async () => {
+test('without a server each email is a file that only its owner can read, named in the order of sending', async () => {
   const mailer = createOutboxMailer({ folder: join(folder, 'outbox'), from: 'svc <no-reply@gateway.test>' })
   await mailer.send(MESSAGE)
   await mailer.send({ ...MESSAGE, to: 'binh@example.com' })
@@ -84,7 +84,7 @@ async function startSmtp(answerToData: string): Promise<{ port: number; received
   return { port: (server.address() as AddressInfo).port, received }
 }
 
-test('a server gets the mail, and its refusal is an error', async () => {
+test('the server gets the email, and its refusal is an error', async () => {
   const good = await startSmtp('250 queued')
   const mailer = createSmtpMailer({ url: `smtp://127.0.0.1:${good.port}`, from: 'no-reply@gateway.test' })
   await mailer.send(MESSAGE)

@@ -27,7 +27,7 @@ test.each([
   expect(pictureSize(image)).toEqual({ width: 800, height: 600 })
 })
 
-test('takes nothing else for a picture, and never reads beyond the end', () => {
+test('takes nothing else for an image, and never reads beyond the end', () => {
   for (const image of [PNG, GIF, JPEG, LOSSY, LOSSLESS, EXTENDED]) {
     for (let length = 0; length < 18; length++) expect(() => pictureSize(image.subarray(0, length))).not.toThrow()
   }

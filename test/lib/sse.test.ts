@@ -107,7 +107,7 @@ describe('cuts', () => {
     )
   })
 
-  test('byte by byte gives the same events as whole', () => {
+  test('reading byte by byte gives the same events as reading everything at once', () => {
     const bytes = Buffer.from('\uFEFFevent: a\r\ndata: {"t":"Đồng 🙂"}\r\n\r\n: c\r\n\r\ndata: 1\rdata: 2\r\r\ndata: x')
     const single = Array.from(bytes, byte => Buffer.from([byte]))
     expect(visible(read(single))).toEqual([
@@ -126,7 +126,7 @@ describe('cuts', () => {
 })
 
 describe('size', () => {
-  test('an event of a megabyte in packets of 16 kB arrives whole', () => {
+  test('an event of a megabyte in packets of 16 kB arrives complete', () => {
     const text = 'x'.repeat(1024 * 1024)
     const bytes = Buffer.from(`data: "${text}"\n\ndata: [DONE]\n\n`)
     const chunks: Buffer[] = []

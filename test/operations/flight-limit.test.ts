@@ -89,7 +89,7 @@ test('random calls in three processes never exceed the limit', async () => {
   expect(Math.max(...counts)).toBeGreaterThan(0)
 })
 
-test('a call that ends while another waits for the database does not give up the place of the waiting one', async () => {
+test('a call that ends while another waits for the database does not release the place of the waiting one', async () => {
   const [first, second] = limiters(2) as [FlightLimiter, FlightLimiter]
   // The first call fits the process's own share, the second has to ask the database, and the first ends before the answer comes.
   expect(first.take(6, 16)).toBeNull()

@@ -29,7 +29,7 @@ test('net and tax are whole dong and add up to the gross, net rounded half up', 
 })
 
 test.each(['8', '2026-01-01', '2026-01-01:8%', '2027-01-01:10,2026-01-01:8', '2026-13-01:8', '2026-01-01:8,'])(
-  'TAX_RATES=%s stops the start, with an error that says what to write',
+  'TAX_RATES=%s prevents the start, with an error that says what to write',
   text => {
     expect(() => ratesOf(text)).toThrow(ConfigError)
     expect(() => ratesOf(text)).toThrow('such as 2025-07-01:8,2027-01-01:10')

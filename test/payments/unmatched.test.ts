@@ -58,7 +58,7 @@ describe('assigning', () => {
     expect(await readOrder(payments, order)).toMatchObject({ state: 'paid', paidVnd: 50_000 })
   })
 
-  test('an amount above the limit is credited when an operator says so', async () => {
+  test('an amount above the limit is credited when an operator confirms it', async () => {
     const order = await newOrder(payments)
     const big = await receive(payments, transfer({ memo: order.orderCode, amountVnd: 2_000_000_000n }))
     expect(big).toMatchObject({ outcome: 'unmatched', reason: 'amount_over_limit' })

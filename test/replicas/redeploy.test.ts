@@ -86,7 +86,7 @@ async function more(load: { calls(): number }, calls: number): Promise<void> {
   await until(() => load.calls() >= wanted)
 }
 
-test('a change of price goes through all workers under load: no call fails, and each is billed by the catalogue that admitted it', async () => {
+test('a change of price reaches all workers under load: no call fails, and each is billed by the catalogue that admitted it', async () => {
   const customer = await newCustomer(database.sql, 1_000_000)
   const before = await catalogueAt(program.url)
   const load = calls({ url: program.url, apiKey: customer.apiKey, callers: CALLERS })
@@ -131,7 +131,7 @@ test('code that cannot start leaves the workers as they are, and the log says wh
   expect((await load.stop()).failures).toEqual([])
 })
 
-test('a worker that is killed is replaced, and its calls are settled or freed by those beside it', async () => {
+test('a worker that is killed is replaced, and its calls are settled or freed by the other workers', async () => {
   const customer = await newCustomer(database.sql, 1_000_000)
   const load = calls({ url: program.url, apiKey: customer.apiKey, callers: CALLERS })
   await more(load, CALLERS)
@@ -154,7 +154,7 @@ test('a worker that is killed is replaced, and its calls are settled or freed by
   expect(await audit(database.sql)).toMatchObject({ clean: true, openHolds: 0 })
 })
 
-test('all pages are those of the program that was started, even if the files change a moment later', async () => {
+test('all pages are those of the program that was started, even if its files change a moment later', async () => {
   const started = await start({ LOG_LEVEL: 'debug' })
   await started.logged(/pages are loaded/)
   for (const name of ['signin', 'partials/layout']) {

@@ -124,7 +124,7 @@ test('the processes share one sweep: by the clock of Postgres, it runs no more o
   expect(after.runs - before.runs).toBeLessThanOrEqual((after.at - before.at) / SWEEP_SECONDS + 1e-3)
 })
 
-test('work that one process does for all ran once at the start, not once per process', async () => {
+test('work that one process does for all was done once at the start, not once per process', async () => {
   const rows =
     await database.sql`select task, runs::integer as runs from housekeeping where task <> 'ledger sweep' order by task`
   expect(rows.map(row => row.task)).toEqual([

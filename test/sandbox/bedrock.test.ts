@@ -41,7 +41,7 @@ function framesOf(bytes: Buffer): Frame[] {
   return frames
 }
 
-test('sends a whole reply, with the model from the path', async () => {
+test('sends a non-streamed reply, with the model from the path', async () => {
   const response = await invoke(BODY)
   expect(await response.json()).toMatchObject({ type: 'message', model: 'thinker', stop_reason: 'end_turn' })
 })

@@ -116,7 +116,7 @@ function expectFields(value: unknown, required: object): void {
   expect(Object.keys(value as object)).toEqual(expect.arrayContaining(Object.keys(required)))
 }
 
-test('messages, whole', async () => {
+test('messages, non-streamed', async () => {
   const tools = [{ name: 'get_weather', input_schema: { type: 'object', properties: {} } }]
   const reply = await replyTo('messages', 'The weather? sandbox:tokens=9', { tools })
   expectFields(reply, MESSAGE)
@@ -148,7 +148,7 @@ test('chat completions', async () => {
   expectFields(reply.usage, CHAT_USAGE)
 })
 
-test('responses, whole and at the end of a stream', async () => {
+test('responses, non-streamed and at the end of a stream', async () => {
   const ended = (await eventsOf('responses', 'Hello')).at(-1)!.response as Fields
   for (const reply of [await replyTo('responses', 'Hello'), ended]) {
     expectFields(reply, RESPONSE)

@@ -118,7 +118,7 @@ describe.each([
     expect(body.error).toMatchObject({ type: 'invalid_request_error', ...error })
   })
 
-  test('takes the body that the refusals start from', async () => {
+  test('accepts the body that the refused bodies are derived from', async () => {
     expect((await post(sandbox, path, good)).status).toBe(200)
   })
 })

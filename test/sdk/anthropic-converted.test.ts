@@ -40,7 +40,7 @@ const textOf = (message: Pick<Anthropic.Message, 'content'>) =>
   message.content.map(block => (block.type === 'text' ? block.text : '')).join('')
 
 describe.each(MODELS)('%s', model => {
-  test('a streamed answer has the same blocks as a whole one, in both generations of the SDK', async () => {
+  test('a streamed answer has the same blocks as a non-streamed one, in both generations of the SDK', async () => {
     const older = new AnthropicOlder({ baseURL: running.url, apiKey: account.apiKey, maxRetries: 0 })
     const request = {
       ...ask(model, 'Tell me something about Huế.'),

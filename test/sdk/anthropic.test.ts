@@ -53,7 +53,7 @@ describe.each([
     expect(Number(response.headers.get('x-svc-cost-vnd')) * 1e6).toBeCloseTo(tokens * 6500, 6)
   })
 
-  test.each(MODELS)('streams a message of %s that accumulates to a whole one', async model => {
+  test.each(MODELS)('streams a message of %s that accumulates to a complete one', async model => {
     const stream = makeClient().messages.stream({
       model,
       max_tokens: 200,

@@ -35,7 +35,7 @@ const messageOf = (completion: OpenAI.ChatCompletion) => {
 }
 
 describe.each(MODELS)('%s', model => {
-  test('a streamed answer equals the whole one, and costs the same', async () => {
+  test('a streamed answer equals the non-streamed one, and costs the same', async () => {
     const request = {
       ...ask(model, 'Tell me something about Huế.'),
       messages: [

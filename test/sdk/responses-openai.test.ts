@@ -59,7 +59,7 @@ async function respond(
 }
 
 describe.each(MODELS)('%s', model => {
-  test('a streamed answer equals the whole one, and costs the same', async () => {
+  test('a streamed answer equals the non-streamed one, and costs the same', async () => {
     const body = { model, instructions: 'Be kind.', input: 'Tell me something about Huế.' }
     const whole = await respond(body, false)
     expect(whole).toMatchObject({
@@ -122,7 +122,7 @@ describe.each(MODELS)('%s', model => {
     expect(response.output_parsed).toEqual({ city: 'Huế', days: 3, stops: [expect.any(String)] })
   })
 
-  test('stops at the cap, and says so', async () => {
+  test('stops at the output cap, and says so', async () => {
     const body = { model, input: 'sandbox:tokens=400', max_output_tokens: 64 }
     for (const streamed of [false, true]) {
       const { status, incomplete_details, usage } = await respond(body, streamed)

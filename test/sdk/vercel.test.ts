@@ -58,7 +58,7 @@ test('speaks', async () => {
   expect(await running.balance(account.accountId)).toBe(CREDIT - 1350n * PER_VND)
 })
 
-test('answers in the responses format, whole and streamed', async () => {
+test('answers in the responses format, streamed or not', async () => {
   const model = provider().responses('gpt-5.5')
   const whole = await generateText({ model, prompt: 'Hello', maxRetries: 0 })
   expect(whole.text.length).toBeGreaterThan(3)

@@ -48,7 +48,7 @@ function call(key = apiKey) {
   return fetch(`${running.url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': key }, body: GOOD })
 }
 
-test('while the database is away a good key gets 503 and never 401, known or not, and works again without a restart', async () => {
+test('while the database is down a valid key gets 503 and never 401, cached or not, and works again without a restart', async () => {
   const { apiKey: fresh } = await running.account('fresh@example.com')
   expect((await call()).status).toBe(200)
   isCut = true
@@ -75,7 +75,7 @@ test('while the database is away a good key gets 503 and never 401, known or not
 })
 
 // Other statements may take 60 s, so a page that exceeds this timeout has lost its own, shorter limit.
-test('a page that would wait for a locked or slow table gives up, and meanwhile calls go on', {
+test('a page that would wait for a locked or slow table gives up, and meanwhile calls continue', {
   timeout: 50_000,
 }, async () => {
   const operator = new Visitor(running.url)

@@ -138,7 +138,7 @@ test.each([
   ['chat to messages', '/v1/chat/completions', 'claude-opus-5', asMessages],
   ['messages to chat', '/v1/messages', 'gpt-5.5', asChat],
   ['chat to chat', '/v1/chat/completions', 'gpt-5.5', asChat],
-] as const)('a reply costs the same whole and streamed, %s', async (_name, path, model, render) => {
+] as const)('a reply costs the same, streamed or not, %s', async (_name, path, model, render) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_007)
   console.log(`cost seed ${seed}`)
   const costOf = async (body: object) => {

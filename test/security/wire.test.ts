@@ -85,13 +85,13 @@ test('1 GiB compressed into a small body is a 413 and takes no memory, in every 
   await expectAlive()
 })
 
-test('a bomb without a key is not even decoded', async () => {
+test('a decompression bomb without a key is not even decoded', async () => {
   const body = zstdCompressSync(Buffer.alloc(64 * MIB))
   const { status } = await post(body, { 'content-encoding': 'zstd', 'x-api-key': 'wrong' })
   expect(status).toBe(401)
 })
 
-test('a bomb in a form, in a notification and inside a second coding is refused as well', async () => {
+test('a decompression bomb in a form, in a notification and inside a second coding is refused as well', async () => {
   const body = zstdCompressSync(Buffer.alloc(64 * MIB))
   expect((await post(body, { 'content-encoding': 'zstd, zstd' })).status).toBe(415)
   expect((await post(body, { 'content-encoding': 'zstd' }, '/v1/images/edits')).status).toBe(413)
@@ -214,7 +214,7 @@ test.each([
   expect((await post(GOOD, { ...headers, 'x-api-key': 'wrong' })).status).toBe(401)
 })
 
-test('a client that does not close its side is cut off, and does not hold up a stop', async () => {
+test('a client that does not close its side is disconnected, and does not delay a stop', async () => {
   const { port, hostname } = new URL(impatient.url)
   const opened = ['nonsense\r\n\r\n', 'POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-slow: '].map(text => {
     const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }, () => socket.write(text))

@@ -140,7 +140,7 @@ describe('a gateway with metrics', () => {
     expect(uncollected).toBeCloseTo((17 * 6500 - 100_000) / 1e6, 9)
   })
 
-  test('a call that fails over counts for the upstream that served it, and the fault for the one that failed', async () => {
+  test('a call that fails over counts for the upstream that served it, and its fault for the upstream that failed', async () => {
     answers = [json(529, { error: { message: 'overloaded' } }), goodMessage]
     const figures = await rises(
       [
@@ -155,7 +155,7 @@ describe('a gateway with metrics', () => {
     expect(figures).toEqual([1, 0, 1, 1, 0])
   })
 
-  test('a stream that breaks off counts as a failure of its upstream and as an error of the call', async () => {
+  test('a stream that ends early counts as a failure of its upstream and as an error of the call', async () => {
     answers = [[sse(), write(MESSAGES_START.join('') + textDelta('a')), reset()]]
     const figures = await rises(
       [
@@ -298,7 +298,7 @@ describe('figures from the database', () => {
     await database.drop()
   })
 
-  test('stay at their last values while the database is away, with one line in the log', async () => {
+  test('keep their last values while the database is down, with one line in the log', async () => {
     const reported: string[] = []
     const databaseMetrics = new DatabaseMetrics({
       url: 'postgres://nobody@127.0.0.1:1/nothing',

@@ -174,7 +174,7 @@ test('a call is a span and each attempt a child of it, with OpenTelemetry’s at
   expect(lines.findLast(({ msg }) => msg === 'call')?.traceId).toBe(root?.traceId)
 })
 
-test('a stream’s span has the time to its first chunk; a stream that breaks off is an error of its provider', async () => {
+test('a stream’s span has the time to its first chunk; a stream that ends early is an error of its provider', async () => {
   const { call } = await share()
   answers = [goodMessagesStream, [sse(), write(MESSAGES_START.join('') + textDelta('a')), reset()]]
   await call({ 'x-request-id': 'good' }, { stream: true })
@@ -214,7 +214,7 @@ test('no span contains any part of a prompt, a reply or a key', async () => {
   }
 })
 
-test("the client's trace goes on, but is not passed on to providers that must not get it", async () => {
+test("the client's trace continues, but is not passed on to providers that must not get it", async () => {
   const { call } = await share()
   await call({ traceparent: `00-${TRACE}-${PARENT}-01`, 'x-request-id': 'traced' })
   expect(provider.requests.at(-1)?.headers.traceparent).toBeUndefined()
@@ -270,7 +270,7 @@ test('if the collector refuses spans, they are lost, and no call fails', async (
   expect(told()).toHaveLength(1)
 })
 
-test('a collector that does not answer holds up no call; surplus spans are dropped and counted, and a stop does not wait', async () => {
+test('a collector that is not responding delays no call; surplus spans are dropped and counted, and a stop does not wait', async () => {
   collector.behaviour = 'hang'
   const { call, running, metrics } = await start({ LIMIT_SPANS_WAITING_MAX: '4' })
   for (let count = 0; count < 10; count++) expect(await call()).toBe(200)

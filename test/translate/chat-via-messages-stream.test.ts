@@ -177,7 +177,7 @@ describe('usage of a messages stream', () => {
   })
 })
 
-describe('a messages stream that breaks', () => {
+describe('a messages stream that ends early', () => {
   test.each<[string, UpstreamEvent[], string]>([
     ['ends without a stop reason', events(SAID), 'upstream_failed'],
     ['ends after the start', events([start()]), 'upstream_failed'],

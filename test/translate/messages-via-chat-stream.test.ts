@@ -202,7 +202,7 @@ describe('usage of a chat stream', () => {
   })
 })
 
-describe('a chat stream that breaks', () => {
+describe('a chat stream that ends early', () => {
   test.each<[string, (object | string)[], string]>([
     ['ends without a finish reason', [delta({ content: 'a' })], 'upstream_failed'],
     ['ends after the role', [delta({ role: 'assistant', content: '' })], 'upstream_failed'],

@@ -276,7 +276,7 @@ describe('filters of streamed text', () => {
   )
   const pieces = fc.array(piece, { maxLength: 25 })
 
-  test('a fence is removed in the same way from whole and streamed text', () => {
+  test('a fence is removed in the same way from streamed and non-streamed text', () => {
     fc.assert(
       fc.property(pieces, parts => {
         const filter = new FenceFilter()
@@ -293,7 +293,7 @@ describe('filters of streamed text', () => {
     expect(withoutFence('{"a":1}')).toBe('{"a":1}')
   })
 
-  test('a tag is split off in the same way from whole and streamed text', () => {
+  test('a tag is split off in the same way from streamed and non-streamed text', () => {
     fc.assert(
       fc.property(pieces, parts => {
         const splitter = new TagSplitter('think')

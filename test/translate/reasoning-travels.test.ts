@@ -172,7 +172,7 @@ describe.each(ROADS)('a client of %s over %s', (client, wire) => {
     }
   })
 
-  test('gets the same mark in a stream as in a whole reply', () => {
+  test('gets the same mark in a stream as in a non-streamed reply', () => {
     const stream = translatorFor(client, wire)({ ...REQUESTS[client]([]), stream: true }, contextFor(wire)).stream()
     const text = REPLIES[wire].map(each => decodeText(stream.push(each))).join('') + decodeText(stream.end())
     const marks = new Set(JSON.stringify(history).match(/gwm1\.[\w.-]+/g))

@@ -42,7 +42,7 @@ function body(text = 'hi'): Uint8Array {
   )
 }
 
-test("AWS's client gets a whole reply from the double, with and without a session token", async () => {
+test("AWS's client gets a non-streamed reply from the double, with and without a session token", async () => {
   for (const credentials of [GOOD, { ...GOOD, sessionToken: 'a/session+token==' }]) {
     const reply = await client(credentials).send(new InvokeModelCommand({ modelId: 'thinker', body: body() }))
     expect(JSON.parse(Buffer.from(reply.body).toString())).toMatchObject({ type: 'message', stop_reason: 'end_turn' })

@@ -71,7 +71,7 @@ test('an inconclusive probe makes room for another', () => {
   expect([circuit.state, circuit.admits]).toEqual(['half_open', true])
 })
 
-test('keeps counting faults when replies start well and then break off', () => {
+test('keeps counting faults when replies start well and then end early', () => {
   for (let calls = 0; calls < 3; calls++) {
     circuit.recover()
     failOnce()
