@@ -1,4 +1,4 @@
-/** Sends pages: the frame around them, security headers, and compression of pages without secrets. */
+/** Sends pages: adds the frame around them and the security headers, and compresses pages without secrets. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { grantsOf } from '../accounts/roles.ts'
@@ -23,7 +23,7 @@ export interface Frame {
   readonly cookie: CookiePolicy
 }
 
-/** What the frame shows about the visitor. */
+/** What the frame needs to know about the visitor. */
 export interface Audience {
   readonly preferences: Preferences
   readonly session: Session | null
@@ -36,7 +36,7 @@ const CONTENT_SECURITY_POLICY = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
-  // Speech that the playground has fetched.
+  // Allows the playground to play the speech that it has fetched.
   'media-src blob:',
   "connect-src 'self'",
   "form-action 'self'",
@@ -44,7 +44,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** On every answer of the pages. */
+/** Sent with every answer of the pages. */
 export const SAFETY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'cross-origin-opener-policy': 'same-origin',
@@ -55,7 +55,7 @@ export const SAFETY_HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 }
 
-/** Only where pages are served over TLS. */
+/** Sent only where pages are served over TLS. */
 export const TLS_HEADERS: Readonly<Record<string, string>> = {
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
 }
@@ -83,7 +83,7 @@ export async function sendAnswer(
       else if (answer.session !== undefined) sendSession(reply, frame.cookie, answer.session)
       if (answer.attempt !== undefined) sendAttempt(reply, frame.cookie, answer.attempt)
       reply.header('cache-control', 'no-store')
-      // htmx would follow the fetch's redirect and insert the whole page into a part of it.
+      // htmx would follow the redirect itself and insert the whole page into a part of the current one.
       if (audience.isFragment) return reply.header('hx-redirect', answer.to).code(200).send('')
       return reply.redirect(answer.to, 303)
     case 'file': {
@@ -103,7 +103,7 @@ async function render(
   const { options, assets } = frame
   const templates = await frame.templates()
   const { language, theme } = audience.preferences
-  // Somebody who has given only the password learns nothing from the frame.
+  // The frame must reveal nothing to somebody who has only entered the password.
   const session = audience.session === null || awaitsFactor(audience.session) ? null : audience.session
   const isPage = answer.kind === 'page'
   const [{ banner, maintenance }, wallet] = await Promise.all([
@@ -154,7 +154,7 @@ function modulesOf({ session }: Audience, { modules = [] }: PageAnswer): readonl
   return [...new Set(session?.hasPasskeys ? [...modules, 'passkey.js'] : modules)]
 }
 
-/** The page's one indexed address per language, as absolute links. */
+/** The address under which search engines index the page in each language, as absolute links. */
 function indexedView(
   { options }: Frame,
   { preferences }: Audience,
@@ -165,7 +165,7 @@ function indexedView(
   return { description, canonical: links[preferences.language], links }
 }
 
-/** For the top bar; null while the database does not answer, because the page itself may not need it. */
+/** The balance for the top bar; null while the database is not responding, because the page itself may not need it. */
 async function walletView({ sql }: DashboardOptions, language: Language, { accountId }: Session) {
   const report = await readBalance(sql, accountId).catch(() => null)
   if (report === null) return null
@@ -193,8 +193,8 @@ const CAPABILITY_KEYS = {
 const THEME_COLORS = { light: '#faf9f6', dark: '#131615' }
 
 /**
- * Target of the language and theme links: path and query without the fields that these links set. The answer to a form has no
- * address that a link could open, so there the target is the page above it.
+ * Target of the language and theme links: the path and query without the fields that these links set. A submitted form's answer
+ * has no address that a link could open, so there the target is the page above it.
  */
 function localUrl(request: FastifyRequest): string {
   let { path, query } = splitTarget(request.url)
@@ -251,7 +251,7 @@ async function sendHtml(
     'cache-control': secret || isPersonal ? 'no-store' : 'private, no-cache',
     vary: 'accept, accept-encoding, accept-language, authorization, cookie, hx-request, x-api-key',
   })
-  // A compressed page's length reveals repetition, so a page with a secret is sent uncompressed.
+  // The length of a compressed page reveals repetition, so a page with a secret is sent uncompressed.
   if (coding === null || secret || html.length < COMPRESS_FROM_BYTES) return reply.send(html)
   const body = await compress(html, coding, { quality: 4 })
   return reply.header('content-encoding', coding).send(body)

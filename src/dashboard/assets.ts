@@ -11,18 +11,18 @@ import { fileURLToPath } from 'node:url'
 import { type Coding, chosenCoding, compress } from '../lib/content-coding.ts'
 
 export interface Asset {
-  /** The name that pages use: `app.css`. */
+  /** The name that pages use, such as `app.css`. */
   readonly name: string
-  /** With the hash of its content: `app.3f2a91c04b7d.css`. */
+  /** The name with the content's hash, such as `app.3f2a91c04b7d.css`. */
   readonly fileName: string
   readonly contentType: string
   readonly plain: Buffer
-  /** Compressed at the first request; null where compression gains nothing. */
+  /** The compressed content, made at the first request; null where compression gains nothing. */
   coded(coding: Coding): Promise<Buffer | null>
 }
 
 export interface Assets {
-  /** Path of an asset by its plain name. Throws RangeError for an unknown one. */
+  /** Path of an asset by its plain name. Throws RangeError if there is no such asset. */
   path(name: string): string
   find(fileName: string): Asset | null
   readonly all: readonly Asset[]
@@ -103,7 +103,7 @@ async function shorter(plain: Buffer, coding: Coding): Promise<Buffer | null> {
   return coded.length < plain.length ? coded : null
 }
 
-/** The body in the best coding that the client accepts, and matching headers. */
+/** Chooses the best content coding that the client accepts. Returns the body in it and the matching headers. */
 export async function codedAsset(
   asset: Asset,
   acceptEncoding: string,

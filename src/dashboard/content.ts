@@ -1,6 +1,6 @@
 /**
- * Pages that the law requires and the operator writes: Markdown files, `<page>.<language>.md`, in CONTENT_DIR or, if it has none,
- * the drafts in `content/`. They are read on each request, so that a change shows at once.
+ * Pages that the law requires and the operator writes: Markdown files named `<page>.<language>.md`, in CONTENT_DIR or, if it
+ * lacks one, the draft in `content/`. They are read on each request, so that changes show at once.
  */
 
 import { open } from 'node:fs/promises'
@@ -15,16 +15,16 @@ export type ContentPage = (typeof CONTENT_PAGES)[number]
 
 export interface Content {
   readonly html: string
-  /** The file is marked as a draft that nobody has approved. */
+  /** True if the file is marked as a draft that nobody has approved. */
   readonly isDraft: boolean
 }
 
 const DRAFTS = fileURLToPath(new URL('content', import.meta.url))
-/** First line of a file that is a draft. */
+/** First line that marks a file as a draft. */
 const DRAFT = '<!-- draft -->'
 const FILE_BYTES_MAX = 256 * 1024
 
-/** Throws when neither the operator's file nor the draft can be read. */
+/** Throws an Error if neither the operator's file nor the draft can be read. */
 export async function readContent(
   { page, language }: { readonly page: ContentPage; readonly language: Language },
   { folder, values }: { readonly folder: string | null; readonly values: Readonly<Record<string, string>> },
@@ -45,7 +45,7 @@ async function readSource(
   return { body: isDraft ? source.trimStart().slice(DRAFT.length) : source, isDraft }
 }
 
-/** The values that a file may name between braces. */
+/** The values that a file may refer to in braces. */
 export function contentValues(company: Company | null, more: Readonly<Record<string, string>>) {
   return {
     ...more,
@@ -59,7 +59,7 @@ export function contentValues(company: Company | null, more: Readonly<Record<str
   }
 }
 
-/** Pages whose file in force is still a draft, such as `terms.vi.md`. */
+/** Lists pages whose current file is still a draft, such as `terms.vi.md`. */
 export async function findDrafts(folder: string | null, languages: readonly Language[]): Promise<readonly string[]> {
   const drafts: string[] = []
   for (const page of CONTENT_PAGES) {
@@ -71,7 +71,7 @@ export async function findDrafts(folder: string | null, languages: readonly Lang
   return drafts
 }
 
-/** Null when there is no such file. Of a long file only the beginning is read, so that no page fills the memory. */
+/** Null if there is no such file. Only the beginning of a long file is read, so that no page fills the memory. */
 async function readFile(path: string): Promise<string | null> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null

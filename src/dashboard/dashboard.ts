@@ -1,4 +1,4 @@
-/** The pages as one Fastify plugin with its own bodies, errors and 404s, so that nothing affects the API beside it. */
+/** The pages as one Fastify plugin with its own body parsers, error pages and 404s, which do not affect the API beside it. */
 
 import type { IncomingMessage } from 'node:http'
 import { fileURLToPath } from 'node:url'
@@ -26,8 +26,8 @@ const ASSETS = fileURLToPath(new URL('assets', import.meta.url))
 const YEAR_SECONDS = 31_536_000
 
 /**
- * Browsers request HTML and send no API key. Programs share some paths with them: `/`, unknown paths, and those that a client
- * requests when its base address lacks `/v1`.
+ * Tells browsers, which ask for HTML and send no API key, from programs. They share some paths: `/`, unknown paths, and those
+ * that a client requests when its base URL lacks `/v1`.
  */
 const BROWSERS = {
   name: 'audience',
@@ -44,7 +44,7 @@ const BROWSERS = {
     headers.accept?.includes('text/html') === true && keysIn(headers).length === 0 ? 'browser' : undefined,
 }
 
-/** Adds all pages to a server. Throws when an asset is missing. */
+/** Adds all pages to a server. Throws an Error if an asset is missing. */
 export async function addDashboard(server: FastifyInstance, options: DashboardOptions): Promise<void> {
   const frame: Frame = {
     options,
@@ -78,8 +78,8 @@ export async function addDashboard(server: FastifyInstance, options: DashboardOp
 }
 
 /**
- * Loads templates and their compiler for the first page or, before that, a while after start-up, so that the process takes calls
- * sooner.
+ * Loads templates and their compiler for the first page or, if none is requested, a while after start-up, so that the process can
+ * take calls sooner.
  */
 function templatesWhenAsked(): () => Promise<Templates> {
   let loading: Promise<Templates> | undefined
@@ -89,7 +89,7 @@ function templatesWhenAsked(): () => Promise<Templates> {
   }
 }
 
-/** A newer version may replace the files on disk while this one runs, so all templates are read together. */
+/** Reads all templates at once, because a newer version may replace the files on disk while this one runs. */
 function loadSoon(server: FastifyInstance, { templates, options: { log } }: Frame): void {
   let cancel = () => {}
   server.addHook('onListen', async () => {
@@ -160,7 +160,7 @@ async function answerPage(
     return send({ kind: 'problem', status: 403, message: 'problem.origin' })
   }
   if (page.authentication === 'development' && !isLocal(request)) return send(NOT_FOUND)
-  // For visitors and customers the page does not exist.
+  // For visitors and customers, operator pages do not exist.
   if (page.authentication === 'operator' && (session?.role ?? null) === null) return send(NOT_FOUND)
   if (page.authentication === 'session' && session === null) {
     const next = page.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : ''
@@ -174,7 +174,7 @@ async function answerPage(
   return send((await refuse(page, asked)) ?? (await page.handle(asked)))
 }
 
-/** Null: the page may answer. */
+/** Returns the answer to send instead of the page; null if the page may answer. */
 async function refuse(page: Page, request: PageRequest): Promise<Answer | null> {
   if (page.authentication === 'operator') return passGate(page, request)
   if (page.authentication !== 'session' || page.beforeFactor === true) return null
@@ -186,8 +186,8 @@ function tokenOf({ cookie }: Frame, request: FastifyRequest): string | undefined
 }
 
 /**
- * On public pages nobody counts as signed in before their second factor. These pages also work without the database; then nobody
- * counts as signed in.
+ * On public pages, nobody counts as signed in before they have passed their second factor. These pages also work without the
+ * database; then nobody counts as signed in.
  */
 async function visitorOf(frame: Frame, request: FastifyRequest): Promise<Audience['session']> {
   const session = await sessionOf(frame.options.people, tokenOf(frame, request)).catch(() => null)
@@ -236,18 +236,18 @@ function audienceOf(request: FastifyRequest, session: Audience['session']): Audi
   }
 }
 
-/** The same request id as the surrounding server's, so that logs and pages agree. */
+/** Uses the surrounding server's request id, so that logs and pages agree. */
 function requestIdOf(request: FastifyRequest & { readonly state?: { readonly requestId: string } }): string {
   return request.state?.requestId ?? request.id
 }
 
 /**
- * Links such as `?language=en` work without scripts: the choice is stored in a cookie, and the address loses the field.
+ * Makes links such as `?language=en` work without scripts: stores the choice in a cookie and removes the field from the address.
  */
 function rememberPreferences({ cookie }: Frame, query: Form, reply: FastifyReply): boolean {
   const language = query.choice('language', LANGUAGES)
   const theme = query.choice('theme', THEMES)
-  // A script writes the theme's cookie too.
+  // Not `httpOnly`, because a script writes the theme's cookie too.
   const settings = { path: '/', sameSite: 'lax', secure: cookie.secure, maxAge: YEAR_SECONDS } as const
   if (language !== null) reply.setCookie('language', language, settings)
   if (theme !== null) reply.setCookie('theme', theme, settings)

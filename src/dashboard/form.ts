@@ -7,7 +7,7 @@ export class Form {
     this.#fields = fields
   }
 
-  /** The first value of a name, trimmed and without control characters; '' if absent. */
+  /** A field's first value, trimmed and without control characters; '' if absent. */
   text(name: string, charactersMax = 200): string {
     return (this.#fields.get(name) ?? '')
       .toWellFormed()
@@ -16,7 +16,7 @@ export class Form {
       .slice(0, charactersMax)
   }
 
-  /** Like `text`, for several lines. */
+  /** Like `text`, but keeps several lines. */
   lines(name: string, charactersMax: number): string {
     const lines = (this.#fields.get(name) ?? '').toWellFormed().split(/\r?\n/)
     return lines
@@ -27,12 +27,12 @@ export class Form {
       .toWellFormed()
   }
 
-  /** As typed: passwords may begin or end with a space. Checking the length is up to the receiver. */
+  /** The value as typed, because passwords may begin or end with a space. The caller checks its length. */
   secret(name: string): string {
     return (this.#fields.get(name) ?? '').toWellFormed()
   }
 
-  /** One of the choices, or null. */
+  /** The field's value if it is one of the choices; otherwise null. */
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | null {
     const value = this.text(name)
     return choices.find(choice => choice === value) ?? null
@@ -42,7 +42,7 @@ export class Form {
     return this.#fields.has(name)
   }
 
-  /** Every field as sent, including repeated names. */
+  /** All fields as sent, including repeated names. */
   get entries(): readonly { readonly name: string; readonly value: string }[] {
     return [...this.#fields].map(([name, value]) => ({ name, value: value.toWellFormed() }))
   }
@@ -51,7 +51,7 @@ export class Form {
     return this.#fields.size
   }
 
-  /** The same query with some fields changed; null and '' remove one. Begins with `?` unless empty. */
+  /** The same query with some fields changed; null and '' remove a field. Begins with `?` unless it is empty. */
   with(changes: Readonly<Record<string, string | null>>): string {
     const changed = new URLSearchParams(this.#fields)
     for (const [name, value] of Object.entries(changes)) {

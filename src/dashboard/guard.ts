@@ -36,7 +36,7 @@ export function sendSession(reply: FastifyReply, { name, secure }: CookiePolicy,
   })
 }
 
-/** The device's cookie survives its session. */
+/** Name of the cookie that identifies the device; it outlives the session. */
 export function deviceCookie({ secure }: Pick<CookiePolicy, 'secure'>): string {
   return secure ? '__Host-device' : 'device'
 }
@@ -45,20 +45,20 @@ export function forgetSession(reply: FastifyReply, { name, secure }: CookiePolic
   reply.clearCookie(name, { path: '/', httpOnly: true, secure, sameSite: 'lax' })
 }
 
-/** A cookie of ours, which needs no unescaping, in a `Cookie` header; for requests outside the pages. */
+/** Reads one of our cookies, which need no unescaping, from a `Cookie` header; for requests outside the pages. */
 export function cookieIn(header: string | undefined, name: string): string | undefined {
   const pairs = (header ?? '').split(';').map(pair => pair.trim())
   return pairs.find(pair => pair.startsWith(`${name}=`))?.slice(name.length + 1)
 }
 
-/** The cookie of a browser on its way to a sign-in provider. */
+/** Name of the cookie that a browser keeps while it is at a sign-in provider. */
 export function attemptCookie({ secure }: Pick<CookiePolicy, 'secure'>): string {
   return secure ? '__Host-sign-in' : 'sign-in'
 }
 
 /**
- * `end` clears the cookie. It is lax because the browser comes back from another site; the attempt's row, not the cookie, says
- * when it expires.
+ * Sets the cookie of a sign-in attempt; `end` clears it. The cookie is lax because the browser comes back from another site. When
+ * the attempt expires is up to its row, not the cookie.
  */
 export function sendAttempt(reply: FastifyReply, { secure }: CookiePolicy, attempt: string): void {
   const settings = { path: '/', httpOnly: true, secure, sameSite: 'lax' } as const
@@ -91,12 +91,12 @@ export function comesFromUs(
 
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
 const LOOPBACK_PEER = /^(::ffff:)?127(\.\d{1,3}){3}$|^::1$/
-/** Headers added by proxies; a request with one may come from anywhere. */
+/** Headers that proxies add; a request with one of them may come from anywhere. */
 const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
 /**
- * True for somebody at this machine: the connection comes from it, the host name is local (a foreign page could point
- * its own name here), and no proxy forwarded it. `X-Forwarded-For` is never trusted for this.
+ * True for a request made on this machine: the connection is local, the host name is local (a foreign page could point its own
+ * name here), and no proxy forwarded the request. `X-Forwarded-For` is never trusted for this.
  */
 export function isLocal({ headers, socket }: Pick<FastifyRequest, 'headers' | 'socket'>): boolean {
   return (
@@ -106,13 +106,14 @@ export function isLocal({ headers, socket }: Pick<FastifyRequest, 'headers' | 's
   )
 }
 
-/** A path of ours to go to after signing in; `elsewhere` for anything else. */
+/** A path of this site to go to after signing in; `elsewhere` if `text` is anything else. */
 export function localPath(text: string, elsewhere = '/overview'): string {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && !text.includes('\\') ? text : elsewhere
 }
 
 /**
- * Path and query of a request as sent. The path starts with a single `/`, or a link to it could lead to another host.
+ * Splits a request's target into path and query. The path starts with a single `/`, because a link to `//…` could lead to another
+ * host.
  */
 export function splitTarget(url: string): { path: string; query: string } {
   const mark = url.indexOf('?')

@@ -1,6 +1,6 @@
 /**
- * One address per page and language, for search engines: they send no cookies and no language of their own. The plain
- * address is the Vietnamese one; visitors of it get the language that they prefer.
+ * Gives every page one address per language, for search engines, which send neither cookies nor a preferred language. The plain
+ * address is Vietnamese for them; people who open it get the language that they prefer.
  */
 
 import type { Language } from '../accounts/types.ts'
@@ -8,14 +8,14 @@ import { Form } from './form.ts'
 import { splitTarget } from './guard.ts'
 import { LANGUAGES } from './preferences.ts'
 
-/** Unlike `language`, this field is never remembered and redirects nobody. */
+/** Unlike `language`, this field is never remembered and causes no redirect. */
 export const LANGUAGE_FIELD = 'lang'
 
 export function languageAsked(url: string): Language | null {
   return new Form(new URLSearchParams(splitTarget(url).query)).choice(LANGUAGE_FIELD, LANGUAGES)
 }
 
-/** Links to a page in each language, from its address without a query. */
+/** Links to a page in each language. `address` has no query. */
 export function alternatesOf(address: string): Readonly<Record<Language, string>> {
   return { vi: address, en: `${address}?${LANGUAGE_FIELD}=en` }
 }

@@ -1,7 +1,7 @@
 /**
- * As much Markdown as a page of terms needs: headings, paragraphs, lists, tables, bold, code, links. Everything is escaped first,
- * so that HTML in a text stays text. A link must lead to http, https, mailto, tel or a page of ours; any other stays as it was
- * typed. There are no pictures.
+ * Renders as much Markdown as a page of terms needs: headings, paragraphs, lists, tables, bold, code, links. Everything is
+ * escaped first, so that HTML in a text stays text. Links may lead to http, https, mailto, tel or one of our pages; others stay
+ * as they were typed. There are no pictures.
  */
 
 const LINK = /\[([^\][]+)\]\(([^()\s]+)\)/g
@@ -28,7 +28,7 @@ function renderBlock(lines: readonly string[]): string {
   return `<p>${renderInline(lines.join('\n'))}</p>`
 }
 
-/** A line that begins no item continues the one before. */
+/** A line that does not begin an item continues the one before. */
 function renderList(lines: readonly string[]): string {
   const items: string[] = []
   for (const line of lines) {

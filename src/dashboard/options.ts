@@ -1,4 +1,4 @@
-/** What the process gives to the pages. */
+/** What the process provides for the pages. */
 
 import type { KeySecrets } from '../accounts/key-secret.ts'
 import type { PeopleServices } from '../accounts/types.ts'
@@ -30,23 +30,23 @@ export interface DashboardOptions {
   readonly payments: PaymentServices
   readonly alerts: AlertServices
   readonly keySecrets: KeySecrets
-  /** For reports; a pool of its own with a short statement timeout, so that no page can hold up calls. */
+  /** A separate pool with a short statement timeout, so that no page can hold up calls. */
   readonly sql: Sql
   readonly upstreams: () => readonly UpstreamStatus[]
-  /** Asks an upstream for one token, with each of its credentials. */
+  /** Tests an upstream by asking for one token with each of its credentials. */
   readonly testUpstream: (upstreamId: string) => Promise<UpstreamTest>
   /** Rates of value-added tax, by start date. */
   readonly taxRates: readonly TaxRate[]
-  /** The description of the API in force, OpenAPI 3.1. */
+  /** The description of the API that this process serves, OpenAPI 3.1. */
   readonly openApi: OpenApiView
-  /** The address that clients use, without a trailing slash. */
+  /** Base URL that clients use, without a trailing slash. */
   readonly publicUrl: string
-  /** Null: not set, which happens only outside production. */
+  /** Null if it is not set, which happens only outside production. */
   readonly company: Company | null
-  /** Where the operator's own texts are; null: the drafts. */
+  /** Folder of the operator's own texts; null: the drafts are shown. */
   readonly contentFolder: string | null
   readonly announcements: AnnouncementBoard
-  /** Where development mail lands and is shown; null: there is no such page. */
+  /** Folder that development emails are written to and shown from; null: there is no page for them. */
   readonly outboxFolder: string | null
   readonly production: boolean
   readonly log: Logger
@@ -63,13 +63,13 @@ export interface OpenApiView {
 export interface OperationView {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** Anchor on the page. */
+  /** The operation's anchor on the page. */
   readonly operationId: string
   readonly summary: string
   readonly description: string
   readonly fields: readonly FieldView[]
   readonly answers: readonly { readonly status: string; readonly description: string }[]
-  /** A body that works unchanged; null for GET. */
+  /** A request body that works unchanged; null for GET. */
   readonly example: string | null
 }
 
@@ -88,20 +88,20 @@ export interface DashboardLimits {
   readonly tableRows: number
   /** Longest period of the usage page, in days. */
   readonly usageDaysMax: number
-  /** Mails listed on the development page. */
+  /** Emails listed on the development page. */
   readonly outboxMailsMax: number
-  /** A manual balance change above this, in whole dong, has to be confirmed; above the next limit it is refused. */
+  /** A manual balance change above this, in whole dong, has to be confirmed; above `adjustVndMax` it is refused. */
   readonly adjustAskVnd: number
   readonly adjustVndMax: number
-  /** Most that an account spends in the playground per day of Vietnam, in whole dong. */
+  /** Most that an account may spend in the playground per day in Vietnam, in whole dong. */
   readonly playgroundDailyVndMax: number
   /** Concurrent CSV exports in this process. */
   readonly exportsMax: number
-  /** The success and first bytes of models are read no more often than this. */
+  /** Seconds between two readings of the models' success rates and times to first byte. */
   readonly modelFiguresSeconds: number
-  /** How long a page waits for these figures. */
+  /** How long a page waits for the models' figures, in ms. */
   readonly modelFiguresWaitMs: number
-  /** Figures from fewer calls say nothing, and are not shown. */
+  /** Figures from fewer calls are meaningless and are not shown. */
   readonly modelFiguresCallsMin: number
 }
 

@@ -19,15 +19,15 @@ export interface PageRequest {
   /** The signed-in person; never null on pages of class `session` and `operator`, see `signedIn`. */
   readonly session: Session | null
   readonly method: 'GET' | 'POST'
-  /** Path without its query. */
+  /** Path without the query. */
   readonly path: string
   readonly params: Readonly<Record<string, string>>
   readonly query: Form
   /** Empty on GET. */
   readonly form: Form
-  /** The request comes from this machine; see `guard.ts`. */
+  /** True if the request comes from this machine; see `guard.ts`. */
   readonly isLocal: boolean
-  /** The token of a sign-in with a provider that this browser has begun; see `accounts/sign-in-attempts.ts`. */
+  /** Token of an attempt, begun by this browser, to sign in with a provider; see `accounts/sign-in-attempts.ts`. */
   readonly attempt: string | null
   /** Path and query as they were sent. */
   readonly target: string
@@ -43,16 +43,16 @@ export interface PageAnswer {
   readonly title: string
   readonly data: Readonly<Record<string, unknown>>
   readonly status?: number
-  /** Main navigation entry of the page. */
+  /** Entry of the main navigation that the page belongs to. */
   readonly section?: Section
-  /** Further scripts, by asset name. */
+  /** Names of further script assets. */
   readonly scripts?: readonly string[]
-  /** Scripts that are modules. */
+  /** Names of script assets that are modules. */
   readonly modules?: readonly string[]
   readonly styles?: readonly string[]
-  /** Search engines may index it; absent: they may not. */
+  /** What search engines show of the page; without it, they may not index the page. */
   readonly indexed?: Indexed | undefined
-  /** It shows a secret, so it is neither compressed nor kept in the browser's back-forward cache. */
+  /** The page shows a secret, so it is neither compressed nor kept in the browser's back-forward cache. */
   readonly secret?: boolean
 }
 
@@ -60,7 +60,7 @@ export interface PageAnswer {
 export interface Indexed {
   /** One or two sentences in the request's language. */
   readonly description: string
-  /** The page's own path where several addresses show it; absent: the request's, without its query. */
+  /** The page's own path if several addresses show it; otherwise, the request's path is used. */
   readonly path?: string
 }
 
@@ -75,11 +75,11 @@ export interface FragmentAnswer {
 
 export interface RedirectAnswer {
   readonly kind: 'redirect'
-  /** A path of ours, or a sign-in provider's address. */
+  /** A path of this site, or a sign-in provider's URL. */
   readonly to: string
   /** A session to start, or `end` to sign out. */
   readonly session?: OpenedSession | 'end'
-  /** The token of a sign-in with a provider for this browser to remember, or `end` to forget it. */
+  /** Token of a provider sign-in attempt for this browser to remember, or `end` to forget it. */
   readonly attempt?: string
 }
 
@@ -94,7 +94,7 @@ export interface FileAnswer {
   readonly kind: 'file'
   readonly contentType: string
   readonly body: Readable | Buffer | string
-  /** File name for the download; absent: displayed in place. */
+  /** File name for the download; without one, the browser displays the file. */
   readonly fileName?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -114,9 +114,9 @@ export type Section =
   | 'operator'
 
 interface PageFacts extends RouteFacts {
-  /** Programs call this path too and get JSON: the page is for requests that want HTML and carry no API key. */
+  /** Programs call this path too and get JSON; the page is for requests that want HTML and carry no API key. */
   readonly sharesPath?: true
-  /** Takes forms from anywhere, because mail programs post to it; the token in its address is the permission. */
+  /** Accepts forms from other sites, because mail programs post to it; the token in its address is the permission. */
   readonly fromAnywhere?: true
   readonly handle: (request: PageRequest) => Answer | Promise<Answer>
 }
@@ -129,7 +129,7 @@ export interface OperatorPage extends PageFacts {
 
 interface PersonPage extends PageFacts {
   readonly authentication: 'session'
-  /** Open to those who have yet to give their second factor. */
+  /** Open to people who have yet to pass their second factor. */
   readonly beforeFactor?: true
 }
 

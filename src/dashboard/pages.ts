@@ -91,7 +91,7 @@ export const PAGES: readonly Page[] = [
   ...BANNER_PAGES,
 ]
 
-/** A process's pages; development pages do not exist in production. */
+/** The pages of this process; development pages do not exist in production. */
 export function pagesOf({ outboxFolder }: DashboardOptions): readonly Page[] {
   return outboxFolder === null ? PAGES : [...PAGES, ...OUTBOX_PAGES]
 }

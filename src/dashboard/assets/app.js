@@ -1,4 +1,4 @@
-/** Copying, themes, menus, forms that submit once. Everything else is plain HTML. */
+/** Copy buttons, themes, menus, and forms that submit once. Everything else is plain HTML. */
 ;(() => {
   const root = document.documentElement
 
@@ -68,7 +68,7 @@
     for (const button of document.querySelectorAll('form button:disabled:not([data-disabled])')) button.disabled = false
   })
 
-  // While htmx loads, the part that will change is marked busy; a failure is shown beside the old content.
+  // While htmx loads, the part that will change is marked busy; if loading fails, a message appears beside the old content.
   let failed = null
 
   function target(event) {

@@ -1,4 +1,4 @@
-/** Shows the progress of a CSV export. Very long ones are left to the browser's own download. */
+/** Shows the progress of a CSV export. Very long exports are left to the browser's own download. */
 ;(() => {
   const ROWS_MAX = 500_000
   const NEW_LINE = 10

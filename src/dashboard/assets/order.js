@@ -1,4 +1,4 @@
-/** The page of an order: says when it cannot reach the server, shares the code, remembers the banking app. */
+/** The page of an order: says when it cannot reach the server, shares the QR code, and remembers the banking app. */
 ;(() => {
   const offline = document.getElementById('order-offline')
   const isOrder = event => event.target instanceof Element && event.target.id === 'order-state'
@@ -6,7 +6,7 @@
     document.addEventListener(name, event => {
       if (!isOrder(event)) return
       offline.hidden = false
-      // This page says so itself, and what it means for the money.
+      // This page has a message of its own, which also says what it means for the money.
       document.getElementById('fault').hidden = true
     })
   }
@@ -24,7 +24,7 @@
       const picture = await (await fetch(save.href)).blob()
       await navigator.share({ files: [new File([picture], save.download, { type: 'image/png' })] })
     } catch (error) {
-      // After an AbortError the person closed the share sheet and wants nothing more.
+      // An AbortError means that the person closed the share sheet and wants nothing more.
       if (error.name !== 'AbortError') location.href = save.href
     }
   })
@@ -43,7 +43,7 @@
     try {
       localStorage.setItem('bank-app', link.dataset.app)
     } catch {}
-    // For banking apps that open with an empty form.
+    // Copies the memo for banking apps that open with an empty form.
     navigator.clipboard?.writeText(apps.dataset.memo).catch(() => {})
   })
 })()

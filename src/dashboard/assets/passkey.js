@@ -1,4 +1,4 @@
-/** Passkeys: asks the server what to sign, the device to sign it, and submits the form with the answer. */
+/** Passkeys: asks the server what to sign, lets the device sign it, and submits the form with the answer. */
 
 const bytes = text => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), char => char.charCodeAt(0))
 const text = buffer =>
@@ -55,7 +55,7 @@ const answerOf = ({ id, rawId, type, response }, members) =>
     response: { clientDataJSON: text(response.clientDataJSON), ...members },
   })
 
-/** The attribute with the words for each reason why a device gave no answer. */
+/** For each reason why a device gave no answer, the attribute that holds the words. */
 const REASONS = { NotAllowedError: 'cancelled', AbortError: 'cancelled', InvalidStateError: 'known' }
 
 async function run(button, make) {

@@ -1,10 +1,10 @@
-/** A request as code for curl, Python and TypeScript. Knows nothing of the page. */
+/** Turns a request into code for curl, Python and TypeScript. Independent of the page. */
 
 import { PATHS } from './playground-request.js'
 
 export const LANGUAGES = { curl: curl, Python: python, TypeScript: typescript }
 
-/** Stands for a picture in the code, because pictures are megabytes. */
+/** Replaces a picture in the code, because pictures are megabytes long. */
 export const PICTURE = 'BASE64_OF_YOUR_PICTURE'
 
 /**
@@ -40,7 +40,7 @@ const PYTHON_CALLS = {
   audio_speech: ['reply', 'client.audio.speech.create'],
 }
 
-/** Fields that the SDK's functions have no argument for. */
+/** Fields that the SDKs' functions have no argument for. */
 const EXTRA = { chat_completions: ['top_k'], messages: ['output_config'] }
 
 const PYTHON_ENDS = {

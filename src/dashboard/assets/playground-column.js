@@ -1,4 +1,4 @@
-/** One model of the playground: its conversation, which lives in this page and nowhere else, and the call under way. */
+/** One model of the playground: its conversation, which exists only in this page, and the call in progress. */
 
 import { Fault, faultNotice, faultOf, faultWords } from './playground-fault.js'
 import { markdownInto } from './playground-markdown.js'
@@ -48,7 +48,7 @@ export function createColumn(root, { models, texts }, onSpent) {
     return createMeter(place, models[model], sent, texts)
   }
 
-  /** True when an answer came, or a part of one. */
+  /** True if an answer or a part of one has come. */
   async function send(turn, settings) {
     const { endpoint, body } = request(turn, settings)
     running = new AbortController()
@@ -85,7 +85,7 @@ export function createColumn(root, { models, texts }, onSpent) {
     }
   }
 
-  /** A reply that is not streamed is completed and billed whether or not somebody waits for it. */
+  /** A call that is not streamed still completes and is billed. */
   function stoppedWords({ n = 1 }) {
     const { price, per } = models[model]
     if (per === 'mtok') return texts.stoppedWhole

@@ -1,8 +1,8 @@
-/** What went wrong with a call, in the page's language. */
+/** Says in the page's language what went wrong with a call. */
 
 export class Fault extends Error {}
 
-/** Codes that say more than their status, and statuses explained in another status's words. */
+/** Maps codes that say more than their status to the status that has the words; some statuses share words, too. */
 const STATUSES = {
   insufficient_balance: 402,
   rate_limited: 429,
@@ -12,7 +12,7 @@ const STATUSES = {
   502: 503,
 }
 
-/** @param {{ status?: number, code?: string, error?: string }} told by the status of a reply or by an event of a stream */
+/** @param {{ status?: number, code?: string, error?: string }} fault from a reply's status or a stream's event */
 export function faultWords({ status, code, error = '' }, texts) {
   if (code === 'spend_cap_reached') return texts.errorCap
   const known = STATUSES[code] ?? STATUSES[status] ?? status
@@ -25,7 +25,7 @@ export async function faultOf(response, texts) {
   return new Fault(faultWords({ status: response.status, code, error: message }, texts))
 }
 
-/** Words with `[words](/path)` as a link to a page of ours. */
+/** A notice with these words, in which `[words](/path)` becomes a link to one of our pages. */
 export function faultNotice(words) {
   const element = document.createElement('p')
   element.className = 'notice bad'

@@ -1,6 +1,6 @@
 /**
- * Turns Markdown into elements as it streams in: text only ever becomes text. Links lead to the schemes below and nowhere else;
- * pictures are named, not loaded; the language of a code block is dropped.
+ * Turns Markdown into elements as it streams in. Text only ever becomes text, links lead only to the schemes below, pictures are
+ * named but not loaded, and the language of a code block is dropped.
  */
 
 import * as markdown from './streaming-markdown.js'
@@ -40,7 +40,7 @@ const TAGS = {
   [markdown.EQUATION_INLINE]: 'code',
 }
 
-/** A link's address, or null when it is not safe to follow. */
+/** A link's URL, or null if it is not safe to follow. */
 function safeAddress(text) {
   if (!URL.canParse(text)) return null
   const { protocol, href } = new URL(text)
@@ -87,7 +87,7 @@ function rendererInto(root) {
   }
 }
 
-/** Writes into `root`. Text that the parser cannot take is shown as it came. */
+/** Writes Markdown into `root`. After the parser has failed, text is shown as it came. */
 export function markdownInto(root) {
   const parser = markdown.parser(rendererInto(root))
   let isBroken = false

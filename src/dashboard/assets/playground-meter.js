@@ -1,10 +1,10 @@
-/** First byte, tokens and dong of a call: estimated while it runs, and shown as billed in the end. */
+/** Shows a call's time to first byte, tokens and dong: estimated while it runs, and as billed in the end. */
 
-/** The figures change at most this often, in ms. */
+/** The numbers change at most this often, in ms. */
 const SHOW_MS = 100
-/** Pauses before each look at the bill, in ms: a call that was stopped is settled a moment later. */
+/** Pauses before each attempt to read the bill, in ms: a stopped call is settled a moment later. */
 const LOOKS_MS = [0, 300, 1_000, 3_000]
-/** Bytes per token and tokens per picture, roughly, until the provider reports its count. */
+/** Rough estimates until the provider reports its count: bytes per token, and tokens per picture. */
 const TOKEN_BYTES = 4
 const PICTURE_TOKENS = 1_000
 
@@ -52,7 +52,7 @@ export function createMeter(place, { price, per }, sent, texts) {
   }
 
   return {
-    /** Called when something has arrived, with what it says if the reply is streamed. */
+    /** To be called when something has arrived, with what it says if the reply is streamed. */
     add({ text = '', reasoning = '', input: read, output: written } = {}) {
       firstMs ??= performance.now() - startedMs
       output.bytes += bytesOf(reasoning + text)
@@ -62,7 +62,7 @@ export function createMeter(place, { price, per }, sent, texts) {
       shownMs = performance.now()
       showLive()
     },
-    /** Called when nothing more will arrive; `requestId` is null when the call has none. */
+    /** To be called when nothing more will arrive; `requestId` is null if the call has none. */
     async settle(requestId, onSpent) {
       if (firstMs === null) return
       showLive(texts.settling)
@@ -77,7 +77,7 @@ function secondsOf(ms) {
   return (ms / 1000).toFixed(2).replace('.', ',')
 }
 
-/** The call as it was billed; null when that cannot be read. */
+/** The call as it was billed; null if that cannot be read. */
 async function billOf(requestId, onSpent) {
   for (const pauseMs of requestId === null ? [] : LOOKS_MS) {
     await new Promise(resolve => setTimeout(resolve, pauseMs))
@@ -87,7 +87,7 @@ async function billOf(requestId, onSpent) {
       onSpent(spent)
       if (call !== null) return call
     } catch {
-      // The next look may find it.
+      // The next attempt may succeed.
     }
   }
   return null

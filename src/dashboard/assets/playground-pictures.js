@@ -2,7 +2,7 @@
 
 const TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 const PICTURES_MAX = 4
-/** Most bytes of one picture: base64 adds a third, and four of them must fit into a request. */
+/** Maximum bytes of one picture: base64 adds a third, and four pictures must fit into a request. */
 const BYTES_MAX = 3_500_000
 
 /**
@@ -44,7 +44,7 @@ export function createPictures(list, texts, refuse, changed) {
       urls = []
       show()
     },
-    /** Puts back the pictures that were taken from the list. */
+    /** Puts back pictures that were taken from the list. */
     restore(taken) {
       urls = taken
       show()

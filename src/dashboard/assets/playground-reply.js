@@ -1,4 +1,4 @@
-/** Reads replies: server-sent events of each format, pictures, and errors. Knows nothing of the page. */
+/** Reads replies: server-sent events of each format, pictures and errors. Independent of the page. */
 
 /**
  * The data of each event of a stream, parsed.
@@ -24,8 +24,8 @@ export async function* eventsOf(body) {
 }
 
 /**
- * What an event adds: `text`, `reasoning`, `input` and `output` tokens so far, `ended` with `cut` if the token cap cut the reply
- * off, and `error` as its message.
+ * What an event of each format adds: `text`; `reasoning`; the `input` and `output` tokens so far; `ended`, with `cut` if the
+ * output cap cut the reply short; and `error`, a message.
  */
 export const READERS = {
   chat_completions(event) {

@@ -1,4 +1,4 @@
-/** The request for what a person has chosen and typed, in each of the API's formats. Knows nothing of the page. */
+/** Builds the request for what a person has chosen and typed, in each of the API's formats. Independent of the page. */
 
 export const PATHS = {
   chat_completions: '/v1/chat/completions',
@@ -9,10 +9,10 @@ export const PATHS = {
   audio_speech: '/v1/audio/speech',
 }
 
-/** Parameters that a format cannot carry. */
+/** Parameters that a format has no field for. */
 export const FOREIGN = { responses: ['stop', 'top_k'] }
 
-/** The Messages format requires a cap; this one is sent when the person sets none. */
+/** The Messages format requires an output cap; this one is sent if the person sets none. */
 const MESSAGES_TOKENS = 1024
 /** Speech requires a voice. */
 const VOICE = 'alloy'

@@ -33,7 +33,7 @@ function showFault(field, words) {
   if (words !== '') field.setAttribute('aria-invalid', 'true')
 }
 
-/** Shows the fields that the chosen models and the format support. */
+/** Shows only the fields that the chosen models and the format support. */
 function showFields() {
   const chosen = columns.map(({ model }) => models[model])
   const { kind } = chosen[0]
@@ -51,7 +51,7 @@ function showFields() {
   showCode()
 }
 
-/** Offers as the second model only those that make what the first one makes. */
+/** Offers as the second model only those with the same kind of output as the first. */
 function showSecond() {
   const { kind } = models[first.value]
   for (const option of second.options) option.hidden = option.disabled = models[option.value].kind !== kind
@@ -84,7 +84,7 @@ function numberIn(text) {
   return /^\d+([.,]\d+)?$/.test(text) ? Number(text.replace(',', '.')) : Number.NaN
 }
 
-/** The values of the visible fields; null when one of them is not a number. */
+/** The values of the visible fields; null if one of them is not a number. */
 function readParameters(refuse) {
   const parameters = {}
   let isGood = true
@@ -124,7 +124,7 @@ async function submit() {
   setRunning(true)
   const answered = await Promise.all(columns.map(column => column.send(turn, settingsFor(parameters))))
   setRunning(false)
-  // When no model answered, puts the message back so that nothing is lost.
+  // If no model answered, put the message back so that nothing is lost.
   if (!answered.includes(true) && prompt.value === '') {
     prompt.value = turn.text
     pictures.restore(turn.pictures)
@@ -140,7 +140,7 @@ function setRunning(isRunning) {
   showCode()
 }
 
-/** Shows the very request that would be sent now, as code. */
+/** Shows exactly the request that would be sent now, as code. */
 function showCode() {
   if (!code.closest('details').open) return
   const turn = { role: 'user', text: prompt.value.trim(), pictures: pictures.urls }

@@ -1,4 +1,4 @@
-/** Unsent mail, newest first, with its links ready to open. */
+/** The development page of unsent emails, newest first, with their links ready to open. */
 
 import { type OutboxMail, readOutbox } from '../../lib/outbox.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
@@ -34,7 +34,7 @@ function mailView({ to, subject, text: body }: OutboxMail) {
   return { to, subject, lines: lines.map(line => ({ text: line, link: localLink(line) })) }
 }
 
-/** Path and query of a line that is a link: this page may be open under another name of this host than the mail uses. */
+/** Path and query of a line that is a link: this page may be open under another host name than the one in the email. */
 function localLink(line: string): string | null {
   if (!/^https?:\/\/\S+$/.test(line) || !URL.canParse(line)) return null
   const { pathname, search } = new URL(line)

@@ -1,6 +1,6 @@
 /**
- * Stacked bars, drawn by the server so that they need no script: the largest series by name, the rest combined. Each bar may link
- * to what it stands for.
+ * Charts of stacked bars, drawn by the server so that they need no script. The largest series are named, the rest combined. Each
+ * bar may link to what it stands for.
  */
 
 import { addDays } from '../../ledger/reports/days.ts'
@@ -17,25 +17,25 @@ export interface ChartPoint {
 
 export interface ChartSlot {
   readonly at: string
-  /** The label in full. */
+  /** The full label. */
   readonly label: string
-  /** The label below the bar, where there is room; '': none. */
+  /** The label below the bar where there is room; '': none. */
   readonly short: string
   /** Where the bar links to; null: nowhere. */
   readonly href: string | null
-  /** The rest of the page shows this slot only. */
+  /** True if the rest of the page shows only this slot. */
   readonly isChosen?: boolean
 }
 
 export interface ChartRequest {
-  /** Text key of what is drawn. */
+  /** Text key of the chart's title. */
   readonly titleKey: string
-  /** Text key of the heading above the slots. */
+  /** Text key of the heading above the slots' labels in the table. */
   readonly slotKey: string
   readonly slots: readonly ChartSlot[]
   readonly unit: '₫' | ''
   readonly labelOf: (series: string) => string
-  /** Name for all the series together that are too small to be named. */
+  /** Name for all the series together that are too small to be named individually. */
   readonly other: string
 }
 
@@ -49,15 +49,15 @@ interface Part {
 interface Bar {
   readonly label: string
   readonly short: string | null
-  /** The label is hidden on narrow screens. */
+  /** True if the label is hidden on narrow screens. */
   readonly isMinor: boolean
   readonly href: string | null
   readonly isChosen: boolean
   readonly total: string
-  /** Where its tooltip opens, so that it stays on the page. */
+  /** Side on which the bar's tooltip opens, so that it stays on the page. */
   readonly side: 'start' | 'middle' | 'end'
   readonly parts: readonly Part[]
-  /** The lines of the tooltip: series that are not 0. */
+  /** The lines of the tooltip: the series that are not 0. */
   readonly lines: readonly { readonly series: number; readonly label: string; readonly value: string }[]
 }
 
@@ -65,11 +65,11 @@ export interface Chart {
   readonly titleKey: string
   readonly slotKey: string
   readonly series: readonly { readonly series: number; readonly label: string; readonly total: string }[]
-  /** Figures at the grid lines, from the top of the chart to its foot. */
+  /** Numbers beside the grid lines, from the top of the chart to its foot. */
   readonly ticks: readonly string[]
   readonly bars: readonly Bar[]
   readonly hasChosen: boolean
-  /** The figures as a table, newest first, without empty slots. */
+  /** The chart's data as a table, newest first, without empty slots. */
   readonly lines: readonly {
     readonly label: string
     readonly href: string | null
@@ -80,9 +80,9 @@ export interface Chart {
 }
 
 const SERIES_MAX = 5
-/** Most labels below the bars. */
+/** Maximum number of labels below the bars. */
 const LABELS_MAX = 8
-/** The chart's height in its own units, and the least that a part needs to be seen. */
+/** The chart's height in its own units, and the least height at which a part can be seen. */
 const HEIGHT = 1_000
 const HEIGHT_MIN = 5
 
@@ -134,7 +134,8 @@ interface Series {
 }
 
 /**
- * The series, largest first; the smallest together form one more. A series of zeros, such as refused calls by cost, is left out.
+ * Ranks the series, largest first, and combines the smallest into one more. A series of zeros, such as refused calls by cost, is
+ * left out.
  */
 function rank(
   points: readonly ChartPoint[],
@@ -161,7 +162,7 @@ function rank(
   return [...ranked.slice(0, SERIES_MAX), { label: other, values, sum: sumOf(values) }]
 }
 
-/** The parts of a bar, stacked from the foot of the chart up. */
+/** Stacks the parts of a bar, from the foot of the chart up. */
 function stack(values: readonly { readonly series: number; readonly value: number }[], top: number): Part[] {
   let foot = HEIGHT
   return values.flatMap(({ series, value }) => {
@@ -172,7 +173,7 @@ function stack(values: readonly { readonly series: number; readonly value: numbe
   })
 }
 
-/** At most five grid lines at equal distances and round figures, from the top down. */
+/** Chooses at most five grid lines at equal distances and round values, from the top down. */
 function scaleOf(max: number): { readonly top: number; readonly ticks: readonly number[] } {
   if (max <= 0) return { top: 1, ticks: [] }
   const magnitude = 10 ** Math.floor(Math.log10(max / 4))
@@ -193,7 +194,7 @@ export function daySlots(
   return slots
 }
 
-/** Charges by day, as points. A chart needs no exact amounts, so a number of dong will do. */
+/** Charges by day as points of a chart. Charts need no exact amounts, so dong as a `number` will do. */
 export function chargesByDay(figures: readonly DailyFigure[]): ChartPoint[] {
   return figures.map(({ day, series, chargedMicroVnd }) => ({ at: day, series, value: dongOf(chargedMicroVnd) }))
 }

@@ -1,4 +1,4 @@
-/** The form with a key's name and limits: what it shows, and what was typed. */
+/** The form for a key's name and limits: what it shows, and what was typed. */
 
 import { isCallsPerMinute } from '../../accounts/key-rate.ts'
 import { ALLOWED_MODELS_MAX, isCallsInFlight, KEY_CAP_VND_MAX, type KeySettings } from '../../accounts/key-settings.ts'
@@ -32,7 +32,7 @@ type Standing = Pick<
   | 'concurrencyHeld'
 >
 
-/** What the form for a new key starts from. */
+/** Initial values of the form for a new key. */
 export const UNLIMITED: Standing = {
   label: '',
   limitMicroVnd: null,
@@ -45,7 +45,7 @@ export const UNLIMITED: Standing = {
   concurrencyHeld: false,
 }
 
-/** What the form shows: with `isTyped` what was typed, otherwise how the key stands. */
+/** What the form shows: what was typed if `isTyped`, otherwise the key's current settings. */
 export function settingsView(
   { options, form, language }: PageRequest,
   key: Standing,
@@ -83,12 +83,12 @@ export function settingsView(
   }
 }
 
-/** The last day on which it works, in Vietnam; '': it does not expire. */
+/** The last day in Vietnam on which the key works; '' if it does not expire. */
 function expiryOf({ expiresAt }: Standing): string {
   return expiresAt === null ? '' : dayOf(new Date(expiresAt.getTime() - 1))
 }
 
-/** The settings that were typed, or what is wrong with them. */
+/** Returns the settings that were typed, or what is wrong with them. */
 export function readSettings(
   { options, form, language, now }: PageRequest,
   key: Standing,
@@ -140,14 +140,14 @@ export function readSettings(
   }
 }
 
-/** Null for empty input; undefined for unusable input. */
+/** Null for empty input; undefined for invalid input. */
 function readOptional(typed: string, isUsable: (value: number) => boolean): number | null | undefined {
   if (typed === '') return null
   const value = readAmountVnd(typed)
   return value !== null && isUsable(value) ? value : undefined
 }
 
-/** The end of the day typed. A past day may stay as it was, so that an expired key can be renamed. */
+/** The end of the day that was typed. A past day may stay as it was, so that an expired key can be renamed. */
 function readExpiry(typed: string, key: Standing, now: Date): Date | null | undefined {
   if (typed === '') return null
   if (typed === expiryOf(key)) return key.expiresAt

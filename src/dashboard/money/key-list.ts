@@ -44,13 +44,13 @@ export function keyView({ language }: Pick<PageRequest, 'language'>, key: OwnKey
     cap: key.limitMicroVnd,
     capKey: `keys.limit.spent.${key.limitReset ?? 'never'}`,
     spent: key.spentMicroVnd,
-    /** Percentage of the cap. */
+    /** Percentage of the spending limit that is used up. */
     spentPercent:
       key.limitMicroVnd === null ? 0 : Math.min(100, Number((key.spentMicroVnd * 100n) / key.limitMicroVnd)),
   }
 }
 
-/** The state that the key's next call would meet. */
+/** The key's state as its next call would find it. */
 function stateOf({ state, limitMicroVnd, spentMicroVnd }: OwnKey) {
   const isSpent = state === 'active' && limitMicroVnd !== null && spentMicroVnd >= limitMicroVnd
   const word = isSpent ? 'spent' : state
@@ -59,7 +59,7 @@ function stateOf({ state, limitMicroVnd, spentMicroVnd }: OwnKey) {
 }
 
 interface Refused {
-  /** Shown at the button: why no key was created. */
+  /** Shown beside the button: why no key was created. */
   readonly fault?: string
   readonly settings?: SettingsFaults
 }

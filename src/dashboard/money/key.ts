@@ -154,7 +154,7 @@ async function endOld(request: PageRequest): Promise<Answer> {
   return done(key, 'old_ended')
 }
 
-/** A secret is revealed only shortly after the password was typed; otherwise this page asks for it. */
+/** A secret is revealed only shortly after the password was typed; otherwise this page asks for it first. */
 async function reveal(request: PageRequest): Promise<Answer> {
   const { options, language, visitor, form, now } = request
   const session = signedIn(request)

@@ -66,7 +66,7 @@ async function show(request: PageRequest): Promise<Answer> {
   }
 }
 
-/** Everything that a transfer needs, one line each, to be copied with one tap. */
+/** Everything that a transfer needs, one item per line, to be copied with one tap. */
 function allText({ language }: PageRequest, { bank, amountVnd, memo }: PaymentRequest): string {
   const lines = [
     [text(language, 'topup.bank'), bank.bankName],
@@ -90,11 +90,11 @@ async function picture(request: PageRequest): Promise<Answer> {
   }
 }
 
-/** Polled every few seconds while the order is open. */
+/** The order's state, polled every few seconds while the order is open. */
 async function state(request: PageRequest): Promise<Answer> {
   const order = await findOrder(request)
   if (order === null) return NOT_FOUND
-  // The payment has arrived: the whole page changes and the QR code disappears.
+  // Once the payment has arrived, the whole page has to change, because the QR code disappears.
   if (!request.isFragment || order.state !== 'open') return { kind: 'redirect', to: `/topup/${order.orderCode}` }
   return { kind: 'fragment', template: 'order-state', data: await stateData(request, order) }
 }
@@ -108,7 +108,7 @@ async function stateData({ options, language }: PageRequest, order: TopUpOrder) 
   }
 }
 
-/** What is unusual about a payment; null: nothing. Whatever arrives is credited, and the page says so. */
+/** What is unusual about a payment; null if nothing is. Whatever arrives is credited, and the page says so. */
 function remarkOf(language: Language, order: TopUpOrder): string | null {
   const { amountVnd, paidVnd, firstPaidAt, expiresAt, cancelledAt } = order
   const remarks: string[] = []
@@ -133,7 +133,7 @@ async function simulate(request: PageRequest): Promise<Answer> {
   const { options, params } = request
   const { accountId } = signedIn(request)
   const orderCode = params.code ?? ''
-  // A second click finds the order paid, and does not pay it again.
+  // A second click finds the order paid and does not pay it again.
   const order = request.isLocal ? await findOrder(request) : null
   if (order === null) return NOT_FOUND
   if (order.state === 'open' && (await simulateTransfer(options.payments, { accountId, orderCode })) === null) {

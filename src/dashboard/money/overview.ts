@@ -1,4 +1,4 @@
-/** The first page after signing in: how much is left, how fast it is spent, what happened last. */
+/** The first page after signing in: how much is left, how fast it is being spent, and what happened last. */
 
 import { listChargedKeys } from '../../accounts/own-keys.ts'
 import { readBalance } from '../../ledger/reports/balance.ts'

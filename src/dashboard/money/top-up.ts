@@ -1,4 +1,4 @@
-/** Topping up: an amount, and earlier payments. */
+/** Topping up: choosing an amount, and earlier payments. */
 
 import { readBalance } from '../../ledger/reports/balance.ts'
 import { readCredits } from '../../ledger/reports/journal.ts'
@@ -76,7 +76,7 @@ async function form(request: PageRequest, fault: string | null): Promise<Answer>
 
 const TONES = { open: 'warn', paid: 'good', short: 'warn', cancelled: '', expired: '' } as const
 
-/** An order as pages show it. One that received less than it asked for is paid, too, and says so. */
+/** An order as pages show it. One that received less than its amount counts as paid, too, and its state says so. */
 export function orderView<Order extends TopUpOrder>(order: Order) {
   const isShort = order.state === 'paid' && order.paidVnd < order.amountVnd
   const shown = isShort ? 'short' : order.state

@@ -1,4 +1,7 @@
-/** The chart of the usage page: a bar links to the calls that it stands for, that of an hour to the hour within its day. */
+/**
+ * The chart of the usage page. A bar links to the calls that it stands for: that of a day to the day, that of an hour to the hour
+ * within its day.
+ */
 
 import type { HourlyFigure } from '../../ledger/reports/types.ts'
 import type { PageRequest } from '../page.ts'

@@ -10,12 +10,12 @@ export const MEASURES = ['cost', 'calls', 'tokens'] as const
 export type Measure = (typeof MEASURES)[number]
 
 export interface UsageQuery extends HourlyFilter {
-  /** Vietnamese calendar days, inclusive. */
+  /** First day in Vietnam's calendar; `to` is the last, inclusive. */
   readonly from: string
   readonly to: string
-  /** Within a single day, only calls that ended in this hour count; null: all hours. */
+  /** Narrows a single day down to the calls that ended in this hour; null: all hours. */
   readonly hour: number | null
-  /** What a bar stands for. */
+  /** The time that one bar stands for. */
   readonly per: 'hour' | 'day'
   readonly by: Split
   readonly measure: Measure
@@ -23,11 +23,11 @@ export interface UsageQuery extends HourlyFilter {
 }
 
 const DAYS_DEFAULT = 30
-/** Longest period whose chart may have a bar for each hour. */
+/** Longest period whose chart may have a bar for each hour, in days. */
 const HOURLY_DAYS_MAX = 7
 const HOUR_MS = 3_600_000
 
-/** A query never fails: unreadable parts are ignored, and too long a period is cut. */
+/** Never fails: unreadable parts of the query are ignored, and a period that is too long is cut. */
 export function readUsageQuery(query: Form, { now, daysMax }: { now: Date; daysMax: number }): UsageQuery {
   const today = dayOf(now)
   const to = readDay(query.text('to')) ?? today
@@ -64,7 +64,7 @@ function readNumber(text: string, min: number, max: number): number | null {
   return value >= min && value <= max ? value : null
 }
 
-/** The filter that sums, rows and export share. */
+/** The filter that the totals, the rows and the export share. */
 export function rowFilter({ from, to, hour, keyId, entryId, status, tag }: UsageQuery): UsageFilter & Period {
   const start = startOfDay(from).getTime()
   const period =
@@ -85,7 +85,7 @@ interface Period {
   readonly to: Date
 }
 
-/** Whole days, even if an hour is chosen: the chart still shows the other hours. */
+/** The period in whole days, even if an hour is chosen, because the chart still shows the other hours. */
 export function periodOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>): Period {
   return { from: startOfDay(from), to: startOfDay(addDays(to, 1)) }
 }

@@ -1,4 +1,4 @@
-/** Why a call failed, in words. */
+/** Puts into words why a call failed. */
 
 import type { Language } from '../../accounts/types.ts'
 import type { UsageRow } from '../../ledger/reports/types.ts'
@@ -6,13 +6,13 @@ import { isTextKey, type TextKey, text } from '../texts/index.ts'
 
 type Ended = Pick<UsageRow, 'status' | 'errorCode'>
 
-/** In a few words; null: nothing went wrong. */
+/** What went wrong, in a few words; null if nothing did. */
 export function reasonText(language: Language, ended: Ended): string | null {
   const key = keyOf('reason', ended)
   return key === null ? null : text(language, key)
 }
 
-/** What to do about it; null: nothing went wrong. */
+/** What to do about it; null if nothing went wrong. */
 export function cureText(language: Language, ended: Ended): string | null {
   const key = keyOf('cure', ended)
   return key === null ? null : text(language, key)

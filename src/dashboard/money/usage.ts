@@ -1,4 +1,4 @@
-/** Usage: totals, a chart, every call as a row, and all of it as CSV, all under the same filter. */
+/** Usage: totals, a chart, every call as a row, and a CSV export, all under the same filter. */
 
 import { listChargedKeys, type OwnKey } from '../../accounts/own-keys.ts'
 import { countUsage, exportUsageCsv } from '../../ledger/reports/csv.ts'
@@ -22,7 +22,7 @@ export const USAGE_PAGES: readonly Page[] = [
 ]
 
 const PERIODS_DAYS = [1, 7, 30, 90] as const
-/** Tags to choose from, the most used ones; others can be found by their address. */
+/** Maximum number of tags to choose from, the most used ones; the address may name any other. */
 const TAGS_MAX = 100
 
 export function keyLabel(keys: readonly OwnKey[], keyId: number): string {
@@ -116,7 +116,7 @@ function choicesOf(name: 'by' | 'measure' | 'per', values: readonly string[], ch
   return values.map(value => ({ value, key: `usage.${name}.${value}`, isChosen: value === chosen }))
 }
 
-/** A call as a table row; `folder` is where its page is. */
+/** A call as a table row; its page is below the path `folder`. */
 export function rowView({ language }: PageRequest, row: UsageRow, keys: readonly OwnKey[], folder = '/usage') {
   return {
     href: `${folder}/${row.callId}`,

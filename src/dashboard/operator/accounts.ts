@@ -28,7 +28,7 @@ export const OPERATOR_ACCOUNT_PAGES: readonly Page[] = [
   ...CUSTOMER_FORMS,
 ]
 
-/** Customers with trouble today, as the first page counts them. */
+/** Narrow the list to customers with trouble today, as the operators' first page counts them. */
 const SHOWN = ['failing', 'empty'] as const
 
 async function search(request: PageRequest): Promise<Answer> {

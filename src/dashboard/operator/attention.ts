@@ -1,4 +1,4 @@
-/** What needs an operator's attention, each with the page where it is dealt with; the worst first. */
+/** What needs an operator's attention, the worst first, each with the page where it is dealt with. */
 
 import { mayDo, type OperatorNeed } from '../../accounts/roles.ts'
 import { readLastAudit } from '../../audit/last.ts'
@@ -20,7 +20,7 @@ export interface Attention {
   readonly label: string
   readonly detail: string
   readonly href: string
-  /** The first of those concerned, and how many more there are. */
+  /** The first few customers or models concerned; `more` counts the others. */
   readonly names: readonly Named[]
   readonly more: number
 }
@@ -34,9 +34,9 @@ interface Named {
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
-/** Most customers or models named at one point. */
+/** Maximum number of customers or models that one point names. */
 const NAMED_MAX = 3
-/** A customer needs help from this many errors today on, if these are at least this share of the calls. */
+/** A customer needs help from this many errors today on, if they are at least this share of their calls. */
 export const FAILING_CUSTOMER = { errorsMin: 20, shareMin: 0.2 } as const
 const ENDING_DAYS = 60
 const UNKNOWN_DAYS = 7
@@ -44,7 +44,7 @@ const UNKNOWN_NAMES_MAX = 200
 
 type Look = (request: PageRequest) => Promise<readonly Attention[]>
 
-/** The looks, each with what the operator's role must allow. */
+/** The checks, each with what the operator's role must allow. */
 const LOOKS: readonly (readonly [OperatorNeed, Look])[] = [
   ['read', maintenance],
   ['read', audit],

@@ -1,4 +1,4 @@
-/** The line that everybody sees on every page until a set time. */
+/** The banner that everybody sees on every page until a set time. */
 
 import { recordAction } from '../../accounts/operator-log.ts'
 import {

@@ -1,4 +1,4 @@
-/** The business: revenue, cost and margin by day, model, upstream, customer or channel; what sells below cost; receipts. */
+/** The business page: revenue, cost and margin by day, model, upstream, customer or channel; what sells below cost; receipts. */
 
 import { findEmails } from '../../accounts/accounts.ts'
 import {
@@ -44,7 +44,7 @@ const SPLITS = ['day', 'model', 'upstream', 'customer', 'channel'] as const
 type Split = (typeof SPLITS)[number]
 const PERIODS_DAYS = [7, 30, 90] as const
 const ROWS_MAX = 100
-/** Days over which entries are judged. */
+/** Days over which entries are checked for losses. */
 export const JUDGED_DAYS = 7
 
 interface Asked {
@@ -58,7 +58,7 @@ function askedOf({ query, now, options }: PageRequest): Asked {
   return { from, to, by: query.choice('by', SPLITS) ?? 'day' }
 }
 
-/** Figures by channel follow the entries' channels of today; an entry that is gone has none. */
+/** Figures by channel use the channel that an entry has today; entries that no longer exist have none. */
 async function figuresOf(request: PageRequest, { from, to, by }: Asked): Promise<readonly BusinessFigure[]> {
   const { sql, catalogue } = request.options
   const range = { from, to: addDays(to, 1) }
@@ -126,7 +126,7 @@ async function show(request: PageRequest): Promise<Answer> {
   })
 }
 
-/** Entries that cost more than they earned in the real mix of the last days, the largest loss first. */
+/** Entries that cost more than they earned with the actual calls of the last days, the largest loss first. */
 export async function readLosses({ options, now }: PageRequest): Promise<readonly BusinessFigure[]> {
   const today = dayOf(now)
   const range = { from: addDays(today, 1 - JUDGED_DAYS), to: addDays(today, 1) }
@@ -145,7 +145,7 @@ function rowOf(figure: BusinessFigure) {
     margin: margin ?? microVnd(0n),
     isLoss: margin !== null && margin < 0n,
     marginShare: margin === null || figure.revenueMicroVnd === 0n ? null : share(margin, figure.revenueMicroVnd),
-    // Where some costs are unknown, the margin looks too high.
+    // If some costs are unknown, the margin looks too high.
     knownShare: known < 0.995 ? percent(known) : null,
   }
 }

@@ -1,4 +1,4 @@
-/** The filters of the operators' call log, read once from its query; errors appear at their field. */
+/** The filters of the operators' call log, read once from its query; faults appear beside their fields. */
 
 import { findAccount, findAccountByEmail } from '../../accounts/accounts.ts'
 import { findKeyOfAny } from '../../accounts/keys.ts'
@@ -14,7 +14,7 @@ export interface CallQuery {
   /** As typed. */
   readonly given: Readonly<Record<Field, string>>
   readonly faults: Readonly<Partial<Record<Field, TextKey>>>
-  /** Null when a field is invalid. */
+  /** Null if a field is invalid. */
   readonly filter: CallFilter | null
 }
 
@@ -57,21 +57,21 @@ export async function readCallQuery({ options, query, now }: PageRequest): Promi
   return { given, faults, filter }
 }
 
-/** An account by its number or its address. */
+/** Finds an account by its number or email address. */
 async function findOwner(sql: PageRequest['options']['sql'], text: string): Promise<number | null> {
   const id = idOf(text.replace(/^#/, ''))
   const found = id === null ? await findAccountByEmail(sql, text) : await findAccount(sql, id)
   return found?.accountId ?? null
 }
 
-/** Undefined: every status; null: not a status. */
+/** Undefined: every status; null: not a valid status. */
 function readStatus(text: string): CallFilter['status'] | null | undefined {
   if (text === '') return undefined
   if (text === 'ok' || text === 'error') return text
   return /^[1-5]\d\d$/.test(text) ? Number(text) : null
 }
 
-/** A day, or a day and a time, in Vietnam. A period includes its last minute. */
+/** Reads a day, or a day and a time, in Vietnam. A period includes its last minute. */
 function readTime(text: string, place: 'start' | 'end'): Date | null {
   if (!LOCAL_TIME.test(text)) return null
   const [day = '', clock] = text.split('T')

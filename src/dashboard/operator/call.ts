@@ -34,7 +34,7 @@ export const CALL_PAGES: readonly Page[] = [
 ]
 
 const ENDPOINTS = new Map<number, string>(Object.values(ENDPOINT_FACTS).map(facts => [facts.code, facts.path]))
-/** Account actions searched for the call's refund. */
+/** Maximum number of actions on the account that are searched for the call's refund. */
 const ACTIONS_MAX = 200
 
 async function findCall({ options, params }: PageRequest): Promise<OperatorCall | null> {
@@ -78,7 +78,7 @@ function attemptView({ language, options }: PageRequest, attempt: SettledAttempt
   const [upstream = ''] = credential.split('#')
   return {
     upstream,
-    // The catalogue may have dropped it since.
+    // The catalogue may have dropped the upstream since.
     isKnown: options.catalogue.upstreams.has(upstream),
     credential,
     model,
@@ -96,7 +96,7 @@ export function outcomeTone(outcome: string): '' | 'good' | 'warn' | 'bad' {
   return isUpstreamFailure(outcome) ? 'bad' : 'warn'
 }
 
-/** The outcome in words or, if there are none, the code of errors.ts. */
+/** The outcome in words or, if there are none, its code in errors.ts. */
 export function outcomeText(language: PageRequest['language'], outcome: string): string {
   const key = `operator.outcome.${outcome}`
   return isTextKey(key) ? text(language, key) : outcome

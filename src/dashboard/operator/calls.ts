@@ -1,4 +1,4 @@
-/** Everybody's calls: found by request id, filtered, paged, and as CSV. */
+/** Calls of all customers: found by request id, filtered, paged, and as CSV. */
 
 import { mayDo } from '../../accounts/roles.ts'
 import { dayOf } from '../../ledger/reports/days.ts'
@@ -71,7 +71,7 @@ async function list(request: PageRequest): Promise<Answer> {
       csv: `/operator/calls.csv${base}`,
       more: page.next === null ? null : `/operator/calls${query.with({ before: page.next })}`,
       first: before === '' ? null : `/operator/calls${base}`,
-      // A filter that matches little is searched in parts: this says how far back the search got.
+      // A filter that matches little is searched in steps; this says how far back the search has got.
       lookedBackTo: page.calls.length < limit ? page.lookedBackTo : null,
       isFiltered: FIELDS.some(name => asked.given[name] !== ''),
       accountId: asked.filter?.accountId ?? null,
@@ -105,7 +105,7 @@ export function callView(call: OperatorCall) {
   }
 }
 
-/** Charge less cost; null where the cost is unknown. */
+/** Charge less cost; null if the cost is unknown. */
 function marginOf({ chargedMicroVnd, upstreamCostMicroVnd }: OperatorCall): MicroVnd | null {
   return upstreamCostMicroVnd === null ? null : microVnd(chargedMicroVnd - upstreamCostMicroVnd)
 }

@@ -1,4 +1,4 @@
-/** What operators do to a customer's account: each form takes effect once, asks for a reason and is in the log. */
+/** What operators do to a customer's account: each form takes effect once, asks for a reason and is logged. */
 
 import { CALLS_PER_MINUTE_MAX, CONCURRENCY_MAX } from '../../accounts/key-rate.ts'
 import { KEY_CAP_VND_MAX } from '../../accounts/key-settings.ts'
@@ -53,7 +53,7 @@ function done({ accountId }: AccountSummary, notice: string, anchor = ''): Answe
 
 const reasonOf = ({ form }: PageRequest): string => form.text('reason', REASON_CHARACTERS_MAX)
 
-/** The page again if any of the faults is set; otherwise null. */
+/** Shows the page again if there is any fault; otherwise null. */
 function refused(
   request: PageRequest,
   account: AccountSummary,
@@ -64,12 +64,12 @@ function refused(
   return customerPage(request, account, { refusal: { form, faults } })
 }
 
-/** The fault of an empty reason: every action needs one. */
+/** The fault to show for an empty reason, because every action needs one; otherwise null. */
 function reasonFault({ language }: PageRequest, reason: string): string | null {
   return reason === '' ? text(language, 'operator.reason.fault') : null
 }
 
-/** `-50.000` as well as `50.000`; null for 0 and for anything that is not an amount. */
+/** Reads `-50.000` as well as `50.000`; null for 0 and for anything that is not an amount. */
 function readSigned(given: string): number | null {
   const isNegative = /^[-−]/.test(given)
   const amount = readAmountVnd(isNegative ? given.slice(1) : given)
@@ -90,7 +90,7 @@ async function adjust(request: PageRequest, account: AccountSummary): Promise<An
         : null
   const refusal = refused(request, account, 'adjust', { amount: amountFault, reason: reasonFault(request, reason) })
   if (refusal !== null || amountVnd === null) return refusal ?? NOT_FOUND
-  // The form confirms the amount itself, so a changed amount is asked about again.
+  // The confirmation repeats the amount, so a changed amount has to be confirmed again.
   if (Math.abs(amountVnd) > adjustAskVnd && form.text('confirmed') !== String(amountVnd)) {
     return customerPage(request, account, { question: { amountVnd } })
   }
@@ -107,7 +107,7 @@ async function adjust(request: PageRequest, account: AccountSummary): Promise<An
         reference,
         note: reason,
       })
-      // The form was sent twice; the first time did everything.
+      // The form was submitted twice; the first time did everything.
       if (booked.outcome === 'already') return
       const subject = `${amountVnd} VND`
       await recordAction(transaction, { by: actorOf(request), action: 'balance.adjust', accountId, subject, reason })
@@ -152,7 +152,7 @@ async function note(request: PageRequest, account: AccountSummary): Promise<Answ
   return done(account, 'noted', '#notes')
 }
 
-/** Null for nothing typed; undefined for what cannot be used. */
+/** Null for empty input; undefined for invalid input. */
 function readLimit(typed: string, { min, max }: { min: number; max: number }): number | null | undefined {
   if (typed === '') return null
   const value = typed === '0' ? 0 : readAmountVnd(typed)

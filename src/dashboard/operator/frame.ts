@@ -1,11 +1,11 @@
-/** Shared by all operator pages: their navigation, and who is acting. */
+/** Shared by all operator pages: their navigation, and who acts. */
 
 import type { Actor } from '../../accounts/operator-log.ts'
 import { mayDo, type OperatorNeed } from '../../accounts/roles.ts'
 import { type PageAnswer, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
 
-/** `needs` as declared by the page behind it. */
+/** `needs` repeats what the page behind the tab declares. */
 export const TABS = [
   { tab: 'home', path: '/operator', needs: 'read' },
   { tab: 'calls', path: '/operator/calls', needs: 'read' },
@@ -59,7 +59,7 @@ export function operatorPage(
   }
 }
 
-/** Links to the calls that asked for a model by this name. */
+/** Path of the calls that asked for a model by this name. */
 export function callsAsked(name: string): string {
   return `/operator/calls?asked=${encodeURIComponent(name)}`
 }

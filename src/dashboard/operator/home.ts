@@ -1,4 +1,4 @@
-/** The first page of an operator's morning: what needs attention, what came in and what it cost, and the switches. */
+/** The operators' first page: what needs attention, what came in and what it cost, and the switches. */
 
 import { recordAction } from '../../accounts/operator-log.ts'
 import { mayDo } from '../../accounts/roles.ts'
@@ -77,7 +77,7 @@ interface Period {
 
 interface Periods {
   readonly today: Period
-  /** The same weekday a week before, until the same time of day; null: nothing is known of its calls. */
+  /** The same weekday a week before, up to the same time of day; null if nothing is known of its calls. */
   readonly before: Period | null
   readonly month: Period
 }
@@ -99,7 +99,7 @@ async function readPeriods({ options, now }: PageRequest): Promise<Periods> {
   const hadCalls = days.some(({ series }) => series === addDays(today, -7))
   return {
     today: { calls: addFigures('', ofToday), arrivals: arrivedToday },
-    // Figures by hour exist only since the roll-up began.
+    // There are no hourly figures from before the roll-up began.
     before: hadCalls && before.calls === 0 ? null : { calls: before, arrivals: arrivedBefore },
     month: { calls: addFigures('', days), arrivals: arrivedMonth },
   }

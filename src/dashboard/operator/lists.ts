@@ -1,4 +1,4 @@
-/** Orders of all accounts, revenue by day and model, and unknown names of models. */
+/** Orders of all accounts, revenue by day and model, and unknown model names. */
 
 import { addDays } from '../../ledger/reports/days.ts'
 import { exportOperatorsCsv } from '../../ledger/reports/operators-csv.ts'
@@ -77,12 +77,12 @@ async function usageCsv(request: PageRequest): Promise<Answer> {
   return csvAnswer(request, { chunks, fileName: `calls-${from}-${to}.csv` })
 }
 
-/** The figures have moved; the redirect keeps bookmarks working. */
+/** Revenue has moved to the business page; the redirect keeps bookmarks working. */
 function revenue({ query }: PageRequest): Answer {
   return { kind: 'redirect', to: `/operator/business${query.with({})}` }
 }
 
-/** Names that the catalogue knows by now are marked: their alias was added after the calls. */
+/** Marks names that the catalogue knows by now, because their alias was added after the calls. */
 async function unknownModels(request: PageRequest): Promise<Answer> {
   const { options, query } = request
   const chosen = PERIODS_DAYS.find(days => String(days) === query.text('days')) ?? PERIODS_DAYS[0]

@@ -23,13 +23,13 @@ const ACTOR_KEYS: Readonly<Record<string, TextKey>> = {
   [AUTOMATIC]: 'operator.log.automatic',
 }
 
-/** An address, or what acted without one. */
+/** The operator's email address, or words for who acted without one. */
 export function actorInWords(language: PageRequest['language'], name: string): string {
   const key = ACTOR_KEYS[name]
   return key === undefined ? name : text(language, key)
 }
 
-/** What was done, in words; the code itself for one that has none, such as a line of a newer version. */
+/** What was done, in words, or the code itself if it has none, such as an action of a newer version. */
 export function describe(language: PageRequest['language'], action: string): string {
   const key = `operator.action.${action.replaceAll('.', '_')}`
   return isTextKey(key) ? text(language, key) : action
@@ -59,7 +59,7 @@ function subjectInWords(language: PageRequest['language'], { action, subject }: 
   }
 }
 
-/** `12: 50000 VND` as `key 12: 50.000 ₫`. */
+/** Turns `12: 50000 VND` into `key 12: 50.000 ₫`. */
 function keyInWords(language: PageRequest['language'], subject: string): string {
   const [, number, rest = ''] = /^(\d+)(: .*)?$/.exec(subject) ?? []
   if (number === undefined) return subject
@@ -67,7 +67,7 @@ function keyInWords(language: PageRequest['language'], subject: string): string 
   return text(language, 'operator.log.key', { number }) + limit
 }
 
-/** `bank_txn:12 50000 VND` as `transfer 12, 50.000 ₫`. */
+/** Turns `bank_txn:12 50000 VND` into `transfer 12, 50.000 ₫`. */
 function amountsInWords(language: PageRequest['language'], subject: string): string {
   return subject
     .replace(/\bbank_txn:(\d+) /, (_, number) => `${text(language, 'operator.log.transfer', { number })}, `)

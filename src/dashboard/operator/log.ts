@@ -93,7 +93,7 @@ const COLUMNS = [
   'operator.log.by',
 ] as const
 
-/** Spreadsheets recognise UTF-8 by the mark at the beginning. */
+/** Spreadsheets recognise UTF-8 by the byte-order mark at the beginning. */
 async function* withHeader(header: readonly string[], lines: AsyncIterable<string>): AsyncGenerator<string> {
   yield `\ufeff${header.map(textCell).join(',')}\r\n`
   yield* lines

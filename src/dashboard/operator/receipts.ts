@@ -20,7 +20,7 @@ export const RECEIPT_PAGES: readonly Page[] = [
   },
 ]
 
-/** Spreadsheets recognise UTF-8 by it. */
+/** Spreadsheets recognise UTF-8 by this mark. */
 const BYTE_ORDER_MARK = '\ufeff'
 const COLUMNS = [
   ...['day', 'time', 'order', 'bank_reference', 'provider', 'gross', 'rate', 'net', 'tax'],

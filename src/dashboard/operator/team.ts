@@ -1,4 +1,4 @@
-/** Operators and their roles. Nobody can change their own, so that an owner always remains. */
+/** Operators and their roles. Nobody can change their own role, so that an owner always remains. */
 
 import { findAccountByEmail } from '../../accounts/accounts.ts'
 import { listOperators, readAccountSummary, setRole } from '../../accounts/operator.ts'
@@ -57,7 +57,7 @@ function choices(chosen: OperatorRole) {
   }))
 }
 
-/** The person named in the form and the reason, or what is wrong with it. */
+/** Returns the person named in the form and the reason, or what is wrong with either. */
 async function readForm(request: PageRequest): Promise<{ accountId: number; reason: string } | Faults> {
   const { options, form, language } = request
   const reason = form.text('reason', REASON_CHARACTERS_MAX)

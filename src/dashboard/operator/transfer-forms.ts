@@ -1,5 +1,5 @@
 /**
- * What operators do with transfers: give them to somebody, set them aside, enter them by hand. Of two operators at the same
+ * What operators do with transfers: assign them to a customer, set them aside, enter them by hand. If two operators act on one
  * transfer, the first decides.
  */
 
@@ -66,7 +66,7 @@ async function enter(request: PageRequest): Promise<Answer> {
   }
 }
 
-/** An address, an order's code or an account's number; null for an address that has no account. */
+/** Reads an email address, an order code or an account number; null for an address that has no account. */
 async function readOwner({ options }: PageRequest, typed: string) {
   if (typed.includes('@')) {
     const account = await findAccountByEmail(options.sql, typed)

@@ -1,4 +1,4 @@
-/** The money desk: transfers without an owner, with guesses whose they are, and a search through all of them. */
+/** The money desk: unmatched transfers, with suggestions whose they are, and a search through all transfers. */
 
 import { findAccount } from '../../accounts/accounts.ts'
 import { searchTransactions } from '../../payments/search.ts'
@@ -19,7 +19,7 @@ const STATES = Object.keys(TRANSACTION_STATES) as readonly TransactionState[]
 
 /** A form of the page that was refused. */
 export interface Refusal {
-  /** Number of the transfer, or `enter` for the form at the end. */
+  /** Number of the transfer, or `enter` for the form that enters one by hand. */
   readonly form: number | 'enter'
   readonly faults: Readonly<Record<string, string | null>>
   readonly status?: number
@@ -89,7 +89,7 @@ function transferView(row: StoredTransaction) {
   }
 }
 
-/** What the card's form contains: what was typed and refused, or what a suggestion has filled in. */
+/** What the form on a transfer's card contains: what was typed and refused, or what a suggestion has filled in. */
 function cardOf({ form, query }: PageRequest, { bankTxnId }: StoredTransaction, refusal: Refusal | null) {
   const isRefused = refusal?.form === bankTxnId
   const source = isRefused ? form : query.text('fill') === String(bankTxnId) ? query : null
@@ -114,7 +114,7 @@ function suggestionView(request: PageRequest, { bankTxnId }: StoredTransaction, 
   }
 }
 
-/** What became of the transfer that another operator dealt with first. */
+/** What became of a transfer that another operator dealt with first. */
 async function takenText({ options, query, language }: PageRequest): Promise<string | null> {
   const bankTxnId = idOf(query.text('taken'))
   const found = bankTxnId === null ? null : await readTransaction(options.sql, bankTxnId)

@@ -1,4 +1,4 @@
-/** The upstreams as all processes together see them. */
+/** The upstreams as seen by all processes together. */
 
 import { readUpstreamFigures, type UpstreamFigures } from '../../ledger/reports/upstream-figures.ts'
 import { readProcessStatus } from '../../operations/process-status.ts'
@@ -9,16 +9,16 @@ import { text } from '../texts/index.ts'
 
 export interface CoolingCredential {
   readonly label: string
-  /** When the last process in which the credential cools down tries it again. */
+  /** When the last process in which the credential is cooling down will try it again. */
   readonly until: Date
-  /** In how many processes it cools down. */
+  /** Number of processes in which it is cooling down. */
   readonly processes: number
 }
 
 export interface UpstreamView {
   readonly id: string
   readonly isSandbox: boolean
-  /** Processes that reach it, and those in which its circuit is open. */
+  /** Number of processes that can call the upstream; `openIn` counts those in which its circuit is open. */
   readonly processes: number
   readonly openIn: number
   readonly openUntil: Date | null
@@ -28,7 +28,7 @@ export interface UpstreamView {
   /** Models that the provider limits or refuses for a credential: `anthropic#1 claude-opus-5`. */
   readonly modelsAside: readonly string[]
   readonly out: UpstreamOut | null
-  /** Null: no attempt in the period. */
+  /** Null: there was no attempt in the period. */
   readonly figures: UpstreamFigures | null
   readonly stateText: string
   readonly tone: '' | 'good' | 'warn' | 'bad'
@@ -40,8 +40,8 @@ interface Seen {
 }
 
 /**
- * The upstreams that any process reaches, and `known`, which may have no credentials. Right after a start no process may have
- * reported yet; then the page's own view stands in.
+ * The upstreams that any process can call, and `known`, which may have no credentials. Right after a start, no process may have
+ * reported yet; then the view of the process that serves the page has to do.
  */
 export async function readUpstreamViews(
   request: PageRequest,

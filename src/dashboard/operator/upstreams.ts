@@ -1,5 +1,6 @@
 /**
- * Upstreams: how each did over all processes; testing one with a call for one token, taking it out of service, putting it back.
+ * Upstreams: how each has done in all processes; testing one with a call for one token, taking it out of service, putting it
+ * back.
  */
 
 import { recordAction } from '../../accounts/operator-log.ts'

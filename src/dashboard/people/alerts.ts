@@ -1,4 +1,4 @@
-/** Which alerts the account gets by mail, and its webhooks. */
+/** Which alerts the account gets by email, and its webhooks. */
 
 import { mayDo } from '../../accounts/roles.ts'
 import { ALERT_KINDS, ALL_KINDS, type AlertKind, hasSwitch } from '../../alerts/kinds.ts'
@@ -32,18 +32,18 @@ interface Tried {
   readonly urlFault?: string
 }
 
-/** What a kind is called on pages. */
+/** Text key of the name that pages show for a kind. */
 export function kindKey(kind: string): TextKey {
   return `alerts.kind.${kind.replace('.', '_')}` as TextKey
 }
 
-/** Kinds that concern the account. */
+/** Kinds of alerts that this person may get. */
 export function kindsFor(request: PageRequest): readonly AlertKind[] {
   const { role } = signedIn(request)
   return ALL_KINDS.filter(kind => ALERT_KINDS[kind].audience === 'customers' || mayDo(role, 'money'))
 }
 
-/** The page; `tried` is what was typed into a form that was refused. */
+/** Shows the page; `tried` is what was typed into a form that was refused. */
 export async function alertsPage(request: PageRequest, tried: Tried = {}): Promise<Answer> {
   const { options, language, query } = request
   const { accountId, email } = signedIn(request)
@@ -86,7 +86,7 @@ export function webhookView(webhook: Webhook) {
     webhookId: webhook.webhookId,
     url: webhook.url,
     host,
-    /** Tells webhooks of one host apart, without the tokens that a query may hold. */
+    /** Host and path tell webhooks apart without the tokens that a query may hold. */
     place: host + pathname,
     stateKey: `webhook.state.${state}`,
     tone: state === 'on' ? 'good' : state === 'owner' ? '' : 'bad',

@@ -1,4 +1,4 @@
-/** Deleting one's account: what goes, what stays, what becomes of the money; then a typed confirmation. */
+/** Deleting one's account: what goes, what stays, what happens to the money; then a typed confirmation. */
 
 import { spellEmail } from '../../accounts/accounts.ts'
 import { deleteAccount, readBalance } from '../../accounts/delete-account.ts'

@@ -1,4 +1,4 @@
-/** Changing the account's address: a form, a mail to the new address, and the page behind its link. */
+/** Changing the account's address: a form, an email to the new address, and the page that its link opens. */
 
 import { finishEmailChange, readEmailChange, requestEmailChange } from '../../accounts/change-email.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'

@@ -1,6 +1,6 @@
 /**
- * Asks for the second factor of those who have one. A form that has to wait for a code is kept: the page that asks for
- * the code carries every field and submits them with it.
+ * Asks people who have a second factor for it. A form that has to wait for the code is kept: the page that asks for the code
+ * carries every field of the form and submits them together with it.
  */
 
 import { givePasskey } from '../../accounts/passkeys.ts'
@@ -9,16 +9,17 @@ import { type Answer, type PageRequest, signedIn } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
 import { throttledAnswer } from './faults.ts'
 
-/** Fields for the code, or for what a passkey has signed, beside those of the form that they confirm. */
+/** Fields for the code, or for what a passkey has signed. They are submitted along with the form that they confirm. */
 export const FACTOR_FIELD = 'second_factor'
 const PASSKEY_FIELD = 'second_factor_passkey'
 export const FACTOR_PATH = '/account/second-factor'
 const CODE_CHARACTERS_MAX = 40
-/** What a passkey signs has some hundred bytes, its signature up to 512. */
+/** What a passkey signs takes a few hundred bytes, and its signature up to 512. */
 export const PASSKEY_CHARACTERS_MAX = 8_000
 
 /**
- * Null when the second factor was given (`again`: recently) or there is none. `required`: people without one may not pass either.
+ * Returns the page that asks for the second factor; null if it was passed (`again`: recently) or there is none. `required`:
+ * people without a second factor may not continue either.
  */
 export async function demandFactor(
   request: PageRequest,
@@ -38,7 +39,7 @@ export async function demandFactor(
   return checkFactor(request, FACTOR_FIELD, fault => confirmPage(request, fault))
 }
 
-/** Null for a right code in this field or a right passkey; otherwise the page with the fault. */
+/** Null if the code in this field or the passkey's answer is right; otherwise the page with the fault. */
 export async function checkFactor(
   request: PageRequest,
   codeField: string,

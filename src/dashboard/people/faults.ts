@@ -16,7 +16,7 @@ export function passwordBounds({ limits }: PeopleServices): { min: number; max: 
   return { min: limits.passwordCharactersMin, max: limits.passwordBytesMax }
 }
 
-/** The message below a form field; null when nothing is wrong. */
+/** The messages below the fields of a form; null where nothing is wrong. */
 export function faultsOf(request: PageRequest, invalid: Invalid): { email: string | null; password: string | null } {
   return {
     email: invalid.email === undefined ? null : text(request.language, `fault.email.${invalid.email}`),

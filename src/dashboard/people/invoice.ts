@@ -1,4 +1,4 @@
-/** To whom a customer's invoices are made out. */
+/** The form for whom a customer's invoices are made out to. */
 
 import {
   checkInvoiceDetails,
@@ -38,7 +38,7 @@ function invoicePage(request: PageRequest, details: InvoiceDetails, faults: Invo
       details,
       max: INVOICE_CHARACTERS_MAX,
       faults: { name: null, taxCode: null, address: null, email: null, ...Object.fromEntries(words) },
-      // A tax code with a wrong check digit is accepted once it is sent again unchanged.
+      // A tax code with a wrong check digit is accepted if it is submitted again unchanged.
       sure: faults.taxCode === 'wrong_check' ? details.taxCode : '',
       notice: query.choice('done', ['saved']) === null ? null : text(language, 'invoice.done'),
     },

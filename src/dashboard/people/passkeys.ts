@@ -53,7 +53,7 @@ function addPage(
 
 const nameIn = ({ form }: PageRequest) => form.text('name', PASSKEY_NAME_CHARACTERS_MAX)
 
-/** As with the authenticator: the first factor needs proof of the owner, each further one an existing factor. */
+/** As with the authenticator: adding the first factor takes proof of the owner, adding another takes an existing factor. */
 async function add(request: PageRequest): Promise<Answer> {
   const { options, form, language } = request
   const session = signedIn(request)
@@ -83,7 +83,7 @@ async function add(request: PageRequest): Promise<Answer> {
   }
 }
 
-/** Somebody who has given only the password may sign with a passkey, but not add one. */
+/** Somebody who has only entered the password may sign with a passkey but not add one. */
 async function begin(request: PageRequest): Promise<Answer> {
   const { options, form } = request
   const session = signedIn(request)

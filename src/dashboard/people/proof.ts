@@ -1,6 +1,6 @@
 /**
- * Proof that it is still the owner, before changes that could take an account away: the password and the second factor,
- * each unless it was given lately. The fields stand in the form that they confirm; templates/partials/proof.hbs.
+ * Before changes that could take an account away from its owner, asks for proof: the password and the second factor, unless they
+ * were given recently. The fields are part of the form that they confirm; see templates/partials/proof.hbs.
  */
 
 import { isFactorFresh } from '../../accounts/second-factor.ts'
@@ -14,17 +14,17 @@ import { offeredProviders } from './providers.ts'
 /** What the form asks for, and what was wrong with it. */
 export interface ProofView {
   readonly asksPassword: boolean
-  /** The account has no password, so only signing in again proves anything. */
+  /** True if the account has no password, so that only signing in again proves anything. */
   readonly asksSignIn: boolean
   readonly providers: ReturnType<typeof offeredProviders>
   readonly asksCode: boolean
-  /** Something is missing or wrong. */
+  /** True if something is missing or wrong. */
   readonly isRefused: boolean
   readonly passwordFault: string | null
   readonly codeFault: string | null
 }
 
-/** Asks for nothing: what was just given counts for a while, so that a slip elsewhere in the form does not ask for it again. */
+/** Asks for nothing. Proof just given counts for a while, so a mistake elsewhere in the form does not ask for it again. */
 export const PROVEN: ProofView = {
   asksPassword: false,
   asksSignIn: false,

@@ -1,4 +1,4 @@
-/** Signing in with Google or GitHub: the way there and back, and asking the owner when the address already has an account. */
+/** Signing in with Google or GitHub: going there, coming back, and asking the owner if the address already has an account. */
 
 import {
   PROVIDER_IDS,
@@ -51,7 +51,7 @@ export const PROVIDER_PAGES: readonly Page[] = [
   { method: 'POST', path: `${LINK}/confirm`, ...OPEN, purpose: 'Agrees by mail', handle: agreeByMail },
 ]
 
-/** For buttons; empty where none is configured. */
+/** The configured providers, as buttons show them. */
 export function offeredProviders({ options }: PageRequest, next: string) {
   return [...options.people.providers.keys()].map(id => ({
     id,
@@ -60,7 +60,7 @@ export function offeredProviders({ options }: PageRequest, next: string) {
   }))
 }
 
-/** Begins an attempt: its token, and the provider's address to go to; null: the provider cannot be asked. */
+/** Begins an attempt. Returns its token and the provider's URL to go to; null if the provider cannot be reached. */
 export async function beginAt(
   { options }: PageRequest,
   attempt: Attempt,
@@ -92,7 +92,7 @@ async function finish(request: PageRequest, id: ProviderId): Promise<Answer> {
     return failed(request, identity.isDenied ? 'providers.denied' : 'providers.failed')
   }
   if (attempt.accountId !== null) {
-    // The person signed in by now is not the one who began the attempt.
+    // The person who is signed in now did not begin the attempt.
     if (session?.accountId !== attempt.accountId) return failed(request, 'providers.expired')
     const { outcome } = await linkToSession(people, visitor, { session, identity })
     return { kind: 'redirect', to: `/account/sign-ins?done=${outcome}_${id}`, attempt: 'end' }
@@ -118,7 +118,10 @@ async function finish(request: PageRequest, id: ProviderId): Promise<Answer> {
   }
 }
 
-/** Logs and returns a provider's fault. What the provider said may hold a code, so only the names of the errors are logged. */
+/**
+ * Calls a provider, and logs and returns its error. What the provider said may contain a code, so only the names of errors are
+ * logged.
+ */
 async function reach<Value>(
   work: () => Promise<Value>,
   { log }: PageRequest['options'],

@@ -1,4 +1,4 @@
-/** Registration: a form, a mail, and the page behind its link, which asks for the password again. */
+/** Registration: a form, an email, and the page that its link opens, which asks for the password again. */
 
 import { finishRegistration, readVerification, register } from '../../accounts/register.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'

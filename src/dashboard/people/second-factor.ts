@@ -1,4 +1,4 @@
-/** A person's own second factor: setting it up, giving it after sign-in, replacing it, turning it off. */
+/** A person's own second factor: setting it up, passing it after sign-in, replacing it, turning it off. */
 
 import { arePasskeysOffered, listPasskeys } from '../../accounts/passkeys.ts'
 import { countRecoveryCodes } from '../../accounts/recovery-codes.ts'
@@ -88,7 +88,7 @@ function askPage(request: PageRequest, fault: string | null): Answer {
   return factorPage(request, 'second-factor', 'factor.again.title', data, fault === null ? 200 : 422)
 }
 
-/** The proof that adding a factor asks for: those who have a factor already gave it on the way to this form. */
+/** The proof that adding a factor asks for. People who have a factor already have passed it on the way to this form. */
 export function ownerProof(request: PageRequest): ProofView {
   return signedIn(request).hasSecondFactor ? PROVEN : proofView(request)
 }
@@ -98,7 +98,7 @@ interface Offered {
   readonly authenticator: Authenticator
 }
 
-/** `offered`: the authenticator shown before, when its code was wrong. */
+/** `offered`: the authenticator shown before, if its code was wrong. */
 async function offerPage(
   request: PageRequest,
   offered: Offered | null = null,
@@ -130,8 +130,8 @@ async function give(request: PageRequest): Promise<Answer> {
 }
 
 /**
- * The first factor needs proof of the owner, or whoever finds an open session could lock them out; each further one needs an
- * existing factor.
+ * Adding the first factor takes proof of the owner, or whoever finds an open session could lock the owner out. Adding another
+ * takes an existing factor.
  */
 async function enrol(request: PageRequest): Promise<Answer> {
   const { options, form, language, now } = request

@@ -1,4 +1,4 @@
-/** The ways to sign in to one's account: password and providers, to link and to unlink. */
+/** The ways to sign in to one's account, password and providers: linking and unlinking them. */
 
 import { listIdentities, removeIdentity } from '../../accounts/identities.ts'
 import { PROVIDER_IDS, PROVIDER_LABELS, type ProviderId } from '../../accounts/identity-providers/types.ts'
@@ -78,7 +78,7 @@ async function listPage(
   }
 }
 
-/** Goes through a page of ours: a form that ends at another site would need a hole in the content security policy. */
+/** Goes through one of our pages: a form that ends at another site would need an exception in the content security policy. */
 async function link(request: PageRequest, provider: ProviderId): Promise<Answer> {
   const refusal = await refuse(request)
   if (refusal !== null) return refusal

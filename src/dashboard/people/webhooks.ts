@@ -1,4 +1,4 @@
-/** One webhook: what it gets, its secret, a test, and the log of its deliveries. */
+/** One webhook: the alerts that it gets, its secret, a test, and the log of its deliveries. */
 
 import { testWebhook } from '../../alerts/deliver.ts'
 import type { WebhookRow } from '../../alerts/webhook-secrets.ts'
@@ -69,7 +69,7 @@ function secretPage(
   }
 }
 
-/** Null for somebody else's webhook. */
+/** Null if the account has no such webhook. */
 async function webhookOf(request: PageRequest): Promise<Webhook | null> {
   const { accountId } = signedIn(request)
   const webhookId = idOf(request.params.id)
@@ -123,7 +123,7 @@ async function webhookPage(request: PageRequest, webhook: Webhook, said: Said): 
 
 const TONES = { waiting: 'warn', delivered: 'good', given_up: 'bad', called_off: '' } as const
 
-/** Null when nothing went wrong. */
+/** Why a delivery failed, in words; null if nothing went wrong. */
 function reasonText(
   { language }: PageRequest,
   { fault, status }: Pick<LoggedDelivery, 'fault' | 'status'>,
@@ -144,7 +144,7 @@ async function choose(request: PageRequest): Promise<Answer> {
   return backTo(webhook)
 }
 
-/** Waits for the answer, so that whoever sets a webhook up sees at once what is wrong. */
+/** Waits for the receiver's answer, so that whoever sets up a webhook sees at once what is wrong. */
 async function sendTest(request: PageRequest): Promise<Answer> {
   const { options, language } = request
   const webhook = await webhookOf(request)

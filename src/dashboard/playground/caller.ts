@@ -1,4 +1,4 @@
-/** Whom a call of the playground belongs to: the person behind the session, if the request comes from one of our pages. */
+/** Finds whom a call of the playground belongs to: the person behind the session, if the request comes from one of our pages. */
 
 import type { FastifyRequest } from 'fastify'
 import type { KeySecrets } from '../../accounts/key-secret.ts'
@@ -15,11 +15,14 @@ export interface PlaygroundCallerOptions {
   readonly keySecrets: Pick<KeySecrets, 'peppers'>
   readonly publicUrl: string
   readonly production: boolean
-  /** Most that an account spends here per day of Vietnam, in whole dong. */
+  /** Most that an account may spend in the playground per day in Vietnam, in whole dong. */
   readonly dailyVndMax: number
 }
 
-/** The returned function rejects with GatewayError `foreign_page`, `authentication_failed` or `ledger_unavailable`. */
+/**
+ * The returned function finds the caller or rejects with GatewayError `foreign_page`, `authentication_failed` or
+ * `ledger_unavailable`.
+ */
 export function playgroundCaller(options: PlaygroundCallerOptions): (request: FastifyRequest) => Promise<Caller> {
   const cookie = cookiePolicy(options)
   return async request => {

@@ -1,24 +1,24 @@
-/** What the playground's script has to know about the models. */
+/** What the playground's script needs to know about the models. */
 
 import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
 import { effortLevels, supportedParameters } from '../../catalogue/model-item.ts'
 import { vendorName } from '../../catalogue/models.ts'
 import { dong } from '../view/format.ts'
 
-/** Short names: the page carries one of these for each of some ninety models. */
+/** The field names are short because the page repeats them for each of some ninety models. */
 export interface PlaygroundModel {
   readonly kind: 'chat' | 'image' | 'speech'
   /** µVND per token, or per call or image. */
   readonly price: number
   readonly per: 'mtok' | 'request' | 'image'
-  /** As in `GET /v1/models`. */
+  /** Names as in `GET /v1/models`. */
   readonly parameters: readonly string[]
   readonly efforts: readonly string[]
-  /** The model accepts pictures. */
+  /** True if the model accepts pictures. */
   readonly sees: boolean
 }
 
-/** Parameters that the page has a field for; tools and the like are for code. */
+/** Parameters that the page has a field for; others, such as tools, are for code. */
 export const PLAYGROUND_PARAMETERS = {
   chat: ['max_tokens', 'temperature', 'top_p', 'top_k', 'stop', 'reasoning_effort'],
   image: ['size', 'n'],
@@ -30,7 +30,7 @@ export interface ModelGroup {
   readonly models: readonly { readonly id: string; readonly price: string; readonly unitKey: string }[]
 }
 
-/** Models by vendor, without retired ones. */
+/** Groups models by vendor, without retired ones. */
 export function modelGroups(catalogue: Catalogue): readonly ModelGroup[] {
   const groups = Object.groupBy(offered(catalogue), ({ entry }) => entry.vendor)
   return Object.entries(groups)

@@ -19,7 +19,7 @@ export const PLAYGROUND_PAGES: readonly Page[] = [
   },
 ]
 
-/** Sentences that the script says; their names follow `playground.`. */
+/** Texts that the script shows; their keys begin with `playground.`. */
 const SPOKEN: Readonly<Record<string, TextKey>> = {
   writing: 'playground.writing',
   done: 'playground.done',
@@ -80,7 +80,7 @@ async function show(request: PageRequest): Promise<Answer> {
   }
 }
 
-/** The script fills in what changes while it runs. */
+/** Leaves placeholders for values that the script fills in while it runs. */
 function spokenText(language: PageRequest['language'], key: TextKey, daily: string): string {
   return text(language, key, { daily, seconds: '{seconds}', input: '{input}', output: '{output}', name: '{name}' })
 }

@@ -1,4 +1,4 @@
-/** What calls of a given size cost at each price of a model. The address holds everything, so that a result can be shared. */
+/** What calls of a given size cost at each price of a model. The address holds all input, so that a result can be shared. */
 
 import type { CatalogueModel } from '../../catalogue/models.ts'
 import type { MicroVnd } from '../../lib/money.ts'
@@ -23,11 +23,11 @@ const FIELDS: readonly Field[] = [
 
 interface ReadField extends Field {
   readonly typed: string
-  /** Null: the typed text is not a number within the bounds. */
+  /** Null if the typed text is not a number within the bounds. */
   readonly value: number | null
 }
 
-/** Digits with or without marks between thousands. */
+/** Digits with or without thousands separators. */
 const NUMBER = /^\d{1,9}$|^\d{1,3}(?:[., \u00a0]\d{3}){1,2}$/
 
 function readFields(query: Form): ReadField[] {

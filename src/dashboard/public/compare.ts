@@ -19,7 +19,7 @@ export const COMPARE: Page = {
 }
 
 const COMPARED_MIN = 2
-/** Fields that the price list's form sends along; without them the page's address is short enough to be shared. */
+/** Fields that the price list's form sends along. They are dropped, to keep the page's address short enough to share. */
 const CARRIED = ['q', 'vendor', 'capability', 'channel', 'unit', 'price', 'context', 'sort'] as const
 
 async function compare(request: PageRequest): Promise<Answer> {

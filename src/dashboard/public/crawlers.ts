@@ -23,7 +23,7 @@ export const CRAWLER_PAGES: readonly Page[] = [
 /** Public pages besides the models and the operator's texts. */
 const STANDING = ['/', '/models', '/quickstart', '/reference']
 const PUBLIC_FOR_5_MINUTES = { 'cache-control': 'public, max-age=300' }
-/** The 32-pixel picture of `assets/icon.svg`. */
+/** `assets/icon.svg` as a picture of 32 pixels. */
 const ICON = new URL('../assets/favicon.ico', import.meta.url)
 let icon: Buffer | undefined
 

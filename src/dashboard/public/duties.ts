@@ -1,4 +1,4 @@
-/** What the law requires a shop to say, and how to reach whoever runs it. Linked at the foot of every page. */
+/** What the law requires a shop to say, and how to reach whoever runs it. The foot of every page links here. */
 
 import { CONTENT_PAGES, type ContentPage, contentValues, readContent } from '../content.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'

@@ -1,6 +1,6 @@
 /**
- * Success and first bytes of the last seven days. A process reads them only once in a while, however many pages are viewed; a
- * page does not wait long for them, and is shown without them while the database is away.
+ * Models' success rates and times to first byte over the last seven days. A process reads them only once in a while, however many
+ * pages are viewed; a page does not wait long for them, and is shown without them while the database is unavailable.
  */
 
 import { setTimeout } from 'node:timers/promises'
@@ -15,7 +15,7 @@ const NONE: FiguresByEntry = new Map()
 
 interface Cache {
   figures: FiguresByEntry
-  /** In ms since 1970; when the next reading may begin. */
+  /** When the next reading may begin, in ms since 1970. */
   dueMs: number
   reading: Promise<void>
 }
@@ -52,7 +52,7 @@ export interface FiguresView {
   readonly firstByteMs: number | null
 }
 
-/** The figures of one entry; null where too few calls were made to say anything. */
+/** The figures of one entry; null where too few calls were made for them to mean anything. */
 export function figuresView(
   figures: FiguresByEntry,
   entryId: string,

@@ -1,4 +1,4 @@
-/** What the price list is narrowed to and how it is sorted, all of it in the address. */
+/** How the price list is filtered and sorted, all of it in the address. */
 
 import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { type CatalogueModel, modelsOf } from '../../catalogue/models.ts'
@@ -8,10 +8,10 @@ import { type Found, searchModels } from './model-search.ts'
 import { lowestPrice } from './model-view.ts'
 
 export const CHANNELS: readonly Channel[] = ['standard', 'aws']
-/** What the page calls a capability: of chat models what they can do, of the others what they make. */
+/** What the page offers as capabilities: for chat models what they can do, for others what they produce. */
 export const CAPABILITIES = ['reasoning', 'vision', 'tools', 'image', 'speech'] as const
 export const UNITS = ['mtok', 'request', 'image'] as const
-/** Choices for the least context, in tokens. */
+/** Choices for the minimum context, in tokens. */
 export const CONTEXTS = ['128000', '200000', '400000', '1000000'] as const
 export const SORTS = ['featured', 'price', 'context', 'newest', 'name'] as const
 
@@ -21,7 +21,7 @@ export interface ModelFilter {
   readonly capability: (typeof CAPABILITIES)[number] | null
   readonly channel: Channel | null
   readonly unit: (typeof UNITS)[number] | null
-  /** Most dong per million tokens. */
+  /** Highest price, in dong per million tokens. */
   readonly priceMax: string | null
   readonly contextMin: (typeof CONTEXTS)[number] | null
   readonly sort: (typeof SORTS)[number]
@@ -32,7 +32,7 @@ export interface FilterChoices {
   readonly prices: readonly string[]
 }
 
-/** What there is to choose from in a catalogue. */
+/** The choices that a catalogue offers. */
 export function filterChoices(catalogue: Catalogue): FilterChoices {
   const models = modelsOf(catalogue)
   const prices = models.map(({ items }) => lowestPrice(items, 'mtok')).filter(price => price !== null)
@@ -42,7 +42,7 @@ export function filterChoices(catalogue: Catalogue): FilterChoices {
   }
 }
 
-/** A quarter, half and three quarters of the models cost no more than these. */
+/** Prices that a quarter, half and three quarters of the models do not exceed. */
 function priceSteps(sorted: readonly number[]): number[] {
   const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1]
   return [...new Set([at(0.25), at(0.5), at(0.75)])].filter(price => price !== undefined)
@@ -65,7 +65,7 @@ export function isFiltered({ sort: _, ...filter }: ModelFilter): boolean {
   return Object.values(filter).some(value => value !== null && value !== '')
 }
 
-/** The best matches of a search come first, unless another order is asked for. */
+/** Finds the models that match. The best matches of a search come first, unless another order is chosen. */
 export function findModels(catalogue: Catalogue, filter: ModelFilter): Found {
   const matching = modelsOf(catalogue).filter(model => matches(model, filter))
   const sorted = matching.toSorted(ORDERS[filter.sort](matching))
@@ -80,7 +80,7 @@ function matches({ main, items }: CatalogueModel, filter: ModelFilter): boolean 
   if (vendor !== null && entry.vendor !== vendor) return false
   if (capability !== null && entry.kind !== capability && !can(main, capability)) return false
   if (contextMin !== null && (entry.contextTokens ?? 0) < Number(contextMin)) return false
-  // One entry must meet all conditions: the price by the token on AWS is not that of the standard channel.
+  // One entry must meet all conditions: a price per token on AWS is not one of the standard channel.
   return items.some(
     ({ entry: { channel: own, price } }) =>
       (channel === null || own === channel) &&
@@ -98,7 +98,7 @@ type Order = (left: CatalogueModel, right: CatalogueModel) => number
 const byName: Order = (left, right) => left.name.localeCompare(right.name)
 const released = ({ main }: CatalogueModel, unknown: string) => main.entry.releasedOn ?? unknown
 
-/** Equal models are sorted by name, so that an order is the same every time. */
+/** Ties are broken by name, so that the order is the same every time. */
 const ORDERS: Readonly<Record<ModelFilter['sort'], (models: readonly CatalogueModel[]) => Order>> = {
   // The largest families first, within them the newest; a model without a date counts as brand-new.
   featured: models => {
@@ -117,7 +117,7 @@ const ORDERS: Readonly<Record<ModelFilter['sort'], (models: readonly CatalogueMo
   name: () => byName,
 }
 
-/** The price by the token; models without one come last, by their price per call. */
+/** The price per token; models without one come last, ordered by their price per call. */
 function priceOf({ items }: CatalogueModel): number {
   const perToken = lowestPrice(items, 'mtok')
   if (perToken !== null) return perToken

@@ -1,6 +1,6 @@
 /**
- * Search in the catalogue: every word must be found. Accents, case and the marks between the parts of a name make no difference,
- * and a word that no model has is taken for one that differs by a letter.
+ * Searches the catalogue: every word must be found. Accents, case and separators within names make no difference, and a word that
+ * no model has is replaced by one that differs by a letter.
  */
 
 import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
@@ -10,21 +10,21 @@ import { wordsOf } from './model-words.ts'
 export interface Found {
   /** Best match first; equal matches keep their order. */
   readonly models: readonly CatalogueModel[]
-  /** What was searched for instead of what was typed; null: what was typed. */
+  /** What was searched for if it differs from what was typed; otherwise null. */
   readonly instead: string | null
 }
 
 interface Indexed {
   readonly model: CatalogueModel
-  /** Parts of its names. */
+  /** Parts of the model's names. */
   readonly parts: readonly string[]
-  /** Its names without the marks between their parts. */
+  /** The model's names without the separators between their parts. */
   readonly names: readonly string[]
-  /** Runs of letters in its names. */
+  /** Sequences of letters in the model's names. */
   readonly letters: readonly string[]
-  /** Words for what it can do. */
+  /** Words for what the model can do. */
   readonly words: ReadonlySet<string>
-  /** Words of its descriptions. */
+  /** Words of the model's descriptions. */
   readonly prose: ReadonlySet<string>
 }
 
@@ -48,7 +48,7 @@ export function searchModels(catalogue: Catalogue, models: readonly CatalogueMod
   return { models: hits.map(({ model }) => model), instead: isCorrected && hits.length > 0 ? searched.join(' ') : null }
 }
 
-/** A model's words never change while a process lives, but its entries retire. */
+/** A model's words change only when one of its entries retires. */
 const index = new WeakMap<CatalogueItem, Indexed>()
 
 function indexed(catalogue: Catalogue, model: CatalogueModel): Indexed {
@@ -76,7 +76,7 @@ function indexOf(catalogue: Catalogue, model: CatalogueModel): Indexed {
   }
 }
 
-/** Shorter words without a digit only count at the beginning of a part: `re` (Vietnamese for cheap) must not find `preview`. */
+/** Shorter words without a digit match only at the beginning of a part: `re` (Vietnamese for cheap) must not find `preview`. */
 const INSIDE_LETTERS_MIN = 3
 
 /** 0: not found. */
@@ -91,7 +91,7 @@ function scoreOf({ parts, names, words, prose }: Indexed, word: string): number 
   return hasWord(prose, word) ? IN_PROSE : 0
 }
 
-/** The beginning of a word will do once it says enough: many Vietnamese words are the beginning of an English one. */
+/** From this length on, a word also matches longer ones that it begins. Many short Vietnamese words begin an English one. */
 const BEGINNING_LETTERS_MIN = 4
 
 function hasWord(words: ReadonlySet<string>, word: string): boolean {
@@ -99,12 +99,12 @@ function hasWord(words: ReadonlySet<string>, word: string): boolean {
   return word.length >= BEGINNING_LETTERS_MIN && words.values().some(each => each.startsWith(word))
 }
 
-/** Without accents and in lower case. */
+/** Removes accents and puts letters into lower case. */
 function fold(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('đ', 'd')
 }
 
-/** `gpt-5.5` as `gpt55`; other marks stay, and match nothing. */
+/** Writes `gpt-5.5` as `gpt55`; other punctuation stays, and matches nothing. */
 function joined(folded: string): string {
   return folded.replace(/[\s\-_./:()]/g, '')
 }
@@ -115,7 +115,7 @@ function wordsIn(text: string): string[] {
     .filter(Boolean)
 }
 
-/** The word with each unknown run of letters replaced by a known one that differs by a letter, if there is one. */
+/** Replaces each unknown sequence of letters in the word by a known one that differs by a letter, if there is one. */
 function nearest(all: readonly Indexed[], word: string): string {
   const known = new Set(all.flatMap(({ letters, words, prose }) => [...letters, ...words, ...prose]))
   return word.replace(/[a-z]+/g, letters =>
@@ -129,7 +129,7 @@ function lettersIn(name: string): readonly string[] {
 
 const FORGIVEN_LETTERS_MIN = 4
 
-/** Whether one letter is too many, missing or wrong, or two are swapped; in very short words only a swap counts. */
+/** Whether one letter is extra, missing or wrong, or two are swapped; in very short words only a swap counts. */
 function isLetterApart(typed: string, known: string): boolean {
   const start = sharedStart(typed, known)
   const [left, right] = [typed.slice(start), known.slice(start)]

@@ -1,4 +1,4 @@
-/** Models and entries as the pages show them. */
+/** Shows models and entries the way the pages present them. */
 
 import type { Language } from '../../accounts/types.ts'
 import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
@@ -17,7 +17,7 @@ export interface VariantView {
 }
 
 export interface RetirementView {
-  /** The day from which it is gone; null: announced without a day. */
+  /** The day on which it retires; null: announced without a day. */
   readonly on: Date | null
   readonly successor: string | null
 }
@@ -34,9 +34,9 @@ export interface ModelView {
   readonly outputTokensMax: number | null
   readonly releasedOn: Date | null
   readonly variants: readonly VariantView[]
-  /** The number of tokens from which a call at the fixed price is cheaper; null: the model does not have both prices. */
+  /** Number of tokens above which a call at the fixed price is cheaper; null if the model does not have both prices. */
   readonly breakEven: string | null
-  /** Retirement of the first variant to go, once customers are warned of it. */
+  /** Retirement of the first variant to retire, once customers are warned of it. */
   readonly retirement: RetirementView | null
 }
 
@@ -72,7 +72,7 @@ export function modelView(model: CatalogueModel, { catalogue, language, now }: V
   }
 }
 
-/** The description in the language. A missing Vietnamese one is made up from the model's limits. */
+/** The description in this language. If the Vietnamese one is missing, it is made up from the model's limits. */
 export function describe({ main: { entry }, name }: CatalogueModel, language: Language): string {
   if (language === 'en') return entry.description
   if (entry.descriptionVi !== null) return entry.descriptionVi
@@ -98,12 +98,12 @@ function endOf({ on }: RetirementView): number {
   return on?.getTime() ?? Number.POSITIVE_INFINITY
 }
 
-/** A day of the catalogue; noon in Vietnam is the same day everywhere that matters. */
+/** Noon in Vietnam on a day of the catalogue, which is the same day everywhere that matters. */
 function noonOf(day: string | null): Date | null {
   return day === null ? null : new Date(`${day}T05:00:00Z`)
 }
 
-/** Compares the fixed price with the cheapest price by the token. */
+/** Compares the fixed price with the cheapest price per token. */
 function breakEvenText({ items, main }: CatalogueModel, language: Language): string | null {
   const perToken = items
     .filter(({ entry }) => entry.price.per === 'mtok')
@@ -160,7 +160,7 @@ export function lowestPrice(
   return prices.length === 0 ? null : Math.min(...prices)
 }
 
-/** First word of the models' names without the version: families have ids, but no display names. */
+/** First word of the models' names without the version, because families have ids but no display names. */
 function familyName(family: string, models: readonly CatalogueModel[]): string {
   const words = models.map(({ name }) => (name.split(/[\s/-]/)[0] as string).replace(/[\d.]+$/, ''))
   const word = words.sort((left, right) => left.length - right.length)[0] ?? family

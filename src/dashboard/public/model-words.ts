@@ -1,4 +1,4 @@
-/** What people type, besides names, to find models by what they can do: in both languages, as people search. */
+/** Words, in both languages, that people type to find models by what they can do. */
 
 import type { CatalogueItem } from '../../catalogue/catalogue.ts'
 import type { Capability, ModelKind } from '../../generated/types.ts'

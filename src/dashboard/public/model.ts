@@ -1,4 +1,4 @@
-/** The page of one model: what it is, what it costs, how it did, how it is called. */
+/** The page of one model: what it is, what it costs, how it has performed, and how to call it. */
 
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import { modelOf } from '../../catalogue/models.ts'
@@ -48,7 +48,7 @@ async function detail(request: PageRequest): Promise<Answer> {
       firstByteMs,
     }
   })
-  // The model's own format first, because it passes unchanged.
+  // The model's own format comes first, because calls in it pass through unchanged.
   const endpoints = entry.endpoints.toSorted(
     (left, right) => Number(right === entry.apiStandard) - Number(left === entry.apiStandard),
   )
@@ -75,7 +75,7 @@ async function detail(request: PageRequest): Promise<Answer> {
       aliases: model.items.flatMap(each => each.entry.aliases),
       endpoints: endpoints.map(endpoint => ENDPOINT_FACTS[endpoint].path),
       format: entry.apiStandard,
-      // Each has a template of its snippets.
+      // Each format has a template with its snippets.
       formats: endpoints.map(id => ({ id, label: FORMAT_LABELS[id] })),
       calculator: calculate(request, [model]),
       withNames: false,

@@ -1,4 +1,4 @@
-/** Models and prices: a card per model, searched, filtered, sorted, and chosen for comparison. */
+/** Models and prices: a card per model, which people can search, filter, sort, and choose for comparison. */
 
 import { type CatalogueModel, modelOf, modelsOf, vendorName } from '../../catalogue/models.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
@@ -26,10 +26,10 @@ export const MODEL_LIST: Page = {
   handle: list,
 }
 
-/** Most models that can be compared. */
+/** Maximum number of models that can be compared. */
 export const COMPARED_MAX = 4
 
-/** Models named by the fields `model`, each once; unknown names are left out. */
+/** Models named by the fields `model`, without duplicates or unknown names. */
 export function chosenModels({ options, query }: PageRequest): readonly CatalogueModel[] {
   const { catalogue } = options
   const found = query.entries

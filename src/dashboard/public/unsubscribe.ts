@@ -1,6 +1,6 @@
 /**
- * Ends the mails of one kind, by the signed link at their foot. Opening it changes nothing, because mail scanners open links;
- * mail programs post to it without asking (RFC 8058).
+ * Ends the emails of one kind, through the signed link at their foot. Opening the link changes nothing, because mail scanners
+ * open links; mail programs post to it without asking (RFC 8058).
  */
 
 import { switchMailOff } from '../../alerts/settings.ts'

@@ -1,4 +1,4 @@
-/** Changing the address of an account, and deleting it. */
+/** Texts for changing an account's address and for deleting the account. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** Registration, sign-in, the account page, the development outbox. */
+/** Texts of registration, sign-in, the account page and the development outbox. */
 
 import type { Texts } from './type.ts'
 

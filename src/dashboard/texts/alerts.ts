@@ -1,4 +1,4 @@
-/** Alerts by mail and webhook. */
+/** Texts about alerts by email and webhook. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** The frame around every page, and error messages. */
+/** Texts of the frame around every page, and error messages. */
 
 import type { Texts } from './type.ts'
 

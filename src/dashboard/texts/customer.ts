@@ -1,4 +1,4 @@
-/** One customer as operators see them, and the operators' log in words. */
+/** Texts for one customer as operators see them, and for the operators' log. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** Company, contact, duties: the foot of every page, banner, invoice details, receipts. */
+/** Texts about the company and its duties: the foot of every page, banner, invoice details, receipts. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** The one table of texts. */
+/** Combines all texts into one table. */
 
 import type { Language } from '../../accounts/types.ts'
 import { ACCOUNT_TEXTS } from './account.ts'
@@ -61,7 +61,7 @@ export function isTextKey(key: string): key is TextKey {
 }
 
 /**
- * A text with its values inserted: `{count} {count:call|calls}` is `1 call` or `2 calls`. Throws RangeError when a value is
+ * A text with its values inserted: `{count} {count:call|calls}` is `1 call` or `2 calls`. Throws RangeError if a value is
  * missing.
  */
 export function text(language: Language, key: TextKey, values: Readonly<Record<string, unknown>> = {}): string {

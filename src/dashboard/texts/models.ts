@@ -1,4 +1,4 @@
-/** Price list, pages of models, comparison, calculator. */
+/** Texts of the price list, the pages of models, the comparison and the calculator. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** Operators: the business. */
+/** Texts of the operators' business page. */
 
 import type { Texts } from './type.ts'
 

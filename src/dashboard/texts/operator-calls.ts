@@ -1,4 +1,4 @@
-/** Operators: everybody's calls. */
+/** Texts of the operators' call log. */
 
 import type { Texts } from './type.ts'
 

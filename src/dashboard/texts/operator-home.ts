@@ -1,4 +1,4 @@
-/** Operators: the first page. */
+/** Texts of the operators' first page. */
 
 import type { Texts } from './type.ts'
 

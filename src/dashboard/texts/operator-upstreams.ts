@@ -1,4 +1,4 @@
-/** Operators: upstreams. */
+/** Texts of the operators' upstream pages. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** Passkeys: adding, listing, using. */
+/** Texts for adding, listing and using passkeys. */
 
 import type { Texts } from './type.ts'
 

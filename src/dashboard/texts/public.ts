@@ -1,4 +1,4 @@
-/** Front page, quick start, reference. */
+/** Texts of the front page, the quick start and the reference. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** Quick start: what to set in which tool. */
+/** Texts of the quick start: what to set in which tool. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** The second factor, and operators' roles. */
+/** Texts about the second factor and operators' roles. */
 
 import type { Texts } from './type.ts'
 

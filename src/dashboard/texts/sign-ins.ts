@@ -1,4 +1,4 @@
-/** Google and GitHub as ways to sign in. */
+/** Texts about Google and GitHub as ways to sign in. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** Topping up by bank transfer, and the overview. */
+/** Texts for topping up by bank transfer, and for the overview. */
 
 import type { Texts } from './type.ts'
 

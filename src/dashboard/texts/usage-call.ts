@@ -1,4 +1,4 @@
-/** One call, and the columns of the export. */
+/** Texts for the page of one call and the columns of the export. */
 
 import type { Texts } from './type.ts'
 

@@ -1,11 +1,11 @@
-/** Numbers as pages show them, beyond the formats that mails use too (`lib/display.ts`). */
+/** Number formats of the pages, beyond those that emails use too (`lib/display.ts`). */
 
 import { day, dongOfMicro, dongWhole, NO_BREAK, withDots } from '../../lib/display.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
 
 export { date, day, dongOfMicro, dongWhole, time } from '../../lib/display.ts'
 
-/** For tables of amounts: two decimals below 1.000 ₫, whole dong above; a non-zero amount is never shown as 0. */
+/** For tables of amounts: two decimals below 1.000 ₫, whole dong above; an amount other than 0 is never shown as 0. */
 export function dongShort(amount: MicroVnd): string {
   const size = amount < 0n ? -amount : amount
   if (size >= ROUGH_FROM_MICRO_VND) return dongWhole(amount)
@@ -15,19 +15,19 @@ export function dongShort(amount: MicroVnd): string {
 
 const ROUGH_FROM_MICRO_VND = 1000n * 1_000_000n
 
-/** For sums: exact while small, whole dong from 1.000 ₫. */
+/** For sums: exact below 1.000 ₫, whole dong from there on. */
 export function dongRough(amount: MicroVnd): string {
   return amount >= ROUGH_FROM_MICRO_VND ? dongWhole(amount) : dongOfMicro(amount)
 }
 
-/** `50.000 ₫`, from whole dong. */
+/** Writes whole dong as `50.000 ₫`. */
 export function dong(amount: number | bigint): string {
   return `${withDots(amount.toString())}${NO_BREAK}₫`
 }
 
 /**
  * For charts: whole numbers from 1.000 on, rounded down; two decimals below, because `9,087` beside `9.087` is misread; more
- * only where two would be 0.
+ * decimals only if two would show 0.
  */
 export function chartFigure(value: number, unit: string): string {
   const digits = value >= 0.01 ? 2 : 6
@@ -35,7 +35,7 @@ export function chartFigure(value: number, unit: string): string {
   return `${withDots(whole)}${fraction === undefined ? '' : `,${fraction}`}${unit === '' ? '' : NO_BREAK + unit}`
 }
 
-/** `1,5M`, `250K`, `0,5`: beside the lines of a chart. */
+/** Such as `1,5M`, `250K` or `0,5`, beside the grid lines of a chart. */
 export function chartTick(value: number): string {
   const [size, letter] = value >= 1e9 ? [1e9, 'B'] : value >= 1e6 ? [1e6, 'M'] : value >= 1e3 ? [1e3, 'K'] : [1, '']
   return `${String(Number((value / size).toFixed(6)))}${letter}`.replace('.', ',')
@@ -46,24 +46,24 @@ export function count(value: number | bigint): string {
   return withDots(value.toString())
 }
 
-/** `1M`, `1,05M`, `128K`. */
+/** Such as `1M`, `1,05M` or `128K`. */
 export function compactCount(value: number): string {
   if (value >= 1_000_000) return `${String(Number((value / 1_000_000).toFixed(2))).replace('.', ',')}M`
   return value >= 1000 ? `${Math.round(value / 1000)}K` : String(value)
 }
 
-/** `21/11`, of a report's day. */
+/** Writes the day of a report as `21/11`. */
 export function shortDay(value: string): string {
   return day(value).slice(0, 5)
 }
 
-/** `340 ms`, `12,4 s`. */
+/** Such as `340 ms` or `12,4 s`. */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1000) return `${milliseconds}${NO_BREAK}ms`
   return `${(milliseconds / 1000).toFixed(1).replace('.', ',')}${NO_BREAK}s`
 }
 
-/** `12,5 %` of a part, from 0 to 1; only none is 0 % and only all is 100 %. */
+/** Writes a share from 0 to 1 as `12,5 %`; only 0 is shown as 0 %, and only 1 as 100 %. */
 export function percent(part: number): string {
   const rounded = Number((part * 100).toFixed(1))
   const shown =

@@ -9,14 +9,14 @@ import { isTextKey, text } from '../texts/index.ts'
 import * as format from './format.ts'
 import { icon } from './icons.ts'
 
-/** Available to every template, as `@view`. */
+/** Data that every template can use, as `@view`. */
 export interface View {
   readonly language: Language
   readonly [name: string]: unknown
 }
 
 export interface Templates {
-  /** Throws when the template uses a field that the data lacks. */
+  /** Throws an Error if the template uses a field that the data lacks. */
   render(name: string, view: View, data: Readonly<Record<string, unknown>>): string
   readonly names: readonly string[]
 }
@@ -46,12 +46,12 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   and: (...values: unknown[]) => values.slice(0, -1).every(Boolean),
   not: (value: unknown) => !value,
   concat: (...parts: unknown[]) => parts.slice(0, -1).join(''),
-  /** Text with `[words](/path)` as a link to a page of ours; everything is escaped. */
+  /** Escapes a text and turns `[words](/path)` in it into a link to one of our pages. */
   linked: (value: string) =>
     new Handlebars.SafeString(
       Handlebars.escapeExpression(value).replace(/\[([^\][]+)\]\((\/[a-z/]+)\)/g, '<a href="$2">$1</a>'),
     ),
-  /** Text with `code` between back-ticks set as code; everything is escaped. */
+  /** Escapes a text and sets what stands between back-ticks as code. */
   rich: (value: string) =>
     new Handlebars.SafeString(Handlebars.escapeExpression(value).replace(/&#x60;(.+?)&#x60;/g, '<code>$1</code>')),
 }

@@ -4,7 +4,7 @@ import { SHELL, type Tool } from './types.ts'
 
 export const AGENTS: readonly Tool[] = [
   {
-    // Its page on environment variables, and Claude Code 2.1.328 itself, read 2026-11-22. It adds /v1 to the base.
+    // Its page on environment variables, and Claude Code 2.1.328 itself, read 2026-11-22. It adds /v1 to the base URL.
     id: 'claude-code',
     name: 'Claude Code',
     smallModel: 'claude-haiku-5-5',
@@ -21,7 +21,7 @@ claude`,
     ],
   },
   {
-    // Codex 0.169: wire_api is "responses" and nothing else; read 2026-11-22.
+    // Codex 0.169, read 2026-11-22: its only `wire_api` is "responses".
     id: 'codex',
     name: 'Codex',
     note: 'quickstart.codex',
@@ -41,7 +41,7 @@ wire_api = "responses"`,
     ],
   },
   {
-    // Runs as it stands with opencode 1.18.33, see `make tools`.
+    // Works unchanged with opencode 1.18.33, see `make tools`.
     id: 'opencode',
     name: 'opencode',
     note: 'quickstart.more_models',

@@ -1,11 +1,11 @@
-/** Programs with a place for an OpenAI-compatible address. */
+/** Apps that accept the base URL of an OpenAI-compatible service. */
 
 import { SHELL, type Tool } from './types.ts'
 
 export const APPS: readonly Tool[] = [
   {
-    // Its backend/open_webui/config.py and docs.openwebui.com, read 2026-11-22: it keeps all three settings from its first start
-    // on.
+    // Its backend/open_webui/config.py and docs.openwebui.com, read 2026-11-22: after its first start, it keeps all three
+    // settings.
     id: 'open-webui',
     name: 'Open WebUI',
     note: 'quickstart.open_webui',

@@ -1,4 +1,4 @@
-/** All tools of the quick start, with the reader's key and words in them. */
+/** All tools of the quick start, with the reader's key and in the reader's language. */
 
 import type { CatalogueItem } from '../../../catalogue/catalogue.ts'
 import type { ModelEntry, WireName } from '../../../generated/types.ts'
@@ -16,10 +16,10 @@ export const GROUPS = [
   ['quickstart.group.apps', APPS],
 ] as const
 
-/** Stands for the key where none is known. */
+/** Shown instead of the key where none is known. */
 export const KEY_PLACEHOLDER = '$KEY'
 
-/** What the template `partials/tools.hbs` takes. */
+/** The data for the template `partials/tools.hbs`. */
 export function toolGroups(request: PageRequest, key: string = KEY_PLACEHOLDER) {
   const { options } = request
   const setup: Setup = {
@@ -63,7 +63,7 @@ function priceNotes(
   }
 }
 
-/** Models named in the snippets: for each kind a capable one, whatever the catalogue contains. */
+/** Models that the snippets name: a capable one of each kind, whatever the catalogue contains. */
 export function exampleModels({ options }: PageRequest): ExampleModels {
   const { catalogue } = options
   const items = catalogue.items.filter(item => !catalogue.isRetired(item))

@@ -1,4 +1,4 @@
-/** Libraries to program with: vendors' SDKs and frameworks. The tests run those in curl, JavaScript and TypeScript. */
+/** Libraries to program with: vendors' SDKs and frameworks. The tests run the snippets in curl, JavaScript and TypeScript. */
 
 import { SHELL, type Tool } from './types.ts'
 
@@ -166,7 +166,8 @@ console.log(reply.content)`,
     ],
   },
   {
-    // developers.llamaindex.ai, OpenAILike, read 2026-11-22: without these flags it uses the old completions and 3,900 tokens.
+    // developers.llamaindex.ai, OpenAILike, read 2026-11-22: without these flags it uses the old completions API and 3,900
+    // tokens.
     id: 'llamaindex',
     name: 'LlamaIndex',
     blocks: ({ base, key, models }) => [
@@ -187,7 +188,7 @@ print(llm.complete("Xin chào"))`,
     ],
   },
   {
-    // llm 0.36, run with these blocks 2026-11-22.
+    // llm 0.36, tried out with these blocks on 2026-11-22.
     id: 'llm',
     name: 'llm',
     note: 'quickstart.llm',

@@ -1,11 +1,11 @@
-/** A tool, and the blocks that set it up. */
+/** A tool, and the snippets that set it up. */
 
 import type { TextKey } from '../../texts/index.ts'
 
 export interface Setup {
-  /** Without a slash at the end. */
+  /** Base URL, without a trailing slash. */
   readonly base: string
-  /** The key itself where it was just created, otherwise a placeholder. */
+  /** The key itself if it has just been created, otherwise a placeholder. */
   readonly key: string
   readonly brand: string
   readonly models: ExampleModels
@@ -13,7 +13,7 @@ export interface Setup {
 
 /** Entry ids. */
 export interface ExampleModels {
-  /** For tools such as Claude Code: its upstream speaks the Messages format. */
+  /** For tools such as Claude Code: a model whose upstream speaks the Messages format. */
   readonly messages: string
   readonly chat: string
   readonly responses: string
@@ -25,24 +25,24 @@ export interface ExampleModels {
 }
 
 export interface Block {
-  /** A file, a command that installs, or a text key for "command line". */
+  /** A file name, an install command, or the text key SHELL. */
   readonly label: string
   readonly code: string
 }
 
 export interface Tool {
-  /** Anchor on the page. */
+  /** The tool's anchor on the page. */
   readonly id: string
   readonly name: string
-  /** The model id that the tool itself asks for in minor work. */
+  /** Id of the model that the tool itself asks for in minor tasks. */
   readonly smallModel?: string
   /** What the reader should know first; `{provider}` and the like are filled in by `values`. */
   readonly note?: TextKey
   readonly values?: (setup: Setup) => Readonly<Record<string, string>>
   readonly blocks?: (setup: Setup) => readonly Block[]
-  /** For tools that are set up in a window: what goes into which field. */
+  /** For tools that are set up in a window: the value for each field. */
   readonly fields?: (setup: Setup) => readonly (readonly [field: string, value: string])[]
 }
 
-/** Shown in the reader's language. */
+/** Text key of the label above blocks of shell commands. */
 export const SHELL = 'quickstart.shell'
