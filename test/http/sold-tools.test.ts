@@ -348,7 +348,19 @@ const HOLDS: readonly [name: string, format: Format, change: object, uses: bigin
     { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 8 }] },
     8n,
   ],
+  [
+    'as many as all definitions of the tool allow together',
+    'messages',
+    {
+      tools: [
+        { type: 'web_search_20250305', name: 'web_search', max_uses: 1 },
+        { type: 'web_search_20260209', name: 'web_search', max_uses: 7 },
+      ],
+    },
+    8n,
+  ],
   ['as many as the call allows', 'responses', { max_tool_calls: 2 }, 2n],
+  ['no fewer for a limit of another format', 'messages', { max_tool_calls: 1 }, 4n],
   ['as many as the catalogue says', 'responses', {}, 4n],
 ]
 

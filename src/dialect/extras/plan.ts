@@ -151,7 +151,7 @@ function planTools(request: ExtrasRequest): ExtrasPlan {
     if (treatment === 'allow') continue
     if (typeof treatment === 'object') {
       if (tool.indices.length + tool.fields.length === 0) continue
-      const usesMax = boundOf(body, tool) ?? treatment.uses_max ?? USES_ASSUMED
+      const usesMax = usesMaxOf(request, tool, treatment.uses_max ?? USES_ASSUMED)
       sold.push({ name: tool.name, vnd: treatment.price.vnd, usesMax, uses: tool.fact.uses ?? [] })
     } else if (treatment === 'refuse' && tool.indices.length + tool.fields.length > 0) refuseTool(request, tool)
     else leftOut.push(tool)
@@ -230,14 +230,23 @@ export function looksLike(value: JsonValue | undefined, matches: readonly ExtraM
   })
 }
 
-/** Returns the limit on uses that the call itself sets; null if it sets none. */
-function boundOf(body: JsonObject, { indices }: FoundTool): number | null {
+/**
+ * Returns how many uses of a tool the hold covers: as many as the call allows, in the field that its format has for that, or
+ * else `assumed`. Several definitions of one tool add up, because the model may use them all.
+ */
+function usesMaxOf({ body, endpoint }: ExtrasRequest, { indices }: FoundTool, assumed: number): number {
   const tools = arrayOrEmpty(body.tools)
-  const own = indices.map(index => objectOrNull(tools[index])?.max_uses)
-  const bounds = [...own, body.max_tool_calls].filter(
-    bound => typeof bound === 'number' && Number.isInteger(bound) && bound > 0,
+  if (endpoint === 'responses') return Math.min(limitOrNull(body.max_tool_calls) ?? assumed, USES_MAX)
+  if (endpoint !== 'messages' || indices.length === 0) return Math.min(assumed, USES_MAX)
+  const each = indices.map(index => limitOrNull(objectOrNull(tools[index])?.max_uses) ?? assumed)
+  return Math.min(
+    each.reduce((sum, uses) => sum + uses),
+    USES_MAX,
   )
-  return bounds.length === 0 ? null : Math.min(Number(bounds[0]), USES_MAX)
+}
+
+function limitOrNull(value: JsonValue | undefined): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : null
 }
 
 function leaveOut(request: ExtrasRequest, leftOut: readonly FoundTool[]): MemberChange[] {
