@@ -73,7 +73,7 @@ describe('making a key', () => {
     const accountId = await newAccount()
     const submission = uuidv7()
     const made = await make(accountId, submission)
-    if (made.outcome !== 'created') throw new Error('no key was made')
+    if (made.outcome !== 'created') throw new Error('no key was created')
     await revokeKey(sql, { accountId, keyId: made.keyId })
     expect(await make(accountId, submission)).toEqual({ outcome: 'gone' })
     expect(await listOwnKeys(sql, accountId)).toHaveLength(1)

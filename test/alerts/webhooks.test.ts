@@ -74,7 +74,7 @@ afterAll(async () => {
 
 async function newWebhook(customer: TestCustomer, path = '/hook', kinds = ALL_KINDS) {
   const created = await createWebhook(alerts, { accountId: customer.accountId, url: base + path, kinds })
-  if (created.outcome !== 'created') throw new Error(`no webhook: ${created.outcome}`)
+  if (created.outcome !== 'created') throw new Error(`the webhook was not created: ${created.outcome}`)
   return created
 }
 

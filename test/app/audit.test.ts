@@ -42,7 +42,7 @@ async function commandLine() {
     close: async () => {},
   }
   const command = readCommand(['audit'])
-  if (command === null) throw new Error('no command')
+  if (command === null) throw new Error('not a command')
   const answer = await ACTIONS.audit!(foundation, command)
   return { ...answer, data: answer.data as Readonly<Record<string, unknown>> }
 }

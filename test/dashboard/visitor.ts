@@ -88,7 +88,7 @@ export class Visitor {
       if (link !== undefined) return link
       await setTimeout(25)
     } while (performance.now() < lateMs)
-    throw new Error(`no mail with a link to ${kind} came for ${email}`)
+    throw new Error(`no email with a link to ${kind} arrived for ${email}`)
   }
 
   async #shownLink(kind: string, email: string): Promise<string | undefined> {

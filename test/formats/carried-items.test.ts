@@ -176,7 +176,8 @@ class Server {
     const items = input as JsonObject[]
     const ids = items.filter(({ type }) => type === 'item_reference').map(({ id }) => String(id))
     const carried = new CarriedItems(ids, SEALER.open)
-    const resolved = (item: JsonObject) => carried.resolve(String(item.id)) ?? expect.fail('a reference to nothing')
+    const resolved = (item: JsonObject) =>
+      carried.resolve(String(item.id)) ?? expect.fail('a reference that cannot be resolved')
     this.inputs.push(items.flatMap(item => (item.type === 'item_reference' ? resolved(item) : [item])))
     const steps = this.#replies[this.inputs.length - 1] ?? SECOND
     if (stream !== true) return Response.json(writeReply(folded(steps), ECHO, freshFacts()))

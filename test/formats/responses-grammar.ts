@@ -93,7 +93,7 @@ class Grammar {
 
   take(event: JsonObject): void {
     const type = String(event.type)
-    expect(this.#end, 'nothing behind the end').toBeNull()
+    expect(this.#end, 'nothing after the end').toBeNull()
     expect(event, 'no padding').not.toHaveProperty('obfuscation')
     if ('response' in event) {
       this.#lifecycle(type, event.response as JsonObject)
@@ -142,7 +142,7 @@ class Grammar {
     expect(response.output, 'the finished items').toEqual(this.#done)
     const last = response.status === 'incomplete' ? 'incomplete' : 'completed'
     const statuses = this.#done.map(({ status }) => status)
-    expect(statuses, 'cut in the last item').toEqual(
+    expect(statuses, 'only the last item may be incomplete').toEqual(
       statuses.map((_, at) => (at + 1 < statuses.length ? 'completed' : last)),
     )
     expectEnd(response)
@@ -151,7 +151,7 @@ class Grammar {
 
   #added({ item, output_index }: JsonObject): void {
     expect(this.#item, 'one open item at a time').toBeNull()
-    expect(output_index, 'dense index').toBe(this.#done.length)
+    expect(output_index, 'indexes without gaps').toBe(this.#done.length)
     const added = item as JsonObject
     expect(added.id).toBeTypeOf('string')
     this.#isNew(added.id)
@@ -180,7 +180,7 @@ class Grammar {
   #partAdded(event: JsonObject, { of, index, list }: { of: string; index: string; list: string }): void {
     expect(this.#item!.type).toBe(of)
     expect(this.#part, 'one open part at a time').toBeNull()
-    expect(event[index], 'dense index').toBe((this.#item![list] as JsonValue[]).length)
+    expect(event[index], 'indexes without gaps').toBe((this.#item![list] as JsonValue[]).length)
     this.#part = event.part as JsonObject
     expect(this.#part.text ?? this.#part.refusal, 'begins empty').toBe('')
     if (this.#part.type === 'output_text') expect(this.#part).toMatchObject({ annotations: [], logprobs: [] })
@@ -194,13 +194,13 @@ class Grammar {
     expect(event.delta, 'no empty delta').not.toBe('')
     if (event.type === 'response.output_text.delta') expect(event.logprobs).toEqual([])
     if (of === 'message' || of === 'reasoning') this.#isOfOpenPart(event, member)
-    else expect(this.#piecesDone, 'no delta behind the end').toBe(false)
+    else expect(this.#piecesDone, 'no delta after the end').toBe(false)
     this.#pieces += String(event.delta)
   }
 
   #isOfOpenPart(event: JsonObject, member: string): void {
     expect(this.#part, 'an open part').not.toBeNull()
-    expect(this.#partText, 'the part goes on').toBeNull()
+    expect(this.#partText, 'the part has not ended').toBeNull()
     expect(this.#part).toHaveProperty(member)
     const { index, list } = Object.values(PART_EVENTS).find(({ of }) => of === this.#item!.type)!
     expect(event[index]).toBe((this.#item![list] as JsonValue[]).length)

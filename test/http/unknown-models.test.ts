@@ -70,7 +70,7 @@ test('operators see the names once they are stored, as plain text, and which are
 test('the command line lists them, too', async () => {
   const run = (...words: string[]) => {
     const command = readCommand(['model', 'unknown', ...words])
-    if (command === null) throw new Error('help was asked for')
+    if (command === null) throw new Error('the arguments ask for help')
     return OPERATIONS_ACTIONS['model unknown']?.({ sql: running.database.sql } as Foundation, command)
   }
   const asked = { last_at: expect.stringMatching(/^20\d\d-/), known_as: null }

@@ -46,7 +46,7 @@ test.each([
   ['daily', 'update usage_daily set upstream_cost_calls = upstream_cost_calls + 1'],
   ['orphan', 'update api_key set account_id = account_id + 1000'],
 ] as const)('finds a broken %s: %s', async (difference, forgery) => {
-  const rollback = new Error('taken back')
+  const rollback = new Error('rolled back')
   const report = database.sql.begin(async transaction => {
     await transaction.unsafe('set local session_replication_role = replica')
     await transaction.unsafe(forgery)
@@ -87,8 +87,8 @@ test('a credit within a transaction that is rolled back leaves nothing', async (
   const request = { accountId, amountMicroVnd: microVnd(7n), kind: 'refund', reference: 'call' } as const
   const undone = database.sql.begin(async transaction => {
     await credit(transaction, request)
-    throw new Error('taken back')
+    throw new Error('rolled back')
   })
-  await expect(undone).rejects.toThrow('taken back')
+  await expect(undone).rejects.toThrow('rolled back')
   expect(await credit(database.sql, request)).toMatchObject({ outcome: 'credited', seq: 1 })
 })

@@ -47,7 +47,7 @@ async function runAndKill(customer: Customer, name: string, spoolDir: string): P
       calls.push(...(message as string[]))
       resolve()
     })
-    child.once('exit', code => reject(new Error(`the child ended with ${code}`)))
+    child.once('exit', code => reject(new Error(`the child exited with ${code}`)))
   })
   child.kill('SIGKILL')
   await new Promise(resolve => child.once('exit', resolve))

@@ -96,7 +96,7 @@ async function all(filter: Partial<CallFilter>, limit: number, limits?: CallLimi
     if (page.next === null) return calls
     before = page.next
   }
-  throw new Error('the pages never end')
+  throw new Error('paging does not end')
 }
 
 const FILTERS: readonly (readonly [string, () => Partial<CallFilter>, number])[] = [

@@ -197,7 +197,7 @@ async function allRows(filter: UsageFilter, limit: number, limits?: ReportLimits
     beforeSeq = page.nextBeforeSeq
     if (beforeSeq === null) return rows
   }
-  throw new Error('the pages never end')
+  throw new Error('paging does not end')
 }
 
 function hourOf(of: string, hour: number) {

@@ -160,7 +160,7 @@ test.each([
   const customer = await history()
   await age(customer, 10, 100)
   await retireUsage(sql, { olderThanDays: 99 })
-  const rollback = new Error('taken back')
+  const rollback = new Error('rolled back')
   const forged = sql.begin(async transaction => {
     await transaction.unsafe(`update usage_retired set ${forgery}`)
     expect((await audit(transaction)).differences[difference]).toBeGreaterThan(0)

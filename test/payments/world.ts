@@ -53,7 +53,7 @@ export async function newAccount(sql: Sql): Promise<number> {
 export async function newOrder(payments: PaymentServices, amountVnd = 50_000, accountId?: number): Promise<TopUpOrder> {
   const account = accountId ?? (await newAccount(payments.sql))
   const created = await createOrder(payments, { accountId: account, amountVnd })
-  if (created.outcome !== 'created') throw new Error(`no order: ${created.outcome}`)
+  if (created.outcome !== 'created') throw new Error(`the order was not created: ${created.outcome}`)
   return created.order
 }
 

@@ -174,7 +174,7 @@ describe.each(LANGCHAIN)('%s', (_library, modelOf) => {
 async function gathered(chunks: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk> {
   let whole: AIMessageChunk | null = null
   for await (const chunk of chunks) whole = whole === null ? chunk : whole.concat(chunk)
-  if (whole === null) throw new Error('an empty stream')
+  if (whole === null) throw new Error('the stream was empty')
   return whole
 }
 

@@ -30,7 +30,7 @@ type Content = OpenAI.ChatCompletionUserMessageParam['content']
 const ask = (model: string, content: Content) => ({ model, messages: [{ role: 'user' as const, content }] })
 const messageOf = (completion: OpenAI.ChatCompletion) => {
   const message = completion.choices[0]?.message
-  if (message === undefined) throw new Error('a completion without a choice')
+  if (message === undefined) throw new Error('the completion has no choice')
   return message
 }
 
