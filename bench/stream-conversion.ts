@@ -171,12 +171,12 @@ function requestOf(model: string, format: WireName, { effort = false } = {}): Js
 async function openerOf(model: string, format: WireName, wire: WireName): Promise<() => ReplyStream> {
   const entries: readonly ModelEntry[] = TABLES.entries
   const found = entries.find(candidate => candidate.id === model)
-  if (found === undefined) throw new Error(`no entry ${model}`)
+  if (found === undefined) throw new Error(`there is no entry ${model}`)
   const request = requestOf(model, format, { effort: wire === 'responses' })
   const body = await readChatBody(Buffer.from(JSON.stringify(request)), { bodyValuesMax: 1_000 }, format)
   const entry = onWires(found, format, body.json)
   const [target] = entry.upstreams
-  if (target === undefined || wireOf(target) !== wire) throw new Error(`${model} is not asked over ${wire}`)
+  if (target === undefined || wireOf(target) !== wire) throw new Error(`calls to ${model} do not use ${wire}`)
   const prepared = await prepare({
     sealer: makeSealer({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32)]]) }, '1'),
     body,

@@ -54,7 +54,7 @@ export function followReference(
   const name = (file === '' ? home : file.replace('.schema.json', '')) as SchemaName
   const document = schemas[name]
   const definition = fragment.startsWith('/definitions/') ? document.definitions?.[fragment.slice(13)] : document
-  if (definition === undefined) throw new Error(`schema reference ${reference} leads nowhere`)
+  if (definition === undefined) throw new Error(`schema reference ${reference} points to nothing`)
   return { schema: definition, home: name }
 }
 

@@ -45,8 +45,7 @@ function readSource(file: string, path: string): SourceText[] {
   try {
     const stats = statSync(file)
     if (stats.isDirectory() && !path.endsWith('.yaml')) return []
-    if (!stats.isFile())
-      return [unreadableFile(path, 'not a file but a folder or the like', 'replace it with the file')]
+    if (!stats.isFile()) return [unreadableFile(path, 'not a regular file', 'replace it with the file')]
     if (stats.size > FILE_BYTES_MAX) return [unreadableFile(path, `larger than ${FILE_BYTES_MAX} bytes`, 'split it')]
     return [decode(path, readFileSync(file))]
   } catch (error) {

@@ -60,7 +60,7 @@ const INDENT: Saying = { message: 'a line with the wrong indentation', fix: 'ind
 
 /** Deepest nesting allowed. No catalogue nests even ten levels deep. */
 export const DEPTH_MAX = 64
-export const TOO_DEEP: Saying = { message: `nested deeper than ${DEPTH_MAX} levels`, fix: 'nest it less' }
+export const TOO_DEEP: Saying = { message: `nested deeper than ${DEPTH_MAX} levels`, fix: 'reduce the nesting' }
 
 /**
  * Our texts for the parser's errors, by its code and, where one code covers several mistakes, by its message; the first match

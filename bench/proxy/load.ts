@@ -156,7 +156,7 @@ export class Client {
     if (!this.#head.startsWith('HTTP/1.1 200')) return new Error(`not a good reply: ${this.#head}`)
     if (this.#mark === null) return null
     const tail = Buffer.concat(this.#tail).toString('latin1')
-    return tail.includes(this.#mark) ? null : new Error(`a stream broke off: ${tail}`)
+    return tail.includes(this.#mark) ? null : new Error(`a stream ended early: ${tail}`)
   }
 
   #end(error: Error | null): void {

@@ -43,7 +43,7 @@ export class Native {
       else resolve?.(line)
     })
     this.#child.once('exit', code => {
-      for (const { reject } of this.#waiting.splice(0)) reject(new Error(`the ${mode} ended with code ${code}`))
+      for (const { reject } of this.#waiting.splice(0)) reject(new Error(`the ${mode} exited with code ${code}`))
     })
   }
 

@@ -50,7 +50,7 @@ export async function startRole(
   const gone = new Promise<never>((_, reject) => {
     child.once('exit', code => {
       const said = logFile === undefined ? '' : `:\n${readFileSync(logFile, 'utf8').slice(-2_000)}`
-      reject(new Error(`the role ${name} ended with code ${code}${said}`))
+      reject(new Error(`the role ${name} exited with code ${code}${said}`))
     })
   })
   gone.catch(() => {})

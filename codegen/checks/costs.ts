@@ -50,7 +50,7 @@ function checkHistory(report: Report, place: Holder, key: string): Step[] {
     const before = steps[index - 1]?.step.from
     if (typeof before !== 'string' || typeof step.from !== 'string' || before < step.from) continue
     const message = `\`${key}\` from ${step.from} comes after the one from ${before}`
-    report(place, [...at, 'from'], 'date-order', message, 'write each day once, the oldest first')
+    report(place, [...at, 'from'], 'date-order', message, 'list each day once, the oldest first')
   }
   return steps
 }

@@ -21,7 +21,7 @@ export function parseOptions<Options extends NonNullable<ParseArgsConfig['option
   const missing = positionals[given]
   if (missing !== undefined) throw new UsageError(`${missing} is missing`)
   if (parsed.positionals.length > positionals.length) {
-    throw new UsageError(`${parsed.positionals[positionals.length]} is one argument too many`)
+    throw new UsageError(`unexpected argument ${parsed.positionals[positionals.length]}`)
   }
   return parsed
 }

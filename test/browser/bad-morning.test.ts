@@ -91,7 +91,7 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
     expect(clicks).toBeLessThanOrEqual(CLICKS_MAX)
   }
 
-  test('a customer complains about a failed call: it is found by its id, and says what went wrong where', async () => {
+  test('a customer complains about a failed call: its id finds it, and its page says what went wrong where', async () => {
     isDown = true
     const failed = await call()
     isDown = false
@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
     expectFew()
   })
 
-  test('a transfer did not match: it goes to the customer whose address is typed', async () => {
+  test('a transfer did not match: it is credited to the customer whose email address is entered', async () => {
     expect(await transferMoney(running.database.sql, { memo: 'thanks', amountVnd: 75_000 })).not.toBe('credited')
     const before = await running.balance(customer.accountId)
     await begin()
@@ -118,7 +118,7 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
     expectFew()
   })
 
-  test('a provider is down: it is taken out for all processes, with a reason and an end', async () => {
+  test('a provider is down: it is taken out of service in all processes, with a reason and an end', async () => {
     isDown = true
     const trouble = page.getByRole('link', { name: 'anthropic is failing' })
     // Repeat the calls, because the provider cools down after each failure, so that few calls reach it.
@@ -140,7 +140,7 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
     expectFew()
   })
 
-  test('a model sells below its cost: it stands on the first page, and its figures behind it', async () => {
+  test('a model sells below its cost: the first page names it and links to its figures', async () => {
     await running.database.sql`update usage_daily set upstream_cost_micro_vnd = charged_micro_vnd * 2 + 1000000,
       upstream_cost_calls = calls where entry_id = ${LOSING}`
     await begin()

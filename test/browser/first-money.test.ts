@@ -46,7 +46,7 @@ describe.skipIf(missing !== null)('a new customer', () => {
 
   const read = () => page.evaluate<string>('navigator.clipboard.readText()')
 
-  test('spends the first money, and is told by mail when a fifth is left', async () => {
+  test('spends the first money, and is told by email when a fifth is left', async () => {
     await page.goto('/')
     await page.getByRole('link', { name: 'Create an account' }).first().click()
     await page.getByLabel('Email').fill(EMAIL)

@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(complaints).toEqual([])
   })
 
-  test('an order says that it cannot reach the server, and goes on when it can', async () => {
+  test('an order says that the server cannot be reached, and continues once it can', async () => {
     await page.goto('/topup')
     await page.getByLabel('Amount (₫)').fill('55.000')
     await page.getByLabel('Amount (₫)').press('Enter')
@@ -135,7 +135,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     complaints.length = 0
   })
 
-  test('filters change the page without a reload, and the address with it', async () => {
+  test('filters change the page and its address without a reload', async () => {
     await page.goto('/models')
     await page.evaluate('window.stays = true')
     await page.getByLabel('Search by name, id or task').pressSequentially('grok')
@@ -173,7 +173,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(complaints).toEqual([])
   })
 
-  test('a filter shows that it loads; when it cannot, what was there stays, with a word and another try', async () => {
+  test('a filter shows that it is loading; if that fails, the old data stays, with a message and a way to retry', async () => {
     await page.goto('/usage')
     const rows = page.locator('.calls tbody tr')
     const shown = await rows.count()
@@ -300,7 +300,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(complaints).toEqual([])
   })
 
-  test('Markdown of a model becomes elements and nothing else, however it is cut', async () => {
+  test('Markdown from a model becomes harmless elements only, wherever the stream is cut', async () => {
     await page.goto('/playground')
     const hostile = [
       '# Title\n\n**bold** `code` ![see](https://evil.example/p.png) [go](https://example.com/a) [bad](javascript:alert(1))',
@@ -365,7 +365,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await plain.close()
   })
 
-  test('colours are switched at once and stay; the keyboard reaches the content and closes menus', async () => {
+  test('a chosen colour scheme applies at once and stays; the keyboard reaches the content and closes menus', async () => {
     await page.goto('/models')
     await page.locator('details.person summary').click()
     await page.getByRole('link', { name: 'Use dark mode' }).click()
@@ -384,7 +384,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await context.clearCookies({ name: 'theme' })
   })
 
-  test('no page keeps anyone out: axe finds nothing serious, in light and dark, and a phone is wide enough', {
+  test('every page is accessible: axe finds nothing serious, in light and dark, and no page is too wide for a phone', {
     timeout: 600_000,
   }, async () => {
     await running.database.sql`update account set is_operator = true where email = ${EMAIL}`

@@ -53,7 +53,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     complaints.filter(text => !text.startsWith(`loads ${google.url}`) && !text.startsWith(`loads ${github.url}`))
   const goOnWith = (label: string) => page.getByRole('link', { name: `Continue with ${label}` }).click()
 
-  test('signing in with Google ends at the page that was wanted; GitHub is linked, too, and either signs in', async () => {
+  test('signing in with Google leads to the requested page; GitHub is linked, too, and then either signs in', async () => {
     google.person = { id: 'g-1', email: 'new@gmail.com' }
     github.person = { id: '1', email: 'elsewhere@example.com' }
     await page.goto('/usage')
@@ -77,7 +77,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(ownComplaints()).toEqual([])
   })
 
-  test('the owner of a known address is asked once, by password', async () => {
+  test('the owner of a known address confirms it once, with the password', async () => {
     await new Visitor(url).signUp('owner@gmail.com')
     google.person = { id: 'g-2', email: 'owner@gmail.com' }
     await page.goto('/signin?next=/keys')
@@ -99,7 +99,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(ownComplaints().filter(text => !text.includes('422'))).toEqual([])
   })
 
-  test('the owner of a known address can also confirm by mail, in the browser that began', async () => {
+  test('the owner of a known address can also confirm it by email, in the same browser', async () => {
     const owner = new Visitor(url)
     await owner.signUp('reader@example.com')
     github.person = { id: '2', email: 'reader@example.com' }

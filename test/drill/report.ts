@@ -49,9 +49,9 @@ export function findingsOf({ recoveries, moment }: DrillReport): string[] {
         (list as readonly string[]).map(line => `${how}: ${name}: ${line}`),
       ),
     ]),
-    ...(moment.missing > 0 ? [`${moment.missing} calls up to the moment are missing`] : []),
-    ...(moment.beyond > 0 ? [`${moment.beyond} calls after the moment are there`] : []),
-    ...(moment.differences > 0 ? [`the audit at the moment finds ${moment.differences} differences`] : []),
+    ...(moment.missing > 0 ? [`${moment.missing} calls before the recovered moment are missing`] : []),
+    ...(moment.beyond > 0 ? [`${moment.beyond} calls from after the recovered moment are there`] : []),
+    ...(moment.differences > 0 ? [`the audit of the recovered moment finds ${moment.differences} differences`] : []),
   ]
 }
 
@@ -64,9 +64,9 @@ export function tableOf({ seconds, backupMs, baseBackupMs, recoveries, moment }:
     '',
     `| After the loss of the disk | ${recoveries.map(({ how }) => how).join(' | ')} |`,
     `|---|${'--:|'.repeat(recoveries.length)}`,
-    row('Calls with a whole reply before it', ({ calls }) => calls),
-    row('Of them not in what was restored', ({ withoutCharge }) => withoutCharge),
-    row('**Of them not charged after the spools were replayed**', ({ lost }) => lost),
+    row('Calls with a whole reply before the loss', ({ calls }) => calls),
+    row('Of these, not in what was restored', ({ withoutCharge }) => withoutCharge),
+    row('**Of these, not charged after the spools were replayed**', ({ lost }) => lost),
     row('Acknowledged top-ups not in what was restored', ({ creditsGone }) => creditsGone),
     row('**Not credited after the bank repeated its notifications**', ({ creditsLost }) => creditsLost),
     row('Loss → Postgres takes writes', ({ restoredMs }) => inSeconds(restoredMs)),

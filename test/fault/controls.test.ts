@@ -104,7 +104,7 @@ const SERVED = `(select max(seq) from usage where status = 200 and streamed)`
 
 test.each<[string, string, (keyof Findings)[]]>([
   [
-    'a charge by guess, although its client stayed',
+    'an estimated charge, although its client stayed',
     `update usage set estimated = true where seq = ${SERVED}`,
     ['lost'],
   ],

@@ -37,7 +37,7 @@ export async function startBalancer(given: {
   const child = startChild({ file: 'haproxy', args: ['-db', '-f', CONFIGURATION], env, logFile, host })
   const listens = () => connectTo(443, host.address)
   await eventually(listens, Boolean, { timeoutMs: 10_000 }).catch(error => {
-    throw new Error(`HAProxy does not listen: ${readFileSync(logFile, 'utf8')}`, { cause: error })
+    throw new Error(`HAProxy is not listening: ${readFileSync(logFile, 'utf8')}`, { cause: error })
   })
   return {
     url: `https://${host.address}`,

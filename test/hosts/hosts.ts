@@ -158,7 +158,7 @@ class Hosts {
           for (const each of gateways) {
             each.main = releases[1].main
             const ended = await each.signal('SIGTERM')
-            if (ended?.code !== 0) throw new Error(`${each.name} ended with ${JSON.stringify(ended)}`)
+            if (ended?.code !== 0) throw new Error(`${each.name} exited with ${JSON.stringify(ended)}`)
             await startGateway(each)
             await this.#bothServe()
           }
@@ -222,7 +222,7 @@ class Hosts {
       { timeoutMs: LATE_MS },
     ).catch(async error => {
       const states = this.#world.gateways.map(async ({ url }) => (await fetch(`${url}/readyz`)).text())
-      throw new Error(`a gateway does not serve calls: ${(await Promise.all(states)).join(' ')}`, { cause: error })
+      throw new Error(`a gateway is not serving calls: ${(await Promise.all(states)).join(' ')}`, { cause: error })
     })
   }
 

@@ -48,7 +48,7 @@ export class Load {
       const calm = calls.filter(call => call.complete && call.startedAt > Date.now() - CALM_MS)
       if (Date.now() - trouble > CALM_MS && calm.length > CALM_MS / 1_000) return calls
       if (Date.now() > deadline)
-        throw new Error(`calls are not served again after 3 minutes: ${describe(calls.slice(-20))}`)
+        throw new Error(`calls are still failing after 3 minutes: ${describe(calls.slice(-20))}`)
       await sleep(200)
     }
   }

@@ -9,7 +9,7 @@ import { type Host, sendSignal, TIE } from '../fault/support/child.ts'
 /** Says why such a network cannot be set up here; null if it can. */
 export function whyNot(): string | null {
   if (process.platform !== 'linux') return 'network namespaces exist on Linux only'
-  if (process.getuid?.() !== 0) return 'making network namespaces takes root'
+  if (process.getuid?.() !== 0) return 'only root can create network namespaces'
   if (TIE.length === 0) return 'setpriv (util-linux) is missing'
   const trial = `gwh-${process.pid}-trial`
   const made = spawnSync('ip', ['netns', 'add', trial], { encoding: 'utf8' })

@@ -13,6 +13,6 @@ test.each(FAMILIES)('%s is one block and one file of less than 50 lines', family
   expect(blocks.filter(block => block.startsWith(`  ${family}:`))).toHaveLength(1)
 })
 
-test('the catalogue with both of them has no findings of its own', () => {
+test('the catalogue with both providers has no findings', () => {
   expect(formatFindings(ownCompiler().compile(sources()).findings, 'text')).toBe('')
 })

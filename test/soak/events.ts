@@ -117,7 +117,7 @@ export class Events {
       avoided.add(gateway)
       gateway.extra = this.#secrets
       const ended = await gateway.signal('SIGTERM')
-      if (ended?.code !== 0) throw new Error(`${gateway.name} ended with ${JSON.stringify(ended)} at SIGTERM`)
+      if (ended?.code !== 0) throw new Error(`${gateway.name} exited with ${JSON.stringify(ended)} after SIGTERM`)
       if (!(await gateway.start())) throw new Error(`${gateway.name} did not start: ${gateway.life?.lastWords}`)
       avoided.delete(gateway)
       this.counts.restarts++

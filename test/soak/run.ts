@@ -15,8 +15,8 @@ const ratePerSecond = Number(process.env.RATE || 10)
 const seed = Number(process.env.SEED || Date.now() % 1_000_000_007)
 const name = process.env.NAME || null
 if (!(hours > 0) || !(ratePerSecond > 0) || !Number.isSafeInteger(seed))
-  throw new Error('HOURS and RATE (calls per second) are numbers above 0, SEED is a whole number')
-if (name !== null && !/^[\w.-]+$/.test(name)) throw new Error('NAME has letters, digits and . _ - only')
+  throw new Error('HOURS and RATE (calls per second) must be numbers above 0, and SEED a whole number')
+if (name !== null && !/^[\w.-]+$/.test(name)) throw new Error('NAME may only contain letters, digits and . _ -')
 
 const setup = [
   `${new Date().toISOString().slice(0, 16)} UTC, Node ${process.version}, ${cpus().length} cores,`,

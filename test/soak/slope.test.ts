@@ -54,6 +54,6 @@ test('what grows only while it warms up is flat in the second half', () => {
   expect(judgeSeries(since(series, 30 * MINUTE_MS))).toMatchObject({ verdict: 'flat', points: 120 })
 })
 
-test('too few points are no proof', () => {
+test('too few points prove nothing', () => {
   expect(judgeSeries(memory(points(1, () => 1)))).toMatchObject({ verdict: 'few', points: 0 })
 })

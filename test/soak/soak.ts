@@ -138,7 +138,7 @@ async function soak(
   }
   await settled(world)
   const ended = await Promise.all(world.gateways.map(gateway => gateway.signal('SIGTERM')))
-  const stuck = ended.filter(end => end?.code !== 0).map(end => `a gateway ended with ${JSON.stringify(end)}`)
+  const stuck = ended.filter(end => end?.code !== 0).map(end => `a gateway exited with ${JSON.stringify(end)}`)
   const books = await checkBooks(world.sql, REPRICED_MODEL, {
     calls: load.calls,
     disturbances: events.disturbances,

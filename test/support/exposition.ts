@@ -50,7 +50,7 @@ export function parseExposition(text: string): ReadonlyMap<string, ParsedFamily>
       if (Number.isNaN(value)) throw new Error(`the value is not a number: ${line}`)
       const labels = parseLabels(labelText)
       const series = name + JSON.stringify(Object.entries(labels).sort())
-      if (seen.has(series)) throw new Error(`this series has appeared before: ${line}`)
+      if (seen.has(series)) throw new Error(`this series appears twice: ${line}`)
       seen.add(series)
       family.samples.push({ name, labels, value })
     }

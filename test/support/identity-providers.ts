@@ -98,7 +98,7 @@ export async function startProvider(kind: 'google' | 'github'): Promise<Provider
       query.get('code_challenge_method') === 'S256' &&
       (query.get('state') ?? '').length >= 32 &&
       (kind === 'github' || (query.get('nonce') ?? '').length >= 32)
-    if (!isWhole) return response.writeHead(400).end('the request lacks something')
+    if (!isWhole) return response.writeHead(400).end('the request lacks a parameter')
     const code = randomUUID()
     codes.set(code, { query, person: double.person })
     const back = new URLSearchParams({ code, state: query.get('state') as string })

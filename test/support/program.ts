@@ -59,7 +59,7 @@ export async function freePort(): Promise<number> {
       return port
     }
   }
-  throw new Error('no free port was found')
+  throw new Error('found no free port')
 }
 
 function isFree(port: number): Promise<boolean> {
@@ -99,7 +99,7 @@ export async function startProgram(
       said += chunk
       if (said.includes('\n')) resolve((JSON.parse(said) as { url: string }).url)
     })
-    void ended.then(how => reject(new Error(`the program ended with ${how}: ${log}`)))
+    void ended.then(how => reject(new Error(`the program exited with ${how}: ${log}`)))
   })
   return {
     child,
@@ -116,7 +116,7 @@ export async function startProgram(
         }
         listeners.add(look)
         look()
-        void ended.then(() => reject(new Error(`the program ended before it logged ${pattern}: ${log}`)))
+        void ended.then(() => reject(new Error(`the program exited before it logged ${pattern}: ${log}`)))
       }),
     ended,
     signal: signal => void child.kill(signal),

@@ -26,7 +26,7 @@ export function copyProject(): ProjectCopy {
     const path = join(root, file)
     const text = readFileSync(path, 'utf8')
     const changed = text.replace(from, to)
-    if (changed === text) throw new Error(`${file} does not have ${from}`)
+    if (changed === text) throw new Error(`${file} does not contain ${from}`)
     writeFileSync(path, changed)
   }
   return {
@@ -37,7 +37,7 @@ export function copyProject(): ProjectCopy {
       const family = globSync('catalogue/families/*.yaml', { cwd: root }).find(file =>
         entry.test(readFileSync(join(root, file), 'utf8')),
       )
-      if (family === undefined) throw new Error(`no family has ${entryId}`)
+      if (family === undefined) throw new Error(`no family has the entry ${entryId}`)
       edit(family, entry, `$1${vnd}`)
       execFileSync(process.execPath, [join(root, 'codegen/main.ts'), 'generate'], { stdio: 'pipe' })
     },

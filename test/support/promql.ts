@@ -133,7 +133,7 @@ class Parser {
   }
 
   #expect(token: string): void {
-    if (!this.#take(token)) throw new Error(`${token} expected instead of ${this.#next}`)
+    if (!this.#take(token)) throw new Error(`expected ${token} instead of ${this.#next}`)
   }
 
   #operand(): Query {
@@ -325,7 +325,7 @@ function calculate(operator: string, left: number, right: number): number | null
     case '<=':
       return left <= right ? left : null
     default:
-      throw new Error(`the operator ${operator} is not known`)
+      throw new Error(`unknown operator ${operator}`)
   }
 }
 

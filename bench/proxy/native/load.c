@@ -136,7 +136,7 @@ static void read_on(struct run *run, struct connection *connection, bool ended) 
     if (count < 0 && errno == EAGAIN) return;
     if (count <= 0 || !connection->busy) {
       disconnect(connection);
-      if (connection->busy) fail(run, "a connection was closed before its reply was whole");
+      if (connection->busy) fail(run, "a connection was closed before its reply was complete");
       return;
     }
     run->heard = now_ns();

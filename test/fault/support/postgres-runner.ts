@@ -23,7 +23,7 @@ function runnerFor(home: string): Runner {
   const program = { postgres: join(locateNativeDirectory(), 'bin', 'postgres'), folder: home }
   const runners = [runAs(identity), runWithReadAccess(identity, 'setpriv')]
   const found = runners.find(runner => canRun(runner, program))
-  if (found === undefined) throw new Error('Postgres cannot be run here as another user than root')
+  if (found === undefined) throw new Error('Postgres does not run as root, and cannot be run as another user here')
   return found
 }
 
