@@ -36,7 +36,7 @@ export interface AuditReport {
     }
     readonly spools: readonly SetAsideSpool[]
   }
-  /** How often each rule is broken, over all three parts. */
+  /** Number of differences by rule, from the ledger, the payments and the spools together. */
   readonly differences: Readonly<Record<string, number>>
   /** The first accounts with a difference: at most 20 from the ledger and 20 from the payments. */
   readonly accounts: readonly number[]
@@ -50,7 +50,7 @@ export interface AuditOptions {
   readonly fullEveryMs?: number
 }
 
-/** Digest of the audit's rules. Points proven under other rules no longer count as proven. */
+/** Digest of the audit's rules. What was proven under other rules has to be proven again. */
 const RULES = createHash('sha256')
   .update(auditStatement('full', true))
   .update(auditStatement('incremental', true))

@@ -20,8 +20,8 @@ const WRITE = `insert into audit_result as r (differences, full_at, full_differe
   returning full_at`
 const READ = 'select audited_at, full_at, differences::text as differences from audit_result'
 /**
- * A failover, a recovery and a restore each begin a new database history. Each gateway stores the new history before it frees
- * holds.
+ * Reads the last full audit, and the database's identity and history now. A failover, a recovery and a restore each begin a new
+ * history, which every gateway stores before it frees holds.
  */
 const READ_FULL = `select extract(epoch from now() - full_at)::double precision * 1000 as age_ms,
        coalesce((full_differences ->> 'orphan')::integer, 0) as orphans,
@@ -50,7 +50,7 @@ export interface LastFull {
   readonly sameRules: boolean
   readonly sameDatabase: boolean
   readonly orphans: number
-  /** Today's rules and database, to be stored with a full audit. */
+  /** The rules and the database of this moment, to be stored with a full audit. */
   readonly basis: AuditBasis
 }
 

@@ -39,12 +39,9 @@ interface TokenRates {
 export const USD_DECIMALS = 6
 export const SHARE_DECIMALS = 4
 export const FX_DECIMALS = 2
-/** 10⁻¹² µVND (the unit of `CostRates`) in one µVND. */
+/** Number of 10⁻¹² µVND, the unit of `CostRates`, in one µVND. */
 const SCALE = 10n ** BigInt(USD_DECIMALS + SHARE_DECIMALS + FX_DECIMALS)
-/**
- * Prices per image and per call are in USD, token prices in USD per million tokens: without this factor, only the latter give
- * µVND.
- */
+/** Image and call prices are in USD, token prices in USD per million tokens. This factor makes up for the difference. */
 const PER_UNIT = 1_000_000n
 
 /**

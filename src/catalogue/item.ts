@@ -13,7 +13,7 @@ export interface CatalogueItem {
   readonly endpoints: ReadonlySet<Endpoint>
   /**
    * When warnings to clients begin, in milliseconds since 1970: on the deprecation date, or 60 days before retirement if that is
-   * earlier. Infinity without such dates.
+   * earlier. Infinity if neither date is set.
    */
   readonly deprecatedFromMs: number
   /**

@@ -103,7 +103,7 @@ function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Tools run by the provider that the catalogue lets through. Tools run by the client are not listed. */
+/** Provider-run tools that the catalogue allows. Tools run by the client are not listed. */
 function serverToolsOf({ upstreams }: ModelEntry) {
   const passes = (...words: readonly string[]) =>
     supported(words.some(word => upstreams.length > 0 && upstreams.every(({ extras }) => isOpen(extras.tools[word]))))

@@ -42,7 +42,7 @@ export interface ModelList {
 const CHANNELS: readonly Channel[] = ['standard', 'aws']
 const CAPABILITIES: readonly Capability[] = ['reasoning', 'vision', 'tools', 'streaming']
 const LIMIT_MAX = 1000
-/** Most lists cached. Each combination of filters and of models allowed to a key is a separate list. */
+/** Maximum number of cached lists. Each combination of filters and of models allowed to a key is a separate list. */
 const LISTS_MAX = 300
 
 interface Rendered {

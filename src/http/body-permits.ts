@@ -10,11 +10,11 @@ import { GatewayError } from '../errors.ts'
 export interface BodyPermitLimits {
   /** Largest body after decoding, in bytes. */
   readonly bodyBytesMax: number
-  /** Most decoded bytes of all bodies in this process together. */
+  /** Limit for the decoded bytes of all bodies in this process together. */
   readonly bodiesBytesMax: number
-  /** Most decoded bytes of one key's bodies in this process. */
+  /** Limit for the decoded bytes of one key's bodies in this process. */
   readonly keyBodiesBytesMax: number
-  /** Most bodies that may wait for a permit at once. */
+  /** Maximum number of bodies waiting for a permit. */
   readonly bodiesWaitingMax: number
   /** Longest wait for a permit, in ms. */
   readonly bodyWaitMs: number
@@ -34,13 +34,12 @@ interface Waiter {
   readonly timer: NodeJS.Timeout
 }
 
-/** Seconds after which a refused client is told to retry. */
 const RETRY_AFTER_SECONDS = 2
 
 /** One byte budget: that of the process, or of one holder. */
 class Room {
   readonly #max: number
-  /** Bytes that growing bodies must leave free, unless they are `first`. */
+  /** Bytes kept free for `first`; no other growing body may use them. */
   readonly #reserve: number
   bytes = 0
   /** The growing body that may use the reserve. */
@@ -202,7 +201,7 @@ export class BodyPermits {
 
 export class BodyPermit {
   readonly holder: Holder
-  /** Counts up in the order in which permits are opened. */
+  /** Serial number, in the order in which permits are opened. */
   readonly number: number
   readonly #permits: BodyPermits
   /** Whether the body may ask for more bytes while it holds some, because its length is unknown. */

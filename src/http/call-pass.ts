@@ -57,7 +57,7 @@ export interface BodyLimits extends BodyPermitLimits {
   readonly bodyRatioMax: number
   /** Longest pause of a client while its body is being read, in ms. */
   readonly bodyIdleMs: number
-  /** Most decoded bytes in flight of all bodies sent without an API key: bank notifications and forms. */
+  /** Limit for the decoded bytes in flight of all bodies sent without an API key: bank notifications and forms. */
   readonly strangersBodiesBytesMax: number
 }
 

@@ -33,7 +33,6 @@ export interface ChannelOptions {
   readonly namedEvents: boolean
   /** Maps an error to the code that this endpoint's clients expect. Without it, our own code is sent. */
   readonly codeOf?: ((error: GatewayError) => string) | undefined
-  /** Called for each error sent to the client. */
   readonly errorSent: (code: ErrorCode) => void
 }
 
@@ -159,7 +158,6 @@ export class ResponseChannel implements ClientChannel {
     if (this.#ended || this.#gone.aborted) return
     this.#begin(status, headers, body.length)
     this.#ended = true
-    // A short text is sent in one string with the headers.
     if (Buffer.isBuffer(body)) this.#response.end(body)
     else if (body.length <= ONE_WRITE_MAX) this.#response.end(characters(body), 'latin1')
     else this.#response.end(toBuffer(body))
@@ -179,10 +177,8 @@ function flush(channel: ResponseChannel): void {
   channel.flush()
 }
 
-/** Frames one chunk of a chunked body. */
 function chunk(text: ByteText): ByteText {
   return concat(ofCharacters(`${text.length.toString(16)}\r\n`), text, ascii('\r\n'))
 }
 
-/** Ends a chunked body. */
 const LAST_CHUNK = ascii('0\r\n\r\n')

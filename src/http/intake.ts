@@ -5,11 +5,11 @@
 
 import type { Readable } from 'node:stream'
 
-/** Most reads in one turn, of at most 64 kB each. */
+/** Maximum number of reads in one turn, over all connections. A read is at most 64 kB. */
 const READS_PER_TURN = 64
 /**
- * Most paused sources that one turn resumes. Each first delivers a read that is already buffered; the turn's other reads are left
- * for new data.
+ * Maximum number of paused sources resumed in one turn. Each first delivers a read that is already buffered; the turn's other
+ * reads are left for new data.
  */
 const RESUMED_PER_TURN = 16
 

@@ -12,9 +12,9 @@ export interface LingerLimits {
   readonly lingerMs: number
   /** Longest pause of the client while its body is being discarded, in ms. */
   readonly lingerIdleMs: number
-  /** Most bytes discarded of one body. */
+  /** Maximum number of bytes discarded of one body. */
   readonly lingerBytesMax: number
-  /** Most connections that may linger at once; any further one is closed immediately. */
+  /** Maximum number of lingering connections; any further one is closed immediately. */
   readonly lingeringMax: number
 }
 

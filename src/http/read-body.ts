@@ -73,7 +73,7 @@ function decoderOf(request: IncomingMessage): Transform | null {
 /** Waits for the permit. A client that disconnects gives up its place in line. */
 function waitPresent(request: IncomingMessage, permit: BodyPermit, waiting: Promise<void>): Promise<void> {
   const leave = () => {
-    // `close` also comes for a body that has fully arrived but is still being decoded.
+    // `close` also fires for a body that has fully arrived but is still being decoded.
     if (!request.readableEnded) permit.release()
   }
   request.once('close', leave)
@@ -194,7 +194,7 @@ class BodyReader {
   #fail(error: unknown): void {
     if (this.#ended) return
     this.#leave()
-    // Discard what still arrives.
+    // Discards whatever still arrives.
     this.#request.resume()
     this.#chunks.length = 0
     this.#done.reject(error)

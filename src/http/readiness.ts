@@ -18,7 +18,7 @@ export interface RetireOptions {
   readonly noticeMs: number | null
   /** How long an idle connection stays open for one more call, in ms. */
   readonly idleMs: number
-  /** Limit for the whole shutdown, in ms. */
+  /** Longest time for the whole shutdown, in ms. */
   readonly graceMs: number
 }
 

@@ -75,7 +75,7 @@ declare module 'fastify' {
     state: RequestState
   }
   interface FastifyContextConfig {
-    /** Set on routes whose calls are logged as usage. */
+    /** Set on routes whose calls get a usage row. */
     endpoint?: Endpoint
   }
 }

@@ -79,7 +79,7 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observ
   )
 }
 
-/** The error if there is not exactly one `Host` header, as HTTP/1.1 requires. */
+/** The error for a request without exactly one `Host` header, which HTTP/1.1 requires. */
 function hostFault({ rawHeaders, httpVersion }: IncomingMessage): GatewayError | undefined {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) if (isHost(rawHeaders[index] as string)) hosts++
@@ -158,7 +158,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     connections.onRequest(request.raw, reply.raw)
     done(hostFault(request.raw))
   })
-  // Handled like any request: `100 Continue` is sent once the body is wanted, not before.
+  // Handle it like any other request: `100 Continue` is sent once the body is wanted, not before.
   server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
   const bodies = new Bodies(limits)
   server.decorate('errorSent', (code: ErrorCode) => services.observer.errorSent(code))

@@ -19,7 +19,7 @@ export interface AuditReport {
     readonly held: number
     /** The daily sums differ from the sums over the usage rows, retired ones included. */
     readonly daily: number
-    /** The credits less what the retired calls were charged do not make the balance recorded at retirement. */
+    /** Credits minus the charges of retired calls do not equal the balance recorded at retirement. */
     readonly retired: number
     /** Usage rows not charged least(cost, balance before the call). */
     readonly charge: number

@@ -14,7 +14,7 @@ const COUNTS = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTo
 /** Longest name on a usage row, in characters. */
 export const NAME_CHARACTERS_MAX = 256
 
-/** Most attempts recorded for one call; the configured limits allow no more. */
+/** Maximum number of attempts recorded for one call; the configured limits allow no more. */
 export const ATTEMPTS_MAX = 20
 const MS_MAX = 2 ** 31 - 1
 /** What clients may send as a tag: at most 64 characters, and safe in a header, a URL and a spreadsheet's cell. */

@@ -13,7 +13,7 @@ export interface DayTotalsOptions {
    * upstream.
    */
   readonly lagSeconds?: number
-  /** Most days summed per call and kind of sum. Each day is a separate transaction. */
+  /** Maximum number of days summed in one run, for each kind of sum. Each day is a separate transaction. */
   readonly daysMax?: number
   readonly signal?: AbortSignal
 }

@@ -19,7 +19,6 @@ export interface HoldRow {
   readonly endpoint: EndpointCode
   readonly priceVnd: number
   readonly pricePer: PricePer
-  /** The entry's family. */
   readonly family: string
 }
 

@@ -53,7 +53,7 @@ const SESSION = {
 
 const SPOOL_LOCK_POLL_MS = 20
 
-/** Most batches of holds that one sweep frees; the next sweep continues. */
+/** Maximum number of batches of holds freed by one sweep; the next sweep continues. */
 const SWEEP_ROUNDS_MAX = 100
 
 interface Parts {
@@ -100,14 +100,14 @@ export async function createLedger(options: LedgerOptions): Promise<RunningLedge
   }
 }
 
-/** Waits a while for the lock, because a sibling may hold it briefly to settle for a dead process of this name. */
+/** Waits a while for the lock: another process may hold it briefly to settle for a dead process of this name. */
 async function lockSpool(options: LedgerOptions, folder: string, limits: LedgerLimits): Promise<FileLock> {
   const path = join(folder, 'lock')
   const lock = new FileLock(path)
   const deadline = performance.now() + limits.spoolLockMs
   while (performance.now() < deadline) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // The sibling may remove the folder when it is done. A lock on a deleted file protects nothing.
+    // That process may remove the folder when it is done. A lock on a deleted file protects nothing.
     if (lockExisting(lock, path)) return lock
     await sleep(SPOOL_LOCK_POLL_MS)
   }

@@ -10,12 +10,12 @@ import type { HoldAnswer } from './types.ts'
 const BATCH_CALLS = [1, 2, 5, 10, 25, 50, 100, 250, 500]
 const BATCH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 /**
- * Most entries whose money is counted separately. More than a catalogue has; needed because a spool may name entries of older
- * catalogues.
+ * Maximum number of entries whose money is counted separately. More than a catalogue has, because a spool may name entries of
+ * older catalogues.
  */
 const ENTRIES_MAX = 20_000
 
-/** Figures of one kind of statement that serves several calls at once. */
+/** Metrics of one kind of statement that serves a batch of calls. */
 export class BatchMetrics {
   readonly calls = new Histogram(BATCH_CALLS)
   readonly seconds = new Histogram(BATCH_SECONDS)

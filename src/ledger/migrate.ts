@@ -36,7 +36,6 @@ export interface MigrateOptions {
    * them.
    */
   readonly lockTimeoutMs?: number
-  /** Pause before the next attempt, in ms. */
   readonly pauseMs?: number
   readonly triesMax?: number
 }

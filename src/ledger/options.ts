@@ -36,21 +36,21 @@ export interface LedgerEvent {
 export interface LedgerLimits {
   /** Longest wait for money that other calls hold, in ms. */
   readonly admissionWaitMs: number
-  /** Most calls of this process that may wait for money at once. */
+  /** Maximum number of calls of this process waiting for money. */
   readonly waitersMax: number
   /** Pause between attempts for a wallet's waiting calls when no settlement in this process wakes them, in ms; jittered. */
   readonly admissionRetryMs: number
   /** How long placing a hold may take in all while Postgres fails, in ms. */
   readonly holdRetryMs: number
-  /** Most holds that may wait for Postgres at once. */
+  /** Maximum number of holds waiting for Postgres. */
   readonly holdsMax: number
-  /** How long a caller waits for its settlement before it is told that this is spooled, in ms. */
+  /** How long a caller waits for its settlement, in ms, before it is told that the settlement is only spooled so far. */
   readonly settleWaitMs: number
   /** Longest pause between attempts to settle while Postgres fails, in ms. */
   readonly settleRetryMs: number
-  /** Most settlements in memory; the rest stay in the spool until there is room. */
+  /** Maximum number of settlements in memory; the rest stay in the spool until there is room. */
   readonly settlementsMax: number
-  /** Most concurrent statements for holds, and as many for settlements. */
+  /** Maximum number of concurrent statements for holds, and as many for settlements. */
   readonly concurrency: number
   readonly batchMax: number
   /** Statement timeout set in Postgres, in ms; this process waits 1 s longer. */
@@ -70,7 +70,7 @@ export interface LedgerLimits {
   readonly restartGraceMs: number
   /** Longest wait for settlements when closing, in ms; the rest stay in the spool. */
   readonly closeWaitMs: number
-  /** Longest wait at start-up for a sibling that is settling for a dead process of this name, in ms. */
+  /** Longest wait at start-up for another process that is settling for a dead process of this name, in ms. */
   readonly spoolLockMs: number
   readonly spoolSegmentBytes: number
   readonly spoolSegmentMs: number

@@ -9,7 +9,7 @@ const ACCOUNTS_PER_PAGE = 500
 export interface RetireOptions {
   /** Retires the rows of calls that ended more days ago than this; at least RETIRE_DAYS_MIN. */
   readonly olderThanDays: number
-  /** Most rows per transaction; at least 1. */
+  /** Maximum number of rows per transaction; at least 1. */
   readonly batchRows?: number
   /** Stops the run between two batches. */
   readonly signal?: AbortSignal
@@ -28,8 +28,8 @@ select coalesce(max(page.account_id), 0)::text as last, count(*)::integer as see
     select closed_at from usage u where u.account_id = page.account_id order by seq limit 1) oldest on true`
 
 /**
- * The next $3 rows of each account in $1, but none from the first row on that is too recent: a journal is cut in one place, even
- * if the times of its rows are out of order.
+ * The next $3 rows of each account in $1, up to but not including the first one that is too recent: a journal is cut in one
+ * place, even if the times of its rows are out of order.
  */
 const SUM = `with due as (select unnest(string_to_array($1::text, ',')::bigint[]) as account_id),
   page as (

@@ -6,9 +6,9 @@
 import type { Sql, TransactionSql } from '../lib/database.ts'
 
 export interface RollUpOptions {
-  /** Most transactions of one run; each counts the calls of one period. */
+  /** Maximum number of transactions per run; each counts the calls of one period. */
   readonly turnsMax?: number
-  /** Bounds for the length of the period that one transaction counts, in seconds. */
+  /** Minimum length of the period that one transaction counts, in seconds. */
   readonly secondsMin?: number
   readonly secondsMax?: number
   /** How many seconds ago a call must have ended. Must exceed the time from a settlement's timestamp to its commit. */
@@ -18,14 +18,14 @@ export interface RollUpOptions {
 
 export interface RolledUp {
   readonly calls: number
-  /** Whether all calls have been counted that ended longer ago than the lag. */
+  /** Whether every call that ended more than `lagSeconds` ago has been counted. */
   readonly done: boolean
 }
 
 /** If a transaction counted more than MANY_CALLS, the next period is shorter; if fewer than FEW_CALLS, longer. */
 const MANY_CALLS = 20_000
 const FEW_CALLS = 2_000
-/** Days for which sums of attempts and of first bytes are kept. Sums of calls are kept for CALL_DAYS. */
+/** Days for which sums of attempts and of first bytes are kept. */
 const ATTEMPT_DAYS = 35
 const CALL_DAYS = 400
 

@@ -13,7 +13,7 @@ export interface SetAsideSpool extends SpoolSetAside {
   readonly name: string
 }
 
-/** The spools, of all processes of this database, that an operator must look at. */
+/** The spools, of all processes of this database, with something that an operator must look at. */
 export async function readSetAside(sql: AnySql): Promise<readonly SetAsideSpool[]> {
   const rows = await sql.unsafe('select name, folder, lines, files from spool_set_aside order by name')
   return rows.map(({ name, folder, lines, files }) => ({ name, folder, lines, files }))

@@ -163,13 +163,13 @@ inserted_usage as (
   insert into usage (account_id, seq, opened_at, cost_micro_vnd, charged_micro_vnd, balance_after_micro_vnd,
                      ${USAGE_COLUMNS.join(', ')})
   select account_id, seq, opened_at, cost, charged, balance_after, ${SETTLEMENTS.columns(USAGE_COLUMNS)} from charges),
--- The ids that clients chose for their requests, by which calls can be found.
+-- Stores the ids that clients chose for their requests, so that calls can be found by them.
 inserted_requests as (
   insert into client_request (call_id, account_id, request_id)
   select call_id, account_id, request_id
     from (select account_id, ${SETTLEMENTS.columns(['call_id', 'request_id'])} from charges) named_calls
    where request_id is not null),
--- Daily sums for reports; a day is a Vietnamese calendar day.
+-- Adds to the daily sums for reports. A day is a Vietnamese calendar day.
 updated_daily as (
   insert into usage_daily as daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
                                     cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)

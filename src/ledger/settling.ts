@@ -183,7 +183,7 @@ export class Settling {
     }
   }
 
-  /** Handles a failed batch. Must not reject: settlements that cannot be judged now are retried. */
+  /** Handles a failed batch. Must not reject: if handling it fails too, the batch is retried. */
   async #recover(batch: Pending[], error: unknown): Promise<Again<Pending>> {
     const kind = classifyFault(error)
     try {

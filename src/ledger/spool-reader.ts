@@ -40,7 +40,7 @@ export interface SpoolSetAside {
 
 /** Suffix of a file for another database. The file is read again if a gateway returns to that database. */
 const FOREIGN = '.foreign.jsonl'
-/** Most damaged lines written to the file at a time. */
+/** Maximum number of damaged lines written to the file at a time. */
 const DAMAGED_MAX = 256
 const NAMED_MAX = 3
 

@@ -62,7 +62,7 @@ export interface KeyLimit {
   readonly spentMicroVnd: MicroVnd
   /** Set aside for the key's calls in flight. */
   readonly heldMicroVnd: MicroVnd
-  /** How often the limit starts anew; null: never. */
+  /** How often the limit resets; null if never. */
   readonly reset: Period | null
 }
 
@@ -81,14 +81,13 @@ export interface Settlement {
   readonly cachedInputTokens: number
   /** Input tokens written to the provider's cache; absent if unknown. */
   readonly cacheWriteTokens?: number
-  /** Output tokens spent on reasoning. */
   readonly reasoningTokens: number
   /** Images returned; 0 on other endpoints. */
   readonly images: number
   /** VND per 1M tokens, per request or per image. */
   readonly priceVnd: number
   readonly pricePer: PricePer
-  /** Part of the cost that is for priced tool uses, in whole VND. Default: 0. */
+  /** The part of the cost caused by priced tool uses, in whole VND. Default: 0. */
   readonly extrasVnd?: number
   /** What the call cost the operator; never part of a charge. Null or absent if unknown. */
   readonly upstreamCostMicroVnd?: MicroVnd | null
@@ -157,9 +156,12 @@ export interface ExtendAnswer {
   readonly heldMicroVnd: MicroVnd
 }
 
-/** Money for calls. Throws GatewayError `ledger_unavailable` when Postgres is not responding, never an authentication error. */
+/**
+ * Sets money aside for calls and charges it. Throws GatewayError `ledger_unavailable` when Postgres is not responding, never an
+ * authentication error.
+ */
 export interface Ledger {
-  /** Places a hold, after waiting, up to a limit, for money held by other calls. A call id never gets a second hold. */
+  /** Places a hold; waits for a limited time if other calls hold the money. A call id never gets a second hold. */
   admit(request: HoldRequest, options: AdmissionOptions): Promise<HoldAnswer>
   /**
    * Grows a call's hold. Retries until Postgres responds; null if the signal was aborted before that. A call may have only one

@@ -19,7 +19,7 @@ export interface KeyDirectory {
 
 export interface AuthenticatorOptions {
   readonly directory: KeyDirectory
-  /** Most callers kept in the cache. */
+  /** Maximum number of callers kept in the cache. */
   readonly rememberedMax: number
   /** How long a caller stays cached, in ms. */
   readonly rememberedMs: number

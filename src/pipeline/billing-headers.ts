@@ -8,7 +8,7 @@ import type { Resolution } from './resolve.ts'
 /** Longest value of the `…-model-mapped-from` header, in characters after encoding. */
 const MAPPED_FROM_MAX = 256
 
-/** Percent-encodes a name, cut to the limit between two characters. */
+/** Percent-encodes a name and cuts it to the limit without splitting a character. */
 function encodeName(name: string): string {
   let encoded = ''
   for (const character of name.slice(0, MAPPED_FROM_MAX).toWellFormed()) {

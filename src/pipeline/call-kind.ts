@@ -18,7 +18,7 @@ import type { StreamHold } from './stream-hold.ts'
 
 /** What the runner needs from any endpoint's request body. */
 export interface RequestBody {
-  /** The model that the client means, as named in the body. */
+  /** The model name in the body. */
   readonly requestedName: string
   readonly streamed: boolean
   /** Fields of the request, in which extras are looked for. */
@@ -37,7 +37,7 @@ export interface OpenedCall<Body extends RequestBody> extends CallScope {
 export interface CallKind<Body extends RequestBody = RequestBody> {
   /** Reads the body. Rejects with GatewayError `malformed_json` or `invalid_request`. */
   read(call: Call, limits: PipelineLimits): Promise<Body>
-  /** The entry as this call should use it. Without it, the catalogue's entry is used. */
+  /** Adapts the catalogue's entry to this call, such as by choosing a wire for each target. */
   entryFor?(entry: ModelEntry, body: Body): ModelEntry
   /**
    * Makes the checks that need the entry, then places the hold. The body stays in memory as long as the returned object refers to

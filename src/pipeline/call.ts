@@ -33,9 +33,9 @@ export interface Caller {
   readonly keyHash: Uint8Array
   /** All hashes under which the key may be stored. */
   readonly keyHashes: readonly Uint8Array[]
-  /** Most calls per minute; 0: no limit; null: the catalogue's default. */
+  /** Limit of calls per minute; 0: no limit; null: the catalogue's default. */
   readonly rateLimitPerMinute: number | null
-  /** Most calls in flight; 0: no limit; null: the catalogue's default. */
+  /** Limit of calls in flight; 0: no limit; null: the catalogue's default. */
   readonly concurrencyMax: number | null
   /** Entry ids and `family/*` that the key may call; null: all models. */
   readonly allowedModels: readonly string[] | null
@@ -131,7 +131,6 @@ export interface CallObserver {
   notificationTaken(provider: string, outcomes: readonly string[]): void
 }
 
-/** Records traces. */
 export interface CallTracer {
   /** Called once per billed call. On the hot path: must be cheap. */
   ended(ended: EndedCall): void
@@ -145,7 +144,7 @@ export interface CallTracer {
 export interface PipelineLimits {
   /** Largest request body after decoding, in bytes. */
   readonly bodyBytesMax: number
-  /** Most JSON values in one body, at any depth. */
+  /** Maximum number of JSON values in one body, at any depth. */
   readonly bodyValuesMax: number
   /** Largest non-streamed reply of an upstream, in bytes. */
   readonly replyBytesMax: number
@@ -153,7 +152,7 @@ export interface PipelineLimits {
   readonly eventBytesMax: number
   /** How long the upstream may be silent before the client gets a ping, in ms. */
   readonly pingAfterMs: number
-  /** Most attempts per call, over all its upstreams. */
+  /** Maximum number of attempts per call, over all its upstreams. */
   readonly upstreamTriesMax: number
   /** Input tokens that a hold assumes for an image. */
   readonly holdTokensPerImage: number
@@ -164,7 +163,7 @@ export interface PipelineLimits {
    * money held for it.
    */
   readonly holdExtendWaitMs: number
-  /** Most image URLs fetched for one chat call. */
+  /** Maximum number of image URLs fetched for one chat call. */
   readonly imageUrlsMax: number
 }
 
@@ -184,7 +183,6 @@ export interface Services {
   readonly log: PipelineLog
   readonly observer: CallObserver
   readonly tracer: CallTracer
-  /** Counts unknown model names. */
   readonly unknownModels: Pick<UnknownModels, 'count'>
   /** Monotonic time, in ms. */
   readonly nowMs: () => number

@@ -1,4 +1,4 @@
-/** A call's `n`: how many choices it requests, limited to what its price pays for. */
+/** Reads a call's `n`, the number of choices that it requests, and checks that its model can return so many. */
 
 import { GatewayError } from '../errors.ts'
 import type { ModelEntry } from '../generated/types.ts'

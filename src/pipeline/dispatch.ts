@@ -20,9 +20,9 @@ import { Attempt, type Place } from './attempt.ts'
 import type { Call, HeaderMap, Services } from './call.ts'
 import { Places } from './places.ts'
 
-/** Most bytes of an error body that are read. */
+/** Maximum number of bytes read from an error body. */
 const ERROR_BODY_BYTES_MAX = 256 * 1024
-/** Least time left, in ms, for which another attempt is worthwhile. */
+/** Minimum time left, in ms, for another attempt to be worthwhile. */
 const TRY_MS_MIN = 1_000
 /** Highest `retry-after`, in seconds, while upstreams are out of service: an operator may put them back at any time. */
 const OUT_RETRY_SECONDS_MAX = 60
@@ -145,7 +145,7 @@ function isGood({ status }: UpstreamReply): boolean {
   return status >= 200 && status < 300
 }
 
-/** Reads an upstream's error reply. Adds the upstream's credentials, so that they can be masked in the text. */
+/** Reads an upstream's error reply. The result includes the upstream's credentials, so that they can be masked in the text. */
 export async function readFailure(
   reply: UpstreamReply,
   { credentials, facts }: ReachableUpstream,

@@ -108,9 +108,7 @@ export function estimateInput(body: Pick<ChatBody, 'text' | 'outline'>, tokensPe
   return { tokens, namesMore: weight.namesMore }
 }
 
-/**
- * Most that content which the body merely refers to can cost in addition, in µVND: it may fill the rest of the context window.
- */
+/** Maximum additional cost, in µVND, of content to which the body merely refers: it may fill the rest of the context window. */
 export function namedAmount({ price, contextTokens }: ModelEntry, { tokens, namesMore }: InputEstimate): MicroVnd {
   if (!namesMore || price.per !== 'mtok') return microVnd(0n)
   return microVnd(BigInt(Math.max(0, (contextTokens ?? 0) - tokens)) * BigInt(price.vnd))
@@ -139,7 +137,7 @@ export interface OutputCap {
   readonly choices: number
 }
 
-/** Most output tokens of a call with this cap, per choice. */
+/** Maximum number of output tokens of a call with this cap, per choice. */
 function outputTokensOf(entry: ModelEntry, { outputTokensMax }: OutputCap): number {
   const most = entry.outputTokensMax ?? entry.holdOutputTokens
   return Math.min(outputTokensMax ?? most, most)
@@ -172,7 +170,10 @@ export function affordedOutputTokens(
 /** Lowest output cap; also the output tokens that a reply needs in addition to a thinking budget. */
 const OUTPUT_TOKENS_MIN = 16
 
-/** The lowest output cap for a chat call, in tokens. It is higher for a call with a thinking budget, which has a minimum. */
+/**
+ * The lowest output cap for a chat call, in tokens. It is higher for a call with a thinking budget, because that has a minimum
+ * too.
+ */
 export function lowestCap({ thinking }: JsonObject, entry: ModelEntry): number {
   const hasBudget = typeof objectOrNull(thinking)?.budget_tokens === 'number'
   const least = hasBudget ? BUDGET_TOKENS_MIN + OUTPUT_TOKENS_MIN : OUTPUT_TOKENS_MIN

@@ -24,7 +24,7 @@ export interface FirstEventOptions {
   readonly secrets: readonly string[]
 }
 
-/** Most bytes read from the body of a reply that is not a stream although it should be. */
+/** Maximum number of bytes read from the body of a reply that is not a stream although it should be. */
 const OTHER_BODY_BYTES_MAX = 256 * 1024
 
 /**

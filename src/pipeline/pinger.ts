@@ -39,7 +39,6 @@ export class Pinger {
     this.#timer = null
   }
 
-  /** Number of streams being watched. */
   get watched(): number {
     return this.#watches.size
   }

@@ -40,7 +40,7 @@ export function prepareConverted(
     marks: marksOf(preparation.sealer, target.via),
   })
   if (body.streamed && format !== 'chat_completions') countAhead(countInputTokens)
-  // Rules change the body in place, but it shares parts with the client's body, which the next target may need.
+  // Rules change a body in place. Copy it first: it shares parts with the client's body, which the next target may need.
   const { rules } = target
   const upstreamBody = rules.length === 0 ? translation.upstreamBody : copyJson(translation.upstreamBody)
   applyRules(upstreamBody, rules, wireOf(target))

@@ -1,6 +1,6 @@
 /**
- * Prepares a call for one target, along with a reader for its reply: byte for byte if client and upstream speak the same format,
- * otherwise through a translator.
+ * Prepares a call for one target, along with a reader for its reply. If client and upstream speak the same format, bytes pass
+ * through; otherwise, a translator converts them.
  */
 
 import { translatorFor } from '../translate/convert.ts'

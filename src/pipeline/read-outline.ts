@@ -23,7 +23,7 @@ interface UnreadFacts {
   readonly notes: readonly number[]
   /** Whether the text is ASCII and needs no decoding. */
   readonly isAscii: boolean
-  /** Copied from the text's outline (see `Outline`). */
+  /** Whether the text may escape characters of field names, so that `parseText` must parse it. */
   readonly maySpell: boolean
 }
 
@@ -72,7 +72,7 @@ export interface OutlinedBody {
 
 interface OutlineOptions {
   readonly plain: PlainRequest
-  /** Most JSON values allowed. */
+  /** Maximum number of JSON values allowed. */
   readonly valuesMax: number
 }
 

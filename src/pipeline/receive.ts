@@ -25,7 +25,7 @@ export interface ChatBody {
   readonly unread: UnreadValues | null
   /** Positions of the members in `text`. */
   readonly members: readonly Member[]
-  /** The model that the client means, as named in the body. */
+  /** The model name in the body. */
   readonly requestedName: string
   readonly streamed: boolean
   /** The client's output cap; null if it set none. */
@@ -52,7 +52,7 @@ function malformed(cause: unknown): GatewayError {
   })
 }
 
-/** Throws GatewayError `invalid_request` if the body exceeds the limits. */
+/** Scans the structure of a body. Throws GatewayError `invalid_request` if the body exceeds the limits. */
 async function scan(text: ByteText, { bodyValuesMax }: BodyLimits): Promise<JsonScan> {
   try {
     return await scanJson(text, { valuesMax: bodyValuesMax })
@@ -68,7 +68,7 @@ async function scan(text: ByteText, { bodyValuesMax }: BodyLimits): Promise<Json
 const BYTE_ORDER_MARK = encodeText('\ufeff')
 
 export interface BodyLimits {
-  /** Most JSON values in one body, at any depth. */
+  /** Maximum number of JSON values in one body, at any depth. */
   readonly bodyValuesMax: number
 }
 

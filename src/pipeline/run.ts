@@ -102,7 +102,7 @@ async function relayAsBytes(open: Admitted, bytes: BytesCall): Promise<void> {
     streamed: false,
     signal: client.gone,
   })
-  // The price is fixed, so the header can be sent before the first byte. A reply that ends early costs nothing and is cut short.
+  // The price is fixed, so the header can be sent before the first byte. A reply that fails midway costs nothing and is cut off.
   const cost = { [`x-${services.catalogue.settings.service}-cost-vnd`]: formatVnd(costOf(entry, bytes.used)) }
   await relayBytes({
     upstream,

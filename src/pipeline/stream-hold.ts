@@ -15,11 +15,11 @@ import { Canceller } from '../lib/cancellation.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import type { PipelineLimits } from './call.ts'
 
-/** Fewest bytes of a stream between two cost checks. */
+/** Minimum number of bytes of a stream between two cost checks. */
 const LOOK_BYTES_MIN = 1_024
 /** Usual size of an event, in bytes. If fewer bytes are left until the next cost check, the check is made at once. */
 const EVENT_BYTES = 512
-/** An extension is requested when this fraction of a step is left: one sixteenth. */
+/** An extension is requested when a sixteenth of a step is left. */
 const AHEAD_PART = 16
 
 export interface StreamHoldOptions {
@@ -32,7 +32,6 @@ export interface StreamHoldOptions {
   readonly heldMicroVnd: MicroVnd
   /** Money held for tool uses, in µVND; tokens must not use it. */
   readonly reservedMicroVnd: MicroVnd
-  /** Number of choices that the call requests. */
   readonly choices: number
   readonly inputTokensEstimate: number
   /** Called at most once: when the estimate says that the money is spent, and the provider has not reported a count. */

@@ -15,8 +15,8 @@ export interface SeqBounds {
 }
 
 /**
- * The most by which times can be out of order in a journal: a row has the time of its statement, which may have waited for the
- * wallet's lock. Far above any such wait.
+ * How far times can be out of order in a journal: a row has the time of its statement, which may have waited for the wallet's
+ * lock. Far above any such wait.
  */
 const SLACK = `interval '1 minute'`
 const WALLET = `select w.seq, coalesce(r.upto_seq, 0) as retired from wallet w left join usage_retired r using (account_id)

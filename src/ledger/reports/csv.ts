@@ -15,7 +15,7 @@ import type { UsageFilter } from './types.ts'
 export interface UsageExport {
   readonly accountId: number
   readonly filter: UsageFilter
-  /** Names of keys, chosen by customers, by key number. */
+  /** The names that customers gave their keys, by key number. */
   readonly keyLabels: ReadonlyMap<number, string>
 }
 

@@ -15,9 +15,7 @@ const TOTALS = `select ${SUMS} ${FROM}`
 
 export type DailyRequest = DayRange & { readonly accountId: number; readonly filter?: DailyFilter }
 
-/**
- * Returns one figure per day and series that had calls, ordered by day and series. Throws RangeError for an impossible period.
- */
+/** Returns one figure per day and per model or key that had calls, in that order. Throws RangeError for an impossible period. */
 export async function readDaily(
   sql: AnySql,
   request: DailyRequest & { readonly by: 'model' | 'key' },

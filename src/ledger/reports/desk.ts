@@ -19,13 +19,13 @@ export async function readOpenHolds(sql: AnySql): Promise<OpenHolds> {
 export interface TroubledAccount {
   readonly accountId: number
   readonly email: string
-  /** Today's calls; `errors` of them failed. */
+  /** Number of calls today, including failed ones. */
   readonly calls: number
   readonly errors: number
 }
 
 export interface TroubledAccounts {
-  /** The first of these accounts, up to the requested number. */
+  /** The accounts found, up to the requested number. */
   readonly accounts: readonly TroubledAccount[]
   readonly total: number
 }

@@ -70,7 +70,7 @@ kinds as (
   select entry_id, status, coalesce(tag, ''), count(*) from ${BEHIND_MARK} group by 1, 2, 3)
 select entry_id, status, tag from kinds group by grouping sets ((entry_id), (status), (tag)) order by sum(calls) desc`
 
-/** Returns one figure per slot (hour or day) and series that had calls, in that order. */
+/** Returns one figure per hour or day, and per model, key or tag that had calls, in that order. */
 export async function readHourly(sql: AnySql, request: HourlyRequest): Promise<readonly HourlyFigure[]> {
   const { filter = {}, per, by } = request
   const { keyId, entryId, status, tag } = filter

@@ -1,13 +1,10 @@
 export interface ReportLimits {
-  /** Most rows of a page. */
+  /** Maximum number of rows on a page. */
   readonly pageRowsMax: number
-  /**
-   * Most rows read by one statement. With `windowsMax`, the most statements per page, keeps a filter that matches little from
-   * reading everything.
-   */
+  /** Maximum number of rows read by one statement: a filter that matches little must not read everything. */
   readonly windowRows: number
   readonly windowsMax: number
-  /** Most rows per chunk of an export. `csvWindowRows` limits the rows read for one chunk. */
+  /** Maximum number of rows per chunk of an export. */
   readonly csvPageRows: number
   readonly csvWindowRows: number
 }

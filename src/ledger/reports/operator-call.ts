@@ -21,7 +21,7 @@ export interface OperatorCall extends UsageRow {
   readonly upstreamId: string | null
   /** A code of errors.ts; null if nothing went wrong, or the client left. */
   readonly errorCode: string | null
-  /** Null if unknown, like the cost in the next field. */
+  /** Input tokens written to the provider's cache; null if unknown. */
   readonly cacheWriteTokens: number | null
   readonly upstreamCostMicroVnd: MicroVnd | null
   /** When the charge was given back; null if it was not. */

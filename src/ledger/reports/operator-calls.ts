@@ -15,7 +15,7 @@ export interface CallFilter {
   readonly accountId?: number
   /** Requires `accountId`, because each account numbers its own keys. */
   readonly keyId?: number
-  /** The name that the client requested: that of an entry, or one that was mapped to an entry. */
+  /** Finds calls that requested this name: an entry's own, or one that was mapped to an entry. */
   readonly requestedName?: string
   readonly entryId?: string
   readonly upstreamId?: string
@@ -83,7 +83,7 @@ select edge.*, matching.* from edge left join lateral (
   select ${CALL_COLUMNS} from found join usage using (account_id, seq) ${CALL_SOURCES}) matching on true
  order by ${source === 'account' ? 'seq' : 'call_id'} desc`
 
-/** Uses the roll-up's hours to find out where the next call before $1 that matches the filter can be. */
+/** Uses the roll-up's hours to tell how far back from $1 the next call can be that matches the filter. */
 const JUMP = `
 with hours as not materialized (
   select first_call_id, last_call_id from call_hourly
@@ -162,7 +162,7 @@ async function findInAccount(
   const { keyId, entryId, status, from, to } = filter
   const bounds = await findBounds(sql, accountId, {
     from,
-    // The filter is by when calls began, but the journal is in the order in which they ended.
+    // The filter is about when calls began, but the journal is in the order in which they ended.
     to: new Date(to.getTime() + DAY_MS),
     ...(keyId !== undefined && { keyId }),
     ...(entryId !== undefined && { entryId }),

@@ -9,7 +9,7 @@ import type { DayRange } from './types.ts'
 
 export interface BusinessTop {
   readonly figures: readonly BusinessFigure[]
-  /** The sum of everything, shown or not. */
+  /** Totals over all customers, listed or not. */
   readonly total: BusinessFigure
   readonly hasMore: boolean
 }
@@ -27,19 +27,20 @@ const COLUMNS = NAMES.join(', ')
 const SUMS = NAMES.map(name => `sum(${name})::bigint as ${name}`).join(', ')
 
 /**
- * How many of each day's best customers are candidates. A greater depth is tried when the one before cannot prove who the best
- * of the period are; the last one takes every customer.
+ * How many of each day's top-paying customers are candidates. The next depth is tried if the candidates cannot prove who paid
+ * most in the period; the last one takes every customer.
  */
 const DEPTHS: readonly number[] = [200, 2_000, 2_147_483_647]
 
 /**
- * $1 and $2: the period; $3: how many customers; $4: the depth. A customer who is not a candidate paid at most `bound`: on each day no more than
- * the last of its candidates. So the best candidates are the best customers if they all paid more than that.
+ * $1 and $2: the period; $3: number of customers; $4: the depth. A customer who is not a candidate paid no more on any day than
+ * that day's last candidate, so at most `bound` in all. The top candidates are therefore the top customers if each of them paid
+ * more than `bound`.
  */
 const TOP = `with days as materialized (
     select slot::date as day from call_roll_up cross join lateral
       generate_series($1::text::date, least($2::text::date, days_summed_before) - 1, interval '1 day') slot),
--- The days that are not summed yet.
+-- Days that have not been summed yet.
 latest as materialized (
   select day, account_id, ${SUMS}
     from usage_daily where ${NOT_SUMMED} group by day, account_id),
@@ -52,7 +53,7 @@ best as materialized (
   select day, account_id, charged_micro_vnd
     from (select *, row_number() over (partition by day order by charged_micro_vnd desc) as place from latest) placed
    where place <= $4::text::integer),
--- On a day with as many candidates as the depth, others may have paid as much as the last candidate.
+-- If a day has as many candidates as the depth, other customers may have paid as much as the last of them.
 bound as materialized (
   select coalesce(sum(least_charged), 0) as charged, count(*) as days
     from (select min(charged) as least_charged from best group by day having count(*) = $4::text::integer) cut),
@@ -76,8 +77,8 @@ select null, ${FIGURES},
   from bound left join ${ENTRY_DAYS} on true group by bound.days, bound.charged`
 
 /**
- * The customers who paid most, and the sum of all customers. Throws RangeError if the period is invalid, or if `depths` end
- * before one proves who they are.
+ * The customers who paid most, and the sum of all customers. Throws RangeError for an invalid period, or if none of `depths` is
+ * enough to prove who paid most.
  */
 export async function readTopCustomers(
   sql: Sql,

@@ -100,6 +100,6 @@ export interface UsageRow {
   readonly latencyMs: number
   readonly streamed: boolean
   readonly estimated: boolean
-  /** Part of the cost that is for priced tool uses, in whole VND. */
+  /** The part of the cost caused by priced tool uses, in whole VND. */
   readonly extrasVnd: number
 }
