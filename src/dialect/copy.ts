@@ -1,6 +1,6 @@
 /** Changes objects and lists by copying. Unchanged parts are shared with the originals, which are never modified. */
 
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, setMember } from '../lib/json.ts'
 
 /** Sets a member. An existing member keeps its position; if the value is the same, the object itself is returned. */
 export function withMember(object: JsonObject, key: string, value: JsonValue): JsonObject {
@@ -10,15 +10,21 @@ export function withMember(object: JsonObject, key: string, value: JsonValue): J
 /** Sets a value under a new name, at the position of the old one. */
 export function withMemberRenamed(object: JsonObject, from: string, to: string, value: JsonValue): JsonObject {
   if (from === to) return withMember(object, to, value)
-  const others = Object.entries(object).filter(([key]) => key !== to)
-  return Object.fromEntries(others.map(([key, old]) => (key === from ? [to, value] : [key, old])))
+  const changed: JsonObject = {}
+  for (const key of Object.keys(object)) {
+    if (key === from) setMember(changed, to, value)
+    else if (key !== to) setMember(changed, key, object[key])
+  }
+  return changed
 }
 
 export function withoutMembers(object: JsonObject, keys: readonly string[]): JsonObject {
   let isThere = false
   for (const key of keys) isThere ||= Object.hasOwn(object, key)
   if (!isThere) return object
-  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
+  const left: JsonObject = {}
+  for (const key of Object.keys(object)) if (!keys.includes(key)) setMember(left, key, object[key])
+  return left
 }
 
 /** Maps a list and drops elements that become undefined. Returns the list itself if nothing changes. */

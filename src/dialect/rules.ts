@@ -2,7 +2,7 @@
 
 import type { Endpoint, Rule, When } from '../generated/types.ts'
 import { copyJson } from '../lib/exact-json.ts'
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { type JsonObject, type JsonValue, setMember } from '../lib/json.ts'
 
 type Container = JsonObject | JsonValue[]
 
@@ -179,12 +179,9 @@ function readOrMake(slot: Slot): JsonValue | undefined {
   return made
 }
 
-/** Defines the member rather than assigning it, because `__proto__` is a key like any other. */
 function write({ container, key }: Slot, value: JsonValue): void {
   if (Array.isArray(container)) container[Number(key)] = value
-  else if (key === '__proto__') {
-    Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true })
-  } else container[key] = value
+  else setMember(container, String(key), value)
 }
 
 function remove({ container, key }: Slot): void {

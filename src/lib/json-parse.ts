@@ -7,7 +7,7 @@ import { isAscii } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { type ByteText, characters, decodeText, joinBytes } from './byte-text.ts'
 import { exactNumber } from './exact-json.ts'
-import { hasSpelling, type JsonObject, type JsonValue, parseText, spelledOut } from './json.ts'
+import { hasSpelling, type JsonObject, type JsonValue, parseText, setMember, spelledOut } from './json.ts'
 import { type EscapedText, JsonScan, type ScanLimits } from './json-scan.ts'
 import { asciiJson } from './json-text.ts'
 import { inTurn } from './loop-turns.ts'
@@ -122,13 +122,8 @@ function putBack(root: JsonValue, mark: string, decoded: readonly JsonValue[]): 
     for (const key of Object.keys(holder)) {
       const member = holder[key] as JsonValue
       if (typeof member === 'string' && member.startsWith(mark))
-        replace(holder, key, decoded[Number(member.slice(mark.length))]!)
+        setMember(holder, key, decoded[Number(member.slice(mark.length))]!)
       else if (member !== null && typeof member === 'object') open.push(member)
     }
   }
-}
-
-/** Sets a member, treating `__proto__` as an ordinary key. */
-function replace(holder: JsonObject, key: string, value: JsonValue): void {
-  Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true })
 }

@@ -1,6 +1,6 @@
 /**
  * JSON as data: types, and the few readers that every format needs. Objects may have any key, including `__proto__`, so copy
- * them with spread or `Object.fromEntries`, never by assigning computed keys.
+ * them with spread, `Object.fromEntries` or `setMember`, never by assigning computed keys.
  */
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
@@ -23,6 +23,13 @@ export function objectOrNull(value: JsonValue | undefined): JsonObject | null {
 /** A member with a non-numeric name; undefined for anything but an object. Fast, for code that reads many values. */
 export function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
   return typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined
+}
+
+/** Sets a member of any name. `__proto__` is defined, because assigning it would set the prototype. */
+export function setMember(object: JsonObject, key: string, value: JsonValue | undefined): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+  } else object[key] = value
 }
 
 /** The value if it is a non-empty string, else null. */
