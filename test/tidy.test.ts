@@ -1,4 +1,7 @@
-/** Checks the structure: floors, no circular imports, file sizes, a README in each folder, unique numbers of migrations. */
+/**
+ * Checks the structure of the project: floors, no circular imports, file sizes, a README in each folder, unique numbers of
+ * migrations.
+ */
 
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Services with a trivial password hash, so that hundreds of attempts take no time. */
+/** Services whose password hash is trivial, so that hundreds of sign-in attempts take no time. */
 const quick = testPeople(
   sql,
   {},

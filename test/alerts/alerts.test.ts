@@ -371,7 +371,7 @@ test('the pace counts days that have been summed up once, together with today', 
   expect((await sumDays(sql, { lagSeconds: 0 })).days).toBeGreaterThan(0)
   await spend(sql, fast, 1_000_000)
   await spend(sql, slow, 700_000)
-  // 900,000 are left at 550,000 a day, and 1,200,000 at 400,000 a day.
+  // 900,000 dong are left at a pace of 550,000 a day, and 1,200,000 at 400,000 a day.
   expect(await told(fast)).toEqual(['Your SVC balance is low: 900.000\u00a0₫ left'])
   expect(await told(slow)).toEqual([])
   expect(await sql`select from alert where account_id = ${slow.accountId} and kind like 'balance%'`).toHaveLength(0)

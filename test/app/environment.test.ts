@@ -1,4 +1,4 @@
-/** The documentation of the environment names exactly the variables that the gateway reads. */
+/** The documentation of environment variables names exactly those that the gateway reads. */
 
 import { expect, test } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'

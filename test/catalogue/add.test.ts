@@ -1,4 +1,4 @@
-/** The command `add`, on a copy of the good catalogue. `--like` names the entry that it copies facts from. */
+/** The command `add`, on a copy of the good catalogue. `--like` names the entry whose facts it copies. */
 
 import { expect, test } from 'vitest'
 import { useCommandProject } from './command-project.ts'

@@ -110,7 +110,7 @@ function say(holder: Loose, path: readonly string[], value: unknown): void {
   facts[path.at(-1) as string] = value
 }
 
-/** Every place in the sources that may have a dialect, with a readable name. */
+/** Every place in the sources that may state dialect words, with a readable name. */
 function places({ families, upstreams }: Sources): [string, Loose][] {
   return [
     ...Object.entries(upstreams.upstreams).map(([id, host]): [string, Loose] => [`upstream ${id}`, host]),

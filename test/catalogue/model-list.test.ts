@@ -1,4 +1,4 @@
-/** The model list, as SDKs and price-aware tools read it. */
+/** The model list as SDKs and price-aware tools read it. */
 
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'

@@ -1,4 +1,4 @@
-/** The wires that a model speaks: their order, what each cannot carry, and the dialect words that differ on it. */
+/** The wires of a model: their order, what each cannot carry, and the dialect words that differ on it. */
 
 import { expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -78,6 +78,6 @@ test('in the shipped tables GPT speaks chat first, and accepts an effort beside 
   expect(wiresOf('gpt-6-sol')?.[1]?.dialect.reasoning.levels).toContain('max')
   expect(wiresOf('grok-4.3')?.[1]?.dialect.turns.systemRole).toBe('developer')
   expect(wiresOf('deepseek-v4-flash')?.[1]?.dialect.reasoning.field).toBe('item_content')
-  // AWS has no path for the responses format.
+  // AWS serves no model in the responses format.
   expect(wiresOf('svc/grok-4.3')).toBeUndefined()
 })

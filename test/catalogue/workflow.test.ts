@@ -45,7 +45,7 @@ test.each([
   expect(status === 0).toBe(isGood)
   const failed = statuses.diff === 0 ? statuses.gh : statuses.diff
   if (!isGood) expect(stderr).toContain(`Error ${failed}`)
-  // A diff that could not be posted is printed to the job's log.
+  // A diff that cannot be posted is printed to the job's log.
   expect(stdout).toBe(statuses.gh === 0 ? '' : 'the table against abc\n')
 })
 

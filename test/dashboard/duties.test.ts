@@ -1,4 +1,4 @@
-/** What the law requires: the page footer with the company, legal texts, the banner, invoice details and receipts. */
+/** What the law requires: a page footer with the company's details, legal texts, the banner, invoice details and receipts. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** The CSV export of a page is read from the database only as fast as its reader takes it. */
+/** The CSV export reads a page of rows from the database only when its reader is ready for it. */
 
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'

@@ -118,7 +118,7 @@ test('models chosen for comparison stay chosen through a search, and are shown s
   const { html } = await visitor.get('/models?q=gemini&model=claude-opus-5&model=gemini-3.5-flash&model=nothing')
   const chosen = [...html.matchAll(/name="model" value="([^"]+)" checked/g)].map(match => match[1])
   expect(chosen.sort()).toEqual(['claude-opus-5', 'gemini-3.5-flash'])
-  // The price list's form also submits its filters; the redirect drops them from the comparison's address.
+  // The price list's form also submits its filters; the redirect removes them from the address of the comparison.
   const carried = await visitor.get('/compare?q=gemini&vendor=&sort=price&model=claude-opus-5&model=gemini-3.5-flash')
   expect([carried.status, carried.location]).toEqual([303, '/compare?model=claude-opus-5&model=gemini-3.5-flash'])
   const page = await visitor.get(`${carried.location}&in=100.000&out=0&calls=10`)

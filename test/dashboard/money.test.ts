@@ -1,4 +1,4 @@
-/** Topping up, keys and usage, from the first dong to the exported row. */
+/** Topping up, keys and usage, from the first dong paid to the exported row. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limitKey } from '../../src/accounts/key-rate.ts'
@@ -204,7 +204,7 @@ test('a key is shown once, again after the password, and never in a list', async
   const { key, path } = await owner.createKey('shown')
   expect((await owner.get('/keys')).html).not.toContain(key)
   expect((await owner.get(path)).html).not.toContain(key)
-  // The person has just signed in, so the password is not asked for again.
+  // The person has just signed in, so no password is required.
   const shown = await owner.post(`${path}/show`)
   expect([shown.html.includes(key), shown.headers.get('cache-control')]).toEqual([true, 'no-store'])
   expect(shown.headers.get('content-encoding')).toBeNull()

@@ -56,7 +56,7 @@ function ask(text: string, more: Record<string, unknown> = {}) {
   return requestOf({ kind: 'chat', format: 'messages', model: 'gpt-5.5', system: '', turns, parameters: {}, ...more })
 }
 
-/** Makes a call as the page's script does. */
+/** Makes a call in the way that the page's script does. */
 function send(
   person: Visitor,
   { endpoint, body }: { endpoint: keyof typeof PATHS; body: object },

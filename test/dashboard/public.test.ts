@@ -54,7 +54,7 @@ test('all pages agree on how many models there are, and how many ways to call th
 
 test('the sample receipt on the front page has the catalogue’s price', async () => {
   const { html } = await visitor.get('/')
-  // 812 + 264 tokens at 8.300 ₫ per million.
+  // 812 input and 264 output tokens at 8.300 ₫ per million.
   expect(readable(html)).toContain('8,9308 ₫')
 })
 

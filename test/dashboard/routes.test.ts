@@ -91,7 +91,7 @@ test('in production the session cookie is bound to the host, search engines are 
     const { headers } = await visitor.get('/?language=vi')
     expect(headers.getSetCookie()[0]).toContain('Secure')
     expect(headers.get('strict-transport-security')).toContain('max-age=')
-    // Only forms from the public address are accepted.
+    // Forms are accepted only if they come from the public address.
     const form = { email: 'a@example.com', password: 'x' }
     expect((await visitor.post('/signin', form)).status).toBe(403)
     expect((await visitor.post('/signin', form, { origin: 'https://gateway.test' })).status).toBe(422)

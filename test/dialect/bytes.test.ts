@@ -103,7 +103,7 @@ function planned(format: ChatFormat, text: string, words: Words): SameFormatPlan
   }
 }
 
-/** Parses JSON, with negative zeros made positive. */
+/** Parses JSON and turns negative zeros into positive ones. */
 const plain = (text: string) => JSON.parse(JSON.stringify(JSON.parse(text)))
 
 describe.each(['messages', 'chat_completions'] as const)('%s', format => {

@@ -26,7 +26,10 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const snake = (name: string) => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** Every word, as the catalogue writes it. Nested objects are groups of words, except those whose keys the operator chooses. */
+/**
+ * Every dialect word, as the catalogue writes it. Nested objects are groups of words, except those whose keys the operator
+ * chooses.
+ */
 function wordsOf(value: object, path = ''): string[] {
   return Object.entries(value).flatMap(([name, inner]) => {
     const word = `${path}${snake(name)}`
@@ -40,7 +43,7 @@ function settingOf(dialect: Dialect, word: string): JsonValue | undefined {
   return word.split('.').reduce<unknown>((value, name) => (value as JsonObject)[camel(name)], dialect) as JsonValue
 }
 
-/** Words that take effect before or after the dialect pass, and where they are tested. */
+/** Dialect words that take effect before or after the dialect pass, and where they are tested. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'output.choices_max': 'test/http/choices.test.ts',
   'turns.phase': 'test/formats/responses-write-request.test.ts',
@@ -98,12 +101,12 @@ function outcome(row: Row, client: WireName, wire: WireName, dialect: Dialect): 
   }
 }
 
-/** The parts of an outcome that a word can change. */
+/** The parts of an outcome that a dialect word can change. */
 function visible({ text, refusal, betas, reply }: Seen): unknown {
   return { text, refusal, betas, reply: reply && { ...reply, names: reply.names !== null } }
 }
 
-/** The client formats for which the row must have an effect on this wire. */
+/** The client formats whose request in this row must have an effect on this wire. */
 function roadsOf(word: string, { asks, ownOnly = [] }: Row, wire: WireName): WireName[] {
   const reach = reachOf(word, wire)
   return WIRES.filter(client => {
@@ -133,8 +136,8 @@ function together(base: Words, set: Words): Words {
   return merge(base, set) as Words
 }
 
-/** Each distinct dialect of the catalogue, by wire. */
 const entries: readonly ModelEntry[] = TABLES.entries
+/** Each distinct dialect of the catalogue per wire, with an entry that has it. */
 const REAL = new Map<string, { readonly wire: WireName; readonly dialect: Dialect; readonly entry: string }>()
 for (const entry of entries.filter(({ kind }) => kind === 'chat')) {
   for (const target of entry.upstreams) {

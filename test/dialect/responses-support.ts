@@ -54,7 +54,7 @@ export function adapt(body: object, words: Words, road: Road, { shown, ...more }
   }
   const before = JSON.stringify(given)
   const adapted = adaptResponses(given, facts)
-  // The pass must not modify its input.
+  // The dialect pass must not modify its input.
   expect(JSON.stringify(given)).toBe(before)
   return adapted
 }

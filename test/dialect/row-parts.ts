@@ -23,9 +23,9 @@ export interface Seen {
 export type PerWire<Value> = Readonly<Partial<Record<WireName, Value>>>
 
 export interface Row {
-  /** Other dialect words that this one needs to have an effect, for all wires or per wire. */
+  /** Other dialect words that the row's word needs to have an effect, for all wires or per wire. */
   readonly base?: Words | PerWire<Words>
-  /** The word with each relevant value; each must change the upstream body. */
+  /** The row's dialect word with each relevant value; each must change the upstream body. */
   readonly set: readonly Words[] | PerWire<readonly Words[]>
   /** A request per format, added to the common fields. A format is missing if it cannot express the request. */
   readonly asks: PerWire<object>
@@ -40,7 +40,7 @@ export const MESSAGES = 'messages'
 export const CHAT = 'chat_completions'
 export const RESPONSES = 'responses'
 
-/** The same fields in every format. */
+/** Adds the same fields in every format. */
 export const same = (fields: object): PerWire<object> => ({ [MESSAGES]: fields, [CHAT]: fields, [RESPONSES]: fields })
 export const user = (text: string) => ({ role: 'user', content: text })
 export const item = (role: string, text: string) => ({
@@ -193,7 +193,7 @@ export const placesOfThought = (seen: Seen) => ({
 })
 
 export const LONG = `mcp__${'server_'.repeat(9)}look`
-/** The names of the tools sent upstream. */
+/** The names of the tools in the upstream body. */
 export const namesIn = ({ sent }: Seen) =>
   list(sent.tools).map(tool => String(((tool.function as JsonObject) ?? tool).name))
 export const idsIn = (seen: Seen) =>

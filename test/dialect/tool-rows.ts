@@ -1,4 +1,4 @@
-/** The rows for the `tools` words; see rows.ts. */
+/** The rows for the dialect words of the group `tools`; see rows.ts. */
 
 import { expect } from 'vitest'
 import {

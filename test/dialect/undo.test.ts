@@ -56,7 +56,7 @@ function spoken(text: string): { text: string; reasoning: string; events: number
   }
 }
 
-/** Every way to split a text into three pieces. */
+/** Yields every way to split a text into three pieces. */
 function* cuts(text: string): Generator<string[]> {
   for (let first = 0; first <= text.length; first++) {
     for (let second = first; second <= text.length; second++) {

@@ -1,4 +1,4 @@
-/** Responses that pass through: only intended changes are made to the provider's bytes. */
+/** Responses that pass through: the gateway makes only intended changes to the provider's bytes. */
 
 import { describe, expect, test } from 'vitest'
 import { ToolNames } from '../../src/conversation/names.ts'

@@ -33,7 +33,7 @@ beforeEach(() => {
   }
 })
 
-/** A body padded with whitespace that compresses evenly: half of the compressed bytes decode to half of the body. */
+/** A body padded with random whitespace, so that half of its compressed bytes decode to half of the body. */
 function paddedBody(): Buffer {
   const blanks = Uint8Array.from(randomBytes(0.75 * BODY_BYTES_MAX), byte => [32, 9, 10, 13][byte & 3] as number)
   return Buffer.concat([Buffer.from(BODY), blanks])

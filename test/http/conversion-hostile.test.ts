@@ -1,6 +1,6 @@
 /**
- * Odd and hostile provider streams, sent through a running gateway over real sockets and split anywhere. The translators' table
- * says what each stream means; here that result must survive the whole relay, and be billed.
+ * Odd and hostile provider streams, sent through a running gateway over real sockets and split anywhere. The table that the
+ * translators' tests share says what each stream means; here that result must survive the whole relay, and be billed.
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -46,7 +46,7 @@ const asChat = async () =>
     )
   ).text()
 
-/** The table numbers calls that have no id; a running gateway gives them random ids. */
+/** The table numbers calls that come without an id; a running gateway gives them random ids. */
 function withIds(blocks: readonly object[]): object[] {
   return blocks.map(block =>
     'id' in block && /^toolu_\d$/.test(String(block.id))

@@ -23,7 +23,7 @@ const MESSAGES = 'claude-opus-5'
 
 type Changes = { readonly [Group in keyof Dialect]?: Partial<Dialect[Group]> }
 
-/** The shipped tables with some dialect facts of both models changed. */
+/** The shipped tables with some dialect facts of the two models changed. */
 function tablesWith(changes: Changes): Tables {
   const entries: readonly ModelEntry[] = TABLES.entries
   const changed = (dialect: Dialect) =>

@@ -75,7 +75,7 @@ const messagesStream = [
   .map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
   .join('')
 
-/** The raw text of the reply, in which tool arguments are JSON inside a JSON string. */
+/** The raw text of the reply, because parsing would lose digits. Tool arguments are JSON inside a JSON string. */
 const given = async (path: Path, body: object): Promise<string> => {
   const response = await world.call(path, body)
   expect(response.status).toBe(200)

@@ -18,7 +18,7 @@ let account: TestAccount
 
 const USAGE = { input_tokens: 10, output_tokens: 2, prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }
 
-/** A good reply for any endpoint. */
+/** A successful reply for any endpoint. */
 function answerTo({ path }: RecordedRequest): Answer {
   const common = { id: 'x_1', created: 1, model: 'm', usage: USAGE }
   if (path.endsWith('/messages') || path.endsWith('/invoke')) {

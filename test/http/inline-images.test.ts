@@ -1,5 +1,6 @@
 /**
- * Image URLs in chat calls to models that do not fetch them: fetched by the gateway behind its SSRF guard, or refused.
+ * Image URLs in chat calls to models that do not fetch them: the gateway fetches the images behind its SSRF guard, or refuses the
+ * call.
  */
 
 import { createServer, type Server } from 'node:http'

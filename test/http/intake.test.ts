@@ -55,7 +55,7 @@ function requests(): IncomingMessage[] {
   return Array.from({ length: BODIES }, () => new ArrivedBody() as unknown as IncomingMessage)
 }
 
-/** Each body may exceed the turn's limit by one read, and one turn counted here may overlap two of the gateway's. */
+/** Each body may exceed the limit per turn by one read, and a turn counted here may overlap two turns of the gateway. */
 function expectBounded(turns: readonly number[]): void {
   expect(Math.max(...turns)).toBeLessThanOrEqual(2 * (READS_PER_TURN + BODIES))
   expect(turns.reduce((sum, value) => sum + value, 0)).toBe(BODIES * CHUNKS)

@@ -1,5 +1,6 @@
 /**
- * Operators' settings (maintenance, limits on keys) apply to every gateway at once, and operators can see the state of upstreams.
+ * Operators' settings (maintenance, limits on keys) immediately apply to every gateway, and operators can see the state of
+ * upstreams.
  */
 
 import Anthropic from '@anthropic-ai/sdk'

@@ -1,4 +1,4 @@
-/** Parameters of a wrong type in converted calls: a 400 that names the field; nothing is sent or charged. */
+/** Parameters of a wrong type in converted calls cause a 400 that names the field; nothing is sent or charged. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ConversionWorld, CREDIT, type Path, question, startConversionWorld } from '../support/conversion.ts'

@@ -146,7 +146,7 @@ const chatBody = (model: string) => (messages: readonly object[]) => ({ model, r
 interface MarkedRoad {
   readonly reply: object
   readonly body: (turns: readonly object[]) => object
-  /** The parts of a reply that the client sends back in its next call. */
+  /** Turns a reply into the parts that the client sends back in its next call. */
   readonly said: (reply: never) => readonly object[]
 }
 

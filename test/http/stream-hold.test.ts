@@ -1,4 +1,4 @@
-/** Streams that cost more than their hold: holds grow, and the stream ends when the money does. */
+/** Streams that cost more than their hold: holds grow, and a stream ends when the money runs out. */
 
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -34,7 +34,7 @@ beforeAll(async () => {
       LIMIT_HEADERS_TIMEOUT_MS: '600000',
       LIMIT_REQUEST_TIMEOUT_MS: '600000',
     },
-    // A thousand concurrent calls exceed a key's default limit.
+    // A thousand concurrent calls would exceed a key's default limit.
     tables: changedTables({ settings: { concurrencyMax: 0 } }),
   })
 })
@@ -218,7 +218,7 @@ test('streams do not end while Postgres is down: each wait grants them one more 
     await expect.poll(() => provider.bodies.length).toBe(before + 1)
     let text = ''
     await patient.database.sql.begin(async transaction => {
-      // Blocks changes to this wallet.
+      // Locks the wallet, so that no hold can grow.
       await transaction.unsafe(`select 1 from wallet where account_id = ${account.accountId} for update`)
       open.resolve()
       await expect.poll(() => provider.served).toBe(true)

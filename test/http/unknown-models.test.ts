@@ -1,4 +1,4 @@
-/** Unknown model names: their calls, the metric, the operator's page and the command line. */
+/** How unknown model names appear in replies, in the metric, on the operator's page and in the command line. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Foundation } from '../../src/app/foundation.ts'

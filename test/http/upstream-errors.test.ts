@@ -6,7 +6,7 @@ import { end, head, json, write } from '../support/scripted-upstream.ts'
 
 const world = useConversionWorld()
 
-/** Errors as providers write them; clients must see none of their texts. */
+/** Errors as providers write them. Clients must never see the texts in them. */
 const SHAPES: readonly (readonly [string, object])[] = [
   ['an error object', { error: { message: 'secret text', type: 'server_error', code: 'x' } }],
   ['an error of type error', { type: 'error', error: { type: 'api_error', message: 'secret text' } }],
@@ -222,7 +222,7 @@ describe.each(Object.entries(ROADS))('%s', (name, road) => {
   // A converted reply is written from scratch, without members that the client's format does not have.
   const isConverted = name === 'messages to chat' || name === 'chat to messages'
 
-  test(`a whole reply that is nested 100,000 deep is ${isConverted ? 'served' : 'a 502 that costs nothing'}`, async () => {
+  test(`a non-streamed reply that is nested 100,000 deep is ${isConverted ? 'served' : 'a 502 that costs nothing'}`, async () => {
     const bodies: Readonly<Record<string, string>> = {
       messages: `{"type":"message","model":"x","content":[{"type":"tool_use","id":"t","name":"f","input":{"a":${DEEP}}}],"usage":{}}`,
       chat: `{"model":"x","choices":[{"index":0,"message":{"content":"a","reasoning_details":${DEEP}},"finish_reason":"stop","x":${DEEP}}]}`,

@@ -21,7 +21,7 @@ interface Reply {
   readonly content: readonly JsonObject[]
   readonly stopReason: string
   readonly usage: JsonObject
-  /** What `message_start` reports; by default `usage` without its output tokens and passes. */
+  /** The usage in `message_start`; by default that of `usage` without output tokens and passes. */
   readonly startUsage?: JsonObject
 }
 
@@ -71,7 +71,7 @@ const pass = (type: string, input: number, output: number, rest: JsonObject = {}
 const SAID: readonly JsonObject[] = [{ type: 'text', text: 'Hà Nội' }]
 const cached = { cache_read_input_tokens: 5_000, cache_creation_input_tokens: 300 }
 
-/** Replies as the vendor documents them, and the tokens they cost: input, cached input, and output. */
+/** Replies as the vendor documents them, and the tokens billed for them: input, cached input, and output. */
 const PASSES: readonly (readonly [string, Reply, readonly [number, number, number]])[] = [
   [
     'a compaction before the answer',

@@ -6,7 +6,7 @@ import type { Random } from '../support/random.ts'
 
 type Damage = (content: Buffer, random: Random) => Buffer
 
-/** Builds a damage from a function that swaps, doubles or drops whole lines. */
+/** Turns a function that swaps, doubles or drops whole lines into a function that damages a file. */
 function ofLines(change: (lines: string[], index: number, random: Random) => void): Damage {
   return (content, random) => {
     const lines = content.toString('latin1').split('\n').filter(Boolean)

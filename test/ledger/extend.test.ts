@@ -59,7 +59,7 @@ test('calls that race for the rest of the money share it, and none gets more tha
   expect(amounts.reduce((sum, amount) => sum + amount, 0n)).toBe(10n * CALL_MICRO_VND)
   expect(Math.max(...amounts.map(Number))).toBe(Number(5n * CALL_MICRO_VND))
   expect((await walletOf(database.sql, customer)).held).toBe(10n * CALL_MICRO_VND)
-  // The money that one call gives back goes to the next call that asks for some.
+  // The money that a finished call gives back goes to the next call that asks for some.
   await here.settle(settlement(customer, { callId: calls[0] as string, costMicroVnd: microVnd(0n), status: 500 }))
   expect(await grow(here, customer, calls[2] as string, 20n * CALL_MICRO_VND)).toEqual({
     heldMicroVnd: 10n * CALL_MICRO_VND - (amounts[1] as bigint),

@@ -172,7 +172,7 @@ test('models are judged by their share of served calls, and by how long streams 
   expect([...figures.keys()].sort()).toEqual(['model-a', 'model-b'])
   expect(figures.get('model-b')).toMatchObject({ calls: 96, servedShare: 95 / 96, firstByte: { calls: 47 } })
   expect(figures.get('model-a')).toMatchObject({ calls: 194, servedShare: 190 / 194, firstByte: { calls: 93 } })
-  // First bytes came after 416 to 698 ms, counted from the call's start, not from the attempt that served it.
+  // First bytes came 416 to 698 ms after the start of their call, not of the attempt that served it.
   const median = figures.get('model-b')?.firstByte?.medianMs ?? 0
   expect(Math.abs(median / (410 + 144) - 1)).toBeLessThan(0.06)
   // Client errors and a key's own limit do not count against a model; a provider's rate limit does.

@@ -186,7 +186,7 @@ describe('sums by hour and day', () => {
   })
 })
 
-/** The rows of all pages, one page after another. */
+/** The rows of all pages, in order. */
 async function allRows(filter: UsageFilter, limit: number, limits?: ReportLimits): Promise<readonly UsageRow[]> {
   const rows: UsageRow[] = []
   let beforeSeq: number | null | undefined

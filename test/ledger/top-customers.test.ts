@@ -15,8 +15,8 @@ const ALL = 2_147_483_647
 const period = { from: addDays(TODAY, 1 - DAYS), to: addDays(TODAY, 1) }
 
 /**
- * Customer 1 pays 6 a day, and on each day another customer, from 10 on, pays 10: over the period customer 1 pays most, but on
- * no day. The customers from 100 on pay between 0 and 3 a day.
+ * Customer 1 pays 6 a day. On each day, a different customer (numbered from 10) pays 10, so customer 1 pays the most over the
+ * period, but on no single day. Customers from number 100 pay 0 to 3 a day.
  */
 beforeAll(async () => {
   await sql.unsafe(
@@ -40,7 +40,7 @@ async function everybody(limit: number): Promise<BusinessTop> {
   return { figures: best.slice(0, limit), total: addFigures('', customers), hasMore: customers.length > limit }
 }
 
-/** `summed`: how many of the days housekeeping has summed before. */
+/** `summed` is the number of days that housekeeping has summed up before. */
 test.each([0, 3, DAYS - 1])(
   'whoever paid most over the period is found among any depth, %i days summed',
   async summed => {

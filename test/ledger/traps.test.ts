@@ -126,7 +126,7 @@ describe.each([0, 20_000])('T2: the statements are look-ups by index, with %i ro
     const conditions = plan.filter(line => /Index Cond:/.test(line))
     expect(conditions.length).toBe(scans.length)
     expect(plan.filter(line => /Join Filter/.test(line))).toEqual([])
-    // The unique indexes of calls are searched by the call, not by the account alone.
+    // The unique indexes of calls are searched by the call's id, not by the account alone.
     const ofCalls = plan.flatMap((line, index) =>
       / using (usage_call|hold_pkey) /.test(line) ? [plan[index + 1]] : [],
     )
@@ -256,7 +256,7 @@ test('T5: a statement sent twice, because its first answer was lost, holds and c
   const customer = await createCustomer(database.sql, 100n * CALL_MICRO_VND)
   const rows = Array.from({ length: 5 }, () => holdRow(customer))
   const holds = await Promise.all(pools.map(pool => placeHolds(pool, rows, '1').catch(error => error.code)))
-  // The losers of the race violate the primary key; when they repeat the statement, they find the holds.
+  // The losers of the race violate the primary key; when they repeat the statement, they find the hold of the winner.
   expect(holds.filter(answer => answer === '23505').length).toBe(holds.filter(answer => !Array.isArray(answer)).length)
   const again = await placeHolds(pools[0]!, rows, '1')
   expect(again.map(answer => answer.active && answer.heldMicroVnd)).toEqual(rows.map(() => CALL_MICRO_VND))

@@ -152,9 +152,9 @@ const READ_WHOLE: Readonly<Record<string, readonly string[]>> = {
   '0028-playground.sql': ['api_key'],
   // This migration creates an index: people who register have to wait, but calls do not.
   '0036-accounts-by-time.sql': ['account'],
-  // It creates indexes: only people who register or top up wait, about a second per million rows.
+  // This migration creates indexes: only people who register or top up wait, about a second per million rows.
   '0037-desk-indexes.sql': ['account', 'topup_order'],
-  // The daily sums are written by housekeeping alone; who tops up waits about a second per million credits.
+  // Only housekeeping writes the daily sums; top-ups wait about a second per million credits.
   '0038-best-customers.sql': ['account_daily', 'credit'],
 }
 

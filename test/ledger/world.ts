@@ -127,7 +127,7 @@ export async function expectCleanAudit(sql: Sql): Promise<void> {
   expect({ differences, accounts }).toEqual({ differences: zero, accounts: [] })
 }
 
-/** Waits until `look` returns a value that `wanted` accepts; for states that another process or connection brings about. */
+/** Waits until `look` returns a value that `wanted` accepts; for changes that another process or connection makes. */
 export async function eventually<Value>(look: () => Promise<Value>, wanted: (value: Value) => boolean): Promise<Value> {
   const deadline = Date.now() + 60_000
   for (;;) {

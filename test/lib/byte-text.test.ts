@@ -19,7 +19,7 @@ import { asciiJson, editJson, membersOf } from '../../src/lib/json-text.ts'
 const bytes = encodeText('Hà Nội')
 const text: string = 'Hà Nội'.trim()
 
-/** Never called; it only has to compile. */
+/** Never called: it only has to compile. */
 function refusedByTheCompiler(): unknown[] {
   // @ts-expect-error text is not bytes
   const fromText: ByteText = text

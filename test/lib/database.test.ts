@@ -204,7 +204,7 @@ test('rows that a statement sent before it failed do not appear in the next answ
 
 test('a copy that ends while its reader is full leaves the connection usable', async () => {
   const sql = openDatabase({ url: database.url, name: 'copy', connectionsMax: 1 })
-  // A reader that starts late gets the end of the copy together with more data than its stream buffers.
+  // If reading starts late, the end of the copy arrives together with more data than the stream buffers.
   for (let kilobytes = 56; kilobytes <= 136; kilobytes += 8) {
     const copy = `copy (select repeat('x', 1023) from generate_series(1, ${kilobytes})) to stdout`
     const rows = await sql.unsafe(copy).readable()
@@ -219,7 +219,7 @@ test('a copy that ends while its reader is full leaves the connection usable', a
 })
 
 describe('a pool that is ended leaves no connection behind', () => {
-  /** A server that accepts connections and either never reads or answers, or resets them. */
+  /** A server that accepts connections and then either resets them, or never reads or answers. */
   async function createBadServer(how: 'silent' | 'resets') {
     const open = new Set<Socket>()
     let accepted = 0
@@ -236,7 +236,7 @@ describe('a pool that is ended leaves no connection behind', () => {
     async function expectNothingLeft() {
       // Longer than any pause before reconnecting.
       await new Promise(resolve => setTimeout(resolve, 600))
-      // Nobody reads these bytes, but a closed connection answers them with a reset.
+      // Nobody reads these bytes, but if the other side has closed the connection, it answers them with a reset.
       const left = () => {
         for (const socket of open) socket.write('?')
         return open.size

@@ -1,4 +1,4 @@
-/** The outline reader accepts what JSON.parse accepts, finds the same members, and recognises plain values by their form. */
+/** The outline reader accepts what JSON.parse accepts, finds the same members, and recognises plain values by their outline. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

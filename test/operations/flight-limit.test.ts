@@ -25,7 +25,7 @@ function limiters(processes: number): FlightLimiter[] {
   })
 }
 
-/** Tries to begin this many calls, and returns how many were admitted. */
+/** Tries to start this many calls, and returns how many were admitted. */
 async function enter(limiter: FlightLimiter, keyId: number, limit: number, calls: number): Promise<number> {
   const outcomes = await Promise.allSettled(Array.from({ length: calls }, () => limiter.take(keyId, limit)))
   for (const outcome of outcomes) {

@@ -1,4 +1,4 @@
-/** Unknown model names: how they are counted, what operators see, and the bounds on memory and disk. */
+/** Unknown model names: how they are counted, what operators see, and the limits on memory and disk. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {

@@ -242,7 +242,7 @@ test('a QR reader finds the payload in the PNG', () => {
   expect(width).toBeGreaterThan(400)
 })
 
-/** The pixels of a PNG with one bit per pixel and no filters, in the form that QR readers take. */
+/** The pixels of a PNG with one bit per pixel and no filters, in the form that QR readers expect. */
 function pixelsOf(png: Buffer): { width: number; height: number; data: Uint8ClampedArray } {
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)]
   const length = png.readUInt32BE(33)

@@ -25,7 +25,7 @@ const folders = Array.from({ length: REPLICAS }, newFolder)
 beforeAll(async () => {
   database = await createTestDatabase({ migrated: false })
   provider = await startLoadProvider({ wholeMs: 5 })
-  // All start at once on an empty database, and one of them creates the schema.
+  // All processes start together on an empty database, and one of them creates the schema.
   replicas = await Promise.all(
     folders.map(async ({ path: dataDir }) => {
       const given = { port: await freePort(), databaseUrl: database.url, dataDir, providerUrl: provider.url }

@@ -1,4 +1,4 @@
-/** Every field that the official SDKs' types require is present: strict clients in other languages check it. */
+/** Replies have every field that the official SDKs' types require, because strict clients in other languages check them. */
 
 import type Anthropic from '@anthropic-ai/sdk'
 import type OpenAI from 'openai'

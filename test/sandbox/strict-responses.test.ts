@@ -1,4 +1,4 @@
-/** History in the responses format: reasoning, calls and ids are checked as the provider checks them. */
+/** History in the responses format: the sandbox checks reasoning, calls and ids as the provider does. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/server.ts'

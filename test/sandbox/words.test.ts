@@ -33,7 +33,7 @@ test('unknown words are ordinary text, unless they are near misses', () => {
   expect(() => readWords('sandbox:hangs')).toThrow('known words: error')
 })
 
-/** What a client sees of a call: status, content type, body, and whether the reply ended properly at the HTTP level. */
+/** What a client sees of a call: status, content type, body, and whether the HTTP reply ended properly. */
 async function see(format: 'messages' | 'chat' | 'responses', text: string, stream: boolean) {
   try {
     const response = await post(sandbox, PATHS[format], smallBody(format, text, { stream }))

@@ -1,4 +1,4 @@
-/** Marker texts for content that must never be stored, and a search that finds them in any usual encoding. */
+/** Marker texts for content that must never be stored, and a search that finds them in any common encoding. */
 
 import { randomBytes } from 'node:crypto'
 
@@ -32,7 +32,10 @@ export class Canaries {
   }
 }
 
-/** The text unchanged, in lower case, in hexadecimal, and the part of its base64 that does not depend on its neighbours. */
+/**
+ * Forms in which the text may occur: unchanged, in lower case, in hexadecimal, and the part of its base64 that neighbouring text
+ * cannot change.
+ */
 function disguises(text: string): string[] {
   const bytes = Buffer.from(text)
   const base64 = [0, 1, 2].map(offset => {

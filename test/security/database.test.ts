@@ -1,4 +1,4 @@
-/** While the database is away, slow or locked, valid keys keep working, pages give up in time, and nothing needs a restart. */
+/** While the database is down, slow or locked, valid keys keep working, pages give up in time, and nothing needs a restart. */
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { type GatewayProcess, startProcess } from './process.ts'
 
 const GOOD = '{"model":"claude-opus-5","max_tokens":5,"messages":[{"role":"user","content":"x"}]}'
 
-/** Relays connections to Postgres, so that a test can cut them. */
+/** Relays connections to Postgres, so that a test can break them. */
 let relay: Server
 const sockets = new Set<Socket>()
 let isCut = false

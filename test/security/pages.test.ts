@@ -1,4 +1,4 @@
-/** What pages reveal to browsers: headers, cookies, addresses without secrets, errors without internals. */
+/** What pages reveal to browsers: headers and cookies, no secrets in addresses, no internals in errors. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PAGES } from '../../src/dashboard/pages.ts'
@@ -49,7 +49,7 @@ function expectSafe({ headers, html }: PageReply, path: string) {
   expect([path, /<script(?![^>]+src=)|\son\w+="|\sstyle="|javascript:/i.test(html)]).toEqual([path, false])
 }
 
-/** Files that are the same for everybody. */
+/** Files that are identical for everybody. */
 const ALIKE_FOR_ALL = ['/openapi.json', '/robots.txt', '/sitemap.xml', '/favicon.ico']
 
 test('every page, for everybody and with every status, has the security headers', async () => {

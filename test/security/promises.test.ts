@@ -1,4 +1,4 @@
-/** Every test that docs/security.md names exists, and none of its tables is empty. */
+/** Every test that docs/security.md names exists, and every table there has rows. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Every route declares how it authenticates, and refuses every credential that does not fit. */
+/** Every route declares how it authenticates, and refuses every other kind of credential. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { blockAccount, setRole } from '../../src/accounts/operator.ts'

@@ -81,7 +81,7 @@ test('no SQL is built from strings: statements are constants, values are paramet
   const odd = calls.filter(call => !/: [A-Z][A-Z0-9_]*$/.test(call))
   expect(odd.sort()).toEqual(
     [
-      // These choose between constants.
+      // The next ones choose between constants.
       'src/accounts/operator.ts: statement',
       'src/ledger/audit.ts: auditStatement',
       'src/ledger/day-totals.ts: nextStatement',
@@ -92,14 +92,14 @@ test('no SQL is built from strings: statements are constants, values are paramet
       'src/ledger/roll-up.ts: statement',
       'src/ledger/roll-up.ts: markStatement',
       'src/ledger/roll-up.ts: countStatement',
-      // These run their callers' statements, which the check above covers.
+      // The next ones run their callers' statements, which the check above covers.
       'src/alerts/record.ts: statement',
       'src/app/back-office.ts: statement',
       'src/telemetry/database.ts: statement',
       'src/lib/database.ts: statement',
       'src/ledger/reports/daily.ts: statement',
       'src/ledger/reports/operator-calls.ts: statement',
-      // This one runs migrations, which are files of the program.
+      // The next one runs migrations, which are files of the program.
       'src/ledger/migrate.ts: next.text',
     ].sort(),
   )

@@ -224,7 +224,7 @@ test('a client that does not close its side is disconnected, and does not delay 
   })
   for (const { socket, answered, refused } of opened) {
     await answered
-    // The client keeps sending until a reset tells it that the connection is gone.
+    // The client keeps sending until a reset tells it that the connection is closed.
     const sending = setInterval(() => socket.write('x'), 20)
     await refused
     clearInterval(sending)

@@ -1,6 +1,4 @@
-/**
- * Traces as a collector gets them: spans for the call and for each attempt, no content, and no harm to calls when tracing fails.
- */
+/** Gateways that several tests use, keyed by the headers that they forward. */
 
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -110,7 +108,7 @@ async function open(environment: Record<string, string>, forwardHeaders: string[
   }
 }
 
-/** The spans of a call's trace, in the order in which they ended; waits for the call's own span, which ends last. */
+/** The spans of a call's trace, in the order in which they ended. Waits for the call's own span, which ends last. */
 async function spansOf(has: (root: ReceivedSpan) => boolean): Promise<readonly ReceivedSpan[]> {
   await collector.until(spans => spans.some(span => span.kind === 2 && has(span)))
   const root = collector.spans.find(span => span.kind === 2 && has(span)) as ReceivedSpan

@@ -8,7 +8,7 @@ interface CallPiece {
   readonly fragment: string
   readonly hasIndex: boolean
   readonly isNamed: boolean
-  /** In chat streams, a call whose first piece is late gets its id with a later piece, if at all. */
+  /** In chat streams, a call whose first piece comes late gets its id with a later piece, or never. */
   readonly isLate: boolean
 }
 

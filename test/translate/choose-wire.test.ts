@@ -1,4 +1,4 @@
-/** Choosing the wire of a call, with the catalogue's own tables. */
+/** Choosing a call's wire with the catalogue's own tables. */
 
 import { expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'

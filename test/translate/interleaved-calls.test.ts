@@ -1,4 +1,4 @@
-/** Tool calls with interleaved arguments: the work grows with the stream's length, not with its square. */
+/** Tool calls with interleaved arguments: the work grows linearly with the length of the stream. */
 
 import { expect, test } from 'vitest'
 import { call, FINISH, fn } from './fixtures/chat-streams.ts'

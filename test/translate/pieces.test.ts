@@ -1,4 +1,4 @@
-/** Small shared rules: names, ids, schemas, data URLs, caps, fences and tags. */
+/** Small rules that translations share: names, ids, schemas, data URLs, output caps, fences and tags. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * Bodies whose plain members are checked but not parsed, compared with the same bodies parsed in full: what is refused, what
- * is read, and what each stage decides for every target of the catalogue. `make fuzz-plain FUZZ=100000 SEED=7` tries more.
+ * Bodies whose plain members are checked but not parsed, compared with the same bodies parsed in full: what is refused, what is
+ * read, and what each stage decides for every target of the catalogue. `make fuzz-plain FUZZ=100000 SEED=7` tries more.
  */
 
 import { expect, test } from 'vitest'

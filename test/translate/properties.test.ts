@@ -84,7 +84,7 @@ describe('any conversation', () => {
   })
 
   const plainNames = exchanges.map(list =>
-    // Every user turn has text; otherwise instructions would become the first turn.
+    // Adds text to every user turn; otherwise instructions would become the first turn.
     list.map(each => ({
       ...each,
       ask: [...each.ask, 'x'],

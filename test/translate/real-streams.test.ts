@@ -27,7 +27,7 @@ interface Told {
   readonly usage: unknown
 }
 
-/** Matches ids that the gateway makes, which differ in every stream. */
+/** Matches the ids that the gateway generates, which differ in every stream. */
 const FRESH_ID = /(chatcmpl-|msg_|resp_|rs_|fc_|ctc_|toolu_|call_)[0-9a-f-]{32,36}/g
 
 /** What the client gets for an upstream's chunks when the stream is driven as the relay drives it. */

@@ -104,7 +104,7 @@ const REQUESTS: Readonly<Record<WireName, (turns: readonly JsonObject[]) => Json
   }),
 }
 
-/** What the client sends back: the whole reply in its format, and the tool's result. */
+/** What the client sends back: the complete reply in its format, and the tool's result. */
 const HISTORIES: Readonly<Record<WireName, (reply: JsonObject) => JsonObject[]>> = {
   messages: reply => [
     { role: 'assistant', content: reply.content! },
@@ -148,7 +148,7 @@ function bodyFor(
   return translatorFor(client, wire)(REQUESTS[client](history), context).upstreamBody
 }
 
-/** The sealed reasoning in an upstream's body, as its provider gets it. */
+/** The sealed reasoning in an upstream body, as the provider gets it. */
 function sealedIn(body: JsonObject): JsonObject[] {
   const found: JsonObject[] = []
   JSON.stringify(body, (_key, value: JsonObject) => {

@@ -1,4 +1,4 @@
-/** The streams that a relay drives, for each pair of upstream format and client format. */
+/** The streams that the relay drives, for each pair of upstream format and client format. */
 
 import type { ConversationFormat } from '../../src/conversation/format.ts'
 import { OutputGatherer } from '../../src/conversation/output-gatherer.ts'

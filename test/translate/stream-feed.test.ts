@@ -60,7 +60,7 @@ function throughReader(stream: ReplyStream, bytes: Buffer): Told {
   return { bytes: told, output: stream.countOutputTokens(), usage: stream.usage }
 }
 
-/** What was told, without what may differ: ids, and whether a character is escaped. */
+/** The client's output without what may differ: ids, and whether a character is escaped. */
 function said(told: Told): unknown {
   const events = Buffer.from(told.bytes, 'latin1')
     .toString('utf8')

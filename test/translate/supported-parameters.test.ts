@@ -1,4 +1,4 @@
-/** `GET /v1/models` lists exactly the parameters that reach the model. */
+/** `GET /v1/models` lists exactly the parameters that have an effect on the model. */
 
 import { expect, test } from 'vitest'
 import { catalogue } from '../../src/catalogue/current.ts'

@@ -37,7 +37,7 @@ beforeAll(async () => {
     requests.push(request.headers)
     answer(request, response)
   })
-  // The canary listens on its port on every address of the machine, so this server needs another port.
+  // The canary listens on its port on every address of this machine, so this server needs a different port.
   await new Promise<void>(resolve => outside.listen(0, OUTSIDE, resolve))
   outsidePort = (outside.address() as AddressInfo).port
 })
