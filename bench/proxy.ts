@@ -48,8 +48,8 @@ function profileFile(folder: string, one: Case): string {
 }
 
 /**
- * Computes one row. Bare treats non-streamed calls of all formats alike, so their reference is the median over bare's slices of
- * every format.
+ * Computes one row of the table. The bare proxy treats non-streamed calls of all formats alike, so its slices of every format
+ * together are their reference.
  */
 function rowOf(
   one: Case,

@@ -6,7 +6,7 @@ import type { Finding } from './findings.ts'
 import type { Schema } from './schemas.ts'
 import { nearestWord } from './spelling.ts'
 
-/** In an object of up to this many members, an unknown key is taken for the only missing one. */
+/** Largest object, in members, of which an unknown key is taken for a misspelling of the only missing key. */
 const FEW_KEYS = 6
 
 /** The key that each unknown key was meant to be. Looked up by the object's path and the unknown key, with `\0` in between. */

@@ -26,7 +26,7 @@ function placesOf({
   ]
 }
 
-/** Most places that an error names. */
+/** Maximum number of places that an error names. */
 const PLACES_MAX = 2
 
 /** Advises where a key belongs; undefined if it belongs nowhere. */

@@ -12,7 +12,10 @@ export type Successors = readonly (readonly [path: string, value: unknown])[]
 interface OldWord {
   /** The old word's path below `dialect`, its steps joined by dots. */
   readonly path: string
-  /** What replaces the word with this value; null if the old word never had this value, so that it has today's meaning. */
+  /**
+   * Replacements for the word when it has this value; null if it never had this value in old catalogues, so today's word is
+   * meant.
+   */
   readonly successors: (value: unknown) => Successors | null
   /** True if the word was dropped without a replacement. */
   readonly isGone?: true

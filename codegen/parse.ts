@@ -14,7 +14,7 @@ export interface Parsed {
   readonly findings: readonly Finding[]
 }
 
-/** Most alias nodes per file: nested aliases could expand exponentially. */
+/** Limits the alias nodes of a file, because nested aliases could expand exponentially. */
 const YAML_ALIASES_MAX = 100
 
 export function parseSource(path: string, text: string): Parsed {

@@ -53,7 +53,7 @@ function fewestEdits(word: string, known: readonly string[]): string | undefined
   return nearest
 }
 
-/** Fewest characters that two words must share at the start. */
+/** Minimum number of characters that two words must share at the start. */
 const BEGINNING_MIN = 3
 
 function sameBeginning(word: string, known: readonly string[]): string | undefined {

@@ -1,4 +1,4 @@
-/** What a model's wire format and an entry's id imply. */
+/** Facts that follow from a model's wire format and an entry's id: kind, endpoints, channel, price unit. */
 
 import { ENDPOINT_FACTS, ENDPOINT_ORDER } from '../src/catalogue/endpoints.ts'
 import type { ApiStandard, Channel, Endpoint, ModelKind } from '../src/generated/types.ts'

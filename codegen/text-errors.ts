@@ -5,7 +5,7 @@ import type { Finding } from './findings.ts'
 import { placeOf, type SyntaxTree } from './syntax-tree.ts'
 import { findUnseen } from './unseen.ts'
 
-/** Most repeated keys reported. Each is a separate mistake; of all other errors, only the first is reported. */
+/** Maximum number of repeated keys to report. Each is a separate mistake; of all other errors, only the first is reported. */
 const REPEATED_KEYS_MAX = 20
 
 /** The mistakes in a file's text, most important first; none if the text is unambiguous YAML. */

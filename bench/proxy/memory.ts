@@ -1,4 +1,4 @@
-/** Measures the memory of gateways and of bare: fresh, after load, and per open, silent stream. */
+/** Measures the memory of gateways and of the bare proxy: fresh, after load, and per open, silent stream. */
 
 import { join } from 'node:path'
 import { requestBody } from './bodies.ts'

@@ -5,7 +5,7 @@ import type { Finding } from '../findings.ts'
 import { type CatalogueView, reporter } from '../view.ts'
 import { entryMargins, loses } from './margins.ts'
 
-/** Most entries that the finding names. */
+/** Maximum number of entries that the finding names. */
 const NAMED_MAX = 5
 
 /** Warns if prices are below cost in the mix that decides for their entry, on the view's date. */

@@ -19,7 +19,7 @@ const ARGUMENTS = [
   // Each page compiles axe anew and is closed before optimized code would pay off.
   '--js-flags=--no-opt --no-maglev',
 ]
-/** Timeout that is long enough for a busy machine. */
+/** Timeout, long enough for a busy machine. */
 const WAIT_MS = 60_000
 
 /** Says why there is no browser to test with; null if there is one. Throws where there must be one. */

@@ -24,7 +24,7 @@ interface Step {
    * fault.
    */
   readonly withinS: number
-  /** Most calls that may fail; any number if left out. */
+  /** Maximum number of calls that may fail; no limit if left out. */
   readonly failedMax?: number
   /** Causes the fault and repairs it. Calls `mending` right before the operator's first command. */
   readonly happen: (mending: () => void) => Promise<void>

@@ -103,7 +103,7 @@ export interface LoadOptions {
 }
 
 const TIMEOUT_MS = 60_000
-/** Most calls in flight. Further ones are skipped, because a machine that is behind does not need more. */
+/** Maximum number of calls in flight. Further ones are skipped: the machine is behind, and more calls would not help. */
 const CALLS_MAX = 200
 
 export class Load {

@@ -94,7 +94,7 @@ export class Samples {
 
   async #takeDatabase(): Promise<void> {
     const { sql, gateways } = this.#source.world
-    // More workers run during a redeploy, and so there are more connections.
+    // Counts connections per worker, because more workers run during a redeploy.
     const workers = sum(gateways.map(({ pid }) => childrenOf(pid).length))
     const [connections] = await sql.unsafe(
       `select count(*)::integer as n from pg_stat_activity where application_name like 'gateway%'`,

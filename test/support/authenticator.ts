@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth'
 
 const STEP_MS = 30_000
 
-/** The code of this time step, or of one `stepsLater`; gateways also accept the next step's code. */
+/** The code of the current time step, or of a later one; gateways also accept the code of the next step. */
 export function codeOf(secret: string, { stepsLater = 0, nowMs = Date.now() } = {}): string {
   const totp = new TOTP({ secret: Secret.fromBase32(secret.replaceAll(' ', '')) })
   return totp.generate({ timestamp: nowMs + stepsLater * STEP_MS })

@@ -121,7 +121,7 @@ export function early(): Step {
   return { do: 'early' }
 }
 
-/** Timeout that is long enough for a busy machine. */
+/** Timeout, long enough for a busy machine. */
 const RECEIVE_TIMEOUT_MS = 60_000
 
 export async function startScriptedUpstream(script: Script): Promise<ScriptedUpstream> {

@@ -34,7 +34,8 @@ function tied(run: Runner, { enter }: Host): Runner {
     const [door, ...through] = enter
     if (door !== undefined) {
       const { uid, gid } = plain
-      // Only root may enter the host, so change the user after that. --pdeathsig comes last, because a change of user clears it.
+      // Only root may enter the host's namespace, so the user changes after that. --pdeathsig comes last, because a change of
+      // user clears it.
       const user = uid === undefined ? [] : [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
       return {
         file: door,
