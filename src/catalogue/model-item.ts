@@ -20,7 +20,7 @@ export function modelItem(entry: ModelEntry, lifecycle: Lifecycle): ModelItem {
     owned_by: entry.vendor,
     display_name: entry.name,
     name: entry.name,
-    // Model pickers show the description but no price field, so the description begins with the price.
+    // Model pickers show the description but not the price, so the description begins with it.
     description: `${priceText(entry)}. ${entry.description ?? ''}`.trimEnd(),
     context_length: entry.contextTokens,
     max_input_tokens: entry.contextTokens,

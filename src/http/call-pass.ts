@@ -37,7 +37,7 @@ export class CallPass {
     this.#permit?.release()
   }
 
-  /** Returns everything acquired so far, and at once whatever is acquired later. Safe to call more than once. */
+  /** Returns everything acquired so far; anything acquired later is returned at once. Safe to call more than once. */
   release(): void {
     this.#released = true
     this.#permit?.release()

@@ -13,7 +13,7 @@ export interface CreditRequest {
   /** Not 0. A negative amount takes money back, at most the balance. */
   readonly amountMicroVnd: MicroVnd
   readonly kind: CreditKind
-  /** Identifies the cause: within an account, a kind and reference are booked only once. */
+  /** Identifies the cause: an account gets only one credit with the same kind and reference. */
   readonly reference: string
   readonly note?: string | null
 }

@@ -21,7 +21,7 @@ import type { SettleAnswer, Settlement } from './types.ts'
 
 const SPOOLED: SettleAnswer = { outcome: 'spooled', chargedMicroVnd: null, balanceAfterMicroVnd: null }
 
-/** Why Postgres leaves out a settlement. */
+/** Logged as the reason when Postgres leaves out a settlement. */
 const DISAGREES = "the wallet does not exist, or the call's record names another account, key, price or time"
 
 type Answered = (answer: SettleAnswer) => void

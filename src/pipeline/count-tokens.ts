@@ -57,12 +57,12 @@ function refuseMemory(body: JsonObject): void {
 
 const WEIGH = { messages: weighMessages, chat_completions: weighChat, responses: weighResponses } as const
 
-/** What counts as input in a body of the given format. */
+/** Gathers what counts as input in a body of this format. */
 export function weigh(body: JsonObject, format: WireName): InputWeight {
   return WEIGH[format](body)
 }
 
-/** Input tokens as the entry's vendor would count them. */
+/** Number of input tokens as the entry's vendor would count them. */
 export function tokensOf({ texts, images, documentPages, turns, tools }: InputWeight, entry: ModelEntry): number {
   // Count the joined text once: `countTokens` only samples very long texts, which limits the work.
   const text = texts.join('\n')

@@ -77,10 +77,7 @@ async function refuseUse(sql: TransactionSql): Promise<void> {
   }
 }
 
-/**
- * The lines, each with its end. Only `
- * ` ends a line: text may contain other characters that count as line ends elsewhere.
- */
+/** The lines, each with its end. Only `\n` ends a line: text may contain other characters that end lines elsewhere. */
 async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer[] = []
   for await (const chunk of chunks) {

@@ -75,7 +75,7 @@ select coalesce(sum(calls * share), 0)::bigint::text as calls, coalesce(sum(call
     select least(1, extract(epoch from until - hour) / 3600) as share) part
  where hour >= since and hour < until`
 
-/** Sums up the figures from a full hour to a time in the past. A last, partial hour counts pro rata. */
+/** Sums up the figures from `since`, a full hour, to `until`, a time in the past. A partial last hour counts pro rata. */
 export async function readUntil(
   sql: AnySql,
   { since, until }: { readonly since: Date; readonly until: Date },
