@@ -36,9 +36,8 @@ export async function readBalance({ sql }: PeopleServices, accountId: number): P
 }
 
 /**
- * The caller must have checked that the request comes from the account's owner. Calls in flight finish and are charged; later
- * calls with any of the account's keys are refused. `operator`: the account has an operator's role, which has to be removed
- * first.
+ * Deletes the account. The caller must have checked that the request comes from its owner. Calls in flight finish and are
+ * charged; later calls with any of its keys are refused. `operator`: the account has an operator's role, to be removed first.
  */
 export async function deleteAccount(
   services: PeopleServices,

@@ -54,7 +54,7 @@ export async function changeKey(sql: AnySql, { accountId, keyId }: KeyRow, setti
     throw new RangeError('callsPerMinute is out of bounds')
   if (callsInFlight !== null && !isCallsInFlight(callsInFlight)) throw new RangeError('callsInFlight is out of bounds')
   if (allowedModels !== null && (allowedModels.length === 0 || allowedModels.length > ALLOWED_MODELS_MAX)) {
-    throw new RangeError(`a key may be bound to 1 to ${ALLOWED_MODELS_MAX} models`)
+    throw new RangeError(`a key may be restricted to 1 to ${ALLOWED_MODELS_MAX} models`)
   }
   const rows = await sql.unsafe(CHANGE, [
     String(accountId),

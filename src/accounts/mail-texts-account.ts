@@ -204,7 +204,7 @@ Nếu không phải bạn, hãy gỡ liên kết tại ${publicUrl}/account/sign
     subject: `${provider} was linked to your account at ${service}`,
     text: `Hello,
 
-Your account at ${service} can now be signed in to with ${provider}.
+You can now sign in to your account at ${service} with ${provider}.
 
 If it was not you, remove it at ${publicUrl}/account/sign-ins and reset your password at ${publicUrl}/forgot
 `,
@@ -225,7 +225,7 @@ Nếu không phải bạn, hãy đặt lại mật khẩu tại ${publicUrl}/for
     subject: `${provider} was removed from your account at ${service}`,
     text: `Hello,
 
-Your account at ${service} can no longer be signed in to with ${provider}.
+You can no longer sign in to your account at ${service} with ${provider}.
 
 If it was not you, reset your password at ${publicUrl}/forgot
 `,
@@ -248,7 +248,7 @@ Nếu còn số dư: chúng tôi chỉ hoàn về tài khoản ngân hàng đã 
 
 Your account number ${accountId} at ${service} has been deleted, and its API keys no longer work. The books are kept as the law requires.
 
-If there was a balance: we return it only to the bank account that it came from, if you name the account number above and the code of a top-up. Contact: ${publicUrl}/contact
+If there was a balance, we can only return it to the bank account that it came from. Tell us the account number above and the code of one of your top-ups: ${publicUrl}/contact
 `,
   }),
 }

@@ -121,7 +121,7 @@ async function findSubmitted(
   return revealed?.outcome === 'revealed' ? { outcome: 'created', keyId, key: revealed.key } : { outcome: 'gone' }
 }
 
-/** Lists active keys first, newest first, without the playground's. */
+/** Lists an account's keys, active ones first, then newest first, without the playground's. */
 export function listOwnKeys(sql: AnySql, accountId: number): Promise<readonly OwnKey[]> {
   return listKeys(sql, { accountId, playground: false })
 }

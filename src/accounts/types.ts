@@ -7,7 +7,7 @@ import type { PeopleLimits } from './limits.ts'
 import type { Passwords } from './passwords.ts'
 import type { OperatorRole } from './roles.ts'
 
-/** All services for accounts; created once per process. */
+/** Everything that the account functions need; created once per process. */
 export interface PeopleServices {
   readonly sql: Sql
   readonly passwords: Passwords
@@ -81,7 +81,7 @@ export interface Throttled {
 
 export type PasswordFault = 'too_short' | 'too_long' | 'too_common'
 
-/** Invalid input, which the pages put into words. */
+/** The input is invalid; the pages choose the words. */
 export interface Invalid {
   readonly outcome: 'invalid'
   readonly email?: 'malformed'

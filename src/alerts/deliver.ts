@@ -125,7 +125,7 @@ async function sendMail(services: AlertServices, claimed: Claimed): Promise<Trie
     await services.mailer.send(alertMail(services, { ...to, kind, data }))
     return { outcome: 'delivered', status: null, fault: null }
   } catch (cause) {
-    services.report('could not send a mail', cause)
+    services.report('could not send an email', cause)
     return { outcome: 'failed', status: null, fault: 'mail' }
   }
 }

@@ -163,7 +163,7 @@ Mô hình và giá: ${publicUrl}/models
     en: ({ model, retires_on, successor }, { publicUrl }) => ({
       subject: `${model} retires on ${day(retires_on)}`,
       text: `You have used ${model} in the last 30 days. It retires on ${day(retires_on)}.
-${successor === null ? 'From that day on, calls to it fail. Please choose another model.' : `From that day on, ${successor} answers calls to it, at the price of ${successor}.`}
+${successor === null ? 'From that day on, calls to it will fail. Please choose another model.' : `From that day on, calls to it will be answered by ${successor}, at the price of ${successor}.`}
 
 Models and prices: ${publicUrl}/models
 `,
@@ -179,7 +179,7 @@ Kiểm tra, gửi thử rồi bật lại: ${publicUrl}/account/webhooks/${webho
     }),
     en: ({ webhook_id, host, reason }, { service, publicUrl }) => ({
       subject: `The webhook to ${host} was switched off`,
-      text: `${reason === 'gone' ? `${host} answered 410 (gone)` : `${host} has not taken any delivery for days`}, so ${service} has stopped sending to it.
+      text: `${reason === 'gone' ? `${host} answered 410 (gone)` : `${host} has not accepted a delivery for days`}, so ${service} has stopped sending to it.
 
 Check it, send a test and switch it back on: ${publicUrl}/account/webhooks/${webhook_id}
 `,
@@ -214,7 +214,7 @@ Xử lý: ${publicUrl}/operator/transfers
 `,
     }),
     en: ({ bank_transaction, amount, bank_reference }, { publicUrl }) => ({
-      subject: `A transfer of ${dong(amount)} waits for an operator`,
+      subject: `A transfer of ${dong(amount)} is waiting for an operator`,
       text: `Transfer ${bank_transaction}, ${dong(amount)}, matches no order.
 ${lines([['Bank reference', bank_reference]])}
 Assign it: ${publicUrl}/operator/transfers

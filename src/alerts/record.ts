@@ -23,9 +23,9 @@ export const SQL_KEY_FACTS = `'key_id', k.key_id, 'name', k.label, 'last4', k.la
 export const SQL_TODAY = `today as not materialized (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day)`
 
 /**
- * The end of every finder. A finder is a list of common table expressions whose last one, `found`, has the columns account_id,
- * kind, reference and data. $1 and $2 are parameters of this part. The lock makes an alert wait for a concurrent deletion of its
- * account, so that none is written for a deleted account.
+ * The last part of every finder's SQL. A finder is a list of common table expressions whose last one, `found`, has the columns
+ * account_id, kind, reference and data. $1 and $2 are parameters of this part. The lock makes an alert wait for a concurrent
+ * deletion of its account, so that none is written for a deleted account.
  */
 export const SQL_RECORD = `,
 recorded as (

@@ -120,7 +120,7 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
       passkeyChallengeSeconds: config.limits.passkeyChallengeMs / 1000,
       passkeysMax: config.limits.passkeysMax,
     },
-    onMailFailed: cause => log.error({ cause }, 'could not send a mail'),
+    onMailFailed: cause => log.error({ cause }, 'could not send an email'),
   })
   const { webhookTimeoutMs } = config.limits
   const webhookClient = createWebhookClient({

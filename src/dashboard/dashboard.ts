@@ -112,7 +112,7 @@ function acceptForms(scope: FastifyInstance, { limits }: DashboardOptions): void
   // Mail programs send this type when they unsubscribe (RFC 8058); the fields in it do not matter.
   scope.addContentTypeParser('multipart/form-data', async (request: FastifyRequest) => {
     if (request.routeOptions.config.fromAnywhere !== true) {
-      throw Object.assign(new Error('multipart forms are not taken'), { statusCode: 415 })
+      throw Object.assign(new Error('multipart forms are not accepted'), { statusCode: 415 })
     }
     await request.server.bodies.read(request, limits.formBytesMax)
     return new URLSearchParams()

@@ -235,7 +235,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
 function tooMany(limit: number): GatewayError {
   const calls = limit === 1 ? '1 call' : `${limit} calls`
   return new GatewayError('rate_limited', {
-    message: `This key may have ${calls} in flight; try again when one has ended.`,
+    message: `This key is limited to ${calls} in flight; try again when one has ended.`,
     retryAfterSeconds: 1,
     limit: { source: 'calls_in_flight', limit },
   })

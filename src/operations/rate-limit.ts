@@ -159,7 +159,7 @@ function limited(limit: number, waitMs: number): GatewayError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
   const calls = limit === 1 ? '1 call' : `${limit} calls`
   return new GatewayError('rate_limited', {
-    message: `This key may make ${calls} per minute; try again in ${retryAfterSeconds} s.`,
+    message: `This key is limited to ${calls} per minute; try again in ${retryAfterSeconds} s.`,
     retryAfterSeconds,
     limit: { source: 'calls_per_minute', limit },
   })

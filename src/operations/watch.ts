@@ -109,7 +109,7 @@ class Watch implements OperationsWatch {
     const { report } = this.#options
     try {
       await this.#ask()
-      if (this.#isDown) report({ level: 'info', message: 'the database answers again; settings are up to date' })
+      if (this.#isDown) report({ level: 'info', message: 'the database is responding again; settings are up to date' })
       this.#isDown = false
     } catch (cause) {
       if (!this.#isDown)

@@ -143,7 +143,7 @@ function tell({ report, onCredited }: PaymentServices, bankTxnId: number, verdic
     onCredited(verdict.accountId)
   }
   if (verdict.outcome === 'unmatched') {
-    const message = `bank transaction ${bankTxnId} waits for an operator: ${verdict.reason}`
+    const message = `bank transaction ${bankTxnId} is waiting for an operator: ${verdict.reason}`
     report({ level: 'warn', code: 'unmatched', message })
   }
 }
@@ -159,7 +159,7 @@ export async function judgeUndecided(services: PaymentServices): Promise<number>
       services.report({
         level: 'error',
         code: 'undecided',
-        message: `bank transaction ${bankTxnId} is not decided`,
+        message: `bank transaction ${bankTxnId} could not be decided`,
         cause,
       })
     }

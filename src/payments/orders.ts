@@ -38,8 +38,8 @@ const NEWEST_OF_ALL = 'order by created_at desc, order_code desc limit $2::text:
 const PAGE_OF_ALL = `($1::text is null or (created_at, order_code) < (
   select created_at, order_code from topup_order where order_code = $1)) ${NEWEST_OF_ALL}`
 /**
- * $3 is the text, $4 the same with the wildcards of `like` escaped. Few orders are open at a time, and all of them are new, so
- * they are found by their expiry before they are sorted: `offset 0` keeps the planner from a walk through all orders.
+ * $3 is the text, $4 the text with the wildcards of `like` escaped. Open orders are few and all new, so they are found by their
+ * expiry and then sorted: `offset 0` keeps the planner from scanning all orders in order.
  */
 function listAll(state: OrderState | null, isSearch: boolean): string {
   const inState = state === null ? 'true' : IN_STATE[state]

@@ -59,7 +59,7 @@ async function pull(services: PaymentServices, source: PullSource, since: Date):
     for (const { outcome } of received) pulled[outcome]++
   }
   if (pulled.without_reference > 0) {
-    const message = `${source.name} lists ${pulled.without_reference} transfers without the bank's reference; compare them by hand`
+    const message = `${source.name} lists ${pulled.without_reference} transfers without a bank reference; compare them by hand`
     services.report({ level: 'warn', code: 'unmatched', message })
   }
   return pulled

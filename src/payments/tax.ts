@@ -1,6 +1,6 @@
 /** Value-added tax, which prices and top-ups include at the rate of the day. */
 
-/** A rate; `percent` is null if the service is exempt. */
+/** A rate of value-added tax; `percent` is null if the service is exempt. */
 export interface TaxRate {
   /** First day on which the rate applies, such as `2026-11-21`. */
   readonly from: string

@@ -1,4 +1,4 @@
-/** Unmatched transfers: operators decide whom they belong to, oldest first. */
+/** Lists unmatched transfers, oldest first, and carries out what operators decide about them. */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
 import { bookTransaction, isClosed } from './book.ts'

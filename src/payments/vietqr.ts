@@ -23,7 +23,8 @@ const CRC_FIELD = '6304'
 /** Throws RangeError for input that banking apps could not read. */
 export function encodeVietQr({ bin, accountNumber, amountVnd, memo }: VietQr): string {
   if (!/^\d{6}$/.test(bin)) throw new RangeError('the bank code (BIN) is not six digits')
-  if (!/^[A-Za-z0-9]{1,19}$/.test(accountNumber)) throw new RangeError('the account is not 1 to 19 letters and digits')
+  if (!/^[A-Za-z0-9]{1,19}$/.test(accountNumber))
+    throw new RangeError('the account number is not 1 to 19 letters and digits')
   if (!Number.isSafeInteger(amountVnd) || amountVnd < 1 || amountVnd > 9_999_999_999_999) {
     throw new RangeError('the amount is not a whole number of dong of at most 13 digits')
   }

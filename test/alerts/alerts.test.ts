@@ -192,7 +192,7 @@ test('a credited transfer is reported to its owner, and one without an owner to 
   expect(sent.map(mail => [mail.to, mail.subject]).sort()).toEqual(
     [
       [customer.email, 'SVC received 70.000\u00a0₫'],
-      [finance.email, 'A transfer of 33.000\u00a0₫ waits for an operator'],
+      [finance.email, 'A transfer of 33.000\u00a0₫ is waiting for an operator'],
     ].sort(),
   )
   const mail = sent.find(each => each.to === customer.email)

@@ -64,7 +64,7 @@ test('all faults are named at once, and no secret is repeated', () => {
     expect.stringContaining('BANK_BIN is not six digits'),
     expect.stringContaining('BANK_ACCOUNT is not 1 to 19 letters and digits'),
     expect.stringContaining('PAYOS_CHECKSUM_KEY is shorter than 16 characters'),
-    expect.stringContaining('BANK_WEBHOOK_SECRET is not whsec_ and base64 of at least 24 bytes'),
+    expect.stringContaining('BANK_WEBHOOK_SECRET is not in the form whsec_<base64 of at least 24 bytes>'),
     expect.stringContaining('MAIL_FROM is not an address'),
     expect.stringContaining('SMTP_URL is not a URL'),
   ])

@@ -111,7 +111,7 @@ test('each snippet has the base address that its kind of client needs', async ()
   expect(text).toContain('export ANTHROPIC_BASE_URL=http://gateway.test export ANTHROPIC_AUTH_TOKEN=$KEY')
   expect(text).toContain('base_url = "http://gateway.test/v1" env_key = "GATEWAY_KEY" wire_api = "responses"')
   // Tools that use a small background model are told to set a cheap one, because their default is expensive.
-  expect(text).toContain('without that line it is claude-haiku-4-5 (6.500 ₫ per 1M tokens). Here it is')
+  expect(text).toContain('Without that line it would be claude-haiku-4-5 (6.500 ₫ per 1M tokens); here it is')
 })
 
 test('language and colours follow the browser until they are chosen, and then stay', async () => {

@@ -199,7 +199,7 @@ describe('a customer', () => {
     expect(kept.status).toBe(200)
     // Until a code is entered, no page shows who is signing in.
     for (const path of ['/', '/models', FACTOR]) expect((await phone.get(path)).html).not.toContain(email)
-    expect(readable((await customer.get('/account')).html)).toContain('Second factor not given')
+    expect(readable((await customer.get('/account')).html)).toContain('Second factor not entered')
     expect((await phone.post(FACTOR, { code: wrongCode(secretOf(page.html)) })).status).toBe(422)
     expect((await phone.post(FACTOR, { code: codes[0] as string, next: '/keys' })).location).toBe('/keys')
     expect((await phone.get('/overview')).status).toBe(200)

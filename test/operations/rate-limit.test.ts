@@ -38,7 +38,7 @@ async function take(from: RateLimiter, keyId: number, limit: number, calls: numb
     expect(outcome.reason).toBeInstanceOf(GatewayError)
     expect([code, message]).toEqual([
       'rate_limited',
-      `This key may make ${limit === 1 ? '1 call' : `${limit} calls`} per minute; try again in ${details.retryAfterSeconds} s.`,
+      `This key is limited to ${limit === 1 ? '1 call' : `${limit} calls`} per minute; try again in ${details.retryAfterSeconds} s.`,
     ])
     return [details.retryAfterSeconds as number]
   })

@@ -120,7 +120,7 @@ test("a transfer without the bank's reference is not credited but named", async 
   expect(await pull()).toEqual({ ...none, unmatched: 1, without_reference: 1 })
   expect(payments.credited).toEqual([])
   expect(payments.events.map(event => event.message)).toContain(
-    "sepay-api lists 1 transfers without the bank's reference; compare them by hand",
+    'sepay-api lists 1 transfers without a bank reference; compare them by hand',
   )
 })
 
@@ -136,7 +136,7 @@ test.each([
   [
     'an error',
     (_: IncomingMessage, response: ServerResponse) => response.writeHead(429).end('{}'),
-    'SePay answers 429',
+    'SePay answered 429',
   ],
   ['no JSON', (_: IncomingMessage, response: ServerResponse) => response.end('<html>'), 'not an object'],
   [
@@ -144,7 +144,11 @@ test.each([
     (_: IncomingMessage, response: ServerResponse) => response.end('{"data":{}}'),
     'no list of transactions',
   ],
-  ['a huge answer', (_: IncomingMessage, response: ServerResponse) => response.end('x'.repeat(3_000_000)), 'more than'],
+  [
+    'a huge answer',
+    (_: IncomingMessage, response: ServerResponse) => response.end('x'.repeat(3_000_000)),
+    'larger than',
+  ],
   ['a closed connection', (request: IncomingMessage) => request.socket.destroy(), ''],
 ] as const)('%s is kept as the fault, without the token, until it works again', async (_, give, message) => {
   answer = give

@@ -125,7 +125,7 @@ describe('a transfer with an order’s code', () => {
     expect((await receive(payments, given())).outcome).toBe('credited')
     const second = await receive(payments, given())
     expect(second).toMatchObject({ outcome: 'unmatched', reason: 'repeated_reference' })
-    expect(payments.events.at(-1)?.message).toContain('waits for an operator: repeated_reference')
+    expect(payments.events.at(-1)?.message).toContain('is waiting for an operator: repeated_reference')
     // Two rows of the provider's list match the two notifications; a third is as doubtful as the second notification was.
     for (let turn = 0; turn < 2; turn++) expect((await receive(payments, given(), 'pull')).outcome).toBe('alias')
     expect(await receive(payments, given(), 'pull')).toMatchObject({ reason: 'repeated_reference' })

@@ -14,7 +14,7 @@ export function boundedFetch({ replyBytesMax }: Pick<ProviderOptions, 'replyByte
     let bytes = 0
     for await (const chunk of response.body ?? []) {
       bytes += chunk.length
-      if (bytes > replyBytesMax) throw new Error(`an answer has more than ${replyBytesMax} bytes`)
+      if (bytes > replyBytesMax) throw new Error(`the reply is larger than ${replyBytesMax} bytes`)
       chunks.push(chunk)
     }
     const { status, headers } = response

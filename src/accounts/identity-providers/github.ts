@@ -52,7 +52,7 @@ export function createGithub(options: GithubOptions): IdentityProvider {
           const resource = new URL(`${apiUrl}${path}`)
           const token = tokens.access_token
           const answer = await client.fetchProtectedResource(asked, token, resource, 'GET', null, headers)
-          if (answer.status !== 200) throw new Error(`GitHub answers ${answer.status} to ${path}`)
+          if (answer.status !== 200) throw new Error(`GitHub answered ${answer.status} to ${path}`)
           return parseJson(await answer.text())
         }
         const user = await read('/user')

@@ -44,7 +44,7 @@ export class ProviderError extends Error {
   readonly isDenied: boolean
 
   constructor(provider: ProviderId, cause: unknown) {
-    super(`${PROVIDER_LABELS[provider]} did not sign anybody in`, { cause })
+    super(`sign-in with ${PROVIDER_LABELS[provider]} failed`, { cause })
     this.isDenied = cause instanceof Error && 'error' in cause && cause.error === 'access_denied'
   }
 }

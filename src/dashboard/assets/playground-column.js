@@ -142,7 +142,7 @@ export function createColumn(root, { models, texts }, onSpent) {
     } finally {
       markdown.end()
     }
-    if (!hasEnded) throw new Error('the stream broke off')
+    if (!hasEnded) throw new Error('the stream ended early')
   }
 
   function clear() {

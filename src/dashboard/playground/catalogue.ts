@@ -8,7 +8,7 @@ import { dong } from '../view/format.ts'
 /** The field names are short because the page repeats them for each of some ninety models. */
 export interface PlaygroundModel {
   readonly kind: 'chat' | 'image' | 'speech'
-  /** µVND per token, or per call or image. */
+  /** In µVND per token, call or image; `per` says which. */
   readonly price: number
   readonly per: 'mtok' | 'request' | 'image'
   /** Names as in `GET /v1/models`. */

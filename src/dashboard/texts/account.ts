@@ -101,7 +101,7 @@ export const ACCOUNT_TEXTS = {
   'account.seen': { vi: 'Hoạt động gần nhất', en: 'Last used' },
   'account.opened': { vi: 'Đăng nhập lúc', en: 'Signed in' },
   'account.this': { vi: 'Thiết bị này', en: 'This device' },
-  'account.waiting': { vi: 'Chưa nhập mã xác thực', en: 'Second factor not given' },
+  'account.waiting': { vi: 'Chưa nhập mã xác thực', en: 'Second factor not entered' },
   'account.factor.change': { vi: 'Mã khôi phục, đổi hoặc tắt', en: 'Recovery codes, change or turn off' },
   'account.done.factor_off': { vi: 'Đã tắt xác thực hai lớp.', en: 'Second factor turned off.' },
   'account.end': { vi: 'Đăng xuất', en: 'Sign out' },
@@ -120,9 +120,9 @@ export const ACCOUNT_TEXTS = {
   'outbox.title': { vi: 'Hộp thư thử nghiệm', en: 'Development outbox' },
   'outbox.lead': {
     vi: 'Không có máy chủ thư: thư đi nằm ở đây. Trang này không tồn tại khi chạy thật.',
-    en: 'No mail server is configured, so outgoing mail lands here. This page does not exist in production.',
+    en: 'No mail server is configured, so outgoing emails land here. This page does not exist in production.',
   },
-  'outbox.none': { vi: 'Chưa có thư nào', en: 'No mail yet' },
+  'outbox.none': { vi: 'Chưa có thư nào', en: 'No emails yet' },
   'outbox.none.text': {
     vi: 'Đăng ký một tài khoản để nhận thư đầu tiên.',
     en: 'Register an account to receive the first one.',

@@ -65,7 +65,7 @@ export const DUTY_TEXTS = {
   'invoice.fault.malformed': { vi: 'Không đúng dạng.', en: 'Check the format.' },
   'invoice.fault.wrong_check': {
     vi: 'Chữ số kiểm tra không khớp. Hãy xem lại; nếu đúng là mã này, lưu lần nữa.',
-    en: 'The check digit is wrong. If the code is correct all the same, save again.',
+    en: 'The check digit is wrong. If the code is correct anyway, save again.',
   },
   'invoice.done': { vi: 'Đã lưu thông tin xuất hóa đơn.', en: 'Invoice details saved.' },
   'receipt.title': { vi: 'Biên nhận {code}', en: 'Receipt {code}' },

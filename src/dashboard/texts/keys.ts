@@ -17,7 +17,7 @@ export const KEY_TEXTS = {
   'keys.limits': { vi: 'Đặt giới hạn (không bắt buộc)', en: 'Set limits (optional)' },
   'keys.limits.hint': {
     vi: 'Có hiệu lực từ lượt gọi đầu tiên. Bạn có thể thay đổi sau trên trang của khóa API.',
-    en: "In force from the first call. You can change them later on the key's page.",
+    en: "They apply from the first call. You can change them later on the key's page.",
   },
   'keys.unnamed': { vi: 'Chưa đặt tên', en: 'Unnamed' },
   'keys.state.active': { vi: 'Đang dùng', en: 'Active' },
@@ -58,7 +58,7 @@ export const KEY_TEXTS = {
   },
   'keys.fault.gone': {
     vi: 'Biểu mẫu này đã được gửi trước đó. Xem khóa API đã tạo trong danh sách, hoặc gửi lại để tạo khóa API mới.',
-    en: 'This form was already sent. Its key is in the list; send the form again to create another.',
+    en: 'This form has already been submitted. Its key is in the list; submit the form again to create another.',
   },
   'keys.fault.blocked': {
     vi: 'Tài khoản này đã bị chặn. Hãy [liên hệ với chúng tôi](/contact).',

@@ -45,7 +45,7 @@ export const PASSKEY_TEXTS = {
   },
   'passkey.copied': {
     vi: 'Khóa này trả lời bằng số đếm cũ, có thể đã bị sao chép. Hãy dùng cách khác rồi gỡ khóa này.',
-    en: 'This passkey answered with an old counter and may have been copied. Use another way, then remove it.',
+    en: 'This passkey sent an old counter and may have been copied. Use another method, then remove it.',
   },
   'passkey.cancelled': {
     vi: 'Đã hủy hoặc hết giờ. Hãy thử lại.',

@@ -25,7 +25,7 @@ export const PLAYGROUND_TEXTS = {
   'playground.parameter.size': { vi: 'Kích thước ảnh', en: 'Picture size' },
   'playground.parameter.n': { vi: 'Số ảnh', en: 'Number of pictures' },
   'playground.parameter.voice': { vi: 'Giọng đọc', en: 'Voice' },
-  'playground.parameter.instructions': { vi: 'Cách đọc', en: 'Manner of speaking' },
+  'playground.parameter.instructions': { vi: 'Cách đọc', en: 'Speaking style' },
   'playground.parameter.container': { vi: 'Định dạng âm thanh', en: 'Audio format' },
   'playground.parameter.speed': { vi: 'Tốc độ đọc', en: 'Speed' },
   'playground.format': { vi: 'Định dạng API', en: 'API format' },
@@ -51,7 +51,7 @@ export const PLAYGROUND_TEXTS = {
   'playground.done': { vi: 'Đã trả lời xong.', en: 'Done.' },
   'playground.cut': {
     vi: 'Câu trả lời bị cắt vì đã chạm số token tối đa.',
-    en: 'The answer was cut at the limit of output tokens.',
+    en: 'The answer was cut off at the output token limit.',
   },
   'playground.stopped': {
     vi: 'Đã dừng. Chỉ tính tiền phần đã nhận.',
@@ -61,7 +61,7 @@ export const PLAYGROUND_TEXTS = {
     vi: 'Đã dừng chờ. Nếu mô hình vẫn hoàn thành, lượt gọi vẫn bị tính tiền; xem trang Mức sử dụng.',
     en: 'Stopped waiting. If the model still finishes, the call is billed; see Usage.',
   },
-  'playground.at_most': { vi: 'Phí nhiều nhất là {name}.', en: 'It costs {name} at most.' },
+  'playground.at_most': { vi: 'Phí nhiều nhất là {name}.', en: 'It costs at most {name}.' },
   'playground.reasoning': { vi: 'Suy luận', en: 'Reasoning' },
   'playground.first_byte': { vi: 'phản hồi đầu tiên {seconds} s', en: 'first byte {seconds} s' },
   'playground.tokens': { vi: '{input} token vào, {output} token ra', en: '{input} tokens in, {output} out' },
@@ -118,6 +118,6 @@ export const PLAYGROUND_TEXTS = {
   'playground.error.other': { vi: 'Yêu cầu không được chấp nhận:', en: 'The request was refused:' },
   'playground.error.network': {
     vi: 'Kết nối bị ngắt. Hãy kiểm tra mạng rồi gửi lại.',
-    en: 'The connection broke. Check your network and send your message again.',
+    en: 'The connection was lost. Check your network and send your message again.',
   },
 } as const satisfies Texts

@@ -46,7 +46,7 @@ export const QUICK_START_TEXTS = {
   'quickstart.group.apps': { vi: 'Ứng dụng', en: 'Apps' },
   'quickstart.claude_code': {
     vi: 'Mọi mã mô hình trong bảng giá đều dùng được. Đừng bỏ dòng `ANTHROPIC_DEFAULT_HAIKU_MODEL`: Claude Code tự gọi một mô hình nhỏ cho việc vặt, và nếu không đặt thì đó là {small}. Ở đây chúng tôi đặt {cheap}.',
-    en: 'Any id in the price list works. Keep the line `ANTHROPIC_DEFAULT_HAIKU_MODEL`: Claude Code calls a small model for minor work by itself, and without that line it is {small}. Here it is {cheap}.',
+    en: 'Any id in the price list works. Keep the line `ANTHROPIC_DEFAULT_HAIKU_MODEL`: Claude Code uses a small model for minor tasks. Without that line it would be {small}; here it is {cheap}.',
   },
   'quickstart.codex': {
     vi: 'Dùng được với mọi mô hình trò chuyện trong bảng giá, không chỉ GPT: chỉ cần đổi `model`. Tên không có trong bảng giá sẽ do {fallback} trả lời và tính theo giá đó.',
@@ -54,7 +54,7 @@ export const QUICK_START_TEXTS = {
   },
   'quickstart.more_models': {
     vi: 'Thêm mã mô hình khác vào danh sách nếu cần. Việc vặt dùng {cheap}.',
-    en: 'Add other ids to the list as you like. Minor work uses {cheap}.',
+    en: 'Add other ids to the list as you like. Minor tasks use {cheap}.',
   },
   'quickstart.qwen_code': {
     vi: 'Thêm mã mô hình khác vào danh sách nếu cần, và đổi giữa chúng bằng `/model`.',
@@ -62,7 +62,7 @@ export const QUICK_START_TEXTS = {
   },
   'quickstart.aider': {
     vi: 'Viết `openai/` trước mã mô hình: đó là cách aider nhận ra địa chỉ này. `--weak-model` viết thông điệp commit bằng {cheap}.',
-    en: 'Write `openai/` before the id: it tells aider to use this address. `--weak-model` writes commit messages with {cheap}.',
+    en: 'Put `openai/` in front of the id: it tells aider to use this address. `--weak-model` writes commit messages with {cheap}.',
   },
   'quickstart.cursor': {
     vi: 'Mở Settings → Models, thêm mã mô hình, bật khóa API của OpenAI và địa chỉ thay thế. Cursor gọi từ máy chủ của họ, nên địa chỉ phải mở ra Internet.',

@@ -54,7 +54,7 @@ export const SIGN_INS_TEXTS = {
   'sign_ins.title': { vi: 'Cách đăng nhập', en: 'Ways to sign in' },
   'sign_ins.lead': {
     vi: 'Mỗi cách đều mở được tài khoản của bạn. Đặt lại mật khẩu qua email sẽ gỡ những liên kết không thuộc chính hộp thư đó.',
-    en: 'Each of them opens your account. Resetting your password by email unlinks every provider that does not run that mailbox.',
+    en: 'You can sign in with any of these. Resetting your password by email unlinks every provider that does not run that mailbox.',
   },
   'sign_ins.no_password': { vi: 'Chưa có. [Đặt mật khẩu](/forgot)', en: 'None. [Set one](/forgot)' },
   'sign_ins.link': { vi: 'Liên kết {provider}', en: 'Link {provider}' },
@@ -72,5 +72,5 @@ export const SIGN_INS_TEXTS = {
     vi: 'Tài khoản {provider} đó đã liên kết với một tài khoản khác, hoặc tài khoản của bạn đã liên kết với {provider}.',
     en: 'That {provider} account is linked to another account, or yours is linked to {provider} already.',
   },
-  'sign_ins.done.removed': { vi: 'Đã gỡ {provider}.', en: '{provider} is removed.' },
+  'sign_ins.done.removed': { vi: 'Đã gỡ {provider}.', en: '{provider} has been unlinked.' },
 } as const satisfies Texts

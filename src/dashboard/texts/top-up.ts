@@ -33,7 +33,7 @@ export const TOP_UP_TEXTS = {
   'topup.created': { vi: 'Tạo lúc', en: 'Created' },
   'topup.state.open': { vi: 'Đang chờ', en: 'Waiting' },
   'topup.state.paid': { vi: 'Đã nhận tiền', en: 'Paid' },
-  'topup.state.short': { vi: 'Nhận thiếu', en: 'Paid short' },
+  'topup.state.short': { vi: 'Nhận thiếu', en: 'Underpaid' },
   'topup.state.cancelled': { vi: 'Đã hủy', en: 'Cancelled' },
   'topup.state.expired': { vi: 'Hết hạn', en: 'Expired' },
   'topup.order.title': { vi: 'Chuyển khoản {amount}', en: 'Transfer {amount}' },

@@ -114,10 +114,10 @@ export const USAGE_REASON_TEXTS = {
     vi: 'Lượt gọi này không bị tính tiền. Nếu còn gặp lại, hãy [báo cho chúng tôi](/contact) kèm mã yêu cầu.',
     en: 'You were not charged. If it happens again, [tell us](/contact) the request ID.',
   },
-  'usage.reason.upstream_failed': { vi: 'Mô hình không trả lời', en: 'Model did not answer' },
+  'usage.reason.upstream_failed': { vi: 'Mô hình không trả lời', en: 'Model did not respond' },
   'usage.cure.upstream_failed': {
     vi: 'Nhà cung cấp báo lỗi hoặc không trả lời. Lượt gọi này không bị tính tiền; hãy gọi lại.',
-    en: 'The provider failed or did not answer. You were not charged; try again.',
+    en: 'The provider failed or did not respond. You were not charged; try again.',
   },
   'usage.reason.upstream_misconfigured': { vi: 'Mô hình tạm ngừng', en: 'Model unavailable' },
   'usage.cure.upstream_misconfigured': {

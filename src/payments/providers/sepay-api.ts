@@ -38,7 +38,7 @@ export function createSepaySource({ token, baseUrl }: SepayApi, limits: PaymentL
       bodyTimeout: limits.pullTimeoutMs,
     })
     const text = await readLimited(body, limits.pullBytesMax)
-    if (statusCode !== 200) throw new Error(`SePay answers ${statusCode}`)
+    if (statusCode !== 200) throw new Error(`SePay answered ${statusCode}`)
     const value = parseJson(text)
     return isObject(value) ? value : readObject(undefined, 'the answer')
   }
@@ -84,7 +84,7 @@ async function readLimited(body: AsyncIterable<Buffer>, bytesMax: number): Promi
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
-    if (bytes > bytesMax) throw new Error(`the answer has more than ${bytesMax} bytes`)
+    if (bytes > bytesMax) throw new Error(`the reply is larger than ${bytesMax} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

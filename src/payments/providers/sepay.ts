@@ -33,7 +33,7 @@ export function createSepayProvider(secrets: SepaySecrets, { limits, nowMs }: Pr
       const { amountVnd, isNegative } = readAmount(body.transferAmount, 'transferAmount')
       const direction = body.transferType
       if (isNegative && direction === 'in') return unreadable('transferAmount is negative although transferType is in')
-      if (direction !== 'in' && direction !== 'out') return unreadable('transferType is neither in nor out')
+      if (direction !== 'in' && direction !== 'out') return unreadable('transferType is neither "in" nor "out"')
       return [
         {
           providerReference: readId(body.id, 'id'),

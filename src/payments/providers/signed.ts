@@ -27,7 +27,7 @@ export function readWebhookSecret(text: string): Buffer {
   const base64 = text.startsWith(SECRET_PREFIX) ? text.slice(SECRET_PREFIX.length) : ''
   const secret = /^[A-Za-z0-9+/]+={0,2}$/.test(base64) ? Buffer.from(base64, 'base64') : Buffer.alloc(0)
   if (secret.length < SECRET_BYTES_MIN) {
-    throw new Error(`is not ${SECRET_PREFIX} and base64 of at least ${SECRET_BYTES_MIN} bytes`)
+    throw new Error(`is not in the form ${SECRET_PREFIX}<base64 of at least ${SECRET_BYTES_MIN} bytes>`)
   }
   return secret
 }
@@ -56,7 +56,7 @@ function readTransaction(value: JsonObject): BankTransaction {
   const { amountVnd, isNegative } = readAmount(value.amount_vnd, 'amount_vnd')
   const { direction } = value
   if (isNegative) return unreadable('amount_vnd is negative; write a positive amount and direction "out"')
-  if (direction !== 'in' && direction !== 'out') return unreadable('direction is neither in nor out')
+  if (direction !== 'in' && direction !== 'out') return unreadable('direction is neither "in" nor "out"')
   return {
     providerReference: readId(value.id, 'id'),
     bankReference: readReference(value.bank_reference),
