@@ -17,9 +17,9 @@ process.exitCode = await runCommandLine(words, process.env)
 if (process.exitCode !== 0 && process.connected) process.exit()
 
 /**
- * Caches compiled code in a folder in `dataDir`, which only this user can write to, because Node will run the code. Nothing here
- * can fail a start: if the folder cannot be written, everything is compiled anew. If `NODE_COMPILE_CACHE` names another folder,
- * Node already uses that one and keeps it.
+ * Caches compiled code in a folder of this user's own in `dataDir`: Node will run that code, so nobody else may put any there.
+ * Nothing here can fail a start: if the folder cannot be written, everything is compiled anew. If `NODE_COMPILE_CACHE` names
+ * another folder, Node already uses that one and keeps it.
  *
  * @param {string} dataDir as in `DATA_DIR`
  */

@@ -100,10 +100,10 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
   const serviceName = catalogue.settings.service.toUpperCase()
   const outboxDir = config.mail.smtpUrl === null ? join(config.dataDir, 'outbox') : null
   if (outboxDir !== null && config.production) {
-    log.warn({ folder: outboxDir }, 'mail is off, so nobody can register; set SMTP_URL')
+    log.warn({ folder: outboxDir }, 'email is off, so nobody can register; set SMTP_URL')
   }
   const counted = countMails(createMailer(config, outboxDir))
-  const mailer = recordMails(counted, sql, cause => log.warn({ cause }, 'a mail was sent but could not be recorded'))
+  const mailer = recordMails(counted, sql, cause => log.warn({ cause }, 'an email was sent but could not be recorded'))
   const people = createPeople({
     sql,
     mailer,

@@ -49,7 +49,7 @@ export class Closing {
 
   #giveUp(): void {
     const waitsFor = this.#step ?? 'nothing: all parts are closed, but something left open keeps the process alive'
-    const message = `the process did not end within ${this.#limitMs} ms of closing (LIMIT_CLOSE_MS); exiting`
+    const message = `the process did not exit within ${this.#limitMs} ms of closing (LIMIT_CLOSE_MS); exiting`
     this.#log.fatal({ waitsFor, open: openHandles() }, message)
     this.#exit(EXIT_FAILED)
   }

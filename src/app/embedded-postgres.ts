@@ -280,7 +280,7 @@ function readSecrets(file: string): Secrets {
   }
   const { port, password } = value as Partial<Secrets>
   if (typeof port !== 'number' || typeof password !== 'string')
-    throw new Error(`${file} does not hold a port and a password`)
+    throw new Error(`${file} does not contain a port and a password`)
   return { port, password }
 }
 
@@ -325,7 +325,7 @@ function freePort(): Promise<number> {
       probe.close(() =>
         address !== null && typeof address === 'object'
           ? done(address.port)
-          : fail(new Error('the system names no free port')),
+          : fail(new Error('could not get a free port from the operating system')),
       )
     })
   })

@@ -20,18 +20,18 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
   {
     title: 'Address',
     variables: [
-      { name: 'PORT', fallback: '`8080`', what: 'Port to listen on; `0` takes a free one.' },
+      { name: 'PORT', fallback: '`8080`', what: 'Port to listen on; `0` picks a free one.' },
       { name: 'HOST', fallback: '`127.0.0.1`', what: 'Address to listen on.' },
       {
         name: 'PUBLIC_URL',
         fallback: 'built from host and port',
-        what: 'Address that clients use; it appears in messages, mails and pages.',
+        what: 'Address that clients use; it appears in messages, emails and pages.',
         required: true,
       },
       {
         name: 'TRUSTED_PROXIES',
         fallback: 'none',
-        what: 'Addresses and networks whose `X-Forwarded-For` is trusted, such as `10.0.0.5,192.168.0.0/16`. Include a proxy on this machine, or every visitor looks local.',
+        what: 'Addresses and networks whose `X-Forwarded-For` is trusted, such as `10.0.0.5,192.168.0.0/16`. Include a proxy on this machine, or every visitor seems to be local.',
       },
       {
         name: 'TAX_RATES',
@@ -46,12 +46,12 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'NODE_ENV',
         fallback: 'development',
-        what: '`production` demands the variables marked *required* and switches the sandbox off.',
+        what: '`production` makes the variables marked *required* mandatory and switches the sandbox off.',
       },
       {
         name: 'WORKERS',
         fallback: 'one process',
-        what: '`1` to `64`, or `auto` for one per processor: processes under a supervisor, replaced one by one at SIGHUP; see [redeploy.md](redeploy.md).',
+        what: '`1` to `64`, or `auto` for one per CPU: worker processes under a supervisor, which SIGHUP replaces one by one; see [redeploy.md](redeploy.md).',
       },
       {
         name: 'DATA_DIR',
@@ -113,7 +113,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'SANDBOX',
         fallback: '`auto`',
-        what: '`auto` simulates upstreams without credentials, `off` does not. Simulated transfers and the page with mails exist only outside production, for visitors on this machine, and while no bank account, bank secret or provider credential is set.',
+        what: '`auto` simulates upstreams without credentials, `off` does not. Simulated transfers and the page with emails exist only outside production, for visitors on this machine, and while no bank account, bank secret or provider credential is set.',
       },
     ],
   },
@@ -186,10 +186,10 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
     variables: [
       {
         name: 'SMTP_URL',
-        fallback: 'none: mails are written to `DATA_DIR/outbox`',
+        fallback: 'none: emails are written to `DATA_DIR/outbox`',
         what: 'Mail server, `smtp://user:password@host:587`.',
       },
-      { name: 'MAIL_FROM', fallback: '`no-reply@` the host of `PUBLIC_URL`', what: 'Sender of mails.' },
+      { name: 'MAIL_FROM', fallback: '`no-reply@` the host of `PUBLIC_URL`', what: 'Sender of emails.' },
       {
         name: 'WEBHOOK_PRIVATE_NETWORKS',
         fallback: 'none',
@@ -243,7 +243,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'METRICS_AUDIT_FULL_MINUTES',
         fallback: '`1440`',
-        what: 'Age at which an audit of the whole journal is repeated, at most a week; audits in between read only what is new. `0`: every audit reads it all.',
+        what: 'Age at which an audit of the whole journal is repeated, at most a week; audits in between read only what is new. `0`: every audit reads all of it.',
       },
       { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', fallback: 'none: no traces', what: 'Base URL for OTLP spans.' },
       {
@@ -251,7 +251,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
         fallback: 'built from the one above',
         what: 'Full URL for traces, instead of the base URL.',
       },
-      { name: 'OTEL_EXPORTER_OTLP_PROTOCOL', fallback: '`http/json`', what: 'The only protocol spoken.' },
+      { name: 'OTEL_EXPORTER_OTLP_PROTOCOL', fallback: '`http/json`', what: 'The only protocol supported.' },
       { name: 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', fallback: '`http/json`', what: 'The same, for traces only.' },
       { name: 'OTEL_EXPORTER_OTLP_HEADERS', fallback: 'none', what: 'Headers for the collector, `name=value,…`.' },
       { name: 'OTEL_RESOURCE_ATTRIBUTES', fallback: 'none', what: 'Resource attributes, `name=value,…`.' },

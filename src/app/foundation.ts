@@ -105,7 +105,7 @@ function secretsFault(foreign: readonly string[], { dataDir, keyPeppers, keyEncr
       ? ` (variables that are not set come from ${dataDir}/secrets)`
       : ''
   return (
-    `${foreign.join(', ')}: not the secret that this database was used with under that number, so keys created now would ` +
+    `${foreign.join(', ')}: this database was used with a different secret under that number, so keys created now would ` +
     `never work. Set KEY_PEPPERS and KEY_ENCRYPTION_KEYS to the gateways' values${own}, and give a new secret a new number. ` +
     'If the old secrets are lost for good, run "secrets trust" to accept these; keys created before stop working'
   )
@@ -119,14 +119,14 @@ function databaseFault(error: unknown, { databaseUrl, databaseDirectUrl }: Confi
   const code = faultCode(error)
   if (SILENT.has(code)) {
     return (
-      `${name}: Postgres${place} does not answer in time (${code}); check host and port of the database, ` +
+      `${name}: Postgres${place} did not respond in time (${code}); check host and port of the database, ` +
       'firewalls in between, and the load of the server, then start again'
     )
   }
   const text = error instanceof Error ? error.message : String(error)
   return (
-    `${name} leads to no usable Postgres${place} (${[code, text].filter(Boolean).join(': ')}); ` +
-    'check host, port, name, user and password, and that the server runs (version 18 or newer)'
+    `${name} does not lead to a usable Postgres${place} (${[code, text].filter(Boolean).join(': ')}); ` +
+    'check host, port, name, user and password, and that the server is running (version 18 or newer)'
   )
 }
 

@@ -249,7 +249,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await server.close()
     closing('counts of unknown models')
     await unknownModels.close()
-    closing('mails, alerts and bank notifications')
+    closing('emails, alerts and bank notifications')
     await backOffice.close()
     closing('ledger')
     await ledger.close()

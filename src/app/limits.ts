@@ -150,7 +150,7 @@ export const LIMITS = {
     fallback: 5_000,
     min: 100,
     max: 60_000,
-    what: 'How long a call waits for a database that does not answer; then 503.',
+    what: 'How long a call waits for a database that is not responding; then 503.',
   },
   lostAfterMs: {
     fallback: 960_000,
@@ -185,12 +185,12 @@ export const LIMITS = {
     max: 3_600_000,
     what: 'How long a process trusts a cached key.',
   },
-  drainMs: { fallback: 900_000, min: 0, max: 3_600_000, what: 'Longest wait for calls in flight at a stop.' },
+  drainMs: { fallback: 900_000, min: 0, max: 3_600_000, what: 'Longest wait for calls in flight during shutdown.' },
   closeMs: {
     fallback: 20_000,
     min: 100,
     max: 600_000,
-    what: 'At a stop, longest time for closing everything once the calls have ended; then the process logs what it waits for and exits anyway.',
+    what: 'Longest time for closing everything once the calls have ended during shutdown; then the process logs what it waits for and exits anyway.',
   },
   spansWaitingMax: {
     fallback: 4096,
@@ -203,14 +203,14 @@ export const LIMITS = {
     production: 5_000,
     min: 0,
     max: 600_000,
-    what: 'At a stop, time between "not ready" and closing the port, for load balancers to notice.',
+    what: 'During shutdown, time between "not ready" and closing the port, for load balancers to notice.',
   },
   drainIdleMs: {
     fallback: 5_000,
     production: 76_000,
     min: 0,
     max: 900_000,
-    what: 'At a stop, how long idle connections may still bring one more call.',
+    what: 'During shutdown, how long idle connections may still bring one more call.',
   },
   webhookTimeoutMs: {
     fallback: 15_000,

@@ -3,7 +3,7 @@
 import type { ModelEntry, Rule, Tables, UpstreamTarget } from '../generated/types.ts'
 import type { ModelFacts, SandboxOptions } from '../sandbox/server.ts'
 
-/** The fields that rules drop, which are those that the real provider would refuse. */
+/** The fields that rules drop because the real provider would refuse them. */
 function refusedBy(rules: readonly Rule[]): string[] {
   return rules.flatMap(rule => (rule.op === 'drop' && /^\/[^/*]+$/.test(rule.path) ? [rule.path.slice(1)] : []))
 }

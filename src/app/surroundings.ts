@@ -46,6 +46,6 @@ function mixture(
     facts: { real, simulated: sandboxed },
     message:
       'real credentials are mixed with the sandbox: everything listed as real costs or moves money, all other replies are simulated; ' +
-      'simulated transfers and the page with mails are off',
+      'simulated transfers and the page with emails are off',
   }
 }

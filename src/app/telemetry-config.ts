@@ -83,7 +83,9 @@ function readTraces(reader: Reader): TracesConfig | null {
   const url = own ?? (base === null ? null : `${base}/v1/traces`)
   if (url === null || reader.text('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return null
   if (protocol !== 'http/json') {
-    reader.faults.push(`OTEL_EXPORTER_OTLP_PROTOCOL is ${JSON.stringify(protocol)}; this gateway speaks http/json`)
+    reader.faults.push(
+      `OTEL_EXPORTER_OTLP_PROTOCOL is ${JSON.stringify(protocol)}; this gateway supports only http/json`,
+    )
   }
   return { url, headers, attributes, ratio, serviceName: reader.text('OTEL_SERVICE_NAME') }
 }
@@ -110,6 +112,6 @@ function readRatio(reader: Reader): number {
   if (text === null) return 1
   const ratio = /^(0|1|0?\.\d+|1\.0*|0\.0*)$/.test(text) ? Number(text) : Number.NaN
   if (ratio >= 0 && ratio <= 1) return ratio
-  reader.faults.push(`OTEL_TRACES_SAMPLER_ARG is ${JSON.stringify(text)}; write a share from 0 to 1, such as 0.1`)
+  reader.faults.push(`OTEL_TRACES_SAMPLER_ARG is ${JSON.stringify(text)}; write a fraction from 0 to 1, such as 0.1`)
   return 1
 }

@@ -185,13 +185,17 @@ export class Telemetry {
     const { waiting, sent, failed } = mails()
     const facts = { version: this.#options.version, catalogue: catalogue.settings.digest, node: process.version }
     return [
-      gauge('gateway_info', 'Always 1; the labels say what runs.', [[facts, 1]]),
-      gauge('gateway_draining', '1 while calls in flight finish before a stop.', readiness.draining() ? 1 : 0),
+      gauge('gateway_info', 'Always 1; the labels describe what is running.', [[facts, 1]]),
+      gauge(
+        'gateway_draining',
+        '1 while the process lets calls in flight finish before it stops.',
+        readiness.draining() ? 1 : 0,
+      ),
       gauge('gateway_maintenance', '1 while new calls are refused by an operator.', maintenance().enabled ? 1 : 0),
-      gauge('gateway_calls_in_flight', 'Calls, and bank notifications, under way.', readiness.callsInFlight),
+      gauge('gateway_calls_in_flight', 'Calls and bank notifications in progress.', readiness.callsInFlight),
       gauge('gateway_streams_open', 'Event streams that have begun and not ended.', pinger.watched),
-      gauge('gateway_mails_waiting', 'Mails on their way to the mail server.', waiting),
-      counter('gateway_mails_total', 'Mails by outcome.', [
+      gauge('gateway_mails_waiting', 'Emails being sent to the mail server.', waiting),
+      counter('gateway_mails_total', 'Emails by outcome.', [
         [{ outcome: 'sent' }, sent],
         [{ outcome: 'failed' }, failed],
       ]),
@@ -202,7 +206,7 @@ export class Telemetry {
       ),
       counter(
         'gateway_unknown_model_calls_unnamed_total',
-        'Those of them whose name was not recorded, because there were too many.',
+        'Calls that asked for an unknown model name that was not recorded, because there were too many.',
         unknownModels.unnamed,
       ),
     ]

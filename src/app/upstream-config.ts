@@ -41,7 +41,7 @@ export function readUpstreams(
   for (const name of Object.keys(environment)) {
     if (!name.startsWith('UPSTREAM_') || known.has(name)) continue
     reader.faults.push(
-      `${name} names no upstream of the catalogue; known variables are ${[...known].sort().join(', ')}`,
+      `${name} belongs to no upstream in the catalogue; known variables are ${[...known].sort().join(', ')}`,
     )
   }
   return { upstreams, aws: readAws(reader) }

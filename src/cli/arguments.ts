@@ -47,7 +47,7 @@ export const VERBS: readonly Verb[] = [
     options: ['label'],
   },
   { name: 'key list', usage: 'key list EMAIL', purpose: 'List the keys of an account', words: 1, options: [] },
-  { name: 'key revoke', usage: 'key revoke EMAIL KEY_ID', purpose: 'Revoke a key, at once', words: 2, options: [] },
+  { name: 'key revoke', usage: 'key revoke EMAIL KEY_ID', purpose: 'Revoke a key immediately', words: 2, options: [] },
   {
     name: 'key set',
     usage:

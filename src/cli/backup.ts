@@ -14,7 +14,7 @@ const total = (rows: Readonly<Record<string, number>>): number =>
 
 const backup: Action = async ({ sql }, { words }) => {
   const path = resolve(words[0] as string)
-  if (existsSync(path)) throw new UsageError(`${path} exists already; name a new file`)
+  if (existsSync(path)) throw new UsageError(`${path} already exists; name a new file`)
   const rows = await writeBackup(sql, path, new Date())
   return {
     data: { file: path, rows },

@@ -106,7 +106,7 @@ const upstreamStatus: Action = async ({ sql }) => {
         .map(credential => `    ${credential.label} ${stateText(credential)} ${credential.models_aside.join(', ')}`),
     ]),
   ])
-  return { data, text: text.length === 0 ? 'No gateway runs on this database.' : text.join('\n') }
+  return { data, text: text.length === 0 ? 'No gateway is running on this database.' : text.join('\n') }
 }
 
 function stateText({
@@ -147,7 +147,7 @@ const modelUnknown: Action = async ({ sql }, { options }) => {
       `${String(each.fell_back).padStart(9)} fell back, ${String(each.refused).padStart(6)} refused  ${JSON.stringify(each.name)}` +
       (each.known_as === null ? '' : `  now ${each.known_as}`),
   )
-  return { data: { days, names }, text: rows.join('\n') || `No unknown names of models in the last ${days} days.` }
+  return { data: { days, names }, text: rows.join('\n') || `No unknown model names in the last ${days} days.` }
 }
 
 export const OPERATIONS_ACTIONS: Readonly<Record<string, Action>> = {

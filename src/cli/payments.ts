@@ -29,14 +29,16 @@ const operator: Action = async (foundation, { words }) => {
   const { accountId } = await accountOf(foundation, email)
   const changed = await setRole(foundation.sql, { accountId, role, by: COMMAND_LINE })
   const become = role === null ? 'no operator' : `an operator with the role ${role}`
-  const text = changed ? `${email} is ${become} now and must sign in again.` : 'It was so already; nothing changed.'
+  const text = changed
+    ? `${email} is ${become} now and must sign in again.`
+    : 'That was already the case; nothing changed.'
   return { data: { account_id: accountId, operator: role !== null, role, changed }, text }
 }
 
 const secondFactor: Action = async (foundation, { words, options }) => {
   const [email] = words as [string]
   if (!options.reason)
-    throw new UsageError('--reason is required: it says in the log why the second factor cannot be given')
+    throw new UsageError('--reason is required: it records in the log why the second factor cannot be used')
   const { accountId } = await accountOf(foundation, email)
   const given = { accountId, by: COMMAND_LINE, reason: options.reason }
   const changed = await resetSecondFactor(foundation.sql, given)
@@ -62,7 +64,7 @@ const unmatched: Action = async foundation => {
   const rows = list.map(
     row => `${row.number}  ${row.received_at}  ${row.amount_vnd} VND  ${row.reason}  ${JSON.stringify(row.memo)}`,
   )
-  const sum = `${transactions} transfers wait, ${amountVnd} VND in all.`
+  const sum = `${transactions} transfers are waiting, ${amountVnd} VND in total.`
   return { data: { transactions, amount_vnd: amountVnd, list }, text: [...rows, sum].join('\n') }
 }
 
@@ -85,9 +87,9 @@ const pull: Action = async foundation => {
 
 const assign: Action = async (foundation, { words, options }) => {
   const [number, target] = words as [string, string]
-  if (!/^\d{1,15}$/.test(number)) throw new UsageError('NUMBER must be one of the first column of: payment unmatched')
+  if (!/^\d{1,15}$/.test(number)) throw new UsageError('NUMBER must be one from the first column of: payment unmatched')
   if (!options.reason)
-    throw new UsageError('--reason is required: it says in the log why the money belongs to this customer')
+    throw new UsageError('--reason is required: it records in the log why the money belongs to this customer')
   const to = isOrderCode(target)
     ? { orderCode: target }
     : { accountId: (await accountOf(foundation, target)).accountId }
@@ -103,7 +105,7 @@ const assign: Action = async (foundation, { words, options }) => {
 
 const enter: Action = async (foundation, { words, options }) => {
   const [bankReference, amount] = words as [string, string]
-  if (!options.reason) throw new UsageError('--reason is required: it says in the log where the transfer was seen')
+  if (!options.reason) throw new UsageError('--reason is required: it records in the log where the transfer was seen')
   const given = { bankReference, amountVnd: readVnd(amount), by: COMMAND_LINE, reason: options.reason }
   const account = options.account === undefined ? {} : { accountNumber: options.account }
   try {

@@ -34,12 +34,12 @@ const MEANING: Readonly<Record<SecretUse['state'], string>> = {
   readable: 'still read',
   standby: 'on standby',
   missing: 'NOT CONFIGURED: its keys do not work',
-  wrong: 'WRONG SECRET: a key stored under it does not open',
+  wrong: 'WRONG SECRET: a key stored under it cannot be decrypted',
 }
 
 function describe(variable: string, uses: readonly SecretUse[]): readonly string[] {
   return uses.map(({ id, state, keys }) => {
-    const removable = state === 'readable' && keys === 0 ? '; may be taken out' : ''
+    const removable = state === 'readable' && keys === 0 ? '; may be removed' : ''
     return `${variable} ${id}: ${MEANING[state]}, ${keys} active keys, authenticators and webhooks${removable}`
   })
 }
@@ -52,7 +52,9 @@ async function report({ sql, secrets }: Foundation) {
   const encryption = useOf(secrets.encryption, { inUse: sealed, wrong: inUse.wrong.encryption })
   const lines = [...describe('KEY_PEPPERS', peppers), ...describe('KEY_ENCRYPTION_KEYS', encryption)]
   if (inUse.withoutCopy > 0) {
-    lines.push(`${inUse.withoutCopy} active keys have no copy: their pepper stays until their owners replace them.`)
+    lines.push(
+      `${inUse.withoutCopy} active keys have no encrypted copy: keep their pepper until their owners replace them.`,
+    )
   }
   const data = { peppers, encryption_keys: encryption, keys_without_copy: inUse.withoutCopy }
   const missing = [...peppers, ...encryption].some(({ state }) => state === 'missing' || state === 'wrong')
@@ -75,13 +77,13 @@ const secretsRotate: Action = async foundation => {
   if (rotated > 0) await announce(foundation.sql, 'keys')
   const { data, lines, missing } = await report(foundation)
   const broken = unreadable.map(
-    ({ accountId, keyId }) => `Key ${keyId} of account ${accountId} does not open; left unchanged.`,
+    ({ accountId, keyId }) => `Key ${keyId} of account ${accountId} cannot be decrypted; left unchanged.`,
   )
   for (const accountId of unreadableAuthenticators) {
-    broken.push(`The authenticator of account ${accountId} does not open; run account reset-second-factor`)
+    broken.push(`The authenticator of account ${accountId} cannot be decrypted; run account reset-second-factor`)
   }
   for (const webhookId of unreadableWebhooks) {
-    broken.push(`A secret of webhook ${webhookId} does not open: its owner must create a new one.`)
+    broken.push(`A secret of webhook ${webhookId} cannot be decrypted: its owner must create a new one.`)
   }
   return {
     data: {

@@ -13,7 +13,7 @@ const DAYS = 30
 
 const usageExport: Action = async ({ sql }, { words, options }) => {
   const path = resolve(words[0] as string)
-  if (existsSync(path)) throw new UsageError(`${path} exists already; name a new file`)
+  if (existsSync(path)) throw new UsageError(`${path} already exists; name a new file`)
   const last = options.to ?? dayOf(new Date())
   if (!isDay(last)) throw new UsageError(`${JSON.stringify(last)} is not a day; write it as 2026-11-21`)
   const first = options.from ?? addDays(last, 1 - DAYS)

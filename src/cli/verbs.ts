@@ -67,7 +67,7 @@ const creditWallet: Action = async (foundation, { words, options }) => {
   const [email, amount] = words as [string, string]
   const { accountId } = await accountOf(foundation, email)
   const vnd = readVnd(amount)
-  if (!options.reason) throw new UsageError('--reason is required: it says in the journal why the money moved')
+  if (!options.reason) throw new UsageError('--reason is required: it records in the journal why the money moved')
   const answer = await credit(foundation.sql, {
     accountId,
     amountMicroVnd: vndToMicro(vnd),
@@ -121,7 +121,7 @@ export const auditAll: Action = async ({ sql }, { options }) => {
       `${wallets} wallets, ${calls} calls, ${openHolds} open holds`,
       ...(report.mode === 'full'
         ? []
-        : [`Read what is new; the whole journal was last read at ${fullAt.toISOString()}.`]),
+        : [`Read only what is new; the whole journal was last read at ${fullAt.toISOString()}.`]),
       ...Object.entries(report.differences).map(([name, count]) => `  ${name.padEnd(11)} ${count}`),
       clean ? 'No differences.' : 'DIFFERENCES',
       ...concerned.filter(([, found]) => found.length > 0).map(([what, found]) => `First ${what}: ${found.join(', ')}`),

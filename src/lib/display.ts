@@ -24,7 +24,7 @@ export function dongOfText(amount: string): string {
   return `${withDots(whole)}${fraction === undefined ? '' : `,${fraction}`}${NO_BREAK}₫`
 }
 
-/** For balances at a glance: rounds down to whole dong, so that nobody seems to have more than there is. */
+/** Formats a balance to be read at a glance: drops fractions of a dong, so that nobody seems to have more than there is. */
 export function dongWhole(amount: MicroVnd): string {
   return dongWholeOfText(formatVnd(amount))
 }

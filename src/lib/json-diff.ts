@@ -40,8 +40,8 @@ function collect(before: JsonValue | undefined, after: JsonValue, path: string, 
 }
 
 /**
- * Elements that both lists share keep their bytes. A new object counts as a modified old one if it takes that one's place behind
- * the same element.
+ * Describes `after` as a rearrangement of `before`. Elements in both keep their bytes. A new object counts as an edited version
+ * of the old element that followed the same neighbour, if that is an object that is no longer there.
  */
 function arranged(before: readonly JsonValue[], after: readonly JsonValue[]): ArrangedItem[] {
   const places = new Map(before.map((value, index) => [value, index]))

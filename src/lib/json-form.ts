@@ -2,7 +2,7 @@
 
 /** What a value may be: any one of the kinds that are set. */
 export interface FormFacts {
-  /** Any value, whatever it contains. The form's `note` counts them. */
+  /** Any value, whatever it contains. The form's `note` counts such values. */
   readonly anything?: true
   /** The value `null`. */
   readonly none?: true

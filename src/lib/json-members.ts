@@ -10,7 +10,7 @@ type MemberEdit = { readonly whole: BodyEdit } | { readonly within: BodyEdit[] }
 /**
  * The edited text of an object, in pieces to be written one after the other; equivalent to the result of `editJson`. `members`
  * are those of `text`, without duplicates. Returns null when two edits concern the same member, or when one enters a member that
- * is missing or is no object or list.
+ * is missing or is neither an object nor a list.
  */
 export function editMembers(
   text: ByteText,

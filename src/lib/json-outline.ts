@@ -230,7 +230,7 @@ function digitsEnd(at: number): number {
   return end
 }
 
-/** Whether these bytes are ASCII without escapes. */
+/** Whether the bytes from `start` up to `end` are ASCII without escapes. */
 function isBare(start: number, end: number): boolean {
   for (let at = start; at < end; at++) if ((bytes[at] as number) > 126 || bytes[at] === BACKSLASH) return false
   return true

@@ -64,12 +64,12 @@ export function hasSpelling(text: string): boolean {
   return text.includes('\\u00') && SPELLING.test(text)
 }
 
-/** Whether an escape `\u00…` may stand for such a character, judging by its third digit. */
+/** Whether an escape `\u00…` with this third digit may stand for a character of the kind that field names are made of. */
 export function maySpell(thirdDigit: number): boolean {
   return thirdDigit >= DIGIT_TWO && thirdDigit <= DIGIT_SEVEN
 }
 
-/** The same JSON with those escapes replaced by their characters. */
+/** The same JSON without escapes of characters that field names are made of. */
 export function spelledOut(text: string): string {
   return text.replace(ESCAPE, one => (SPELLING.test(one) ? String.fromCharCode(Number(`0x${one.slice(2)}`)) : one))
 }

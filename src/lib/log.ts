@@ -24,7 +24,7 @@ function isoTime(): string {
 }
 
 export interface LogOptions {
-  /** Fields that every line gets. */
+  /** Fields that every log line gets. */
   readonly base?: Readonly<Record<string, number | string>>
   /** Destination of the lines; by default standard error. */
   readonly to?: DestinationStream

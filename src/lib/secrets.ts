@@ -34,7 +34,7 @@ export function parseSecretSet(variable: string, text: string): SecretSet {
   for (const [index, part] of text.split(',').entries()) {
     const place = `${variable}: part ${index + 1}`
     const found = /^\s*(\d{1,5}):([A-Za-z0-9+/_-]+={0,2})(:standby)?\s*$/.exec(part)
-    if (found === null) throw new Error(`${place} is not number:base64; ${advice}`)
+    if (found === null) throw new Error(`${place} is not in the form <number>:<base64>; ${advice}`)
     const keyId = Number(found[1])
     if (keyId < 1 || keyId > KEY_ID_MAX) throw new Error(`${place} has the number ${keyId}; use 1 to ${KEY_ID_MAX}`)
     if (secrets.has(keyId)) throw new Error(`${place} repeats the number ${keyId}; give each secret its own`)
@@ -44,7 +44,7 @@ export function parseSecretSet(variable: string, text: string): SecretSet {
     secrets.set(keyId, secret)
     if (found[3] === undefined) currentId = Math.max(currentId, keyId)
   }
-  if (currentId === 0) throw new Error(`${variable} has only secrets on standby; take \`:standby\` off one of them`)
+  if (currentId === 0) throw new Error(`${variable} has only secrets on standby; remove \`:standby\` from one of them`)
   return { currentId, secrets }
 }
 

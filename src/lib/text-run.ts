@@ -58,7 +58,10 @@ declare const WebAssembly: {
 
 const { m: memory, f: search } = new WebAssembly.Instance(new WebAssembly.Module(MODULE)).exports
 
-/** Holds the bytes to search, followed by a control character, which ends every search. Older bytes may follow that one. */
+/**
+ * Holds the bytes to search, followed by a control character, which ends every search. Bytes after that are left over from
+ * earlier searches.
+ */
 export const searched = new Uint8Array(memory.buffer)
 
 /** Finds the first quote, backslash or control character from a position on, and returns where it is. */

@@ -71,7 +71,7 @@ export type OutputForm =
 export interface Hints {
   readonly strings: string[]
   readonly numbers: number[]
-  /** Values for properties with these names, at any depth. */
+  /** Values by property name, used at any depth. */
   readonly given?: ReadonlyMap<string, Json>
 }
 

@@ -84,7 +84,7 @@ function flatten(schema: JsonObject, walk: Walk, hops: number): JsonObject {
   return flat
 }
 
-/** Merges two schemas without `$ref` and `allOf`. */
+/** Merges two schemas, neither of which may contain `$ref` or `allOf`. */
 function mergeSchemas(left: JsonObject, right: Json | undefined): JsonObject {
   if (!isObject(right)) return left
   const merged: JsonObject = { ...left, ...right }
@@ -192,7 +192,7 @@ function variation(item: JsonObject, number: number): JsonObject {
   return {}
 }
 
-/** Picks an alternative other than null; deep down, one without further objects, so that recursion ends. */
+/** Picks an option other than null; deep in the schema, one without further objects, so that recursion ends. */
 function pickOption(options: readonly Json[], depth: number, walk: Walk): Json {
   const flat = options.map(option => (isObject(option) ? flatten(option, walk, 0) : option))
   const useful = flat.filter(option => isObject(option) && typeOf(option) !== 'null')

@@ -30,7 +30,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   byte: 'c2FuZGJveA==',
 }
 
-/** Harmless values for properties with such names, because a tool may act on them. */
+/** Harmless values for properties whose names suggest that a tool may act on them. */
 const BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/command|cmd|script/i, 'echo sandbox'],
   [/url|uri|link/i, 'https://example.com/sandbox'],

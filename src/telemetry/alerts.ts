@@ -7,12 +7,12 @@ export function alertFamilies({ tries, disabledWebhooks }: DeliveryCounts): read
   return [
     counter(
       'gateway_alert_deliveries_total',
-      'Tries to deliver an alert, by channel and outcome; called_off: nobody is left to tell; given_up: it failed and was the last try.',
+      'Attempts to deliver an alert, by channel and outcome; called_off: nobody was left to receive it; given_up: the last attempt failed.',
       tries,
     ),
     counter(
       'gateway_webhooks_disabled_total',
-      "Customers' webhooks switched off because every try failed, or because the receiver answered 410.",
+      "Customers' webhooks switched off because every attempt failed, or because the receiver answered 410.",
       disabledWebhooks,
     ),
   ]

@@ -104,7 +104,7 @@ export class CallMetrics implements CallObserver {
     return [
       counter(
         'gateway_calls_total',
-        'Calls with a usage row; status 499: the client left.',
+        'Calls with a usage row; status 499: the client disconnected.',
         cells.map(({ labels, seconds }) => [labels, seconds.count]),
       ),
       histogram(
@@ -144,7 +144,7 @@ export class CallMetrics implements CallObserver {
       ),
       counter(
         'gateway_estimated_calls_total',
-        'Calls whose tokens were counted here, because the provider reported none.',
+        'Calls whose tokens the gateway counted, because the provider reported none.',
         sums(use => use.estimated),
       ),
       counter(

@@ -198,7 +198,7 @@ function snapshotFamilies(snapshot: Snapshot | null): readonly Family[] {
     ),
     gauge(
       'gateway_alerts_overdue_seconds',
-      'How long the oldest mail or webhook about an account has been due; 0: none is.',
+      'How long the oldest email or webhook about an account has been due; 0: none is.',
       known(({ alertsOverdueSeconds }) => alertsOverdueSeconds),
     ),
     gauge(
@@ -218,7 +218,7 @@ function auditFamilies(audited: Audited | null): readonly Family[] {
     ),
     gauge(
       'gateway_audit_full_timestamp_seconds',
-      'When the whole journal was last audited, by anybody, in seconds since 1970; as of this process’s last audit.',
+      'When the whole journal was last audited, by any process, in seconds since 1970; as of this process’s last audit.',
       audited === null ? [] : audited.fullAtSeconds,
     ),
     gauge(

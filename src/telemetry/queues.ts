@@ -22,7 +22,7 @@ export function queueFamilies(queues: readonly QueueLoad[]): readonly Family[] {
     ),
     gauge(
       'gateway_queue_batch_age_seconds',
-      'How long the oldest statement of a queue has been under way; 0: none is.',
+      'How long the oldest statement of a queue has been running; 0: none is.',
       each(({ batchMs }) => (batchMs === null ? null : batchMs / 1000)),
     ),
   ]

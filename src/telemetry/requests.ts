@@ -25,7 +25,7 @@ export function requestFamilies({ bodies, lingering, refusedInFlight }: RequestM
   return [
     gauge(
       'gateway_bodies_bytes',
-      'Bytes of request bodies in memory: of keys, and of notifications and forms (strangers).',
+      'Bytes of request bodies in memory: of those sent with API keys, and of notifications and forms (strangers).',
       each(({ bytes }) => bytes),
     ),
     gauge(

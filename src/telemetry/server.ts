@@ -58,7 +58,7 @@ export function serverFamilies(state: ServerState | null): readonly Family[] {
     ),
     gauge(
       'gateway_task_timestamp_seconds',
-      'When a task that one process does for all last began, in seconds since 1970.',
+      'When a task that one process runs on behalf of all last began, in seconds since 1970.',
       each(({ tasks }) => tasks.map(({ task, ranAtSeconds }) => [{ task }, ranAtSeconds])),
     ),
   ]

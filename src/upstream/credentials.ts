@@ -125,7 +125,7 @@ export class CredentialPool {
   }
 }
 
-/** Maps two numbers to a number in [0, 1): always the same one, but evenly distributed (MurmurHash3's finaliser). */
+/** Maps two numbers deterministically to an evenly distributed number in [0, 1) (MurmurHash3's finaliser). */
 export function mixed(first: number, second: number): number {
   let hash = (Math.imul(first, 0x9e3779b1) ^ Math.imul(second + 1, 0x85ebca77)) >>> 0
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

@@ -68,7 +68,7 @@ test('a gateway and the command line refuse to start with foreign secrets and sa
     layFoundation(environmentConfig(environment(pepper)), { anySecrets })
   await (await lay(first)).close()
   const refusal = lay(other)
-  await expect(refusal).rejects.toThrow(/KEY_PEPPERS 1: not the secret that this database was used with.*secrets trust/)
+  await expect(refusal).rejects.toThrow(/KEY_PEPPERS 1: this database was used with a different secret.*secrets trust/)
   await expect(refusal).rejects.not.toThrow(other)
   const trusting = await lay(other, true)
   expect(await trustSecrets(trusting.sql, trusting.secrets)).toEqual(['KEY_PEPPERS 1'])

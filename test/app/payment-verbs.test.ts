@@ -70,7 +70,7 @@ test('a transfer entered without a code waits, is listed, and is assigned once',
   const again = await run('payment', 'assign', String(number), 'ann@example.com', '--reason', 'asked by phone')
   expect(again.data).toEqual({ number, outcome: 'already' })
   expect(await balanceOf(sql, accountId)).toBe(120_000)
-  expect((await run('payment', 'unmatched')).text).toBe('0 transfers wait, 0 VND in all.')
+  expect((await run('payment', 'unmatched')).text).toBe('0 transfers are waiting, 0 VND in total.')
   const conflict = await run('payment', 'enter', 'FT77', '130000', '--memo', 'tien', ...where)
   expect(conflict).toMatchObject({ failed: true, data: { outcome: 'conflict' } })
 })

@@ -168,7 +168,7 @@ test('refuses to start when the database cannot be reached, and says what to che
   const nowhere = `postgres://user:secret-password@127.0.0.1:${await freePort()}/db`
   const ended = await run(['serve'], { DATABASE_URL: nowhere })
   expect(ended.status).toBe(2)
-  expect(ended.stderr).toMatch(/DATABASE_URL leads to no usable Postgres at 127\.0\.0\.1:\d+ .*ECONNREFUSED/)
+  expect(ended.stderr).toMatch(/DATABASE_URL does not lead to a usable Postgres at 127\.0\.0\.1:\d+ .*ECONNREFUSED/)
   expect(ended.stderr).not.toContain('secret-password')
 })
 
@@ -185,7 +185,7 @@ test('refuses to start when the database accepts connections but never answers, 
   const expectRefused = async ([name, more]: (typeof ways)[number]) => {
     const ended = await run(['serve'], { DATABASE_URL: url, ...more })
     expect(ended.status).toBe(2)
-    expect(ended.stderr).toContain(`${name}: Postgres at 127.0.0.1:${silentPort} does not answer in time`)
+    expect(ended.stderr).toContain(`${name}: Postgres at 127.0.0.1:${silentPort} did not respond in time`)
     expect(ended.stderr).toContain('firewall')
     expect(ended.stderr).not.toContain('secret-password')
   }

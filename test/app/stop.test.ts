@@ -128,7 +128,7 @@ test('a worker that reports that it cannot start, but does not exit, is killed, 
   writeFileSync(marker, '')
   const [worker] = childrenOf(program.child.pid as number) as [number]
   process.kill(worker, 'SIGKILL')
-  await program.logged(/a worker did not end in time; killing it/)
+  await program.logged(/a worker did not exit in time; killing it/)
   await program.logged(/"cause":"not today".*a worker did not start/)
   const answers = () =>
     fetch(`${program.url}/healthz`).then(

@@ -74,7 +74,7 @@ test('names all faults at once, and repeats no secret', () => {
     'METRICS_AUDIT_MINUTES is "often"; write a whole number from 0 to 10080',
     'METRICS_PORT equals PORT; give the metrics their own port, closed to the public',
     'OTEL_EXPORTER_OTLP_HEADERS is not a list of pairs; write e.g. name=value,other=value',
-    'OTEL_TRACES_SAMPLER_ARG is "2"; write a share from 0 to 1, such as 0.1',
-    'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; this gateway speaks http/json',
+    'OTEL_TRACES_SAMPLER_ARG is "2"; write a fraction from 0 to 1, such as 0.1',
+    'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; this gateway supports only http/json',
   ])
 })

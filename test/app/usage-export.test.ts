@@ -91,7 +91,7 @@ test('takes a range of days, and never overwrites a file or leaves half of one',
   const file = join(folder, 'days.csv')
   const past = await run('usage', 'export', file, '--from', '2026-01-01', '--to', '2026-01-31')
   expect(past.data).toEqual({ file, from: '2026-01-01', to: '2026-01-31', rows: 0 })
-  await expect(run('usage', 'export', file)).rejects.toThrow('exists already')
+  await expect(run('usage', 'export', file)).rejects.toThrow('already exists')
   const other = join(folder, 'other.csv')
   for (const days of [
     ['--to', 'yesterday'],

@@ -257,7 +257,7 @@ test('a single upstream can be asked; a wrong command line or environment ends w
     })
   expect(await check({}, [], { UPSTREAM_NOBODY_API_KEY: 'nobody-secret-canary' })).toMatchObject({
     status: 2,
-    err: expect.stringContaining('UPSTREAM_NOBODY_API_KEY names no upstream of the catalogue'),
+    err: expect.stringContaining('UPSTREAM_NOBODY_API_KEY belongs to no upstream in the catalogue'),
   })
 })
 

@@ -21,11 +21,11 @@ test('a secret on standby is readable, and not used for new values', () => {
 })
 
 test.each([
-  [`1:${secret}:standby`, 'KEYS has only secrets on standby; take `:standby` off one of them'],
-  [`1:${secret}:later`, 'KEYS: part 1 is not number:base64'],
-  ['', 'KEYS: part 1 is not number:base64; write KEYS=1:<32 bytes in base64>'],
-  [secret, 'KEYS: part 1 is not number:base64'],
-  [`1:${secret},`, 'KEYS: part 2 is not number:base64'],
+  [`1:${secret}:standby`, 'KEYS has only secrets on standby; remove `:standby` from one of them'],
+  [`1:${secret}:later`, 'KEYS: part 1 is not in the form <number>:<base64>'],
+  ['', 'KEYS: part 1 is not in the form <number>:<base64>; write KEYS=1:<32 bytes in base64>'],
+  [secret, 'KEYS: part 1 is not in the form <number>:<base64>'],
+  [`1:${secret},`, 'KEYS: part 2 is not in the form <number>:<base64>'],
   [`0:${secret}`, 'KEYS: part 1 has the number 0; use 1 to 32767'],
   [`40000:${secret}`, 'KEYS: part 1 has the number 40000; use 1 to 32767'],
   [`1:${secret},1:${secret}`, 'KEYS: part 2 repeats the number 1; give each secret its own'],

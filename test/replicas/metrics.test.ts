@@ -56,13 +56,13 @@ test('the supervisor serves the figures of all its workers, each under its numbe
   expect(figures.sum('gateway_workers_wanted')).toBe(2)
   expect(figures.sum('gateway_workers_lost_total')).toBe(0)
   sendSignal(childrenOf(program.child.pid as number)[0] as number, 'SIGKILL')
-  await program.logged(/a worker ended unexpectedly/)
+  await program.logged(/a worker exited unexpectedly/)
   await eventually(
     () => scrape(metrics),
     found => found.sum('gateway_workers_lost_total') === 1 && found.sum('gateway_workers', { state: 'serving' }) === 2,
   )
   program.signal('SIGHUP')
-  await program.logged(/workers are replaced"/)
+  await program.logged(/all workers have been replaced"/)
   expect(await call()).toBe(200)
   const later = (await scrape(metrics)).families.get('gateway_info')?.samples.map(({ labels }) => labels.worker) ?? []
   expect(later.filter(worker => worker !== '1' && worker !== '2').length).toBeGreaterThan(0)

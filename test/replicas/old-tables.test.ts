@@ -9,9 +9,9 @@ import { freePort, killPrograms, type Program, startProgram } from '../support/p
 import { copyProject, type ProjectCopy } from '../support/project-copy.ts'
 import { gatewayEnvironment, newFolder } from './world.ts'
 
-const OLDER = /the YAML in catalogue\/ is newer than the tables in force; run `make generate`/
-const BROKEN = /the YAML in catalogue\/ has errors, and the tables in force are older/
-const REPLACED = 'workers are replaced"'
+const OLDER = /the YAML in catalogue\/ is newer than the tables in use; run `make generate`/
+const BROKEN = /the YAML in catalogue\/ has errors, and the tables in use are older/
+const REPLACED = 'all workers have been replaced"'
 
 let database: TestDatabase
 let project: ProjectCopy

@@ -75,7 +75,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 
 /** Sends SIGHUP and waits until all workers have been replaced. */
 async function replaceWorkers(): Promise<void> {
-  const replacements = () => program.log.split('workers are replaced"').length
+  const replacements = () => program.log.split('all workers have been replaced"').length
   const before = replacements()
   program.signal('SIGHUP')
   await until(() => replacements() > before)
@@ -122,7 +122,7 @@ test('code that cannot start leaves the workers as they are, and the log says wh
   program.signal('SIGHUP')
   await program.logged(/a new worker did not start; the running ones continue unchanged/)
   expect(program.log).toMatch(/not today/)
-  expect(program.log).toMatch(/ended with status 1/)
+  expect(program.log).toMatch(/exited with status 1/)
   await more(load, CALLS)
   expect(workersOf(program)).toEqual(workers)
   project.edit(file, "throw new Error('not today')\n", '')
@@ -138,7 +138,7 @@ test('a worker that is killed is replaced, and its calls are settled or freed by
   await until(() => workersOf(program).length === 2)
   const [victim] = workersOf(program) as [number]
   process.kill(victim, 'SIGKILL')
-  await program.logged(/a worker ended unexpectedly; starting another/)
+  await program.logged(/a worker exited unexpectedly; starting another/)
   await until(() => workersOf(program).length === 2 && !workersOf(program).includes(victim))
   await more(load, CALLS)
   const finished = (await load.stop()).calls

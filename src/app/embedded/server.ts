@@ -110,7 +110,7 @@ export async function stopPostmaster(dataDirectory: string, { timeoutMs }: { tim
       await sleep(POLL_MS)
     }
   }
-  throw new Error(`The embedded Postgres (process ${running.processId}) does not stop`)
+  throw new Error(`The embedded Postgres (process ${running.processId}) could not be stopped`)
 }
 
 function sendSignal(processId: number, signal: NodeJS.Signals): void {

@@ -9,7 +9,7 @@ export type FromWorker =
   | { readonly kind: 'leaving' }
   /** The worker cannot start: the environment or the code is at fault. */
   | { readonly kind: 'failed'; readonly reason: string; readonly isEnvironment: boolean }
-  /** The worker's metrics for a scrape. */
+  /** The worker's metrics, in reply to the supervisor's message with the same `question`. */
   | { readonly kind: 'metrics'; readonly question: number; readonly text: string }
 
 export type ToWorker =
@@ -19,7 +19,7 @@ export type ToWorker =
   | { readonly kind: 'retire'; readonly how: Leaving }
   /** Abort the calls you are waiting for. */
   | { readonly kind: 'hurry' }
-  /** Send your metrics; the answer carries `question`. */
+  /** Send your metrics, in a message with the same `question`. */
   | { readonly kind: 'metrics'; readonly question: number }
 
 /** Set by the supervisor to the worker's number among those running, from 1. */

@@ -27,8 +27,8 @@ function poolFamilies({ wanted, starting, serving, leaving, lost, failedStarts }
       [{ state: 'serving' }, serving],
       [{ state: 'leaving' }, leaving],
     ]),
-    counter('gateway_workers_lost_total', 'Workers that ended without being asked to.', lost),
-    counter('gateway_worker_starts_failed_total', 'Workers that ended before they took calls.', failedStarts),
+    counter('gateway_workers_lost_total', 'Workers that exited without being asked to.', lost),
+    counter('gateway_worker_starts_failed_total', 'Workers that exited before they took calls.', failedStarts),
     gauge(
       'gateway_supervisor_start_time_seconds',
       'When the supervisor started, in seconds since 1970.',

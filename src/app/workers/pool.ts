@@ -30,7 +30,7 @@ export interface PoolMetrics {
   readonly serving: number
   /** Number of workers that take no more calls and are finishing theirs. */
   readonly leaving: number
-  /** Number of workers that exited unasked since the supervisor started, including failed starts. */
+  /** Number of workers that exited unasked while serving, since the supervisor started. */
   readonly lost: number
   readonly failedStarts: number
 }
@@ -152,7 +152,7 @@ export class WorkerPool {
     for (const old of this.#serving()) {
       await this.#makeRoom()
       if (this.#stopping) return
-      // The worker died meanwhile; its replacement is already new.
+      // The worker has died in the meantime, and its replacement already runs the new code.
       if (old.state !== 'serving' || old.worker.isDead()) continue
       try {
         const { catalogue } = await this.#start()
@@ -169,7 +169,7 @@ export class WorkerPool {
     for (const surplus of this.#serving().slice(size)) {
       void this.#dismiss(surplus, { kind: 'retire', how: 'replaced' })
     }
-    if (!this.#stopping) log.info({ workers: this.serving }, 'workers are replaced')
+    if (!this.#stopping) log.info({ workers: this.serving }, 'all workers have been replaced')
   }
 
   async #makeRoom(): Promise<void> {
@@ -217,7 +217,7 @@ export class WorkerPool {
       clearTimeout(timer)
       this.#members.delete(seat)
       if (member.state === 'starting') this.#failedStarts++
-      reject(new WorkerStartError(reason ?? `it ended with ${signal ?? `status ${code}`}`, isEnvironment))
+      reject(new WorkerStartError(reason ?? `it exited with ${signal ?? `status ${code}`}`, isEnvironment))
       if (member.state === 'serving') this.#lost(member, signal ?? `status ${code}`)
     })
     return promise
@@ -228,7 +228,7 @@ export class WorkerPool {
     const servedMs = performance.now() - member.servingSinceMs
     this.#lostCount++
     this.#failures = servedMs < limits.workerPauseMs ? this.#failures + 1 : 0
-    log.error({ worker: member.seat, how }, 'a worker ended unexpectedly; starting another')
+    log.error({ worker: member.seat, how }, 'a worker exited unexpectedly; starting another')
     void this.#fill()
   }
 
@@ -265,7 +265,7 @@ export class WorkerPool {
     if (worker.isDead()) return
     const exited = once(worker, 'exit')
     const timer = setTimeout(() => {
-      this.#options.log.error({ worker: seat }, 'a worker did not end in time; killing it')
+      this.#options.log.error({ worker: seat }, 'a worker did not exit in time; killing it')
       worker.process.kill('SIGKILL')
     }, limitMs + KILL_AFTER_MS)
     await exited

@@ -7,7 +7,7 @@ import type { FromWorker, ToWorker } from './messages.ts'
 
 type Leave = Exclude<ToWorker, { kind: 'hurry' | 'metrics' }>
 
-/** Resolves when the worker has left. `readEnvironment` throws ConfigError. */
+/** Runs a worker; resolves when it has shut down. `readEnvironment` throws ConfigError. */
 export async function work(readEnvironment: () => Config): Promise<void> {
   const { promise: leave, resolve } = Promise.withResolvers<Leave>()
   let running: RunningServer | null = null

@@ -41,7 +41,7 @@ export function imageCall<Body extends Generation | Edit>(
       checkCount(body, entry.imagesMax)
       const wantMicroVnd = holdFor(entry, body)
       await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
-      // The call is admitted by now; for others the gateway fetches nothing.
+      // Images are fetched only now, because the call has been admitted.
       return admitted(opened, await bodyMaker(opened))
     },
   }

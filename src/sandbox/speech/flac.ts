@@ -7,7 +7,7 @@ const BLOCK_SAMPLES = 4_096
 const CRC8 = crcTable({ polynomial: 0x07, bits: 8 })
 const CRC16 = crcTable({ polynomial: 0x8005, bits: 16 })
 
-/** `samples` have 16 bits, little-endian, mono. */
+/** `samples` are 16-bit, little-endian, mono. */
 export function flacFile(samples: Buffer, samplesPerSecond: number): Buffer {
   const parts = [Buffer.from('fLaC'), streamInfo(samples, samplesPerSecond)]
   for (let frame = 0; frame * BLOCK_SAMPLES * 2 < samples.length; frame += 1) {

@@ -120,7 +120,7 @@ function readUse(tools: readonly OfferedTool[], file: string, directory: string 
   })
 }
 
-/** The first tool that `use` accepts, trying them in the order of `names`. */
+/** The first use that `use` returns for one of the tools, in the order of `names`. */
 function firstByName(
   tools: readonly OfferedTool[],
   names: readonly string[],
