@@ -8,12 +8,10 @@ import type { Catalogue, CatalogueItem } from './catalogue.ts'
 import { ENDPOINT_ORDER } from './endpoints.ts'
 import { type ModelItem, modelItem } from './model-item.ts'
 
-/** Query parameters as received; undefined if absent. */
 export interface ModelListQuery {
   readonly channel?: string | undefined
   readonly endpoint?: string | undefined
   readonly capability?: string | undefined
-  /** Page size. */
   readonly limit?: string | undefined
   readonly after_id?: string | undefined
   readonly before_id?: string | undefined

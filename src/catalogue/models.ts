@@ -10,7 +10,6 @@ export interface CatalogueModel {
   readonly items: readonly CatalogueItem[]
 }
 
-/** The vendor's display name. */
 export function vendorName({ settings }: Catalogue, vendor: string): string {
   return settings.vendorNames[vendor] ?? vendor
 }

@@ -14,7 +14,6 @@ export interface BodyPermitLimits {
   readonly bodiesBytesMax: number
   /** Limit for the decoded bytes of one key's bodies in this process. */
   readonly keyBodiesBytesMax: number
-  /** Maximum number of bodies waiting for a permit. */
   readonly bodiesWaitingMax: number
   /** Longest wait for a permit, in ms. */
   readonly bodyWaitMs: number

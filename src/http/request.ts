@@ -25,7 +25,6 @@ export interface ServerLimits extends BodyLimits, LingerLimits {
   readonly headersTimeoutMs: number
   /** Time to receive a whole request, in ms. */
   readonly requestTimeoutMs: number
-  /** Idle time of a kept-alive connection, in ms. */
   readonly keepAliveTimeoutMs: number
 }
 
@@ -64,7 +63,6 @@ export interface RequestState {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Counts an error sent to a client. */
     errorSent(code: ErrorCode): void
     /** The service's name as it appears in header names (`x-<service>-…`). */
     readonly service: string

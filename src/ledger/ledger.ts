@@ -318,7 +318,6 @@ async function sweep(parts: Parts): Promise<void> {
   await free(parts, await findOrphans(pools.life, own))
 }
 
-/** Frees the holds of processes that are gone. */
 async function sweepDead(parts: Parts): Promise<void> {
   const { options, limits, pools } = parts
   const { lostAfterMs, restartGraceMs } = limits

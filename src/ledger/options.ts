@@ -60,8 +60,8 @@ export interface LedgerLimits {
   readonly heartbeatMs: number
   readonly sweepMs: number
   /**
-   * Age, in ms, at which a hold of this process is freed if none of its calls owns it: one that was placed after its call had
-   * failed because Postgres was away. Well above the time of a statement, so that a hold being placed is never freed.
+   * Age, in ms, at which this process frees a hold that belongs to none of its calls: one that Postgres placed only after the
+   * call had failed. Well above the time of a statement, so that a hold being placed is never freed.
    */
   readonly orphanMs: number
   /** Time without a sign of life, in ms, after which another process counts as dead if its lock is free. */

@@ -10,7 +10,6 @@ import { PRICE_PER_CODES, type Settlement } from './types.ts'
 
 export interface SettledCall {
   readonly chargedMicroVnd: MicroVnd
-  /** The wallet's balance after this call was charged. */
   readonly balanceAfterMicroVnd: MicroVnd
 }
 

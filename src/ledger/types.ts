@@ -43,7 +43,6 @@ export type HoldAnswer =
       readonly freeMicroVnd: MicroVnd
     }
   | { readonly outcome: 'refused_key'; readonly state: RefusedKeyState }
-  /** The key may not call this model. */
   | { readonly outcome: 'refused_model' }
   /** The balance is 0, and no call holds any money. */
   | { readonly outcome: 'empty' }
@@ -77,7 +76,6 @@ export interface Settlement {
   readonly costMicroVnd: MicroVnd
   readonly inputTokens: number
   readonly outputTokens: number
-  /** Input tokens read from the provider's cache. */
   readonly cachedInputTokens: number
   /** Input tokens written to the provider's cache; absent if unknown. */
   readonly cacheWriteTokens?: number

@@ -55,7 +55,6 @@ function limitReached({ limitMicroVnd, spentMicroVnd, reset }: KeyLimit, now: Da
 
 const PER = { daily: 'a day', weekly: 'a week', monthly: 'a month' } as const
 
-/** The error for a key that may not call this model. */
 export function modelNotAllowed({ id }: ModelEntry): GatewayError {
   return new GatewayError('model_not_allowed', {
     message: `model: this API key may not call ${id}. GET /v1/models with this key lists those it may call; its owner can allow more in the dashboard under Keys.`,

@@ -55,7 +55,6 @@ type PreparedFor<Prepared extends PreparedBody> = (target: UpstreamTarget) => Pr
 export interface WholeCall {
   readonly reply: 'whole'
   readonly prepare: PreparedFor<Pick<PreparedCall, 'readReply'> & PreparedBody>
-  /** What is billed for a reply. */
   usedBy(reply: ReturnType<PreparedCall['readReply']>): Metered
 }
 

@@ -109,7 +109,6 @@ export interface EndedCall {
   readonly entry: ModelEntry | null
   /** The status in the usage row: 499 if the client left. */
   readonly status: number
-  /** The error, if there was one. */
   readonly code: ErrorCode | null
   readonly used: Metered
   readonly costMicroVnd: MicroVnd

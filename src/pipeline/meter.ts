@@ -9,7 +9,6 @@ export interface Metered {
   /** All input tokens, including cache reads and cache writes. */
   readonly inputTokens: number
   readonly cachedInputTokens: number
-  /** Input tokens written to the provider's cache. */
   readonly cacheWriteTokens: number
   /** All output tokens, including reasoning. */
   readonly outputTokens: number

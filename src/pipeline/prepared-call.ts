@@ -25,7 +25,6 @@ export interface PreparedCall extends PreparedBody {
 }
 
 export interface Preparation<Format extends WireName = WireName> {
-  /** The sealer of the caller's account. */
   readonly sealer: Sealer
   readonly body: ChatBody
   readonly entry: ModelEntry

@@ -36,7 +36,6 @@ export function resultOf({ stream, end, countInputTokens }: StreamFacts): CallRe
   }
 }
 
-/** What a stream has used so far. */
 export function usedByStream(
   stream: Pick<ReplyStream, 'usage' | 'countOutputTokens'>,
   countInputTokens: () => number,

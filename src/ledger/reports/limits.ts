@@ -1,5 +1,4 @@
 export interface ReportLimits {
-  /** Maximum number of rows on a page. */
   readonly pageRowsMax: number
   /** Maximum number of rows read by one statement: a filter that matches little must not read everything. */
   readonly windowRows: number
