@@ -18,6 +18,7 @@ create table account (
   constraint account_operator_role_check CHECK (((operator_role >= 1) AND (operator_role <= 4)))
 );
 CREATE INDEX account_created ON public.account USING btree (created_at);
+CREATE INDEX account_email_start ON public.account USING btree (email_key text_pattern_ops, account_id);
 CREATE INDEX account_operator ON public.account USING btree (account_id) WHERE is_operator;
 
 create table account_daily (
@@ -238,7 +239,12 @@ create table bank_txn (
 );
 CREATE INDEX bank_txn_account ON public.bank_txn USING btree (account_id, bank_txn_id) WHERE (account_id IS NOT NULL);
 CREATE INDEX bank_txn_alias ON public.bank_txn USING btree (alias_of) WHERE (alias_of IS NOT NULL);
+CREATE INDEX bank_txn_amount ON public.bank_txn USING btree (amount_vnd, bank_txn_id);
 CREATE INDEX bank_txn_bank_ref ON public.bank_txn USING btree (account_no, bank_ref, amount_vnd) WHERE (bank_ref IS NOT NULL);
+CREATE INDEX bank_txn_bank_ref_start ON public.bank_txn USING btree (lower(bank_ref) text_pattern_ops, bank_txn_id) WHERE (bank_ref IS NOT NULL);
+CREATE INDEX bank_txn_order_start ON public.bank_txn USING btree (lower(order_code) text_pattern_ops, bank_txn_id) WHERE (order_code IS NOT NULL);
+CREATE INDEX bank_txn_provider_ref_start ON public.bank_txn USING btree (lower(provider_ref) text_pattern_ops, bank_txn_id);
+CREATE INDEX bank_txn_settled ON public.bank_txn USING btree (state, bank_txn_id) WHERE (state > 2);
 CREATE INDEX bank_txn_undecided ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 0);
 CREATE INDEX bank_txn_unmatched ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 2);
 

@@ -28,31 +28,40 @@ const LIST = `select ${COLUMNS} from topup_order
   where account_id = $1::text::bigint and ($2::text is null or (created_at, order_code) < (
     select created_at, order_code from topup_order where order_code = $2 and account_id = $1::text::bigint))
   order by created_at desc, order_code desc limit $3::text::integer`
-const IN_STATE: Readonly<Record<OrderState, string>> = {
+const NEWEST_OF_ALL = 'order by created_at desc, order_code desc limit $2::text::integer'
+const AFTER =
+  '($1::text is null or (created_at, order_code) < (select created_at, order_code from topup_order where order_code = $1))'
+const WITH_EMAIL = `select ${COLUMNS}, (select email from account where account.account_id = listed.account_id) as email`
+const IN_STATE = {
+  any: 'true',
   open: IS_OPEN,
   paid: 'paid_vnd > 0',
   cancelled: 'paid_vnd = 0 and cancelled_at is not null',
   expired: 'paid_vnd = 0 and cancelled_at is null and expires_at <= now()',
-}
-const NEWEST_OF_ALL = 'order by created_at desc, order_code desc limit $2::text::integer'
-const PAGE_OF_ALL = `($1::text is null or (created_at, order_code) < (
-  select created_at, order_code from topup_order where order_code = $1)) ${NEWEST_OF_ALL}`
+} as const satisfies Readonly<Record<OrderState | 'any', string>>
 /**
- * $3 is the text, $4 the text with the wildcards of `like` escaped. Open orders are few and all new, so they are found by their
- * expiry and then sorted: `offset 0` keeps the planner from scanning all orders in order.
+ * By state. Open orders are few and all new, so they are found by their expiry and then sorted: `offset 0` keeps the planner from
+ * scanning all orders in order.
  */
-function listAll(state: OrderState | null, isSearch: boolean): string {
-  const inState = state === null ? 'true' : IN_STATE[state]
-  const lists = isSearch
-    ? [
-        `select * from topup_order where account_id = (select account_id from account where email_key = lower($3)) and ${inState}`,
-        `select * from topup_order where order_code like upper($4) || '%' escape '\\' and ${inState}`,
-      ]
-    : [`select * from topup_order where ${inState}${state === 'open' ? ' offset 0' : ''}`]
-  const found = lists.map(list => `(select * from (${list}) one_list where ${PAGE_OF_ALL})`).join(' union all ')
-  return `select ${COLUMNS}, (select email from account where account.account_id = listed.account_id) as email
-    from (${found}) listed ${NEWEST_OF_ALL}`
-}
+const LIST_ALL = new Map(
+  Object.entries(IN_STATE).map(([state, inState]) => [
+    state,
+    `${WITH_EMAIL} from (select * from topup_order where ${inState} ${state === 'open' ? 'offset 0' : ''}) listed
+      where ${AFTER} ${NEWEST_OF_ALL}`,
+  ]),
+)
+/** By state. $3 is the text, $4 the same with the wildcards of `like` escaped. */
+const SEARCH_ALL = new Map(
+  Object.entries(IN_STATE).map(([state, inState]) => [
+    state,
+    `${WITH_EMAIL} from (
+      (select * from topup_order where account_id = (select account_id from account where email_key = lower($3))
+          and ${inState} and ${AFTER} ${NEWEST_OF_ALL})
+       union all
+      (select * from topup_order where order_code like upper($4) || '%' escape '\\'
+          and ${inState} and ${AFTER} ${NEWEST_OF_ALL})) listed ${NEWEST_OF_ALL}`,
+  ]),
+)
 
 const TRIES_MAX = 5
 const LIST_MAX = 200
@@ -134,7 +143,9 @@ export async function listAllOrders(
   const { state = null, beforeCode = null, limit = 50 } = given
   const text = given.text?.toWellFormed().replaceAll('\0', '').trim() || null
   const page = [beforeCode, String(Math.min(limit, LIST_MAX))]
-  const rows = await sql.unsafe(listAll(state, text !== null), text === null ? page : [...page, text, escapeLike(text)])
+  const rows = await (text === null
+    ? sql.unsafe(LIST_ALL.get(state ?? 'any') as string, page)
+    : sql.unsafe(SEARCH_ALL.get(state ?? 'any') as string, [...page, text, escapeLike(text)]))
   return rows.map(row => ({ ...toOrder(row), email: row.email }))
 }
 

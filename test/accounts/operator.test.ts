@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
-import { readAccountSummary, searchAccounts, setRole } from '../../src/accounts/operator.ts'
+import { type FoundAccounts, readAccountSummary, searchAccounts, setRole } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE, listActions, recordAction } from '../../src/accounts/operator-log.ts'
+import type { SearchPlace } from '../../src/lib/search.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const database = await createTestDatabase()
@@ -9,7 +10,7 @@ const { sql } = database
 afterAll(() => database.drop())
 
 describe('searching', () => {
-  const found = async (text: string) => (await searchAccounts(sql, { text })).map(account => account.email)
+  const found = async (text: string) => (await searchAccounts(sql, { text })).accounts.map(({ email }) => email)
 
   test('finds accounts by any part of the email address in any case, or by number', async () => {
     const { accountId } = await createAccount(sql, 'Anna.Nguyen@example.com')
@@ -40,12 +41,28 @@ describe('searching', () => {
   })
 
   test('shows the newest accounts first, and continues where a page ended', async () => {
-    const all = await searchAccounts(sql, { text: 'example.com' })
+    const { accounts: all } = await searchAccounts(sql, { text: 'example.com' })
     const numbers = all.map(({ accountId }) => accountId)
     expect(numbers).toEqual(numbers.toSorted((one, other) => other - one))
     const first = await searchAccounts(sql, { text: 'example.com', limit: 2 })
-    const rest = await searchAccounts(sql, { text: 'example.com', beforeId: first[1]!.accountId })
-    expect([...first, ...rest]).toEqual(all)
+    const rest = await searchAccounts(sql, { text: 'example.com', place: first.next! })
+    expect([...first.accounts, ...rest.accounts]).toEqual(all)
+  })
+
+  test('compares a bounded number of addresses for a page, but finds a number or the beginning of an address anywhere', async () => {
+    const { accountId } = await createAccount(sql, 'veteran@first.example')
+    for (const name of 'abcdefg') await createAccount(sql, `later-${name}@bounded.example`)
+    const search = (text: string, place?: SearchPlace) => searchAccounts(sql, { text, place, comparedMax: 3 })
+    for (const text of ['veteran@first.example', 'VETERAN', String(accountId)]) {
+      expect((await search(text)).accounts.map(each => each.accountId)).toEqual([accountId])
+    }
+    const pages: FoundAccounts[] = [await search('@first')]
+    while (pages.at(-1)?.next && pages.length < 50) pages.push(await search('@first', pages.at(-1)!.next!))
+    expect(pages[0]).toMatchObject({ accounts: [], comparedTo: expect.any(Date) })
+    expect(pages.at(-1)).toMatchObject({ next: null, comparedTo: null })
+    expect(pages.flatMap(({ accounts }) => accounts).map(each => each.accountId)).toEqual([accountId])
+    const again = await search('veteran', (await search('veteran')).next!)
+    expect(again.accounts).toEqual([])
   })
 
   test('an account is summed up with its money and its keys', async () => {

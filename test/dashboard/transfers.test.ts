@@ -6,6 +6,7 @@ import { setRole } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { enterTransfer } from '../../src/payments/enter.ts'
 import { receiveTransactions } from '../../src/payments/receive.ts'
+import { COMPARED_MAX } from '../../src/payments/search.ts'
 import { suggestOwners } from '../../src/payments/suggest.ts'
 import { listUnmatched } from '../../src/payments/unmatched.ts'
 import { expectCleanAudit } from '../ledger/world.ts'
@@ -236,3 +237,19 @@ test('a mistake in a transfer entered by hand is named at its field, and the oth
 })
 
 test('the audit finds no difference after all these actions', () => expectCleanAudit(running.database.sql))
+
+test('a search says how far back it compared memos, and leads further back', async () => {
+  await waiting('the needle', 4_321n)
+  await running.database.sql`
+    insert into bank_txn (provider, provider_ref, account_no, amount_vnd, direction, content, via, state, state_at)
+    select 'hay', 'hay' || n, '1', 10, 1, 'hay', 1, 3, now() from generate_series(1, ${COMPARED_MAX}) n`
+  const page = async (path: string) => (await first.get(path)).html.split('id="all"')[1] ?? ''
+  const near = await page('/operator/transfers?q=needle')
+  expect(readable(near)).toMatch(
+    /No transfers found .*memos and payers only in those received since \d\d\/\d\d\/\d{4}.*Search further back/,
+  )
+  const [, next = ''] = /href="([^"]*before[^"]*)"/.exec(near) ?? []
+  const far = readable(await page(next.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=')))
+  expect(far).toContain('4.321 ₫ the needle')
+  expect(far).not.toContain('Search further back')
+})

@@ -2,11 +2,12 @@
 
 import { searchAccounts } from '../../accounts/operator.ts'
 import { readEmptyAccounts, readFailingAccounts } from '../../ledger/reports/desk.ts'
-import { type Answer, idOf, type Page, type PageRequest } from '../page.ts'
+import { readPlace } from '../../lib/search.ts'
+import type { Answer, Page, PageRequest } from '../page.ts'
 import { FAILING_CUSTOMER } from './attention.ts'
 import { showCustomer } from './customer.ts'
 import { CUSTOMER_FORMS } from './customer-forms.ts'
-import { operatorPage } from './frame.ts'
+import { operatorPage, searchLinks } from './frame.ts'
 
 export const OPERATOR_ACCOUNT_PAGES: readonly Page[] = [
   {
@@ -35,7 +36,6 @@ async function search(request: PageRequest): Promise<Answer> {
   const { options, query, now } = request
   const show = query.choice('show', SHOWN)
   const q = query.text('q', 254)
-  const beforeId = idOf(query.text('before')) ?? undefined
   const limit = options.limits.tableRows
   const lists = {
     lists: [null, ...SHOWN].map(each => ({
@@ -53,13 +53,14 @@ async function search(request: PageRequest): Promise<Answer> {
     const data = { ...lists, troubled: { accounts, more: total - accounts.length }, accounts: [], more: null }
     return operatorPage(request, 'operator-accounts', 'accounts', data)
   }
-  const accounts = await searchAccounts(options.sql, { text: q, ...(beforeId !== undefined && { beforeId }), limit })
-  const last = accounts.at(-1)
+  const found = await searchAccounts(options.sql, { text: q, place: readPlace(query.text('before')), limit })
   return operatorPage(request, 'operator-accounts', 'accounts', {
     ...lists,
     troubled: null,
-    accounts: accounts.map(each => ({ ...each, roleKey: each.role === null ? null : `operator.role.${each.role}` })),
-    more:
-      accounts.length === limit && last ? `/operator/accounts${query.with({ before: String(last.accountId) })}` : null,
+    accounts: found.accounts.map(each => ({
+      ...each,
+      roleKey: each.role === null ? null : `operator.role.${each.role}`,
+    })),
+    ...searchLinks(request, found, { path: '/operator/accounts', anchor: '', note: 'operator.accounts.compared_to' }),
   })
 }

@@ -2,8 +2,10 @@
 
 import type { Actor } from '../../accounts/operator-log.ts'
 import { mayDo, type OperatorNeed } from '../../accounts/roles.ts'
+import { type SearchPage, writePlace } from '../../lib/search.ts'
 import { type PageAnswer, type PageRequest, signedIn } from '../page.ts'
-import { text } from '../texts/index.ts'
+import { type TextKey, text } from '../texts/index.ts'
+import { time } from '../view/format.ts'
 
 /** `needs` repeats what the page behind the tab declares. */
 export const TABS = [
@@ -57,6 +59,18 @@ export function operatorPage(
       ...data,
     },
   }
+}
+
+/** The link to the next page of a search and, if this page stopped comparing texts before it was full, how far back it compared. */
+export function searchLinks(
+  { query, language }: PageRequest,
+  { next, comparedTo }: Pick<SearchPage, 'next' | 'comparedTo'>,
+  { path, anchor, note }: { readonly path: string; readonly anchor: string; readonly note: TextKey },
+) {
+  const link = next === null ? null : `${path}${query.with({ before: writePlace(next) })}${anchor}`
+  return comparedTo === null
+    ? { more: link, further: null }
+    : { more: null, further: { link, note: text(language, note, { time: time(comparedTo) }) } }
 }
 
 /** Path of the calls that asked for a model by this name. */

@@ -1,6 +1,7 @@
 /** The money desk: unmatched transfers, with suggestions for their owners, and a search through all transfers. */
 
 import { findAccount } from '../../accounts/accounts.ts'
+import { readPlace } from '../../lib/search.ts'
 import { searchTransactions } from '../../payments/search.ts'
 import { type Suggestion, suggestOwners } from '../../payments/suggest.ts'
 import { readTransaction } from '../../payments/transactions.ts'
@@ -9,7 +10,7 @@ import { countUnmatched, listUnmatched } from '../../payments/unmatched.ts'
 import { type Answer, idOf, type PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { dong, time } from '../view/format.ts'
-import { operatorPage, REASON_CHARACTERS_MAX } from './frame.ts'
+import { operatorPage, REASON_CHARACTERS_MAX, searchLinks } from './frame.ts'
 import { actorInWords } from './log-view.ts'
 
 /** Transfers on one page; each costs a search for suggestions. */
@@ -29,16 +30,20 @@ export async function transfersPage(request: PageRequest, refusal: Refusal | nul
   const { options, form, query } = request
   const { sql } = options
   const afterId = idOf(query.text('after')) ?? 0
-  const beforeId = idOf(query.text('before')) ?? undefined
   const state = query.choice('state', STATES) ?? undefined
   const q = query.text('q')
   const [waiting, unmatched, found] = await Promise.all([
     listUnmatched({ sql }, { afterId, limit: WAITING_ROWS }),
     countUnmatched({ sql }),
-    searchTransactions(sql, { text: q, state, beforeId, limit: options.limits.tableRows }),
+    searchTransactions(sql, {
+      text: q,
+      state,
+      place: readPlace(query.text('before')),
+      limit: options.limits.tableRows,
+    }),
   ])
   const suggestions = await suggestOwners(sql, waiting)
-  const [lastWaiting, lastFound] = [waiting.at(-1), found.at(-1)]
+  const lastWaiting = waiting.at(-1)
   const entered = (name: string, charactersMax = REASON_CHARACTERS_MAX) =>
     refusal?.form === 'enter' ? form.text(name, charactersMax) : ''
   const data = {
@@ -52,13 +57,10 @@ export async function transfersPage(request: PageRequest, refusal: Refusal | nul
       waiting.length === WAITING_ROWS && lastWaiting
         ? `/operator/transfers${query.with({ after: String(lastWaiting.bankTxnId) })}`
         : null,
-    found: found.map(row => ({ ...transferView(row), email: row.email })),
+    found: found.transactions.map(row => ({ ...transferView(row), email: row.email })),
     q,
     states: STATES.map(value => ({ value, key: `operator.transfer.state.${value}`, isChosen: value === state })),
-    more:
-      found.length === options.limits.tableRows && lastFound
-        ? `/operator/transfers${query.with({ before: String(lastFound.bankTxnId) })}#all`
-        : null,
+    ...searchLinks(request, found, { path: '/operator/transfers', anchor: '#all', note: 'transfer.compared_to' }),
     taken: await takenText(request),
     entered: {
       reference: entered('reference', 200),

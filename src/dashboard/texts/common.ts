@@ -47,6 +47,7 @@ export const COMMON_TEXTS = {
   'action.reset': { vi: 'Xóa bộ lọc', en: 'Clear filters' },
   'action.more': { vi: 'Xem thêm', en: 'Show more' },
   'action.search': { vi: 'Tìm', en: 'Search' },
+  'action.search_further': { vi: 'Tìm tiếp về trước', en: 'Search further back' },
   'action.back': { vi: 'Quay lại', en: 'Back' },
   'unit.mtok': { vi: '/ 1 triệu token', en: '/ 1M tokens' },
   'unit.request': { vi: '/ lượt gọi', en: '/ call' },

@@ -55,6 +55,10 @@ export const OPERATOR_TEXTS = {
   'operator.audit.accounts': { vi: 'Tài khoản bị ảnh hưởng', en: 'Accounts affected' },
   'operator.search': { vi: 'Email hoặc số tài khoản', en: 'Email or account number' },
   'operator.accounts.none': { vi: 'Không tìm thấy tài khoản nào', en: 'No accounts found' },
+  'operator.accounts.compared_to': {
+    vi: 'Số tài khoản và phần đầu của email được tìm trong mọi tài khoản; phần còn lại của email chỉ trong các tài khoản tạo từ {time}.',
+    en: 'Numbers and beginnings of addresses were searched in all accounts, the rest of the address only in accounts created since {time}.',
+  },
   'operator.accounts.show': { vi: 'Danh sách', en: 'List' },
   'operator.accounts.show.all': { vi: 'Tất cả', en: 'All' },
   'operator.accounts.show.failing': { vi: 'Nhiều lỗi hôm nay', en: 'Failing today' },

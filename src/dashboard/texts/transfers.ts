@@ -34,4 +34,8 @@ export const TRANSFER_TEXTS = {
   },
   'transfer.search': { vi: 'Mã, nội dung, người chuyển, số tiền, email', en: 'Reference, memo, payer, amount, email' },
   'transfer.none': { vi: 'Không tìm thấy chuyển khoản nào', en: 'No transfers found' },
+  'transfer.compared_to': {
+    vi: 'Mã, số tiền và khách hàng được tìm trong mọi khoản chuyển; nội dung và người chuyển chỉ trong các khoản nhận từ {time}.',
+    en: 'References, codes, amounts and customers were searched in all transfers, memos and payers only in those received since {time}.',
+  },
 } as const satisfies Texts

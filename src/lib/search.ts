@@ -1,0 +1,116 @@
+/**
+ * Searches inside the texts of a table that grows without end. No index answers that, so each page compares a bounded number of
+ * rows, the newest first, and says how far it has looked. What an index does answer is found among all rows: columns that equal
+ * what was typed, and columns that begin with it.
+ */
+
+import { type AnySql, escapeLike } from './database.ts'
+
+/** A search goes on below these row numbers: for rows that an index finds, and for rows compared one by one. */
+export interface SearchPlace {
+  readonly indexed: number
+  readonly compared: number
+}
+
+export interface SearchPage {
+  /** The rows' numbers, in descending order. */
+  readonly ids: readonly number[]
+  /** Null at the end of the table. */
+  readonly next: SearchPlace | null
+  /** Time of the oldest row compared, when this page stopped there rather than because it was full. */
+  readonly comparedTo: Date | null
+}
+
+/** Parts of a statement. They are constants: what was typed is $4, with the wildcards of `like` escaped $5, more from $7 on. */
+export interface Searched {
+  /** Selects the rows to search, with the columns `id`, a number that grows with time, and `at`. */
+  readonly rows: string
+  /** Whether a row contains the text. */
+  readonly contains: string
+  /** Conditions, each with an index that ends with the row's number. */
+  readonly equals: readonly string[]
+  /** Lower-case texts, each with an index in the order of `text_pattern_ops`. */
+  readonly beginnings: readonly string[]
+}
+
+/** More rows than this with the same beginning are not looked up by it: comparing finds them soon enough. */
+const BEGINNINGS_MAX = 1_000
+const NUMBER_MAX = Number.MAX_SAFE_INTEGER
+
+/** $1 and $2: the place; $3: most rows found; $6: most rows compared. A row that an index finds is not compared, so that only one page has it. */
+export function searchStatement({ rows, contains, equals, beginnings }: Searched): string {
+  const begun = beginnings.map(
+    beginning => `
+  select id from (
+    select id, whole = lower($4) as is_whole, count(*) over () as rows from (
+      select id, ${beginning} as whole from rows where ${beginning} like lower($5) || '%' escape '\\'
+       order by ${beginning} using ~<~ limit ${BEGINNINGS_MAX} + 1) begun) counted
+   where is_whole or rows <= ${BEGINNINGS_MAX}`,
+  )
+  const equal = equals.map(
+    condition => `
+  (select id from rows where ${condition} and id < $1::text::bigint order by id desc limit $3::text::integer)`,
+  )
+  return `
+with rows as not materialized (${rows}),
+begun as materialized (${begun.join(' union ')}),
+compared as materialized (
+  select id, at, (${contains}) and not coalesce(${equals.join(' or ')}, false) as is_found
+    from (select * from rows where id < $2::text::bigint order by id desc limit $6::text::integer) newest),
+bottom as (select case when count(*) = $6::text::integer then min(id) else 0 end as id, min(at) as at from compared),
+indexed as (select id from begun where id < $1::text::bigint union ${equal.join(' union ')}),
+found as (
+  select id from indexed union all select id from compared where is_found and id not in (select id from begun)
+   order by id desc limit $3::text::integer)
+select bottom.id, bottom.at, array_to_string(array(select id from found order by id desc), ',') as ids from bottom`
+}
+
+/** The next page of rows with this text, the newest first. */
+export async function searchPage(
+  sql: AnySql,
+  statement: string,
+  given: {
+    readonly text: string
+    /** From $7 on. */
+    readonly parameters: readonly (string | null)[]
+    readonly place?: SearchPlace | undefined
+    readonly limit: number
+    readonly comparedMax: number
+  },
+): Promise<SearchPage> {
+  const { text, parameters, limit, comparedMax, place = { indexed: NUMBER_MAX, compared: NUMBER_MAX } } = given
+  const numbers = [place.indexed, place.compared, limit].map(String)
+  const row = (
+    await sql.unsafe(statement, [...numbers, text, escapeLike(text), String(comparedMax), ...parameters])
+  )[0]!
+  const ids: number[] = row.ids === '' ? [] : row.ids.split(',').map(Number)
+  const bottom = Number(row.id)
+  // Down to this row the page is complete.
+  const last = ids.length < limit ? 0 : (ids.at(-1) as number)
+  const next = { indexed: Math.min(place.indexed, last), compared: Math.max(last, bottom) }
+  const isAtEnd = next.indexed === 0 && next.compared === 0
+  return { ids, next: isAtEnd ? null : next, comparedTo: last < bottom ? row.at : null }
+}
+
+/** The same without a text. The statement selects `id`: those below $1, the highest first, at most $2. */
+export async function listPage(
+  sql: AnySql,
+  statement: string,
+  { place, limit }: { readonly place?: SearchPlace | undefined; readonly limit: number },
+): Promise<SearchPage> {
+  const rows = await sql.unsafe(statement, [String(place?.indexed ?? NUMBER_MAX), String(limit)])
+  const ids = rows.map(row => Number(row.id))
+  const last = ids.length < limit ? undefined : ids.at(-1)
+  return { ids, next: last === undefined ? null : { indexed: last, compared: last }, comparedTo: null }
+}
+
+/** As one field of a query; `readPlace` reads it. */
+export function writePlace({ indexed, compared }: SearchPlace): string {
+  return indexed === compared ? String(indexed) : `${indexed}-${compared}`
+}
+
+/** Undefined: the text says no place. */
+export function readPlace(text: string): SearchPlace | undefined {
+  const [, indexed, compared = indexed] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text) ?? []
+  return indexed === undefined ? undefined : { indexed: Number(indexed), compared: Number(compared) }
+}
