@@ -1,6 +1,6 @@
 /**
- * Processor time of `make generate` for the project's own catalogue and for one of many entries, alternating between
- * this revision and, with `--base folder`, another checkout. Each run is a separate process and rewrites every file.
+ * Measures the processor time of `make generate` for the project's own catalogue and for one with many entries, alternating
+ * between this revision and, with `--base folder`, another checkout. Each run is a separate process and rewrites every file.
  */
 
 import { spawnSync } from 'node:child_process'

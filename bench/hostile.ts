@@ -109,7 +109,7 @@ async function send({ path, body, coding, apiKey }: Shot): Promise<string> {
   }
 }
 
-/** Processor time of this machine so far, and how much of it the host gave to other guests, in kernel ticks. */
+/** Kernel ticks that this machine has counted so far, and how many of them (`stolen`) its host gave to other guests. */
 function processorTicks(): { all: number; stolen: number } {
   const ticks = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]?.trim().split(/\s+/).slice(1, 9).map(Number) ?? []
   return { all: ticks.reduce((sum, value) => sum + value, 0), stolen: ticks[7] ?? 0 }

@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
-/** Resolves when the log says that the gateway is ready; later lines are dropped. */
+/** Resolves with the gateway's address when its log says that it is ready; drops later lines. */
 export async function listening({ stderr }: ChildProcess): Promise<string> {
   if (stderr === null) throw new Error('the gateway has no log')
   let last = ''

@@ -1,5 +1,5 @@
 /**
- * All measurements of the gateway under load, in one run. Writes bench/results/<name>.json and <name>.md.
+ * Runs all measurements of the gateway under load. Writes bench/results/<name>.json and <name>.md.
  * Run: make bench [BASE=ref] [NAME=name]; or npm exec node bench/main.ts -- [--base ref] [--name name] [--rounds n] [--slice ms]
  *      [--warm-up ms] [--warm-up-calls n] [--node-tools]; see README.md
  */

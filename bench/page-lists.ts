@@ -3,7 +3,7 @@
 import { BUSINESS_SPLITS } from '../src/ledger/reports/business.ts'
 import { addDays, dayOf } from '../src/ledger/reports/days.ts'
 
-/** First of the last 90 days. */
+/** The first of the last 90 days. */
 export const LONG_AGO = addDays(dayOf(new Date()), -89)
 
 /** The pages of a customer's account; `middleSeq` is the number of a call in the middle of its journal. */

@@ -5,7 +5,9 @@ import type { Sql } from '../src/lib/database.ts'
 import { meterOf, treeOf } from './proxy/cpu.ts'
 import { type SignedIn, timesOf } from './signed-in.ts'
 
-/** Prints a row for each page. On a busy machine, read the processor time: the other times mostly show what else runs there. */
+/**
+ * Prints a row for each page. On a busy machine, read only the processor time: the other times mostly show what else is running.
+ */
 export async function printPages(signedIn: SignedIn, paths: readonly string[]): Promise<void> {
   const postmaster = await postmasterOf(signedIn.sql)
   console.log('\n| page | first ms | median ms | gateway, CPU ms | Postgres, CPU ms |\n|---|--:|--:|--:|--:|')

@@ -80,7 +80,7 @@ export function tableOf(runs: readonly Results[]): string {
   return `${lines.join('\n')}\n`
 }
 
-/** One figure, or the range of several; empty if nothing was measured. */
+/** Formats one figure, or the range of several; empty if nothing was measured. */
 function range(values: readonly (number | undefined)[], digits: number): string {
   const known = values.filter(value => value !== undefined && Number.isFinite(value)) as number[]
   if (known.length === 0) return ''

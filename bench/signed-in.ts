@@ -85,7 +85,7 @@ export async function withGateway(
   }
 }
 
-/** Loads a page several times; the first and the median time, in ms and as text. */
+/** Loads a page several times; returns the first and the median time, in ms and as text. */
 export async function timesOf(
   { load }: Pick<SignedIn, 'load'>,
   path: string,

@@ -1,4 +1,4 @@
-/** A catalogue with many entries, made of copies of the project's own families. */
+/** Builds a catalogue with many entries from copies of the project's own families. */
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

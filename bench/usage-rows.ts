@@ -31,7 +31,7 @@ const USUAL = {
   closed_at: 'now() + age',
 }
 
-/** Columns whose values differ from the usual ones, in SQL. */
+/** SQL values for columns, where they differ from the usual ones. */
 export type UsageValues = Readonly<Record<string, string>>
 
 /** Returns the statement that inserts a call for each row of `from`. */
@@ -48,8 +48,8 @@ export const SUM_DAYS = `
     from usage group by 1, 2, 3, 4 order by 2`
 
 /**
- * Fills 90 days with calls of ten models, with two keys and ten tags, plus a third key and an eleventh tag that are used once.
- * The account must be the only one.
+ * Fills 90 days with calls of ten models, with two keys and ten tags, plus a third key and an eleventh tag that are used once. No
+ * other account may exist.
  */
 export async function fillUsage(sql: Sql, { accountId, calls }: { accountId: number; calls: number }): Promise<void> {
   const account = String(accountId)

@@ -161,7 +161,10 @@ async function pages(world: World): Promise<void> {
   })
 }
 
-/** A page's median time and the mean processor time of gateway and Postgres, in ms, or why the page could not be loaded. */
+/**
+ * Measures a page's median time and the mean processor time of gateway and Postgres, in ms; says why if the page cannot be
+ * loaded.
+ */
 async function pageTimes(world: World, signedIn: SignedIn, path: string): Promise<string> {
   try {
     let median = 0

@@ -36,7 +36,9 @@ export interface Compiler {
 
 let own: Compiler | undefined
 
-/** The compiler for the project's own schemas, created once per process; it reuses validators from an earlier run. */
+/**
+ * The compiler for the project's own schemas, created once per process; it reuses validators that an earlier run has compiled.
+ */
 export function ownCompiler(): Compiler {
   if (own === undefined) {
     const schemas = readSchemas()

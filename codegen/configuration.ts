@@ -46,7 +46,7 @@ function readable(limit: string, value: number): string {
   return name === '' ? String(value) : `${value / size} ${name}`
 }
 
-/** A number as written in the environment, followed by a readable form such as `20 MiB` where there is one. */
+/** Formats a number as written in the environment, followed by a readable form such as `20 MiB` where there is one. */
 function amount(limit: string, value: number): string {
   const text = readable(limit, value)
   return text === String(value) ? `\`${value}\`` : `\`${value}\` (${text})`

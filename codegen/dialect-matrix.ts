@@ -1,6 +1,4 @@
-/**
- * Which dialect words act on which wire, and on which calls. The table in docs/conversion.md is generated from this.
- */
+/** Says which dialect words act on which wire, and on which calls. The table in docs/conversion.md is generated from this. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

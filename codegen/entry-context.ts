@@ -25,7 +25,7 @@ export interface LayerHolder {
   readonly rules?: readonly Rule[]
 }
 
-/** The facts of entries that do not state their own. */
+/** The facts that entries have unless they state their own. */
 export function entryDefaults(defaults: DefaultFacts, counting: Counting) {
   return {
     contextTokens: null as number | null,

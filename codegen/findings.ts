@@ -9,7 +9,6 @@ export interface Finding {
   /** Column number, from 1. */
   readonly column: number
   readonly code: Code
-  /** What is wrong. */
   readonly message: string
   /** What to write instead. */
   readonly fix: string

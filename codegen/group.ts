@@ -17,7 +17,7 @@ export interface Passage {
   readonly text: string
 }
 
-/** A new value. */
+/** A value that is new in the text. */
 export interface Said {
   readonly said: unknown
   /** The value's anchor, as `anchorOf` returns it. */

@@ -24,7 +24,7 @@ export interface FoundWord {
 export interface Migration {
   readonly text: string
   readonly words: readonly FoundWord[]
-  /** Why the file was left unchanged. */
+  /** Why the file was left unchanged; empty if it was not. */
   readonly findings: readonly Finding[]
 }
 

@@ -21,12 +21,12 @@ interface OldWord {
   readonly isGone?: true
 }
 
-/** A word that moved; `values` lists the values that changed. */
+/** A word that moved; `values` maps each renamed value to its new name. */
 function moved(path: string, goal: string, values: Readonly<Record<string, unknown>> = {}): OldWord {
   return { path, successors: value => [[goal, renamed(value, values)]] }
 }
 
-/** A word that stayed in place; `values` lists the values that changed. */
+/** A word that stayed in place; `values` maps each renamed value to its new name. */
 function reworded(path: string, values: Readonly<Record<string, unknown>>): OldWord {
   return { path, successors: value => (isAmong(value, values) ? [[path, renamed(value, values)]] : null) }
 }

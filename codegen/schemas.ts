@@ -21,7 +21,7 @@ export interface Schema {
   maximum?: number
   pattern?: string
   tsType?: string
-  /** What a number counts, for the documentation. */
+  /** Unit of a number, for the documentation. */
   unit?: string
   $ref?: string
   $id?: string
@@ -44,7 +44,7 @@ export function readSchemas(from: string = directory): Schemas {
   return Object.fromEntries(entries) as Record<SchemaName, Schema>
 }
 
-/** The schema that a `$ref` names: `x.schema.json`, with or without `#/definitions/name`, or a local reference. */
+/** Looks up the schema that a `$ref` names: `x.schema.json`, with or without `#/definitions/name`, or a local reference. */
 export function followReference(
   schemas: Schemas,
   home: SchemaName,

@@ -29,7 +29,7 @@ export function nearestWord(word: string, known: readonly string[]): string | un
   return known.find(candidate => partsOf(candidate) === parts) ?? fewestEdits(word, known) ?? sameBeginning(word, known)
 }
 
-/** `contextTokens`, `tokens-context` and `context_tokens` have the same parts. */
+/** Reduces a word to its parts, which are the same for `contextTokens`, `tokens-context` and `context_tokens`. */
 function partsOf(word: string): string {
   const spaced = word.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
   return spaced
@@ -60,7 +60,7 @@ function sameBeginning(word: string, known: readonly string[]): string | undefin
   const longer = known.filter(candidate => word.length >= BEGINNING_MIN && candidate.startsWith(word))
   const shorter = known.filter(candidate => candidate.length >= BEGINNING_MIN && word.startsWith(candidate))
   const [shortest] = longer.toSorted((a, b) => a.length - b.length)
-  // If several words begin with it, take the shortest, provided that all the others extend that one.
+  // If several known words begin with the given one, take the shortest, provided that all the others extend that one.
   if (shortest !== undefined && longer.every(candidate => candidate.startsWith(shortest))) return shortest
   return shorter.length === 1 ? shorter[0] : undefined
 }

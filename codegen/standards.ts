@@ -42,7 +42,6 @@ export function servedEndpoints(standard: ApiStandard, paths: Readonly<Record<st
   return ENDPOINT_ORDER.filter(endpoint => served.includes(endpoint))
 }
 
-/** Prefix of ids billed per call. */
 export const PER_CALL_PREFIX = 'req'
 
 /** The part of an id before its slash, or ''. */

@@ -13,7 +13,7 @@ export function parseTree(text: string): SyntaxTree {
   return { document: parseDocument(text, options), lines }
 }
 
-/** Line and column of an offset, both starting at 1. */
+/** Converts an offset to a line and a column, both starting at 1. */
 export function placeOf(
   file: string,
   tree: SyntaxTree,

@@ -1,4 +1,4 @@
-/** Validation with Ajv, which is loaded and compiles the schemas only when no cached validator finds the file valid. */
+/** Validates with Ajv, which is only loaded, and only compiles the schemas, if no cached validator finds the file valid. */
 
 import { createRequire } from 'node:module'
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'

@@ -3,7 +3,7 @@
 const MIB = 1024 * 1024
 /** A little below the largest body accepted, leaving room for the rest of the request. */
 const LARGEST = 20 * MIB - 1024
-/** A little less than LIMIT_BODY_VALUES_MAX. */
+/** How many values a body has: a little less than LIMIT_BODY_VALUES_MAX. */
 const VALUES = 99_000
 
 export type Road = 'messages' | 'chat_completions' | 'responses' | 'count_tokens' | 'images_generations'
@@ -40,7 +40,7 @@ function listOf(item: string, bytes: number): string {
     .join(',')}]`
 }
 
-/** A call with the filling as its content: a string is a real prompt, anything else goes into an unknown field. */
+/** Builds a call with the filling as its content: a string becomes a real prompt, anything else goes into an unknown field. */
 export function bodyOf(road: Road, model: string, filling: string): Buffer {
   const isText = filling.startsWith('"')
   const prompt = isText ? filling : '"x"'
@@ -54,7 +54,7 @@ export function bodyOf(road: Road, model: string, filling: string): Buffer {
   return Buffer.from(`{"model":"${model}","max_tokens":9,"messages":${messages}${more}}`)
 }
 
-/** As many turns as LIMIT_BODY_VALUES_MAX allows: each counts as three values, itself and its two members. */
+/** The JSON of as many messages as LIMIT_BODY_VALUES_MAX allows: each counts as three values, itself and its two members. */
 function manyTurns(one?: string): string {
   const turns = Math.floor(VALUES / 3) - 10
   const turn = (index: number) => one ?? `{"role":"${index % 2 ? 'assistant' : 'user'}","content":"turn ${index}"}`

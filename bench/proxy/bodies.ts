@@ -1,4 +1,4 @@
-/** Requests of agents in the three chat formats, of exactly the given size. */
+/** Builds requests like those of coding agents, in the three chat formats, each of exactly the given size. */
 
 import { instructions, prose, type Step, step, type Tool, tool } from './conversation.ts'
 import type { Format } from './formats.ts'

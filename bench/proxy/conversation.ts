@@ -1,5 +1,5 @@
 /**
- * Conversations of coding agents, independent of format: instructions, tools with schemas, and turns with calls and
+ * Generates conversations of coding agents, independent of format: instructions, tools with schemas, and turns with calls and
  * their results, in English and Vietnamese. Deterministic.
  */
 
@@ -58,7 +58,7 @@ const TOOL_NAMES = [
   'stop_server',
 ] as const
 
-/** Prose of exactly this many bytes. */
+/** Returns prose of exactly this many bytes. */
 export function prose(bytes: number): string {
   let text = ''
   let left = bytes

@@ -3,11 +3,11 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** Core lists in taskset's syntax. */
+/** Cores by use, as lists in taskset's syntax. */
 export interface Cores {
-  /** The core for gateways and references. */
+  /** Core for the gateways and the reference proxies. */
   readonly measured: string
-  /** Load, upstream, Postgres and the bench itself. */
+  /** Cores for load, upstream, Postgres and the bench itself. */
   readonly others: string
   readonly all: string
 }

@@ -1,6 +1,6 @@
 /**
- * CPU of processes as counted by the scheduler, to the nanosecond and over all threads, and how long they waited for a
- * core: waiting means that something else ran on their core. Linux only.
+ * Meters the CPU of processes as the scheduler counts it, to the nanosecond and over all threads, and how long they waited for a
+ * core because something else ran on it. Linux only.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -45,7 +45,7 @@ function threadsOf(pids: readonly (string | number)[]): Map<string, Used> {
   return threads
 }
 
-/** A process and all of its descendants. */
+/** Ids of a process and all of its descendants. */
 export function treeOf(root: string | number): string[] {
   const children = new Map<string, string[]>()
   for (const pid of list('/proc').filter(name => /^\d+$/.test(name))) {

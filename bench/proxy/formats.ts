@@ -2,7 +2,7 @@ export type Format = 'messages' | 'chat' | 'responses'
 
 export const FORMATS: readonly Format[] = ['messages', 'chat', 'responses']
 
-/** Paths of the formats, the same at the gateway and at the upstream. */
+/** Path of each format, the same at the gateway and at the upstream. */
 export const PATHS: Readonly<Record<Format, string>> = {
   messages: '/v1/messages',
   chat: '/v1/chat/completions',

@@ -16,7 +16,7 @@ interface Taken {
   readonly times: readonly number[]
 }
 
-/** Latency that each contender adds to calling the upstream directly, in ms. Disturbed rounds are left out. */
+/** Measures the latency that each contender adds to calling the upstream directly, in ms. Leaves out disturbed rounds. */
 export async function measureLatency(
   world: World,
   { rounds, perSecond, milliseconds }: LatencyOptions,

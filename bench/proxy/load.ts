@@ -48,7 +48,7 @@ const CHUNKED_END = '\r\n0\r\n\r\n'
 /** Bytes kept from the end of a reply, to check that a stream ended well. */
 const TAIL_BYTES = 16_384
 
-/** One connection with one call at a time. */
+/** A client's connection, which makes one call at a time. */
 export class Client {
   readonly #url: string
   #socket: Socket
@@ -75,7 +75,7 @@ export class Client {
     return socket
   }
 
-  /** Resolves when the reply is complete. Rejects if its status is not 200 or a stream did not end well. */
+  /** Makes a call; resolves when the reply is complete. Rejects if its status is not 200 or a stream did not end well. */
   call({ bytes, mark }: Call): Promise<void> {
     this.#mark = mark
     this.#head = ''

@@ -11,9 +11,9 @@ import { CASES, contendersOf, SMALL_CALL } from './scenarios.ts'
 import { serve } from './serve.ts'
 import type { World } from './world.ts'
 
-/** Lets a fresh process finish its deferred start-up work. */
+/** How long a fresh process gets to finish its deferred start-up work. */
 const SETTLE_MS = 3_000
-/** Streams opened at a time. */
+/** How many streams are opened at a time. */
 const AT_ONCE = 50
 const MODEL = 'claude-opus-5'
 

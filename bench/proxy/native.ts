@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { pinnedTo } from './cores.ts'
 import type { Call, Load } from './load.ts'
 
-/** Path of the program below `folder`; null if it cannot be built. */
+/** Builds the program below `folder` and returns its path; null if it cannot be built. */
 export function buildNative(folder: string): string | null {
   const program = join(folder, 'native')
   const sources = globSync('*.c', { cwd: join(import.meta.dirname, 'native') }).map(name =>

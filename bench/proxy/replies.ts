@@ -1,4 +1,4 @@
-/** The bench upstream's answers as bytes: complete replies like those agents get, or streams cut into writes. */
+/** Builds the replies of the bench's upstream as bytes: complete ones like those that agents get, or streams cut into writes. */
 
 import { chatStreamText, messagesStreamText, responsesStreamText } from '../streams.ts'
 import { callArguments, prose } from './conversation.ts'
@@ -13,7 +13,7 @@ export interface Pace {
   readonly pauseMs: number | null
   /** Length of the text in a complete reply. */
   readonly textBytes: number
-  /** Tool calls in a complete reply. */
+  /** Number of tool calls in a complete reply. */
   readonly calls: number
 }
 
@@ -70,7 +70,7 @@ export function repliesOf(file: Buffer): Reply[] {
   return replies
 }
 
-/** Providers flush each event, so each is a separate HTTP chunk. */
+/** Cuts a stream into writes. Providers flush each event, so each is a separate HTTP chunk. */
 function streamOf(format: Format, { events, pauseMs }: Pace): Buffer[] {
   const text = {
     messages: () => messagesStreamText('text', events),

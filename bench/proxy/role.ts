@@ -33,7 +33,7 @@ export interface RoleOptions {
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-/** Starts `bench/proxy/<name>.ts`; resolves when it listens. */
+/** Starts `bench/proxy/<name>.ts`; resolves when it is listening. */
 export async function startRole(
   name: string,
   { environment = {}, flags = [], logFile, root = ROOT, cores = null, kill = false }: RoleOptions = {},

@@ -17,7 +17,6 @@ export interface Case {
   readonly pace: Pace
 }
 
-/** How many deltas a stream has. */
 const STREAM_EVENTS = 200
 const PAUSE_MS = 10
 const STREAM = { streamed: true, events: STREAM_EVENTS, textBytes: 0, calls: 0 } as const
@@ -26,7 +25,7 @@ function whole(textBytes: number, calls: number): Pace {
   return { streamed: false, events: 1, pauseMs: 0, textBytes, calls }
 }
 
-/** Calls with bodies of these sizes and matching replies. */
+/** Calls by the size of their bodies, with the concurrencies to measure and a matching reply. */
 const SIZES: readonly { readonly bytes: number; readonly concurrency: readonly number[]; readonly pace: Pace }[] = [
   { bytes: 1_000, concurrency: [64, 16], pace: whole(500, 0) },
   { bytes: 5_000, concurrency: [64, 16], pace: whole(800, 1) },
@@ -72,7 +71,7 @@ interface Road {
   readonly client: Format
   readonly wire: Format
   readonly model: string
-  /** Asks for thinking; together with tools, that makes the gateway use another wire than the client's format. */
+  /** Whether calls ask for thinking; together with tools, that makes the gateway use another wire than the client's format. */
   readonly thinks?: boolean
 }
 

@@ -4,7 +4,7 @@ export interface Answer {
   readonly url?: string
   readonly cpuMicroseconds?: number
   readonly memoryBytes?: number
-  /** The role's answer to a message. */
+  /** The role's answer to a `tell` message. */
   readonly said?: string | undefined
 }
 

@@ -8,7 +8,6 @@ import { makeReplies, type Pace, replyFile } from './replies.ts'
 import { startRole } from './role.ts'
 
 export interface Tools {
-  /** Name of these tools, for the table. */
   readonly name: string
   /** Address of the upstream. */
   readonly url: string
@@ -27,7 +26,7 @@ export interface ToolsOptions {
   readonly folder: string
   /** Cores for load and upstream; null means those of this process. */
   readonly cores: string | null
-  /** Use Node even if there is a compiler. */
+  /** Whether to use Node even if there is a compiler. */
   readonly node: boolean
 }
 

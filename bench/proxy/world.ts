@@ -56,7 +56,6 @@ export interface Prepared {
   readonly apiKey: string
   /** Variables for the gateway's process, including NODE_ENV=production and everything it requires. */
   readonly environment: Readonly<Record<string, string>>
-  /** Source tree of the gateway. */
   readonly root: string
 }
 
@@ -67,7 +66,7 @@ export interface WorldOptions {
    * Additional environment variables, such as METRICS_PORT=0. Compares with this tree run with them, instead of with a revision.
    */
   readonly baseEnvironment?: Readonly<Record<string, string>> | null
-  /** Run load and upstream in Node even if there is a compiler. */
+  /** Whether to run load and upstream in Node even if there is a compiler. */
   readonly nodeTools?: boolean
 }
 

@@ -57,7 +57,7 @@ const ACCOUNTS = [
       from bank_txn order by account_id`,
 ]
 
-/** Gives the accounts their keys, in turn; an account's calls are made with its last key. */
+/** SQL that gives the accounts their keys, in turn; an account's calls are made with its last key. */
 const KEYS = `insert into api_key (account_id, key_id, key_hash, pepper_id, last4, created_at) overriding system value
   select 1 + (n - 1) % $2::text::integer, n, sha256(n::text::bytea), 1, 'abcd', now() - interval '366 days'
     from generate_series(1, $1::text::integer) n`
@@ -71,7 +71,7 @@ const SHARES = [
               from generate_series(1, $1::text::integer) n) weights`,
 ]
 
-/** The calls between two moments of the year, given as fractions of it: $1 and $2. */
+/** SQL for the calls between two moments of the year, $1 and $2, which are fractions of it. */
 const CALLS = `(
   select account_id, n, at, case when n % 20 = 3 then 502 else 200 end as status,
          case when n % 20 = 3 then 0 else ${CALL_MICRO_VND} end as cost
@@ -83,7 +83,7 @@ const CALLS = `(
        where calls > 0) drawn
    order by at) calls`
 
-/** `attempts` for calls 0 to 299, which then repeat: building it for each row would be slow. */
+/** SQL for the `attempts` of calls 0 to 299, which then repeat, because building them for each row would be slow. */
 const ATTEMPTS = `(select array_agg(
     case when n % 100 = 0
       then '[{"credential":"first#1","model":"m","startedMs":1,"endedMs":300,"outcome":"upstream_failed","status":503}]'::jsonb
@@ -92,7 +92,7 @@ const ATTEMPTS = `(select array_agg(
          'model', 'model-' || n % 10, 'startedMs', 1, 'endedMs', 900,
          'outcome', case when n % 20 = 3 then 'upstream_failed' else 'ok' end)) order by n)
   from generate_series(0, 299) n)`
-/** An id in the form of uuidv7, but without random numbers: drawing those took as long as the rest of the row. */
+/** SQL for an id in the form of uuidv7, but without random numbers: drawing those would take as long as the rest of the row. */
 const CALL_ID = `(lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7'
     || lpad(to_hex(n % 4096), 3, '0') || '8' || lpad(to_hex(account_id), 7, '0') || lpad(to_hex(n), 8, '0'))::uuid`
 

@@ -7,7 +7,7 @@ import { isAcknowledged, LARGE_CHANGE_PERCENT } from './prices.ts'
 import { suggestEntry } from './references.ts'
 
 const DAY_MS = 86_400_000
-/** Days before a retirement on which warnings start, here and in the gateway's replies (`NOTICE_DAYS` there). */
+/** How many days before a retirement the warnings start, here and in the gateway's replies (`NOTICE_DAYS` there). */
 const SOON_DAYS = 60
 
 export function checkDeprecations(view: CatalogueView, report: Report): void {

@@ -191,7 +191,7 @@ function checkBounds(rule: RuleView, report: Report): void {
   report(rule, ['min'], 'out-of-range', `min is ${min}, above max ${max}`, `write at most ${max}`)
 }
 
-/** Reports rules that write what was already there, or whose condition excludes what they work on. */
+/** Reports rules without effect: they write what was already there, or their condition excludes what they work on. */
 function checkVain({ value, ...place }: RuleView, report: Report): void {
   const { op, path, from, to, values } = value
   const { path: tested, exists } = asRecord(value.when)

@@ -9,9 +9,9 @@ import { entryFacts, type Facts, steps, upstreamFacts } from './facts.ts'
 import { type Heirs, heirsOf } from './heirs.ts'
 
 export interface PriceChange {
-  /** An entry, an alias, or `fallback`. */
+  /** Name of an entry or alias, or `fallback`. */
   readonly name: string
-  /** retirement: applies once the entry has retired. removal: the name is gone and the fallback serves its calls. */
+  /** retirement: the price applies once the entry has retired. removal: the name is gone and the fallback serves its calls. */
   readonly kind: 'entry' | 'alias' | 'fallback' | 'retirement' | 'removal'
   /** The entry that serves the name at the new price. */
   readonly servedBy: string

@@ -4,7 +4,7 @@ import type { Extras, FieldTreatment, ToolTreatment } from '../../src/generated/
 
 export const EXTRAS_PREFIX = 'extras.'
 
-/** Each extra and its treatment, in words that `effectOf` understands. */
+/** Lists each extra and its treatment, in words that `effectOf` understands. */
 export function extrasFacts({ fields, tools }: Extras): [what: string, said: string][] {
   const all = [...Object.entries(fields), ...Object.entries(tools)]
   return all.map(([word, treatment]) => [EXTRAS_PREFIX + word, say(treatment)])

@@ -14,7 +14,7 @@ import { CALL_INPUT_TOKENS, type Mix, mixesOf } from './mixes.ts'
 
 export interface MixMargin {
   readonly mix: Mix['name']
-  /** Cost of the unit that the price is for. */
+  /** Cost of one unit of the price. */
   readonly costMicroVnd: bigint
   /** Price minus cost, in percent of the price; negative for a loss. */
   readonly marginPercent: number

@@ -1,4 +1,4 @@
-/** Typical calls: what one priced unit buys. */
+/** What typical calls consist of: the tokens that one priced unit buys. */
 
 import type { CostUnits } from '../../src/catalogue/cost.ts'
 import type { ModelEntry } from '../../src/generated/types.ts'

@@ -40,7 +40,7 @@ export async function readUsageFile<Result>(
   }
 }
 
-/** A replacer for JSON.stringify, which cannot write bigints. */
+/** A replacer that makes JSON.stringify write bigints as text. */
 export function bigintAsText(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }

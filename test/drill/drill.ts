@@ -135,7 +135,7 @@ class Drill {
     })
   }
 
-  /** Lets the load run until this time has passed and some calls have been served. */
+  /** Lets the load run until `ms` milliseconds have passed and some calls have been served. */
   async #load(ms: number): Promise<void> {
     const { calls } = this.#world.client
     const enough = calls.filter(({ complete }) => complete).length + 2 * this.#options.callers

@@ -80,7 +80,7 @@ async function mend(): Promise<void> {
   await tamper(MONEY.map(table => `delete from ${table}; insert into ${table} select * from saved_${table}`).join(';'))
 }
 
-/** Kills the gateway with everything in flight, including statements that Postgres has not executed yet. */
+/** Kills the gateway with all of its work unfinished, including statements that Postgres has not executed yet. */
 async function killWith(before: () => Promise<void>, between: () => void): Promise<void> {
   await world.sql.begin(async transaction => {
     await transaction.unsafe('lock table usage in access exclusive mode')

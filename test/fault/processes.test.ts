@@ -1,6 +1,5 @@
 /**
- * Several gateway processes on one database: empty wallets, top-ups, revocations, shutdowns, lost machines, wrong
- * clocks.
+ * Tests several gateway processes on one database: empty wallets, top-ups, revocations, shutdowns, lost machines, wrong clocks.
  */
 
 import { rmSync } from 'node:fs'
@@ -15,7 +14,7 @@ import { eventually, sleep } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 
 const CLOCK = fileURLToPath(new URL('./support/shift-clock.mjs', import.meta.url))
-/** The price of every call of this entry. */
+/** An entry whose calls all cost the same: `PRICE`. */
 const ENTRY = 'req/gpt-5.5'
 const PRICE = 900n * VND
 const DAY_MS = 86_400_000
@@ -136,7 +135,7 @@ test('200 keys created at once leave ten, and a revoked one gets 401 at its next
   // Eight keys are new; the customer already had one.
   expect(made).toHaveLength(9)
   for (const { keyId, key: apiKey } of made.slice(0, 3)) {
-    // Every process has cached the key.
+    // Make every process cache the key.
     for (const gateway of gateways) expect((await call(gateway, customer, { apiKey })).status).toBe(200)
     await revokeKey(world.sql, { accountId, keyId })
     const after = await Promise.all(gateways.map(gateway => call(gateway, customer, { apiKey })))
@@ -147,7 +146,7 @@ test('200 keys created at once leave ten, and a revoked one gets 401 at its next
 
 test('SIGTERM under load: every accepted call completes, and the process exits with status 0', async () => {
   const customer = await world.customers.create(world.sql, 1_000_000n * PRICE)
-  // Calls are slow, so that many are in flight at each signal and the next process has time to start.
+  // Make calls slow, so that many are in flight at each signal and the next process has time to start.
   world.oracle.options = { ...world.oracle.options, pauseMsMax: 300 }
   let running = true
   const calls: ClientCall[] = []

@@ -51,7 +51,7 @@ export class Network {
     return { address: `${this.#subnet}.${number}`, enter: ['ip', 'netns', 'exec', this.#space(name)] }
   }
 
-  /** Pulls the host's cable. */
+  /** Unplugs the cable of a host. */
   unplug(name: string): void {
     ip('link', 'set', this.#cable(name), 'down')
   }
@@ -123,7 +123,7 @@ function removeSpace(space: string): void {
   spawnSync('ip', ['netns', 'del', space])
 }
 
-/** Removes what killed runs have left behind. */
+/** Removes what runs that were killed have left behind. */
 function removeLeftovers(): void {
   const spaces = execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' }).matchAll(/^gwh-(\d+)-\S+/gm)
   for (const [space, id] of spaces) {

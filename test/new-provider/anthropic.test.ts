@@ -1,6 +1,4 @@
-/**
- * Two providers with unusual APIs, added by YAML alone, used through the Anthropic SDK: messages and token counting.
- */
+/** Tests two providers with unusual APIs, added by YAML alone, through the Anthropic SDK: messages and token counting. */
 
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

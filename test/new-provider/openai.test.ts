@@ -1,6 +1,4 @@
-/**
- * Two providers with unusual APIs, added by YAML alone, used through the OpenAI SDK: chat completions and responses.
- */
+/** Tests two providers with unusual APIs, added by YAML alone, through the OpenAI SDK: chat completions and responses. */
 
 import OpenAI from 'openai'
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod'

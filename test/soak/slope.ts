@@ -4,7 +4,7 @@
  */
 
 export interface Point {
-  /** Time in ms by any clock that runs evenly. */
+  /** Time in ms, by any steady clock. */
   readonly atMs: number
   readonly value: number
 }

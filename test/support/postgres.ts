@@ -22,7 +22,7 @@ interface Server {
   readonly template: string
 }
 
-/** A busy machine may take seconds to start a server process. */
+/** Long, because a busy machine may take seconds to start a server process. */
 const CONNECT_TIMEOUT_MS = 60_000
 
 /** Joined once per process and never left: the server runs until the test run ends. */

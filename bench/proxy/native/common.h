@@ -38,7 +38,7 @@ static inline int64_t now_ns(void) {
   return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-/* Waits for events until `due`; due < 0: forever. */
+/* Waits for events until `due`, or forever if due < 0. */
 static inline int wait_events(int epoll, struct epoll_event *events, int64_t due) {
   struct timespec left;
   int64_t ns = due < 0 ? 0 : due - now_ns();
@@ -78,7 +78,7 @@ static inline char *read_file(const char *name, size_t *bytes) {
   return content;
 }
 
-/* The value of a header in a zero-terminated head; NULL: absent. */
+/* The value of a header in a zero-terminated head; NULL if the header is absent. */
 static inline const char *header_of(const char *head, const char *name) {
   size_t length = strlen(name);
   for (const char *line = strstr(head, "\r\n"); line != NULL; line = strstr(line, "\r\n")) {

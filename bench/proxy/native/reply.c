@@ -50,7 +50,7 @@ static int hex(char digit) {
   return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Reads one byte of the line with a chunk's size. */
+/* Reads one byte of the line that holds a chunk's size. */
 static enum progress read_size(struct reply_reader *reader, char byte) {
   if (byte == '\n') {
     if (reader->line == 0) return BAD;

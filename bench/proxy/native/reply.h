@@ -27,7 +27,7 @@ enum progress { UNDER_WAY, WHOLE, BAD };
 
 void reply_start(struct reply_reader *reader);
 
-/* Processes read bytes. `mark`: text in a stream's last event, "" if the reply is not a stream. */
+/* Processes bytes that were read. `mark` is text in a stream's last event, or "" if the reply is not a stream. */
 enum progress reply_take(struct reply_reader *reader, const char *bytes, size_t count, const char *mark);
 
 #endif

@@ -130,7 +130,7 @@ static void read_on(struct connection *connection, bool ended) {
     }
     connection->left -= body;
     if (connection->left == 0 && !answer(connection)) return;
-    /* A short read means that there is no more. */
+    /* A short read means that nothing more has arrived. */
     if (!ended && (size_t)count < sizeof buffer) return;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Compares three independent records: what the provider finished, what clients and the bank saw, and what the ledger
- * wrote. Every list of findings must be empty.
+ * Compares three independent records: what the provider finished, what clients and the bank saw, and what the ledger wrote. Every
+ * list of findings must be empty. The promises that it checks have the numbers of docs/reliability.md.
  */
 
 import { TABLES } from '../../../src/generated/tables.ts'
@@ -84,7 +84,7 @@ const HEARING_MS = 1_000
  * everything.
  */
 const WAITING_MS = 15_000
-/** Delay between the start of a transaction and its visibility to others. */
+/** Longest delay between the start of a transaction and its visibility to others. */
 const COMMIT_MS = 5_000
 
 interface UsageRow {
@@ -139,7 +139,7 @@ export async function judge(witnesses: Witnesses): Promise<Verdict> {
   return { findings, clean, audit: report, ...counts }
 }
 
-/** Checks promises I4 and I6: finished replies are charged. */
+/** Checks promises 4 and 6: finished replies are charged. */
 function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows: readonly UsageRow[]) {
   const charges = new Set(rows.filter(row => row.cost !== '0' && !row.estimated).map(row => row.input))
   const guesses = guessesOf(calls, rows)
@@ -201,7 +201,7 @@ function timeLeft(lives: readonly Life[], finishedAt: number): number {
   return Math.max(0, Math.min(...working.map(until => until - finishedAt)))
 }
 
-/** Checks I6 and I10: one row per call, one charge per reply. */
+/** Checks promises 6 and 10: one row per call, one charge per reply. */
 function findDoubled(rows: readonly UsageRow[]): string[] {
   const calls = [...Map.groupBy(rows, row => row.call_id)].filter(([, same]) => same.length > 1)
   const charges = Map.groupBy(
@@ -215,14 +215,14 @@ function findDoubled(rows: readonly UsageRow[]): string[] {
   ]
 }
 
-/** What the row may have cost: at this catalogue's price, and at each later one. */
+/** What the row's call may have cost: at the price in the current catalogue, and at each later price. */
 function pricesOf(row: UsageRow, { laterPricesVnd }: Witnesses): bigint[] {
   const { price } = ENTRIES.get(row.entry_id) as ModelEntry
   const units = price.per === 'mtok' ? BigInt(row.input + row.output) : 1_000_000n
   return [price.vnd, ...(laterPricesVnd?.get(row.entry_id) ?? [])].map(vnd => BigInt(vnd) * units)
 }
 
-/** Checks I4, I6 and I8: amount, account and model are exact, the client was told the same cost, and no row has changed since. */
+/** Checks promises 4, 6 and 8: amount, account and model are exact, the client was told the same cost, and no row has changed. */
 function findWrong(witnesses: Witnesses, rows: readonly UsageRow[]): string[] {
   const { replies, calls, seen } = witnesses
   const bySerial = new Map(replies.map(reply => [reply.serial, reply]))
@@ -254,7 +254,7 @@ function findWrong(witnesses: Witnesses, rows: readonly UsageRow[]): string[] {
   return wrong
 }
 
-/** Checks I5: a client that left a stream, or whose wallet ran empty, pays for what was sent to it. */
+/** Checks promise 5: a client that left a stream, or whose wallet ran empty, pays for what was sent to it. */
 function findUnfounded({ replies, calls }: Witnesses, rows: readonly UsageRow[]): string[] {
   const long = new Set(replies.filter(reply => reply.longEvents !== null).map(reply => reply.serial))
   const partly = (row: UsageRow): boolean =>
@@ -275,7 +275,7 @@ interface CreditRow {
   readonly reference: string | null
 }
 
-/** Checks I7: during every call that got a 402, the balance was 0 at some moment. */
+/** Checks promise 7: during every call that got a 402, the balance was 0 at some moment. */
 function findRefused({ calls }: Witnesses, rows: readonly UsageRow[], credits: readonly CreditRow[]): string[] {
   const journal = Map.groupBy([...rows, ...credits], row => Number(row.account_id))
   for (const entries of journal.values()) entries.sort((left, right) => Number(left.seq) - Number(right.seq))
@@ -289,7 +289,9 @@ function findRefused({ calls }: Witnesses, rows: readonly UsageRow[], credits: r
   return wrong.map(call => `call ${call.callId} of account ${call.accountId}`)
 }
 
-/** Checks I4 for transfers. A transfer that no gateway acknowledged may lack its credit, but none may be credited twice. */
+/**
+ * Checks promise 4 for transfers. A transfer that no gateway acknowledged may lack its credit, but none may be credited twice.
+ */
 function findCreditFaults({ transfers }: Witnesses, credits: readonly CreditRow[]): string[] {
   const byReference = Map.groupBy(credits, row => row.reference)
   return transfers.flatMap(({ reference, accountId, amountVnd, acknowledged }) => {
@@ -302,7 +304,7 @@ function findCreditFaults({ transfers }: Witnesses, credits: readonly CreditRow[
   })
 }
 
-/** Checks I1, I2, I3 and I9. */
+/** Checks promises 1, 2, 3 and 9: the audits find nothing, no hold is left, and no balance can be negative. */
 async function findLedgerFaults(sql: Sql, report: AuditReport, rows: readonly UsageRow[]): Promise<string[]> {
   const payments = await auditPayments(sql)
   const differences = Object.entries({ ...report.differences, ...payments.differences })

@@ -1,4 +1,4 @@
-/** Runs Postgres for a test: not as root, on its host, and no longer than this process lives. */
+/** Runs Postgres for a test: not as root, on the given host, and no longer than this process lives. */
 
 import { join } from 'node:path'
 import { locateNativeDirectory } from '../../../src/app/embedded/binaries.ts'

@@ -1,5 +1,6 @@
 /**
- * Loaded before the program (`--import`). Sets its clock CLOCK_SHIFT_MS off the true time, and to the other side at each SIGUSR2.
+ * Loaded before the program (`--import`). Sets the program's clock CLOCK_SHIFT_MS off the true time; each SIGUSR2 reverses the
+ * direction.
  */
 
 const RealDate = Date
