@@ -5,12 +5,10 @@ import { readTaxCode } from '../lib/tax-code.ts'
 import { readEmail } from './accounts.ts'
 
 export interface InvoiceDetails {
-  /** Name of the company or person. */
   readonly name: string
   /** '' if the buyer has none. */
   readonly taxCode: string
   readonly address: string
-  /** Where invoices are sent. */
   readonly email: string
   /** False: the customer wants no invoice in their own name; invoices then show an unnamed consumer. */
   readonly wanted: boolean

@@ -23,7 +23,6 @@ export interface KeyReport {
   readonly limitReset: Period | null
   /** Charged so far in each period of Vietnam's calendar. */
   readonly charged: Readonly<Record<Period | 'ever', MicroVnd>>
-  /** Balance of the account's wallet. */
   readonly balanceMicroVnd: MicroVnd
   /** Money set aside for calls in flight with any of the account's keys. */
   readonly heldMicroVnd: MicroVnd

@@ -21,7 +21,7 @@ export interface KeySettings {
   readonly limitVnd: number | null
   /** How often the spending limit resets; null: never. */
   readonly limitReset: Period | null
-  /** Null: never. */
+  /** Null: the key never expires. */
   readonly expiresAt: Date | null
   /** Models that the key may call, as entry ids and `family/*`; null: all. */
   readonly allowedModels: readonly string[] | null

@@ -80,7 +80,7 @@ export interface ActionFilter {
   /** Searched for in the reason and the subject. */
   readonly text?: string | undefined
   readonly from?: Date | undefined
-  /** Exclusive. */
+  /** The end, exclusive. */
   readonly to?: Date | undefined
 }
 
@@ -117,7 +117,6 @@ export async function listActions(
   }))
 }
 
-/** The names of everybody in the log. */
 export async function listActors(sql: AnySql): Promise<readonly string[]> {
   return (await sql.unsafe(NAMES)).map(row => row.operator_name)
 }

@@ -98,7 +98,7 @@ export interface Operator {
   readonly hasSecondFactor: boolean
 }
 
-/** Owners first. */
+/** Lists owners first. */
 export async function listOperators(sql: AnySql): Promise<readonly Operator[]> {
   return (await sql.unsafe(OPERATORS)).map(row => ({
     accountId: Number(row.account_id),

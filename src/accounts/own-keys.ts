@@ -14,7 +14,6 @@ export interface OwnKey extends ApiKey {
   readonly state: KeyState
   readonly disabledAt: Date | null
   readonly expiresAt: Date | null
-  /** How often the key's secret was replaced. */
   readonly rotations: number
   /** When the secret replaced by the last rotation stops working; null if it has. */
   readonly replacedUntil: Date | null

@@ -84,7 +84,7 @@ export async function countAttempt(
   { kind, subject }: { kind: FailureKind; subject: string },
 ): Promise<number> {
   const { throttleFirstSeconds: firstSeconds, throttleForgetSeconds: forgetSeconds } = limits
-  // This wait never grows: a distributed attack can slow sign-in to an address down but not lock its owner out.
+  // Waits for a whole address never grow: a distributed attack can slow its owner's sign-in down but not lock them out.
   const longestSeconds = kind === 'account_failures' ? firstSeconds : limits.throttleSeconds
   const numbers = [failuresMaxOf(limits, kind), firstSeconds, longestSeconds, forgetSeconds]
   const row = (await sql.unsafe(ATTEMPT, [String(KINDS[kind]), subject, ...numbers.map(String)]))[0]!

@@ -25,7 +25,7 @@ export interface PeopleServices {
 
 export type Language = 'vi' | 'en'
 
-/** The person behind a request, as HTTP shows them. */
+/** The person behind a request. */
 export interface Visitor {
   /** The client's address, as reported by trusted proxies; throttling uses it and its /24 or /48. */
   readonly ipAddress: string

@@ -5,8 +5,8 @@ import { SQL_KEY_FACTS, SQL_RECORD, SQL_TODAY, sqlVnd } from './record.ts'
 /**
  * $3: the balance that counts as low, in whole dong; $4: how many days a balance should last; $5: the beginning of the search.
  * The pace of spending needs calls before today, because the first day's use does not predict later days. The reported level
- * falls only after a top-up, so that a changing pace reports nothing twice. Without calls, a balance changes only through top-ups and
- * corrections, which matters only if it was low before.
+ * falls only after a top-up, so that a changing pace reports nothing twice. Without calls, a balance changes only through top-ups
+ * and corrections, which matters only if it was low before.
  *
  * Sums of days that are over come from account_daily. The planner's estimates for the newest days are unreliable, and with a low
  * one it would compare every row of a list made here with every row of another: `is true` makes it look up the second list

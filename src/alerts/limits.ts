@@ -26,13 +26,11 @@ export interface AlertLimits {
   readonly webhookPausesSeconds: readonly number[]
   /** Longest pause that a receiver may ask for. */
   readonly webhookPauseSecondsMax: number
-  /** Webhooks per account. */
   readonly webhooksMax: number
   /** Test deliveries that one account may send within an hour. */
   readonly webhookTestsMax: number
   /** How long a webhook's replaced secret still signs. */
   readonly webhookOverlapSeconds: number
-  /** Rows of the delivery log that a page shows. */
   readonly deliveriesShown: number
   readonly statementTimeoutMs: number
 }

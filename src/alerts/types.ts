@@ -8,7 +8,6 @@ import type { DeliveryCounts } from './delivery-counts.ts'
 import type { AlertLimits } from './limits.ts'
 import type { WebhookClient } from './webhook-client.ts'
 
-/** Created once per process. */
 export interface AlertServices {
   readonly sql: Sql
   readonly mailer: Mailer
@@ -23,7 +22,7 @@ export interface AlertServices {
   readonly serviceName: string
   readonly limits: AlertLimits
   readonly counts: DeliveryCounts
-  /** Unix time. */
+  /** The time in ms since 1970. */
   readonly nowMs: () => number
   /** Reports a delivery that failed on our side; the message contains no address. */
   readonly report: (message: string, cause: unknown) => void

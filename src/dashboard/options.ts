@@ -20,7 +20,7 @@ export interface Company {
   readonly representative: string | null
   readonly email: string
   readonly phone: string | null
-  /** A link. */
+  /** Link to the company's Zalo page. */
   readonly zalo: string | null
 }
 
@@ -81,14 +81,11 @@ export interface FieldView {
 }
 
 export interface DashboardLimits {
-  /** Largest form, in bytes. */
   readonly formBytesMax: number
   readonly formFieldsMax: number
-  /** Rows per table page. */
   readonly tableRows: number
   /** Longest period of the usage page, in days. */
   readonly usageDaysMax: number
-  /** Emails listed on the development page. */
   readonly outboxMailsMax: number
   /** A manual balance change above this, in whole dong, has to be confirmed; above `adjustVndMax` it is refused. */
   readonly adjustAskVnd: number

@@ -11,7 +11,6 @@ import type { Form } from './form.ts'
 import type { DashboardOptions } from './options.ts'
 import type { TextKey } from './texts/index.ts'
 
-/** What a page can read from its request. */
 export interface PageRequest {
   readonly options: DashboardOptions
   readonly language: Language
@@ -23,7 +22,7 @@ export interface PageRequest {
   readonly path: string
   readonly params: Readonly<Record<string, string>>
   readonly query: Form
-  /** Empty on GET. */
+  /** The submitted form; empty on GET. */
   readonly form: Form
   /** True if the request comes from this machine; see `guard.ts`. */
   readonly isLocal: boolean

@@ -8,7 +8,7 @@ import { announce } from './channel.ts'
 
 export interface UpstreamOut {
   readonly upstreamId: string
-  /** Above 0. */
+  /** Always above 0. */
   readonly secondsLeft: number
   readonly until: Date
   readonly since: Date

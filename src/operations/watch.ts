@@ -14,7 +14,6 @@ export interface WatchOptions {
   readonly listener?: Sql
   /** Name of this process, which never changes and is unique among running processes. */
   readonly name: string
-  /** Returns this process's status report. */
   readonly status: () => object
   /** Called when cached keys are stale. */
   readonly onKeysChanged: () => void

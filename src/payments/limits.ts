@@ -5,15 +5,12 @@ export interface PaymentLimits {
   readonly orderVndMin: number
   readonly orderVndMax: number
   readonly orderSeconds: number
-  /** Open orders per account. */
   readonly openOrdersMax: number
   /** A transfer larger than this waits for an operator. */
   readonly creditVndMax: bigint
   /** How long a bank reference identifies a single transfer. */
   readonly referenceSeconds: number
-  /** Largest body of a notification. */
   readonly notificationBytesMax: number
-  /** Transactions per notification. */
   readonly transactionsMax: number
   /** Largest difference between a notification's timestamp and our clock. */
   readonly notificationAgeSecondsMax: number

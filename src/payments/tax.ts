@@ -11,7 +11,7 @@ export interface TaxedAmount {
   readonly grossVnd: bigint
   readonly netVnd: bigint
   readonly taxVnd: bigint
-  /** Null: exempt. */
+  /** Null if the service is exempt. */
   readonly percent: number | null
 }
 

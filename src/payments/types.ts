@@ -21,7 +21,7 @@ export interface BankTransaction {
   /** The bank's own number, if known: other providers report the same transfer under it. */
   readonly bankReference: string | null
   readonly accountNumber: string
-  /** Above 0. */
+  /** Whole dong, above 0. */
   readonly amountVnd: bigint
   readonly direction: 'in' | 'out'
   /** The payer's memo, as the bank passed it on. */
@@ -93,7 +93,6 @@ export interface PaymentServices {
   readonly onCredited: (accountId: number) => void
   /** Reports events to the operator; they contain no memo. */
   readonly report: (event: PaymentEvent) => void
-  /** Whether transfers may be simulated. */
   readonly simulation: boolean
   readonly limits: PaymentLimits
 }

@@ -32,15 +32,15 @@ export interface Assignment {
   readonly bankTxnId: number
   readonly to: { readonly accountId: number } | { readonly orderCode: string }
   readonly by: Actor
-  /** Why the transfer belongs to that customer. */
+  /** Why the operator thinks that the transfer belongs to this customer. */
   readonly reason: string
 }
 
 export type Assigned =
   | { readonly outcome: 'credited'; readonly accountId: number }
   /**
-   * `already`: somebody else was faster, so the transfer is no longer unmatched. `closed_target`: the target's owner has deleted
-   * it.
+   * `already`: somebody else was faster, so the transfer is no longer unmatched. `closed_target`: the account to credit has
+   * been deleted.
    */
   | { readonly outcome: 'already' | 'unknown_transaction' | 'unknown_target' | 'closed_target' }
 

@@ -4,7 +4,7 @@
  */
 
 export interface VietQr {
-  /** Six digits. */
+  /** The bank's NAPAS number, six digits. */
   readonly bin: string
   /** At most 19 letters and digits. */
   readonly accountNumber: string

@@ -19,7 +19,7 @@ export function dong(micro) {
   return `${figure(whole)}${cut === '' ? '' : `,${cut}`}\u00a0₫`
 }
 
-/** `1.234`. */
+/** Writes a number as `1.234`. */
 function figure(value) {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, '.')
 }

@@ -17,7 +17,6 @@ export interface ChartPoint {
 
 export interface ChartSlot {
   readonly at: string
-  /** The full label. */
   readonly label: string
   /** The label below the bar where there is room; '': none. */
   readonly short: string
@@ -182,7 +181,6 @@ function scaleOf(max: number): { readonly top: number; readonly ticks: readonly 
   return { top: step * count, ticks: Array.from({ length: count + 1 }, (_, index) => step * (count - index)) }
 }
 
-/** One slot for each day. */
 export function daySlots(
   { from, to }: { readonly from: Day; readonly to: Day },
   hrefOf: (day: Day) => string | null,

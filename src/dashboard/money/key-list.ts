@@ -22,7 +22,6 @@ export const KEY_LIST_PAGES: readonly Page[] = [
 
 const NOTICES = ['revoked'] as const
 
-/** A key as shown in lists and on its own page. */
 export function keyView({ language }: Pick<PageRequest, 'language'>, key: OwnKey) {
   return {
     keyId: key.keyId,

@@ -53,7 +53,7 @@ function hourSlots(
   })
 }
 
-/** `14:00–15:00`. */
+/** Writes the hour 14 as `14:00–15:00`. */
 export function hourRange(hour: number): string {
   const clock = (each: number): string => `${String(each).padStart(2, '0')}:00`
   return `${clock(hour)}–${clock(hour + 1)}`

@@ -11,7 +11,7 @@ export const FIELDS = ['account', 'key', 'asked', 'model', 'upstream', 'status',
 export type Field = (typeof FIELDS)[number]
 
 export interface CallQuery {
-  /** As typed. */
+  /** The fields as they were typed. */
   readonly given: Readonly<Record<Field, string>>
   readonly faults: Readonly<Partial<Record<Field, TextKey>>>
   /** Null if a field is invalid. */
@@ -71,7 +71,7 @@ function readStatus(text: string): CallFilter['status'] | null | undefined {
   return /^[1-5]\d\d$/.test(text) ? Number(text) : null
 }
 
-/** Reads a day, or a day and a time, in Vietnam. A period includes its last minute. */
+/** Reads a day, or a day and a time, in Vietnam. A period includes the day or minute that it ends with. */
 function readTime(text: string, place: 'start' | 'end'): Date | null {
   if (!LOCAL_TIME.test(text)) return null
   const [day = '', clock] = text.split('T')

@@ -91,7 +91,6 @@ function statusChoices(given: string): readonly string[] {
   return given === '' || (STATUSES as readonly string[]).includes(given) ? STATUSES : [...STATUSES, given]
 }
 
-/** A call as a table row. */
 export function callView(call: OperatorCall) {
   const margin = marginOf(call)
   return {

@@ -31,7 +31,6 @@ const NOTICES = [
   ...['banner'],
 ] as const
 
-/** Longest reason that an operator may give for an action. */
 export const REASON_CHARACTERS_MAX = 300
 
 export function operatorPage(

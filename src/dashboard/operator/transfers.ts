@@ -1,4 +1,4 @@
-/** The money desk: unmatched transfers, with suggestions for their owners, and a search through all transfers. */
+/** The money desk: unmatched transfers, with guesses at their owners, and a search through all transfers. */
 
 import { findAccount } from '../../accounts/accounts.ts'
 import { readPlace } from '../../lib/search.ts'

@@ -32,7 +32,6 @@ export interface FilterChoices {
   readonly prices: readonly string[]
 }
 
-/** The choices that a catalogue offers. */
 export function filterChoices(catalogue: Catalogue): FilterChoices {
   const models = modelsOf(catalogue)
   const prices = models.map(({ items }) => lowestPrice(items, 'mtok')).filter(price => price !== null)

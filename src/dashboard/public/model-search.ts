@@ -79,7 +79,7 @@ function indexOf(catalogue: Catalogue, model: CatalogueModel): Indexed {
 /** Shorter words without a digit match only at the beginning of a part: `re` (Vietnamese for cheap) must not find `preview`. */
 const INSIDE_LETTERS_MIN = 3
 
-/** 0: not found. */
+/** How well the word matches a model; 0: not at all. */
 function scoreOf({ parts, names, words, prose }: Indexed, word: string): number {
   const bare = joined(word)
   if (bare === '') return 0

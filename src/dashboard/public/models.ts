@@ -26,7 +26,6 @@ export const MODEL_LIST: Page = {
   handle: list,
 }
 
-/** Maximum number of models that can be compared. */
 export const COMPARED_MAX = 4
 
 /** Models named by the fields `model`, without duplicates or unknown names. */

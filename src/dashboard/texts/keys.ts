@@ -1,4 +1,4 @@
-/** API keys. */
+/** Texts about API keys. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** Operators' pages. */
+/** Texts that operators' pages share. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** The playground. */
+/** Texts of the playground. */
 
 import type { Texts } from './type.ts'
 

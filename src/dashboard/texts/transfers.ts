@@ -1,4 +1,4 @@
-/** The money desk. */
+/** Texts of the money desk. */
 
 import type { Texts } from './type.ts'
 

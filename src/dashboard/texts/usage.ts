@@ -1,4 +1,4 @@
-/** Usage. */
+/** Texts of the usage page. */
 
 import type { Texts } from './type.ts'
 

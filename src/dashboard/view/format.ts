@@ -41,7 +41,7 @@ export function chartTick(value: number): string {
   return `${String(Number((value / size).toFixed(6)))}${letter}`.replace('.', ',')
 }
 
-/** `1.234`. */
+/** Writes a number as `1.234`. */
 export function count(value: number | bigint): string {
   return withDots(value.toString())
 }

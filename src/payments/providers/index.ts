@@ -16,7 +16,7 @@ export interface ProviderSecrets {
   readonly payosChecksumKey: string | null
   readonly cassoChecksumKey: string | null
   readonly cassoSecureToken: string | null
-  /** `whsec_<base64>`. */
+  /** In the form `whsec_<base64>`. */
   readonly bankWebhookSecret: string | null
   /** SePay's API token, for polling; the other secrets are for webhooks. */
   readonly sepayApiToken: string | null

@@ -7,7 +7,7 @@ import type { Headers } from '../types.ts'
 
 export interface ProviderOptions {
   readonly limits: PaymentLimits
-  /** Unix time. */
+  /** The time in ms since 1970. */
   readonly nowMs: () => number
 }
 

@@ -11,7 +11,7 @@ export interface Setup {
   readonly models: ExampleModels
 }
 
-/** Entry ids. */
+/** Ids of the models that snippets name. */
 export interface ExampleModels {
   /** For tools such as Claude Code: a model whose upstream speaks the Messages format. */
   readonly messages: string
