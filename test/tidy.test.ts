@@ -43,7 +43,7 @@ const FLOORS: Readonly<Record<string, number>> = {
 /** Folders on these floors may import each other. */
 const OPEN_FLOORS: ReadonlySet<number> = new Set([0, 8])
 
-/** Each of these trees may import those after it. */
+/** The folders that contain code. Each may import only from those after it in this list. */
 const TREES = ['bench', 'test', 'codegen', '.ci', 'src']
 
 const sources = globSync(['src/**/*.ts', 'src/*.js'], { cwd: ROOT }).sort()

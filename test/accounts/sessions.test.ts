@@ -41,7 +41,7 @@ test.each(['', 'x', 'a'.repeat(43), `${'a'.repeat(42)}'`, '\0', 'a'.repeat(100)]
 )
 
 describe('a session ends', () => {
-  test('after 7 days without use, counted anew from each use (noted at most once a minute)', async () => {
+  test('after 7 days without use, counted again from each use (noted at most once a minute)', async () => {
     const opened = await open(await newAccount())
     await age(opened, 'seen_at', '6 days 23 hours')
     expect(await readSession(people, opened.token)).not.toBeNull()

@@ -228,7 +228,7 @@ describe('throttling', () => {
     expect((await attempt(PASSWORD)).outcome).toBe('signed_in')
   })
 
-  test('existing sessions go on while their account is throttled', async () => {
+  test('existing sessions keep working while their account is throttled', async () => {
     await clear()
     for (let turn = 0; turn < 6; turn++) await attempt('wrong', here())
     expect(await attempt(PASSWORD, here())).toMatchObject({ outcome: 'throttled' })

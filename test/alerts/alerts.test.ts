@@ -104,7 +104,7 @@ test('a balance is low if it lasts less than three days at last week’s pace, o
     await sql`update usage_daily set charged_micro_vnd = ${String(charged)} where ${yesterday}`
     expect(await told(fast)).toEqual([])
   }
-  // Nor is it repeated after a top-up that leaves the balance low.
+  // The alert is not repeated after a top-up that leaves the balance low.
   await topUp(sql, fast, 100_000)
   expect(await told(fast)).toEqual([])
   const careful = await newCustomer(sql)
@@ -166,7 +166,7 @@ test('a key is reported at 80 % and at 100 % of its spend limit, and again when 
   expect(await told(customer)).toEqual([`API key build (…${last4}) was revoked`])
 })
 
-test('the key behind the playground raises no alerts: neither when it is made nor when its daily limit is spent', async () => {
+test('the key behind the playground raises no alerts: neither when it is created nor when its daily limit is spent', async () => {
   const customer = await newCustomer(sql)
   await topUp(sql, customer, 9_000_000)
   const given = { accountId: customer.accountId, dailyVndMax: 1_000 }
@@ -371,7 +371,7 @@ test('the pace counts days that have been summed up once, together with today', 
   expect((await sumDays(sql, { lagSeconds: 0 })).days).toBeGreaterThan(0)
   await spend(sql, fast, 1_000_000)
   await spend(sql, slow, 700_000)
-  // 900,000 dong are left at a pace of 550,000 a day, and 1,200,000 at 400,000 a day.
+  // The customer `fast` has 900,000 dong left at 550,000 a day, and `slow` 1,200,000 at 400,000 a day.
   expect(await told(fast)).toEqual(['Your SVC balance is low: 900.000\u00a0₫ left'])
   expect(await told(slow)).toEqual([])
   expect(await sql`select from alert where account_id = ${slow.accountId} and kind like 'balance%'`).toHaveLength(0)

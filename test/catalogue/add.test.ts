@@ -76,7 +76,7 @@ test('add copies no cost, because a new model’s cost is not that of another', 
   )
   const { status } = await call('add', 'beta-3', '--like', 'beta-2', '--price', '2500', '--name', 'Beta 3')
   expect([status, read('families/beta.yaml').split('cost:').length - 1]).toEqual([0, 2])
-  // Another entry for the same model and target gets the same cost.
+  // A new entry for the same model and target gets the cost of the existing one.
   expect(await call('add', 'req/beta-2', '--like', 'beta-2', '--price', '300')).toMatchObject({ status: 0 })
   expect(read('families/beta.yaml').split('cost:').length - 1).toBe(3)
 })

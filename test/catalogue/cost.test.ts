@@ -267,7 +267,7 @@ test('the shipped prices have the margins at list price that were calculated ind
       [49_049, -2235.7],
       [33_006, -1471.7],
     ],
-    // The next entries are priced per call (of 30,000 tokens), per image or per minute of speech.
+    // The entries below are priced per call (of 30,000 tokens), per image or per minute of speech.
     'req/gpt-5.5': [[2288, -154.2]],
     'req/claude-haiku-4-5': [[418, 40.3]],
     'req/minimax-m3': [[133, 65.1]],

@@ -16,7 +16,7 @@ const texts = [
   'a: one\n  two\n  three\nb:\n- c: "d # e"\n  f: {}\n- []\n- g\nh: { i: [1, 2], j: \'k\' } # l\n',
 ]
 
-/** Also compares both results as JSON, which shows the order of members. */
+/** Compares the results as JSON, too, because that shows the order of members. */
 function expectSame(text: string): unknown {
   const value = readPlainYaml(text)
   if (value === undefined) return undefined

@@ -78,6 +78,6 @@ test('in the shipped tables GPT speaks chat first, and accepts an effort beside 
   expect(wiresOf('gpt-6-sol')?.[1]?.dialect.reasoning.levels).toContain('max')
   expect(wiresOf('grok-4.3')?.[1]?.dialect.turns.systemRole).toBe('developer')
   expect(wiresOf('deepseek-v4-flash')?.[1]?.dialect.reasoning.field).toBe('item_content')
-  // AWS serves no model in the responses format.
+  // The AWS upstream has no path for the responses format.
   expect(wiresOf('svc/grok-4.3')).toBeUndefined()
 })

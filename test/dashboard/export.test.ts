@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { sql } = running.database
   const [key] = await sql`select account_id, key_id from api_key where label = ${LABEL}`
   accountId = Number(key?.account_id)
-  // The journal's last number after the top-up; the calls are inserted after it.
+  // The journal's last number after the top-up; calls are inserted with the numbers that follow.
   const [wallet] = await sql`select seq from wallet where account_id = ${accountId}`
   await sql.unsafe(
     `insert into usage (account_id, seq, call_id, key_id, entry_id, endpoint, status, input_tokens, output_tokens,
@@ -67,7 +67,7 @@ test('an export reads a page of rows from the database when its reader is ready 
     chunks++
     lines += String(chunk).split('\r\n').length - 1
     for (let turn = 0; turn < 5; turn++) await setImmediate()
-    // The first chunk is the header, and one page may have been read ahead.
+    // The first chunk is the header, and one page of rows may have been read ahead.
     expect(pages.length).toBeLessThanOrEqual(chunks + 1)
   }
   expect(lines).toBe(ROWS + 1)

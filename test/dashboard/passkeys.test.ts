@@ -277,7 +277,7 @@ describe('an operator', () => {
     const signed = { second_factor: '', second_factor_passkey: laptop.sign(await toSign(operator)) }
     const offered = await operator.post(`${FACTOR}/replace`, signed)
     const secret = /<code>([A-Z2-7 ]{39})<\/code>/.exec(offered.html)?.[1] as string
-    // The field asks for a code of the new app, so no passkey is offered for it.
+    // The page asks for a code from the new app, so no passkey is offered.
     expect(offered.html).not.toContain('data-passkey')
     const offer = /name="offer" value="([^"]+)"/.exec(offered.html)?.[1] as string
     expect((await operator.post(`${FACTOR}/enrol`, { offer, code: codeOf(secret) })).status).toBe(200)

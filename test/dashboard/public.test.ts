@@ -85,7 +85,7 @@ test('each page weighs less than 60 kB at a first visit, with everything that it
   }
 })
 
-/** The size of a reply on the wire; `inject` does not decode it. */
+/** The size of a reply on the wire: `inject` does not decode replies. */
 async function sizeOf(url: string, headers: Record<string, string>): Promise<number> {
   const response = await running.gateway.server.inject({ url, headers })
   expect(response.statusCode).toBe(200)

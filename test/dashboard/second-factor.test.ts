@@ -114,7 +114,7 @@ test('moving money requires the code again after a while, keeps what was typed, 
     [303, 422],
   ]).toContainEqual(answers.map(({ status }) => status).toSorted())
   expect(await running.balance(customerId)).toBe(70_000_000_000n)
-  // For a while, no further code is required.
+  // For a while after entering a code, no further code is required.
   expect((await operator.post(adjust(), money('1.000'))).status).toBe(303)
 })
 

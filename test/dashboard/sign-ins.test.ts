@@ -136,7 +136,7 @@ describe('a provider’s answer is refused', () => {
     const back = await way(attacker, 'google')
     const victim = visitor()
     await expectRefused(await victim.get(back), victim, EXPIRED)
-    // It is also refused if the victim has started a sign-in, too.
+    // The redirect is also refused if the victim has started a sign-in, too.
     await victim.get('/signin/google')
     await expectRefused(await victim.get(back), victim, FAILED)
   })
@@ -438,7 +438,7 @@ describe('from the account’s page', () => {
     owner.cookie = `${owner.cookie}; ${attempt}`
     expect((await owner.get(again)).status).toBe(422)
     expect(readable((await owner.get('/account/sign-ins')).html)).not.toContain('attacker@gmail.com')
-    // This Google account is already linked to another account of ours.
+    // The attacker's Google account is already linked to the attacker's own account.
     expect((await attacker.get(await link(attacker, 'google'))).location).toBe('/account/sign-ins?done=linked_google')
     const taken = await owner.get(await link(owner, 'google'))
     expect(taken.location).toBe('/account/sign-ins?done=taken_google')

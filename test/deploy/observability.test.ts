@@ -230,7 +230,7 @@ function table(): string {
 }
 
 test('the alert for late emails and webhooks depends on the oldest one that is due', async () => {
-  // Uses a separate database, because a gateway would send what is due.
+  // Uses a separate database, because a running gateway would send deliveries that are due.
   const { sql, url, drop } = await createTestDatabase()
   const { expr = '' } = rules.find(({ alert }) => alert === 'GatewayAlertsStuck') ?? {}
   const [, name = '', seconds = ''] = /^max\((\w+)\) > (\d+)$/.exec(expr) ?? []

@@ -61,8 +61,8 @@ export function read(events: readonly UpstreamEvent[]) {
 }
 
 /**
- * Events as most hosts send them: the type is the event's name and also in the data. They have no numbers, because the reader
- * ignores those.
+ * Events as most hosts send them: the type is both the event's name and in the data. There are no sequence numbers, because the
+ * reader ignores those.
  */
 export const eventsOf = (...list: JsonObject[]): UpstreamEvent[] =>
   list.map(data => ({ name: String(data.type), data: JSON.stringify(data) }))

@@ -28,7 +28,7 @@ import { delta, end as messageEnd, open, start } from '../translate/fixtures/mes
 
 const world = useConversionWorld()
 
-/** Each side has a client's format, a model that speaks another one, and an error body as that model's provider writes it. */
+/** For each client format: a model that speaks the other format, and an error body as that model's provider writes it. */
 const SIDES = [
   {
     path: '/v1/messages',
@@ -125,7 +125,7 @@ describe.each(SIDES)('$path with $model', ({ path, model, error }) => {
     ['HTML under 200', [head(200, { 'content-type': 'text/html' }), write('<html>nginx</html>'), end()]],
     ['an empty body', [head(200, { 'content-type': 'application/json' }), end()]],
     [
-      'JSON that breaks off',
+      'truncated JSON',
       [head(200, { 'content-type': 'application/json' }), write('{"id":"x","choices":[{"mess'), end()],
     ],
     ['JSON that is not a reply', json(200, { id: 'x', choices: [], content: null })],
@@ -349,12 +349,12 @@ BREAKS.push(
     steps: [write(chatText(chunk({}, 'insufficient_system_resource'), '[DONE]')), end()],
   },
   {
-    name: 'a tool call that breaks off',
+    name: 'a truncated tool call',
     path: '/v1/messages',
     steps: [write(chatText(toolCall({ index: 0, id: 'c', function: { name: 'f', arguments: '{"a":' } }))), end()],
   },
   {
-    name: 'a tool call that breaks off',
+    name: 'a truncated tool call',
     path: '/v1/chat/completions',
     steps: [
       write(

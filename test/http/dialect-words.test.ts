@@ -234,7 +234,8 @@ describe('what counts in a request besides its text', () => {
     expect(plain).toBeGreaterThan(10 + 20)
     expect(await count([text], { tools })).toBeGreaterThan(plain + 1_000)
     expect((await count([text, picture(20, 30)])) - plain).toBe(60)
-    // The first image is scaled down to 100 × 50 pixels, at 10 pixels per token; the second costs the maximum of 700 tokens.
+    // The first image is scaled down to 100 × 50 pixels, at 10 pixels per token; the second image costs the maximum of 700
+    // tokens.
     expect((await count([text, picture(2000, 1000)])) - plain).toBe(500)
     expect((await count([text, picture(2000, 2000)])) - plain).toBe(700)
     const url = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }

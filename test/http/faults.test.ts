@@ -167,7 +167,7 @@ const AT_ONCE: readonly [
   ['an unknown coding', [head(200, { 'content-encoding': 'secret' }), write('x'), end()], 502, 'api_error'],
   ['damaged compression', [head(200, { 'content-encoding': 'gzip' }), write('not gzip'), end()], 502, 'api_error'],
   [
-    'compression that breaks off',
+    'truncated compressed data',
     [head(200, { 'content-encoding': 'gzip' }), write(gzipSync(JSON.stringify(MESSAGE)).subarray(0, 40)), end()],
     502,
     'api_error',
@@ -235,7 +235,7 @@ test('clients get pings while a provider is silent, until it has been silent too
   expect(text).toMatch(/event: ping\ndata: \{"type":"ping"\}\n\n(event: ping[\s\S]*)?event: error\n/)
 })
 
-test('a provider that never stops sending is cut off when the time for the call is over', async () => {
+test('a provider that never stops sending is disconnected when the call’s time is up', async () => {
   const { promise: never } = Promise.withResolvers<void>()
   const slowly = Array.from({ length: 100 }, () => [write(textDelta('x')), pause(50)]).flat()
   answer = [sse(), write(MESSAGES_START.join('')), ...slowly, until(never)]

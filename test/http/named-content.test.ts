@@ -1,4 +1,6 @@
-/** Content that a body refers to without containing it. The provider fetches it or has stored it, and bills all of it. */
+/**
+ * Content that a body refers to without containing it. The provider fetches such content or has stored it, and bills all of it.
+ */
 
 import { request } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

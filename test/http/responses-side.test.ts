@@ -1,4 +1,4 @@
-/** Other features of the responses API: counting, requests for stored responses, and codes that clients act on. */
+/** Responses API features besides creating responses: counting, requests for stored responses, and codes that clients act on. */
 
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'

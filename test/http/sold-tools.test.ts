@@ -1,6 +1,5 @@
 /**
- * Tools priced per use: money is held for them, their uses are counted in replies and streams of all three formats, and calls
- * cost more for them.
+ * Tools priced per use: money is held for their uses, which are counted in replies and streams of all three formats and charged.
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'

@@ -31,7 +31,7 @@ beforeAll(async () => {
     await send('/v1/chat/completions', { model: 'gtp-5.5', messages }),
     await send('/v1/messages', { model: ODD, max_tokens: 5, messages }),
     await send('/v1/images/generations', { model: 'dall-e-3', prompt: 'x' }),
-    // These names are known, and counting tokens is not a call.
+    // Calls with a known name, and requests that only count tokens, do not count as unknown.
     await send('/v1/messages', { model: 'Anthropic/OPUS', max_tokens: 5, messages }),
     await send('/v1/messages/count_tokens', { model: 'counted-only', messages }),
   ]).toEqual([200, 200, 200, 400, 200, 200])

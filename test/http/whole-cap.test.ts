@@ -142,7 +142,7 @@ test('64 parallel non-streamed calls of up to 128,000 tokens on 50,000 VND: all 
   const before = provider.bodies.length
   const body = { model: 'claude-fable-5', max_tokens: 128_000, messages: PROMPT }
   const calls = Array.from({ length: 64 }, () => call(account.apiKey, 'messages', body))
-  // The wire of a call as seen from outside: which of the provider's paths is called, and where the wire is reported.
+  // A call may cost 1,062 VND: 47 calls fit, the next one gets a hold for the rest, and the others wait.
   await expect
     .poll(() => provider.bodies.length - before)
     .toBe(48)

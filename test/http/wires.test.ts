@@ -1,4 +1,4 @@
-/** The wire of a call as seen from outside: which of the provider's paths is called, and where the choice is reported. */
+/** The wire of a call as seen from outside: which of the provider's paths is called, and where the wire is reported. */
 
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'

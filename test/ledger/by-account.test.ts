@@ -27,7 +27,8 @@ const ACCOUNT_TABLES = [
   'wallet',
 ]
 /**
- * The directory that all databases would share, because its rows are found by something other than the account. No call uses it.
+ * Tables of the directory that all databases would share, because rows are looked up by something other than the account. No call
+ * uses these tables.
  */
 const DIRECTORY_TABLES = [
   'account',
@@ -116,7 +117,9 @@ const BY_CALL: Readonly<Record<string, readonly string[]>> = {
 }
 /** Statements that find their rows by API key; see `FOUND_BY_KEY`. */
 const BY_KEY = ['../accounts/find-key.ts FIND']
-/** Statements for a process or for all accounts: every database would have to run them, and no call waits for them. */
+/**
+ * Statements for a process or for all accounts. Every database would have to run these statements, and no call waits for them.
+ */
 const BACKGROUND = [
   'day-totals.ts NEXT',
   'day-totals.ts ENTRY_DAYS',

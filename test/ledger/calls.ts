@@ -1,4 +1,4 @@
-/** Calls as plain data. Imports nothing from the test runner, so that child processes can use it. */
+/** Calls as plain data. This file imports nothing from the test runner, so that child processes can use it. */
 
 import type { HoldRequest, Settlement } from '../../src/ledger/types.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'

@@ -102,7 +102,7 @@ test('a sibling settles the spool of a process that died beside it, and then fre
     [200, 40],
     [599, 20],
   ])
-  // The next process with this name has nothing left to do.
+  // A new process with the dead one's name has nothing left to do.
   const successor = await startLedger(database.url, { name: 'dead/1', spoolDir })
   expect(successor.events).toEqual([])
   await Promise.all([sibling.close(), successor.close()])

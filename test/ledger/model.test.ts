@@ -23,7 +23,7 @@ afterAll(async () => {
 
 /** The registration of a process that stays alive. */
 const LIVING = '0'
-/** For a longer run: ROUNDS=100000 SEED=7 npx vitest run test/ledger/model.test.ts. A failure names its seed and round. */
+/** `ROUNDS=100000 SEED=7 npx vitest run test/ledger/model.test.ts` runs longer. A failure names its seed and round. */
 const ROUNDS = Number(process.env.ROUNDS || 1_000)
 const SEEDS = process.env.SEED ? [Number(process.env.SEED)] : [1, 2, 3, 4, Date.now() % 1_000_000_007]
 
@@ -171,7 +171,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     credits.push(request)
   }
 
-  /** Repeats an earlier credit's reference, once with the same amount and once with a different one. */
+  /** Repeats the reference of an earlier credit, once with the same amount and once with a different one. */
   async function creditAgainRound(): Promise<void> {
     const earlier = credits[random(credits.length)]
     if (earlier === undefined) return
@@ -234,7 +234,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     )
   }
 
-  /** Revokes a key and gives its owner a new one. */
+  /** Revokes a customer's key and creates a new one. */
   async function revokeRound(): Promise<void> {
     const index = random(customers.length)
     const customer = customers[index]!

@@ -22,7 +22,7 @@ import {
   walletOf,
 } from './world.ts'
 
-/** A separate server, because these tests stop it. */
+/** A separate Postgres server, because these tests stop it. */
 const folder = mkdtempSync(join(tmpdir(), 'gateway-outage-'))
 const start = (): Promise<EmbeddedPostgres> => startEmbeddedPostgres({ dataDir: folder, durable: false })
 let server: EmbeddedPostgres

@@ -386,7 +386,7 @@ test('a row names the catalogue that admitted the call, also when another proces
   const [first, second] = [settlement(customer), settlement(customer)]
   await Promise.all([old.settle(first), fresh.settle(second)])
   expect(await Promise.all([first, second].map(({ callId }) => catalogueOf(callId)))).toEqual(['digest-1', 'digest-2'])
-  // As after a failover that lost the usage row: only the spool knows which catalogue admitted the call.
+  // Simulates a failover that lost the usage row: only the spool knows which catalogue admitted the call.
   const id = uuidv7()
   const line = writeSettlement({ ...settlement(customer), catalogueId: 1 }, id).trimEnd()
   const spooled = readLine(Buffer.from(line), id)

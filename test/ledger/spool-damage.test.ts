@@ -100,7 +100,7 @@ function expected(path: string, settlements: readonly Settlement[]): { owed: str
   const good = new Set([...settlements.map(asLine), writeHeader(databaseId).trimEnd()])
   const done = new Set<string>()
   for (const { callId } of settlements) {
-    // The second form is that of an earlier version, without a checksum.
+    // The second form of the line is that of an earlier version, without a checksum.
     for (const line of [writeDone(callId, databaseId).trimEnd(), `{"done":"${callId}"}`]) {
       good.add(line)
       if (present.has(line)) done.add(callId)

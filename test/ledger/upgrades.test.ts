@@ -76,7 +76,7 @@ const WAITING = `select count(*)::integer as count from pg_locks join pg_databas
   where d.datname = current_database() and locktype = 'relation' and not granted and mode = 'AccessExclusiveLock'`
 
 test.each(VERSIONS)(
-  'a database of version %s migrates while its gateways serve calls and a long read is under way, and this version goes on',
+  'a database of version %s migrates while its gateways serve calls and a long read is under way, and this version continues',
   async version => {
     const database = await createTestDatabase({ migrated: false })
     const { sql, url } = database
@@ -143,7 +143,7 @@ test.each(VERSIONS)(
 const READ_WHOLE: Readonly<Record<string, readonly string[]>> = {
   // The hold table only has rows for calls in flight.
   '0008-hold-price.sql': ['hold'],
-  // These tables have one row per person, key or transfer; a million rows take a second or two.
+  // The following tables have one row per person, key or transfer; a million rows take a second or two.
   '0016-operator-roles.sql': ['account'],
   '0019-payer.sql': ['bank_txn'],
   '0022-change-of-email.sql': ['email_token'],

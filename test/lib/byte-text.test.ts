@@ -59,7 +59,7 @@ function refusedByTheCompiler(): unknown[] {
     text.includes(bytes),
     // @ts-expect-error a pattern cannot search bytes
     /N/.test(bytes),
-    // These two are correct and compile.
+    // The last two lines are correct and compile.
     concat(bytes, ascii(': '), asciiJson(text), NO_BYTES),
     Buffer.concat([toBuffer(bytes)]),
   ]

@@ -90,7 +90,7 @@ describe('a connection that ends under a transaction', () => {
     expect(rows.map(([row]) => row?.n)).toEqual(Array.from({ length: 20 }, (_, index) => index))
   }
 
-  test('fails the transaction and its later statements, and the process and the pool go on', async () => {
+  test('fails the transaction and its later statements, and the process and the pool keep working', async () => {
     const sql = openDatabase({ url: database.url, name: 'ending', connectionsMax: 2 })
     for (let turn = 0; turn < 5; turn++) {
       const { promise: rejected, resolve: hear } = Promise.withResolvers<void>()

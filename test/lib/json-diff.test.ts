@@ -38,7 +38,7 @@ test('the edits turn the text of one value into the other', () => {
   )
 })
 
-test('a list whose length changes is written anew, and its remaining elements keep their bytes', () => {
+test('a list whose length changes is rewritten, and its remaining elements keep their bytes', () => {
   const text = '{ "list": [ {"a" : 1e2, "b": [1.50, 2]}, {"x": 12345678901234567890 } ,"y" ] }'
   const before = JSON.parse(text) as { list: JsonObject[] }
   const [first, second, third] = before.list as [JsonObject, JsonObject, JsonObject]

@@ -18,7 +18,7 @@ const EXTENDED = webp('VP8X', [10, 0, 0, 0, 0, 0, 0, 0], [31, 3, 0, 87, 2, 0])
 test.each([
   ['PNG', PNG, 'image/png'],
   ['GIF', GIF, 'image/gif'],
-  ['JPEG, behind metadata and fill bytes', JPEG, 'image/jpeg'],
+  ['JPEG, after metadata and fill bytes', JPEG, 'image/jpeg'],
   ['lossy WebP', LOSSY, 'image/webp'],
   ['lossless WebP', LOSSLESS, 'image/webp'],
   ['extended WebP', EXTENDED, 'image/webp'],

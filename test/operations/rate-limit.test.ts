@@ -9,10 +9,10 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { seededRandom } from '../support/random.ts'
 
 let database: TestDatabase
-/** Uses the test's clock. */
+/** A limiter that uses the test's clock. */
 let limiter: RateLimiter
 let nowMs = Date.parse('2026-11-21T10:00:00Z')
-/** Uses Postgres' clock. */
+/** A limiter that uses Postgres' clock. */
 let live: RateLimiter
 beforeAll(async () => {
   database = await createTestDatabase()

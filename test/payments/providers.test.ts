@@ -254,7 +254,7 @@ describe('Casso', () => {
     expect(fault(() => late.verify(bytes({ error: 0, data }), headers))).toBe('notification_refused')
   })
 
-  test('reads the older form, a list behind a token; money that left has a negative amount', () => {
+  test('reads the older form, a list secured by a token; outgoing money has a negative amount', () => {
     const older = provider({ cassoSecureToken: 'older token' })
     const list = [
       {

@@ -42,7 +42,7 @@ function disguises(text: string): string[] {
     const coded = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
       .replace(/=+$/, '')
-    // The first and last base64 groups also encode neighbouring bytes.
+    // Drops the first and last base64 groups, because they also encode neighbouring bytes.
     return coded.slice(offset === 0 ? 0 : 4, -4)
   })
   return [

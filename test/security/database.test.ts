@@ -74,7 +74,7 @@ test('while the database is down a valid key gets 503 and never 401, cached or n
   expect(running.isUp()).toBe(true)
 })
 
-// Other statements may take 60 s, so a page that exceeds this timeout has lost its own, shorter limit.
+// Other statements may take 60 s. If a page exceeds this test's timeout, it has lost its own, shorter statement timeout.
 test('a page that would wait for a locked or slow table gives up, and meanwhile calls continue', {
   timeout: 50_000,
 }, async () => {

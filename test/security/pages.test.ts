@@ -128,7 +128,7 @@ describe('addresses', () => {
     }
   })
 
-  test('the page behind a mailed link passes its address on to nobody', async () => {
+  test('the page of an emailed link passes its address on to nobody', async () => {
     const { headers, html } = await operator.get(`/reset?token=${'a'.repeat(43)}`)
     expect(headers.get('referrer-policy')).toBe('same-origin')
     expect(html).not.toMatch(/https?:\/\/(?!gateway\.test)/)

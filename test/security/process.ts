@@ -134,7 +134,7 @@ function exchange(url: string, parts: readonly (string | Uint8Array)[]): Promise
     socket.on('data', chunk => {
       answer += chunk.toString('latin1')
     })
-    // The other side may close while this one still writes; what was received until then counts.
+    // The other side may close the connection while this client still writes; what was received until then counts.
     socket.on('error', error => ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? reject(error) : undefined))
     socket.on('close', () => resolve(answer))
   })

@@ -16,7 +16,7 @@ const SQL =
 /** Builds statements from table names in the database's schema; only the command line uses it. */
 const BACKUP = 'src/ledger/backup/'
 
-/** Interpolations into statements that are known to be constants, although functions assemble them. */
+/** Interpolations into statements that are constants, although functions assemble them. */
 const MADE_OF_CONSTANTS = [
   'src/lib/packed-rows.ts: listed(names)',
   'src/lib/packed-rows.ts: parameter',
@@ -53,7 +53,7 @@ const MADE_OF_CONSTANTS = [
   'src/ledger/reports/operator-calls.ts: SOURCES[source]',
   'src/ledger/reports/operator-calls.ts: window',
   ...Array<string>(3).fill("src/ledger/reports/operator-calls.ts: source === 'account' ? 'seq' : 'call_id'"),
-  // The next one is a number.
+  // This interpolation is a number.
   'src/audit/audit.ts: Math.floor(options.timeoutMs)',
   'src/accounts/operator.ts: accounts',
 ]
@@ -81,14 +81,14 @@ test('no SQL is built from strings: statements are constants, values are paramet
   const checked = sources.filter(([file]) => !file.startsWith(BACKUP))
   const made = checked.flatMap(([file, text]) => stringsInSql(file, text))
   expect(made).toEqual(MADE_OF_CONSTANTS)
-  // Whatever runs the text of a statement runs a constant.
+  // Statements that are passed to `unsafe` by name must be constants.
   const calls = checked.flatMap(([file, text]) =>
     [...text.matchAll(/\.unsafe\(\s*([^,()\s`']+)/g)].map(match => `${file}: ${match[1]}`),
   )
   const odd = calls.filter(call => !/: [A-Z][A-Z0-9_]*$/.test(call))
   expect(odd.sort()).toEqual(
     [
-      // The next ones choose between constants.
+      // The following variables hold one of several constants.
       'src/accounts/operator.ts: statement',
       'src/ledger/audit.ts: auditStatement',
       'src/ledger/day-totals.ts: nextStatement',
@@ -101,7 +101,7 @@ test('no SQL is built from strings: statements are constants, values are paramet
       'src/ledger/roll-up.ts: countStatement',
       'src/payments/orders.ts: LIST_ALL.get',
       'src/payments/orders.ts: SEARCH_ALL.get',
-      // The next ones run their callers' statements, which the check above covers.
+      // The following variables hold callers' statements, which the check above covers.
       'src/alerts/record.ts: statement',
       'src/app/back-office.ts: statement',
       'src/telemetry/database.ts: statement',
@@ -109,7 +109,7 @@ test('no SQL is built from strings: statements are constants, values are paramet
       ...Array<string>(2).fill('src/lib/search.ts: statement'),
       'src/ledger/reports/daily.ts: statement',
       'src/ledger/reports/operator-calls.ts: statement',
-      // The next one runs migrations, which are files of the program.
+      // The following variable holds a migration, which is a file of the program.
       'src/ledger/migrate.ts: next.text',
     ].sort(),
   )

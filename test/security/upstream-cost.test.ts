@@ -1,4 +1,4 @@
-/** Only operators can see what calls cost them: their CSV and figures show it, and nothing that a customer can open does. */
+/** Only operators can see what calls cost them: in their CSV and figures, and nowhere that customers can look. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'

@@ -57,7 +57,7 @@ async function expectAlive() {
   expect((await post(GOOD)).status).toBe(200)
 }
 
-/** 1 GiB of zeros, compressed; repeats compressed blocks of 16 MiB if the coding allows it. */
+/** Compresses 1 GiB of zeros. If the coding allows it, a compressed block of 16 MiB is repeated. */
 async function bomb(coding: string): Promise<Buffer<ArrayBuffer>> {
   const part = Buffer.alloc(16 * MIB)
   if (coding === 'gzip') return Buffer.concat(Array<Buffer>(64).fill(gzipSync(part, { level: 9 })))
@@ -113,7 +113,7 @@ test.each([
   ['a length in hexadecimal', `content-length: 0x2\r\n\r\n{}${SMUGGLED}`],
   ['an unknown transfer coding', `transfer-encoding: xchunked\r\n\r\n${chunked('{}')}${SMUGGLED}`],
   ['chunks that are not last', `transfer-encoding: chunked, identity\r\n\r\n${chunked('{}')}${SMUGGLED}`],
-  ['chunks behind a tab', `transfer-encoding:\x0bchunked\r\n\r\n${chunked('{}')}${SMUGGLED}`],
+  ['chunks after a tab', `transfer-encoding:\x0bchunked\r\n\r\n${chunked('{}')}${SMUGGLED}`],
   ['a space before the colon', `transfer-encoding : chunked\r\n\r\n${chunked('{}')}${SMUGGLED}`],
   ['a folded header', `x-folded: a\r\n transfer-encoding: chunked\r\n\r\n${chunked('{}')}${SMUGGLED}`],
   ['line feeds alone', `transfer-encoding: chunked\n\n${chunked('{}')}${SMUGGLED}`],

@@ -1,4 +1,6 @@
-/** Gateways that several tests use, keyed by the headers that they forward. */
+/**
+ * Traces as a collector gets them: spans for the call and for each attempt, no content, and no harm to calls when tracing fails.
+ */
 
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -27,7 +29,7 @@ let collector: Collector
 let provider: ScriptedUpstream
 let answers: Answer[] = []
 let opened: TestGateway[] = []
-/** Gateways that several tests use, by the headers that they forward. */
+/** Gateways that several tests use, keyed by the headers that they forward. */
 const shared = new Map<string, Promise<Started>>()
 
 beforeAll(async () => {

@@ -37,7 +37,7 @@ const TEXTS: Readonly<Record<string, (events: readonly FramedEvent[]) => string>
   'data on several lines': events => text(events.map(onLines)),
   'data on several lines, with CR and LF': events => text(events.map(onLines)).replaceAll('\n', '\r\n'),
   'comments and other fields between': events => events.map(commented).join(''),
-  'behind a byte order mark': events => `\ufeff${text(events)}`,
+  'after a byte order mark': events => `\ufeff${text(events)}`,
   'without the last blank line': events => text(events).replace(/\n+$/, '\n'),
 }
 

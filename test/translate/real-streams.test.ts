@@ -129,7 +129,7 @@ describe.each(['messages', 'chat'] as const)('a responses stream from an odd hos
   })
 })
 
-/** Odd streams; the tests of their formats check what they mean. */
+/** Odd streams. The tests of their formats check what they mean; here only framing matters. */
 const STRANGE: readonly (readonly [Wire, string, readonly FramedEvent[]])[] = [
   ...CHAT_STREAMS.map(([name, chunks]) => ['chat', name, chatEvents(...chunks)] as const),
   ...MESSAGES_STREAMS.map(

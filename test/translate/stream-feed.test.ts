@@ -215,7 +215,7 @@ describe('an event that resembles the previous ones but differs', () => {
     ['no number', '"sequence_number":5', '"sequence_number":'],
     ['a string for a number', '"sequence_number":5', '"sequence_number":"5"'],
     ['a number that is too long', '"sequence_number":5', `"sequence_number":${'9'.repeat(20)}`],
-    ['a number that goes on', '"sequence_number":5', '"sequence_number":5e1'],
+    ['a number that continues', '"sequence_number":5', '"sequence_number":5e1'],
     ['another item', '"item_id":"i0"', '"item_id":"i1"'],
     ['another index', '"content_index":0', '"content_index":1'],
   ])('%s, in a responses stream', (_, from, to) => {

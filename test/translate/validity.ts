@@ -59,7 +59,7 @@ export function expectValidChat(body: JsonObject): void {
       expect(message.content).toBeTypeOf('string')
       continue
     }
-    expect(open, 'all results directly behind their calls').toEqual([])
+    expect(open, 'all results directly after their calls').toEqual([])
     expect(['system', 'developer', 'user', 'assistant']).toContain(message.role)
     const calls = (message.tool_calls ?? []) as { id: string; function: { arguments: string } }[]
     if (message.role === 'assistant' && calls.length === 0) expect(message.content).toBeTruthy()

@@ -53,7 +53,7 @@ type Statements = Readonly<Record<'hold' | 'settle', { readonly text: string; re
  * Plays two customers: one who paid, called, ran out of money and got a refund, and one whose gateway never finished the call.
  */
 async function live(tree: string, { sql, url }: { sql: Sql; url: string }): Promise<Statements> {
-  // Uses only interfaces that all these revisions share.
+  // Uses only interfaces that all revisions share.
   const load = (path: string) => import(pathToFileURL(join(tree, path)).href)
   const { migrate } = await load('src/ledger/migrate.ts')
   const { createLedger } = await load('src/ledger/ledger.ts')
