@@ -19,7 +19,6 @@ export interface MailConfig {
   readonly from: string
 }
 
-/** The part of the environment reader needed here. */
 interface Reader {
   readonly faults: string[]
   text(name: string): string | null

@@ -3,7 +3,6 @@
 import type { Company } from '../dashboard/options.ts'
 import { readTaxCode } from '../lib/tax-code.ts'
 
-/** The part of the environment reader needed here. */
 interface Reader {
   readonly faults: string[]
   text(name: string): string | null

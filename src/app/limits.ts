@@ -275,7 +275,6 @@ export function limitVariable(name: string): string {
   return `${LIMIT_PREFIX}${name.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`
 }
 
-/** The part of the environment reader needed here. */
 interface Reader {
   readonly faults: string[]
   integer(name: string, row: LimitRow): number

@@ -88,7 +88,7 @@ function needsSandbox(config: Config, tables: Tables): boolean {
   return tables.upstreams.some(upstream => config.upstream(upstream.id).apiKeys.length === 0)
 }
 
-/** Loaded lazily: never in production. */
+/** Imported lazily, because production never needs it. */
 async function openSandbox(): Promise<Sandbox> {
   const [{ startSandbox }, { sandboxFacts }] = await Promise.all([
     import('../sandbox/server.ts'),

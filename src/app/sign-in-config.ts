@@ -1,6 +1,5 @@
 /** Environment settings for signing in with Google and GitHub; each is off unless its client id and secret are set. */
 
-/** The part of the environment reader needed here. */
 interface Reader {
   readonly faults: string[]
   text(name: string): string | null

@@ -37,7 +37,6 @@ interface IntegerRow {
   readonly max: number
 }
 
-/** The part of the environment reader needed here. */
 interface Reader {
   readonly faults: string[]
   text(name: string): string | null

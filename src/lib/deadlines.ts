@@ -4,7 +4,6 @@
  */
 
 export interface DeadlineTarget {
-  /** Called when the deadline expires. */
   late(): void
 }
 

@@ -13,7 +13,7 @@ export function uuidv7(nowMs: number = Date.now()): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** The same without hyphens. */
+/** A version 7 UUID without its hyphens. */
 export function hexId(nowMs: number = Date.now()): string {
   if (offset === POOL_BYTES) {
     randomFillSync(pool)

@@ -52,7 +52,6 @@ export function editMembers(
   return pieces
 }
 
-/** Whether an object or an array begins at this position. */
 function opensAt(text: ByteText, at: number): boolean {
   return text.startsWith('{', at) || text.startsWith('[', at)
 }

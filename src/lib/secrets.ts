@@ -23,9 +23,9 @@ export interface SealedValue {
 }
 
 /**
- * Reads `1:<base64>,2:<base64>:standby`, in which each secret is 32 bytes in base64 or base64url. A standby secret can be read
- * but is not used for new values yet, so that every process can have it before any starts to use it. Throws an Error that names
- * the variable and the fault, but never the value.
+ * Reads `1:<base64>,2:<base64>:standby`, in which each secret is 32 bytes in base64 or base64url. The gateway can read what was
+ * made with a standby secret but makes nothing with it yet, so that every process can have the secret before any starts to use
+ * it. Throws an Error that names the variable and the fault, but never the value.
  */
 export function parseSecretSet(variable: string, text: string): SecretSet {
   const secrets = new Map<number, Buffer>()

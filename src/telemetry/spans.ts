@@ -11,7 +11,6 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace'
 
-/** A finished span. */
 export interface SpanRecord {
   readonly name: string
   readonly kind: 'server' | 'client'

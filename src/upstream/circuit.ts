@@ -104,7 +104,6 @@ const REPORTED = { closed: 'well', open: 'aside', half_open: 'on_trial' } as con
   ReportedState
 >
 
-/** The state of a circuit as status reports show it. */
 export function reportCircuit({ state, waitMs }: Circuit): { state: ReportedState; waitSeconds: number } {
   return { state: REPORTED[state], waitSeconds: Math.ceil(waitMs / 1000) }
 }

@@ -17,7 +17,6 @@ export interface ImageFetchOptions {
   readonly redirectsMax: number
   /** Most concurrent fetches in this process. */
   readonly parallelMax: number
-  /** Ports that a URL may use. */
   readonly ports: readonly number[]
   /** Decides which addresses may be connected to; replaced only in tests. */
   readonly isAllowed?: (address: string) => boolean

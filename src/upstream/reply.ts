@@ -13,7 +13,6 @@ export interface ReplySource {
 export interface UpstreamConsumer {
   data(chunk: Buffer): void
   end(): void
-  /** The fault is always an UpstreamFault. */
   error(fault: UpstreamFault): void
 }
 

@@ -33,7 +33,6 @@ export interface ImageBodyLimits extends BodyLimits {
 
 /** Alternative names of the reference image's field; a request uses one of them. */
 export const REFERENCE_NAMES = ['image', 'image_url', 'reference_image', 'ref_image'] as const
-/** Most reference images in one form. */
 const REFERENCES_MAX = 16
 const FORM_PARTS_MAX = 64
 const FORM_FIELD_BYTES_MAX = 1024 * 1024
