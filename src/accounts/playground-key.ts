@@ -74,7 +74,7 @@ async function makeKey(sql: Sql, { peppers }: Pick<KeySecrets, 'peppers'>, accou
   const account = String(accountId)
   const hash = randomBytes(32).toString('hex')
   return sql.begin(async transaction => {
-    // Waits for a concurrent block of the account, which would miss a key that does not exist yet.
+    // Waits for a concurrent blockAccount, which would miss a key that does not exist yet.
     await lockKeys(transaction, accountId)
     await transaction.unsafe(INSERT, [account, hash, String(peppers.currentId), LABEL])
     return findKey(transaction, account)

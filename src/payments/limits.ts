@@ -17,7 +17,7 @@ export interface PaymentLimits {
   /** How often a service that lists transactions is polled; `pullWindowSeconds` is how far back each poll looks. */
   readonly pullPauseSeconds: number
   readonly pullWindowSeconds: number
-  /** Pages per poll; the next two limit the time and size of each page. */
+  /** Pages per poll; `pullTimeoutMs` and `pullBytesMax` apply to each page. */
   readonly pullPagesMax: number
   readonly pullTimeoutMs: number
   readonly pullBytesMax: number

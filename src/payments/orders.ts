@@ -9,7 +9,7 @@ const STATE = `case when paid_vnd > 0 then 'paid' when cancelled_at is not null 
   when expires_at <= now() then 'expired' else 'open' end`
 const COLUMNS = `order_code, account_id, amount_vnd, created_at, expires_at, cancelled_at, paid_vnd, first_paid_at, ${STATE} as state`
 const IS_OPEN = 'paid_vnd = 0 and cancelled_at is null and expires_at > now()'
-/** Creates orders one at a time per account, so that the second of two submits finds the order of the first. */
+/** Creates orders one at a time per account, so that a form submitted twice finds its first order. */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('topup_order|' || $1, 0))`
 /** Reuses an order only if at least half its time is left, so that nobody gets a code that is about to expire. */
 const SAME = `select ${COLUMNS} from topup_order
