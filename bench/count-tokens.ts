@@ -55,7 +55,7 @@ for (const [name, text] of Object.entries(TEXTS)) {
 const COMPARED_CHARACTERS = 100_000
 const RUN_CHARACTERS = 10_000
 
-/** Returns a text of a kind for each turn. The unbroken run differs each time, because the package caches it. */
+/** Texts to count, by kind. The run of one letter uses another letter each turn, because the package caches it. */
 const SAMPLES: Readonly<Record<string, (turn: number) => string>> = {
   ...Object.fromEntries(
     ['code', 'json', 'vietnamese'].map(name => {

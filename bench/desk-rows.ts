@@ -46,8 +46,8 @@ const MONEY_AND_LOG = [
 
 /**
  * Fills 90 days with the calls of this many accounts, which have one key each; one account makes a tenth of the calls. There are
- * ten models and three upstreams, plus a fourth that served only 50 calls, halfway through. Every 20th call is an error, every
- * 100th failed over, and every 1,000th took longer than a minute. Then rolls the calls up.
+ * ten models and three upstreams, plus a fourth that served only 50 calls in the middle of the period. Every 20th call is an
+ * error, every 100th failed over, and every 1,000th took longer than a minute. Then rolls the calls up.
  */
 export async function fillDesk(sql: Sql, { calls, accounts }: { calls: number; accounts: number }): Promise<void> {
   await sql.unsafe(

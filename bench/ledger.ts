@@ -70,7 +70,7 @@ async function saturate(customers: readonly Customer[]): Promise<void> {
   }
 }
 
-/** Makes calls at a fixed rate. Unless something is slow, calls do not overlap, so each batch contains only one. */
+/** Makes calls at a fixed rate. Unless something is slow, calls do not overlap, so each batch contains only one call. */
 async function pace(customers: readonly Customer[], perSecond: number): Promise<void> {
   const ledger = await openLedger({})
   for (const phase of ['warm-up', `${perSecond} calls/s, one wallet`]) {

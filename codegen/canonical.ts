@@ -1,4 +1,4 @@
-/** Writes canonical JSON: the same data gives the same text, whatever order, comments and line ends the files have. */
+/** Writes canonical JSON: the same data gives the same text, whatever the order, comments and line endings of the files. */
 
 import { createHash } from 'node:crypto'
 

@@ -1,5 +1,6 @@
 /**
- * Turns dialect facts as authored, which are partial, into complete ones in camelCase for the engine. One schema describes both.
+ * Turns dialect facts as authored, which are partial, into complete ones in camelCase for the engine. One schema describes both
+ * forms.
  */
 
 import { applySaid, NOTHING, type Said } from './layers.ts'

@@ -9,7 +9,9 @@ import { nearestWord } from './spelling.ts'
 /** Largest object, in members, of which an unknown key is taken for a misspelling of the only missing key. */
 const FEW_KEYS = 6
 
-/** The key that each unknown key was meant to be. Looked up by the object's path and the unknown key, with `\0` in between. */
+/**
+ * The key that each unknown key was meant to be. The map's key is the object's path and the unknown key, with `\0` in between.
+ */
 export type Renamed = ReadonlyMap<string, string>
 
 export function renamedKey({ instancePath }: ErrorObject, key: string): string {
@@ -42,7 +44,7 @@ function isMeant(key: string, error: ErrorObject, renamed: Renamed): boolean {
   return renamed.get(renamedKey(error, key)) === error.params.missingProperty
 }
 
-/** Whether the error only repeats another one. `here` has all errors at the same place, including this one. */
+/** Whether the error only repeats another. `here` has all errors at the same place, including this error. */
 export function isEcho(error: ErrorObject, here: readonly ErrorObject[], renamed: Renamed): boolean {
   const unknown = here
     .filter(({ keyword }) => keyword === 'additionalProperties')

@@ -4,7 +4,7 @@ import type { ExtrasVocabulary } from '../src/generated/types.ts'
 import type { ExtrasFacts } from './generated/types.ts'
 import { NOTHING, type Said } from './layers.ts'
 
-/** The default treatment of every word of the vocabulary, in its order. */
+/** The default treatment of every word, in the vocabulary's order. */
 export function extrasByDefault({ fields, tools }: ExtrasVocabulary): Said {
   return new Map([
     ['fields', otherwise(fields)],
@@ -12,7 +12,7 @@ export function extrasByDefault({ fields, tools }: ExtrasVocabulary): Said {
   ])
 }
 
-/** The treatments that `facts` states for words of the vocabulary, in its order. */
+/** The treatments that `facts` states for words of the vocabulary, in the vocabulary's order. */
 export function saidExtras(vocabulary: ExtrasVocabulary, facts: ExtrasFacts | undefined): Said {
   if (facts === undefined) return NOTHING
   const said = new Map<string, Said>()

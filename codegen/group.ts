@@ -11,7 +11,7 @@ export interface Member {
   readonly value: Group | Passage | Said
 }
 
-/** A value that already stands in a text. */
+/** A value that the text already has. */
 export interface Passage {
   readonly node: unknown
   readonly text: string

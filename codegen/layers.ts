@@ -17,7 +17,7 @@ export function applySaid<Value extends object>(base: Value, said: Said): Value 
 
 /** A place in the catalogue that states facts about calls. */
 export interface Layer {
-  /** `call` follows from a price per call; `wire` applies to one of several wire formats. */
+  /** `call`: the layer follows from a price per call. `wire`: it applies to one of several wire formats. */
   readonly kind: 'family' | 'model' | 'entry' | 'upstream' | 'target' | 'call' | 'wire'
   /** Name of the family, model, entry or upstream that the layer belongs to. */
   readonly name: string

@@ -24,7 +24,7 @@ export interface FoundWord {
 export interface Migration {
   readonly text: string
   readonly words: readonly FoundWord[]
-  /** Why the file was left unchanged; empty if it was not. */
+  /** Say why the file could not be migrated; empty if it could. */
   readonly findings: readonly Finding[]
 }
 
@@ -39,7 +39,7 @@ export function migrateText({ path: file, text }: Pick<SourceText, 'path' | 'tex
   if (value === undefined) return { text, words: [], findings }
   const rewritten = rewrite(file, text)
   if (rewritten.text === text) return { ...rewritten, findings: [] }
-  // What the result must mean: the same as the file with all its anchors expanded.
+  // The result must mean the same as the file with all its anchors expanded.
   const plain = rewrite(file, stringify(value, { aliasDuplicateObjects: false }))
   const isMeant = isDeepStrictEqual(parseSource(file, rewritten.text).value, parseSource(file, plain.text).value)
   if (isMeant) return { ...rewritten, findings: [] }

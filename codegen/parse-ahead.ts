@@ -22,7 +22,7 @@ export async function parseAhead(given: readonly SourceText[]): Promise<readonly
   })
   const worker = new Worker(new URL('./parse-worker.ts', import.meta.url), { workerData: share })
   const others = open.slice(share.length)
-  // Listen first: the thread works while this one parses the rest.
+  // Start listening first, so that the worker parses its share while this thread parses the rest.
   const answered = answerOf(worker)
   const { parseYaml } = await import('./parse.ts')
   const own = others.map(({ path, text }) => ({ path, text, parsed: parseYaml(path, text) }))

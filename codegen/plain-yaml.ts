@@ -23,7 +23,9 @@ export function readPlainYaml(text: string): unknown {
 const NOT_PLAIN = new Error('not plain YAML')
 
 const NARROW = /^[\n\x20-\x7e]*$/
-/** ASCII characters of which keys consist, with which keys begin, and with which unquoted texts begin (apart from the dash). */
+/**
+ * ASCII characters that keys may contain, that keys may begin with, and that unquoted texts may begin with (apart from the dash).
+ */
 const IN_KEY = tableOf(/[\w./-]/)
 const LETTER = tableOf(/[A-Za-z]/)
 const BEGIN = tableOf(/[\w/(<$=]/)
@@ -32,7 +34,7 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map<string, boolean | nul
   ['false', false],
   ['null', null],
 ])
-/** Matches every notation of a number, except those that begin with `+` or `.`. */
+/** Matches a number in any notation that does not begin with `+` or `.`. */
 const NUMBER = /^-?(?:0o[0-7]+|0x[\da-fA-F]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)$/
 const DEPTH_MAX = 32
 const KEY_LENGTH_MAX = 100

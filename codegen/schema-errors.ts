@@ -154,7 +154,7 @@ function readWrongType({ name, value, schema, source }: Complaint): Reading {
   return { code: 'wrong-type', message, fix: typeFix(value, schema, source()) }
 }
 
-/** Grouped digits, with or without a currency, but without a multiplier such as k. */
+/** Digits, perhaps grouped, with or without a currency, but without a multiplier such as k. */
 const DIGITS = /^([0-9][0-9_., ']*)\s*(vnd|vnđ|đ|₫|dong|đồng)?$/i
 
 function typeFix(value: unknown, schema: Schema, source: string): string {

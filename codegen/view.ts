@@ -62,7 +62,7 @@ export interface CatalogueView {
   readonly settings: Loose
   readonly families: readonly FamilyView[]
   readonly entries: readonly EntryView[]
-  /** Entries by id; of several with the same id, the first. */
+  /** Entries by id; if several have the same id, the first of them. */
   readonly byId: ReadonlyMap<string, EntryView>
   readonly hosts: ReadonlyMap<string, HostView>
   /** ISO date for the checks of dates; null skips them. */

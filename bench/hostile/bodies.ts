@@ -1,4 +1,4 @@
-/** The most expensive bodies: each has 20 MB of one thing, or as much of it as the gateway accepts. */
+/** The most expensive bodies: each has 20 MB of a single kind of JSON, or as much of it as the gateway accepts. */
 
 const MIB = 1024 * 1024
 /** A little below the largest body accepted, leaving room for the rest of the request. */

@@ -18,7 +18,9 @@ interface Talk {
   readonly last: string
 }
 
-/** The share of a body that each part takes up, with a limit that only matters for large bodies. */
+/**
+ * The share of a body that the system prompt may take up; `TOOLS` is that of the tools. The limits only matter for large bodies.
+ */
 const SYSTEM = { share: 0.16, bytesMax: 14_000 }
 const TOOLS = { share: 0.35, max: 24 }
 const OUTPUT_TOKENS_MAX = 8_192

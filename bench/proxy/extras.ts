@@ -1,4 +1,4 @@
-/** Measures what is not a call: the model list, start-up, and the gain from a second worker. */
+/** Takes the measurements other than calls: the model list, start-up, and the gain from a second worker. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -10,7 +10,7 @@ import type { GatewayUnderTest, World } from './world.ts'
 
 export interface Case {
   readonly name: string
-  /** What the CPU figures are per: calls, or stream deltas sent by the upstream. */
+  /** What the CPU used is divided by: the number of calls, or of stream deltas that the upstream sent. */
   readonly per: 'call' | 'event'
   readonly bytes: number
   readonly concurrency: number
@@ -58,7 +58,7 @@ export const CASES: readonly Case[] = [
 
 export interface Contender {
   readonly name: string
-  /** Format that the upstream speaks; the reference for streams speaks the same. */
+  /** Format that the contender's upstream speaks. Streams are compared with the reference of the same format. */
   readonly wire: Format
   readonly isReference: boolean
   readonly role: Role
@@ -66,7 +66,7 @@ export interface Contender {
   readonly call: (one: Pick<Case, 'bytes' | 'pace'>) => Call
 }
 
-/** A client format, and a model whose calls go to an upstream of another or the same format. */
+/** A client format, and a model whose calls in it go to an upstream of format `wire`. */
 interface Road {
   readonly client: Format
   readonly wire: Format

@@ -100,7 +100,7 @@ export interface Rotation {
 
 /**
  * V8 gives functions that run once per call to its best compiler after some 17,000 calls (Node 26), and compiling them takes
- * seconds. The references are faster, so they get there long before.
+ * seconds. The references are faster, so they reach that number long before the gateways.
  */
 export const WARM_UP_CALLS = 20_000
 const WARM_UP_SLICE_MS = 500

@@ -36,7 +36,7 @@ export interface World {
   readonly limit: Role
   readonly pipe: Role
   readonly gateway: GatewayUnderTest
-  /** The gateway of the other revision; null if there is none. */
+  /** The gateway of the revision to compare with; null if there is none. */
   readonly base: GatewayUnderTest | null
   startBare(): Promise<Role>
   /** Starts another gateway, of this tree or of the other revision, with its own database. */
@@ -63,7 +63,7 @@ export interface WorldOptions {
   /** The revision to compare with; null for none. */
   readonly baseRef: string | null
   /**
-   * Additional environment variables, such as METRICS_PORT=0. Compares with this tree run with them, instead of with a revision.
+   * Compares with this tree, run with these additional environment variables, such as METRICS_PORT=0, instead of with a revision.
    */
   readonly baseEnvironment?: Readonly<Record<string, string>> | null
   /** Whether to run load and upstream in Node even if there is a compiler. */

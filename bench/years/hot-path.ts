@@ -24,8 +24,8 @@ export interface HotPath {
 }
 
 /**
- * Measures holds and settlements on one wallet or on a thousand; in the year's database, on accounts with many calls, few and
- * none.
+ * Measures holds and settlements on one wallet or on a thousand. In the database with a year of data, some of the accounts have
+ * many calls, some few and some none.
  */
 export async function measureHotPath(world: World, wallets: number): Promise<Record<'empty' | 'year', HotPath>> {
   const both = [world.empty, world.year] as const

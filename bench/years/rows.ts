@@ -11,7 +11,7 @@ import { SESSION, withoutIndexes } from './indexes.ts'
 export interface Size {
   readonly accounts: number
   readonly keys: number
-  /** Upper limit, because each account gets a whole number of calls. */
+  /** Upper limit: each account gets a whole number of calls, so the sum may be smaller. */
   readonly calls: number
 }
 
@@ -71,7 +71,7 @@ const SHARES = [
               from generate_series(1, $1::text::integer) n) weights`,
 ]
 
-/** SQL for the calls between two moments of the year, $1 and $2, which are fractions of it. */
+/** SQL for the calls between two moments, given as fractions of the year, $1 and $2. */
 const CALLS = `(
   select account_id, n, at, case when n % 20 = 3 then 502 else 200 end as status,
          case when n % 20 = 3 then 0 else ${CALL_MICRO_VND} end as cost
@@ -83,7 +83,7 @@ const CALLS = `(
        where calls > 0) drawn
    order by at) calls`
 
-/** SQL for the `attempts` of calls 0 to 299, which then repeat, because building them for each row would be slow. */
+/** SQL for the `attempts` of calls 0 to 299. Later calls repeat them, because building them for each row would be slow. */
 const ATTEMPTS = `(select array_agg(
     case when n % 100 = 0
       then '[{"credential":"first#1","model":"m","startedMs":1,"endedMs":300,"outcome":"upstream_failed","status":503}]'::jsonb

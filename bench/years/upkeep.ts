@@ -25,7 +25,9 @@ import { type Database, measure, type Took, type World } from './world.ts'
 
 const AUDIT_TIMEOUT_MS = 3 * 3_600_000
 
-/** Measures each task once after it has caught up, so that it does the work of its usual run every few seconds or every hour. */
+/**
+ * Runs each task until it has caught up, then measures it once: the figure is that of its usual run every few seconds or hours.
+ */
 export async function measureUpkeep({ sql }: Database, world: World): Promise<ReadonlyMap<string, Took>> {
   const alerts = createAlerts({ sql, catalogue: { items: [] }, nowMs: Date.now } as unknown as AlertServices)
   const people = { sql, limits: PEOPLE_LIMITS } as unknown as PeopleServices

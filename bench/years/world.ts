@@ -1,4 +1,4 @@
-/** Runs one Postgres with a year's database and an almost empty one, and measures both. */
+/** Runs one Postgres with two databases, one with a year of data and one almost empty, and measures both. */
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

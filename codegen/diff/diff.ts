@@ -185,7 +185,7 @@ function changesOf(
   })
 }
 
-/** Merges the same change of several entries into one row; usually, one line of a family file caused them all. */
+/** Merges a change that several entries share into one row: usually, a single line of a family file caused it. */
 function groupChanges(changes: readonly FactChange[]): FactChange[] {
   const groups = Map.groupBy(changes, change => JSON.stringify([change.what, change.old, change.new]))
   return [...groups.values()]

@@ -177,7 +177,7 @@ function upstreamOf(wish: Wish, upstream: unknown, isSameModel: boolean): unknow
   return { ...kept, via, model: wish.model ?? (isSameModel ? first.model : bareName(wish.id)) }
 }
 
-/** Inserts a model above the similar one, because families list the newest first, with the facts of that one. */
+/** Inserts a model with the facts of the similar one. It goes above that one, because families list the newest model first. */
 function insertModel(wish: Wish, entryLine: string): Edit {
   const { model, file } = wish.like
   if (wish.name === undefined)
@@ -191,7 +191,7 @@ function insertModel(wish: Wish, entryLine: string): Edit {
     entries: _entries,
     ...same
   } = model.value
-  // A new model does not take over the cost of the other.
+  // The new model does not inherit the cost of the model that it is copied from.
   const { cost: _cost, ...facts } = same
   const inner = itemIndent(file, [...model.path, 'entries', 0]).slice(itemIndent(file, model.path).length)
   const released = wish.released === undefined ? [] : [`  released: ${wish.released}`]

@@ -1,6 +1,6 @@
 /**
- * An operator's bad morning in a real browser: each trouble is found from the first page and dealt with. Every click is counted,
- * and Enter in a search field counts as one.
+ * An operator's bad morning in a real browser: the operator starts at the first page, finds each problem and deals with it. Every
+ * click is counted, and Enter in a search field counts as one.
  */
 
 import type { Browser, Locator, Page } from 'playwright-core'
@@ -18,7 +18,7 @@ import { collectComplaints, missingBrowser, openContext, startBrowser } from './
 const missing = missingBrowser()
 if (missing !== null) console.warn(`browser tests are skipped: ${missing}`)
 
-/** The most clicks that it may take to deal with any of the troubles. */
+/** Maximum number of clicks for dealing with a problem. */
 const CLICKS_MAX = 5
 /** The model that is sold below its cost. */
 const LOSING = 'claude-opus-5'

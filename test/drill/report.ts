@@ -6,7 +6,7 @@ import type { Findings } from '../fault/support/check.ts'
 export interface Recovery {
   readonly how: string
   readonly calls: number
-  /** How many of those calls had no charge before any spool was replayed, and (`lost`) afterwards. */
+  /** How many of the `calls` had no charge before any spool was replayed; `lost` counts those without one afterwards. */
   readonly withoutCharge: number
   readonly lost: number
   /**
@@ -30,7 +30,10 @@ export interface DrillReport {
   readonly backupMs: number
   readonly baseBackupMs: number
   readonly recoveries: readonly Recovery[]
-  /** The recovery to a moment in the middle: how many earlier calls are missing, and how many later ones should not be there. */
+  /**
+   * The recovery to a moment in the middle of the load: how many earlier calls it lacks, and how many later ones it has, which it
+   * must not.
+   */
   readonly moment: {
     readonly missing: number
     readonly beyond: number

@@ -55,7 +55,7 @@ function look(other: Partial<Witnesses> = {}): Promise<Verdict> {
   })
 }
 
-/** Names of the lists of findings that are longer than before the tampering. */
+/** Names of the lists that have more findings than before the tampering. */
 async function news(other: Partial<Witnesses> = {}): Promise<string[]> {
   const { findings } = await look(other)
   return (Object.keys(findings) as (keyof Findings)[]).filter(name => findings[name].length > known[name].length)
@@ -246,7 +246,7 @@ test('a journal that accepts a call twice is found: a call settled again is char
   await world.sql.unsafe('drop index usage_call')
   await callAll()
   await settled(world)
-  // Kill the gateway before it can record that these spooled charges are done.
+  // Kill the gateway before it can record that these charges are settled.
   await gateway.signal('SIGKILL')
   expect(await gateway.start()).toBe(true)
   await eventually(news, names => names.includes('doubled'))

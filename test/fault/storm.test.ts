@@ -20,7 +20,7 @@ test('gateways and Postgres killed at random under load: nothing is lost, double
       const faults = faultsOf(report)
       const none = Object.fromEntries(Object.keys(faults).map(name => [name, []]))
       expect(faults, `seed ${seed}\n${tableOf(report)}`).toEqual(none)
-      // Check that there was a storm at all.
+      // Check that the storm did take place.
       expect(report.verdict.finished).toBeGreaterThan(50)
       expect(report.gatewayKills).toBeGreaterThan(3)
       expect(report.databaseKills + report.brownOuts).toBeGreaterThan(0)

@@ -1,4 +1,6 @@
-/** Cuts links and kills hosts under load, repairs each as docs/operations.md says, and checks every dong at the end. */
+/**
+ * Cuts links and kills hosts under load, repairs each fault as docs/operations.md says, and accounts for every dong at the end.
+ */
 
 import { type Findings, judge } from '../fault/support/check.ts'
 import type { ClientCall } from '../fault/support/client.ts'

@@ -12,8 +12,8 @@ export interface StepReport {
   /** Seconds from the fault until the operator's first command; 0 if there is none. */
   readonly operatorAfterS: number
   /**
-   * Seconds from the operator's first command, or else the fault, until a whole reply had arrived and the last call that failed
-   * had begun.
+   * Seconds from the operator's first command (or from the fault, if there was none) until calls were served again: a whole reply
+   * had arrived, and no later call failed.
    */
   readonly servedS: number
   readonly withinS: number

@@ -12,7 +12,7 @@ export interface Received {
 
 export interface Double {
   readonly url: string
-  /** Calls that the double has answered; `refused` has the others, each with the reason. */
+  /** Calls that the double has answered; `refused` lists the calls that it has refused, with the reasons. */
   readonly served: readonly Received[]
   readonly refused: readonly { readonly call: Received; readonly reason: string }[]
   /** Empties `served` and `refused`. */

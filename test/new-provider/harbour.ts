@@ -95,7 +95,7 @@ function blocksFor(body: JsonObject): JsonObject[] {
 }
 
 function textFor(body: JsonObject): string {
-  // The schema may be part of the instructions.
+  // Without a tool, the schema may be part of the instructions.
   return JSON.stringify(body.system ?? '').includes('degrees') ? JSON.stringify(OBJECT) : ANSWER
 }
 

@@ -44,7 +44,7 @@ test.each<[string, Series]>([
   expect(judged.growth).toBeGreaterThan(judged.allowed)
 })
 
-/** Six lives of 15 minutes each; `valueAt` gives the value by life and by minute of that life. */
+/** A series of six processes that live for 15 minutes each; `valueAt` gives the value by process and by minute of its life. */
 function lives(valueAt: (life: number, minute: number) => number): Point[][] {
   return Array.from({ length: 6 }, (_, life) => points(15, minute => valueAt(life, minute - life * 15), life * 15))
 }

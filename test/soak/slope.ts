@@ -12,7 +12,7 @@ export interface Point {
 export interface Bound {
   /** Allowed growth per hour, as a share of the level. */
   readonly perHour: number
-  /** Growth over the whole window below which nothing is a finding, in units of the series. */
+  /** Growth over the whole window, in units of the series, that is too small to be a finding. */
   readonly floor: number
 }
 
@@ -29,7 +29,7 @@ export interface Judgement {
   readonly level: number
   /** The median slope, in units of the series per hour. */
   readonly slopePerHour: number
-  /** How much the series grew over its longest segment, going by the slope; `allowed` is the limit for that. */
+  /** How much the series grew over its longest segment, according to the slope; `allowed` is the most that it may grow. */
   readonly growth: number
   readonly allowed: number
   readonly points: number

@@ -218,7 +218,7 @@ async function perform(step: Step, response: ServerResponse, signal: AbortSignal
   }
 }
 
-/** Waits until written data has left this process, so that a later fault does not replace it. */
+/** Waits until written data has left this process, so that a fault that the script causes next cannot discard it. */
 async function drained(response: ServerResponse): Promise<void> {
   for (let turn = 0; turn < 100 && (response.socket?.writableLength ?? 0) > 0; turn += 1) await rest(1)
   await rest(20)

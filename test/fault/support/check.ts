@@ -21,7 +21,7 @@ export interface Witnesses {
   readonly transfers: readonly (Transfer & { readonly acknowledged: boolean })[]
   /** The lives of each gateway, by its name. */
   readonly lives: ReadonlyMap<string, readonly Life[]>
-  /** Outages of Postgres, during which streams may wait for it and be killed while they wait. */
+  /** Outages of Postgres. A stream may wait for Postgres during one, and its gateway may be killed while it waits. */
   readonly databaseAway?: readonly Outage[]
   /** The prices in whole dong that each entry had in later catalogues. */
   readonly laterPricesVnd?: ReadonlyMap<string, readonly number[]>
@@ -38,7 +38,7 @@ export interface Findings {
   readonly wrong: readonly string[]
   /** Charges without a finished reply. */
   readonly unfounded: readonly string[]
-  /** Calls with an id but no usage row, unless two simultaneous faults explain that; also reported if these are too many. */
+  /** Calls with an id but no usage row, unless two simultaneous faults explain that; too many such calls are a finding, too. */
   readonly missing: readonly string[]
   /** 402 replies to calls during which the balance was never 0. */
   readonly refused: readonly string[]

@@ -11,7 +11,7 @@ export interface CallPlan {
   readonly entryId: string
   readonly format: 'messages' | 'chat_completions'
   readonly streamed: boolean
-  /** Part of the prompt that must never be seen outside of gateway and provider. */
+  /** Part of the prompt, which must never be seen outside of gateway and provider. */
   readonly secret: string
   /** Whether the client leaves after the first bytes of the reply. */
   readonly leaves?: boolean
@@ -33,7 +33,7 @@ export interface ClientCall {
   status: number
   /** Whether the client received the end of a good reply. */
   complete: boolean
-  /** The reply's input tokens, which are its serial, as the client saw them; null if it did not. */
+  /** The reply's serial, reported as its input tokens; null if the client did not see it. */
   serial: number | null
   /** Cost in the reply's header, in µVND; null for streams. */
   costMicroVnd: bigint | null
@@ -47,7 +47,7 @@ export class Client {
   readonly #agent: Agent
   readonly #timeoutMs: number
 
-  /** `certificate` is a self-signed one of the server, which the client is to trust. */
+  /** `certificate` is the server's self-signed certificate, which the client will trust. */
   constructor({
     connections,
     timeoutMs,

@@ -26,7 +26,7 @@ interface Evidence {
  * the rest is the time until that commit.
  */
 const ON_ITS_WAY_MS = 1_000
-/** One call may be without a trace for every this many calls. */
+/** One call in this many may be left without a trace. */
 const CALLS_PER_TRACELESS = 1_000
 
 /** Finds the calls without a usage row. `known` has the ids of the calls with one. */

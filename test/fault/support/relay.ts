@@ -21,7 +21,7 @@ export class Relay {
   readonly #server: Server
   readonly #pairs = new Set<Pair>()
   readonly #stranded = new Set<Socket>()
-  /** All open sockets, including those whose peer's socket is gone. */
+  /** All open sockets, including those whose other side has closed. */
   readonly #sockets = new Set<Socket>()
 
   private constructor(port: number, target: number) {
