@@ -1,4 +1,7 @@
-/** `catalogue …`: runs the code generator's verbs, so that operators need only one command, and the check that `serve` makes. */
+/**
+ * `catalogue …`: runs the code generator's verbs, so that operators need only one command. Also makes the check of the YAML for
+ * `serve`.
+ */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -5,7 +5,7 @@ interface Lengths {
   readonly lengthMax: number
 }
 
-/** Limit for quantifiers without one, which repeat more often when `lengthMin` requires it. */
+/** Most repetitions of a quantifier without an upper bound; it only repeats this often if `lengthMin` requires it. */
 const REPEATS_MAX = 4_096
 const DEPTH_MAX = 50
 
