@@ -1,4 +1,4 @@
-/** Checks that the providers share: secrets and signatures in constant time, and a notification's age. */
+/** What several providers check: secrets and signatures, in constant time, and the age of a notification. */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../errors.ts'
