@@ -9,7 +9,9 @@ const { sql } = database
 const people = testPeople(sql)
 afterAll(() => database.drop())
 
-/** Services that run `happen` just before the given statement, counted from 1. A transaction counts as one statement. */
+/**
+ * The usual services, with `happen` run just before the given statement, counted from 1. A transaction counts as one statement.
+ */
 function interrupted(before: number, happen: () => Promise<unknown>): PeopleServices {
   let statements = 0
   return {

@@ -180,7 +180,7 @@ describe('guessing', () => {
     expect(await give(person, code(person.secret, 1), known)).toEqual({ outcome: 'confirmed' })
     for (let guess = 0; guess < 5; guess++) expect((await give(person, wrong, known)).outcome).toBe('refused')
     expect((await give(person, code(person.secret, 1), known)).outcome).toBe('throttled')
-    // The throttle does not affect other people.
+    // Wrong codes of one person do not throttle other people.
     const other = await enrolled()
     expect(await give(other, code(other.secret))).toEqual({ outcome: 'confirmed' })
   })

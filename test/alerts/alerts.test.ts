@@ -31,7 +31,7 @@ const payments = testPayments(sql)
 const people = testPeople(sql)
 afterAll(() => database.drop())
 
-/** Searches for alerts, sends them, and returns the subjects of the emails that this customer got. */
+/** Searches for new alerts, sends them, and returns the subjects of the emails that this customer got. */
 async function told({ email }: Pick<TestCustomer, 'email'>): Promise<string[]> {
   await findAlerts(alerts)
   await deliverAlerts(alerts)
@@ -57,7 +57,7 @@ test('a balance that becomes low and then empty is reported once each, and again
   expect(await told(customer)).toEqual([])
   await spend(sql, customer, 460_000)
   expect(await told(customer)).toEqual(['Your SVC balance is low: 40.000\u00a0₫ left'])
-  // Topping up and spending the money before the next search still counts as a new top-up.
+  // A top-up that is spent before the next search for alerts still counts as a new top-up.
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 140_000)
   expect(await told(customer)).toEqual(['Your SVC balance is used up'])

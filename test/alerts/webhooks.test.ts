@@ -78,7 +78,7 @@ async function newWebhook(customer: TestCustomer, path = '/hook', kinds = ALL_KI
   return created
 }
 
-/** Spends the customer's whole balance and searches for alerts. */
+/** Spends the customer's whole balance, then searches for new alerts. */
 async function emptied(customer: TestCustomer): Promise<void> {
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 100_000)

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const { sql } = running.database
   await sql`update account set is_operator = true where email = 'operator@example.com'`
   await operator.post('/signin', { email: 'operator@example.com', password: 'mot cau dai de nho' })
-  // Marks this task as just done; otherwise the gateway would decide the planted transfer.
+  // Marks this housekeeping task as just done; otherwise the gateway would process the transfer that the test plants.
   const turn = 'undecided transfers'
   await sql`insert into housekeeping (task, ran_at) values (${turn}, now() + interval '1 day')
     on conflict (task) do update set ran_at = excluded.ran_at`

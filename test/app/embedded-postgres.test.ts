@@ -117,7 +117,7 @@ test('T6: starts again after its postmaster was killed while a statement was bus
   await new Promise(resolve => setTimeout(resolve, 200))
   const postmaster = postmasterOf(dataDir)!
   process.kill(postmaster, 'SIGKILL')
-  // Until the postmaster has exited, another start would join it.
+  // Until the postmaster has exited, another start would join it instead of starting a new server.
   while (answersSignals(postmaster)) await new Promise(resolve => setTimeout(resolve, 5))
   const again = await start()
   expect(again.joined).toBe(false)

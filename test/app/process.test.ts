@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
 function environment(extra: Record<string, string> = {}) {
-  // `fetch` keeps its connections open, and stopping must not wait for them.
+  // `fetch` keeps its connections open, and stopping the gateway must not wait for them.
   const limits = { LIMIT_DRAIN_IDLE_MS: '0' }
   return { ...programEnvironment(), PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...limits, ...extra }
 }

@@ -1,4 +1,4 @@
-/** The price list keeps what the specification fixes. */
+/** The price list agrees with what the specification fixes. */
 
 import { expect, test } from 'vitest'
 import { ENTRIES } from '../../src/generated/entries.ts'

@@ -1,4 +1,4 @@
-/** The generated source: the tables that it loads as, its order and its layout. */
+/** The generated source loads as the resolved tables, and its order and layout are fixed. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The six operations of rules on upstream bodies. */
+/** The six operations that rules can apply to upstream bodies. */
 
 import { expect, test } from 'vitest'
 import { applyRules } from '../../src/dialect/rules.ts'

@@ -37,7 +37,8 @@ interface Providers {
 }
 
 /**
- * Runs the command. Only providers with scripted answers have a credential. Fails if the output shows a credential or an address.
+ * Runs `upstream-check`. Only providers with scripted answers have a credential. Fails if the output shows a credential or an
+ * address.
  */
 async function check(providers: Providers, words: readonly string[] = [], environment: Record<string, string> = {}) {
   const variables: Record<string, string> = { ...environment }

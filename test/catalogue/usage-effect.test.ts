@@ -1,4 +1,4 @@
-/** What a month of usage would have cost under both catalogues. */
+/** What a month of usage would have cost under the old and under the new catalogue. */
 
 import { expect, test } from 'vitest'
 import { readCsv } from '../../codegen/diff/csv.ts'

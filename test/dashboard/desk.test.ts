@@ -12,7 +12,7 @@ import { transferMoney } from '../support/transfers.ts'
 import { type PageReply, readable, Visitor } from './visitor.ts'
 
 const ENTRY = 'claude-opus-5'
-/** What a call costs if `goodMessage` answers it. */
+/** The cost of a call whose reply is `goodMessage`. */
 const COST = 17n * 6500n
 
 let first: ScriptedUpstream

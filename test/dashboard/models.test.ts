@@ -251,7 +251,7 @@ test('models’ figures are read once for many views, and a page is shown withou
   } as unknown as DashboardOptions
   const [none] = await Promise.all(Array.from({ length: 20 }, () => latestFigures(options)))
   expect(none?.size).toBe(0)
-  // Reading the figures takes two statements.
+  // Reading the figures from the database takes two statements.
   expect(reads).toHaveLength(2)
   nowMs += 299_000
   await latestFigures(options)

@@ -84,7 +84,7 @@ test('an order shows where to transfer, waits, and changes when the money has co
   expect([arrived.status, arrived.headers.get('hx-redirect')]).toEqual([200, location])
   const paid = readable((await owner.get(location)).html)
   expect(paid).toContain('70.000 ₫ received')
-  // A second click does not pay twice.
+  // Clicking again does not pay twice.
   await owner.post(`${location}/simulate`)
   expect(readable((await owner.get('/topup')).html)).not.toContain('140.000')
 })

@@ -108,7 +108,7 @@ test('moving money requires the code again after a while, keeps what was typed, 
   expect([wrong.status, fieldsOf(wrong, adjust())]).toEqual([422, form])
   const right = { ...fieldsOf(wrong, adjust()), second_factor: recoveryCodes[1] as string }
   const answers = await Promise.all([operator.post(adjust(), right), operator.post(adjust(), right)])
-  // The later request finds the code used (422), or the factor already entered and the money already moved (303).
+  // The later of the two requests finds the code used (422), or the factor already entered and the money already moved (303).
   expect([
     [303, 303],
     [303, 422],

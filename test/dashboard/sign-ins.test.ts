@@ -162,7 +162,7 @@ describe('a provider’s answer is refused', () => {
     github.answer = query => query.set('iss', google.url)
     const other = visitor()
     await expectRefused(await signIn(other, 'github'), other, FAILED)
-    // The gateway has not exchanged the code.
+    // GitHub was not asked to exchange the code for a token.
     expect(github.tokenRequests.length).toBe(told)
   })
 

@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-/** Receives a transfer that finds no owner, and returns its number. */
+/** Receives a transfer that cannot be matched to an owner, and returns its number. */
 async function waiting(memo: string, amountVnd: bigint, more = {}): Promise<number> {
   const services = testPayments(running.database.sql)
   const source = { provider: 'casso', via: 'webhook', notificationId: null } as const

@@ -79,7 +79,7 @@ export class Visitor {
     return { status: response.status, headers: response.headers, html: await response.text(), location }
   }
 
-  /** Waits for the newest link of this kind in an email, as some emails are sent after the reply. */
+  /** Waits for the newest link of this kind in an email, because some emails are sent after the reply. */
   async mailedLink(kind: MailedPath, email: string): Promise<string> {
     const lateMs = performance.now() + MAIL_MS_MAX
     do {

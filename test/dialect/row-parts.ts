@@ -29,7 +29,7 @@ export interface Row {
   readonly set: readonly Words[] | PerWire<readonly Words[]>
   /** A request per format, added to the common fields. A format is missing if it cannot express the request. */
   readonly asks: PerWire<object>
-  /** Client formats whose request reaches only their own wire, because converting it drops the field. */
+  /** Client formats whose requests reach only their own wire with this field, because conversion drops it. */
   readonly ownOnly?: readonly WireName[]
   readonly capabilities?: readonly Capability[]
   readonly betas?: readonly string[]

@@ -1,4 +1,7 @@
-/** What clients get back when the pass changed their same-format request, however the reply's text is split into pieces. */
+/**
+ * What clients get back when the dialect pass has changed their same-format request, however the reply's text is split into
+ * pieces.
+ */
 
 import { describe, expect, test } from 'vitest'
 import { ToolNames } from '../../src/conversation/names.ts'

@@ -41,7 +41,7 @@ const SECOND: Step[] = part('text', 'It is warm in Huế.')
 
 const streamOf = (steps: readonly Step[], echo = ECHO) => written(new ResponsesWriter(echo, freshFacts()), steps)
 let made = 0
-/** Facts with fresh ids, so that the replies of one conversation have different ids. */
+/** Facts that generate new ids, so that the replies of one conversation have different ids. */
 const freshFacts = () => factsOf({ newId: () => `id${made++}` })
 
 const carrying = (items: JsonObject[]) =>

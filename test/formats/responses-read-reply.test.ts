@@ -61,7 +61,10 @@ describe('a stream of a provider', () => {
     expect(report.state).toBe('final')
   })
 
-  /** The input of a call. That of a free-form call is read as an object with one text, but recorded as the text alone. */
+  /**
+   * The input of a call, as it was recorded. A free-form call is read as an object with one text, of which only the text was
+   * recorded.
+   */
   function inputOf(json: string): unknown {
     const input = JSON.parse(json) as JsonObject
     return typeof input.input === 'string' ? input.input : input

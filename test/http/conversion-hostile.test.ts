@@ -134,7 +134,7 @@ test('a thousand tool deltas in disorder come out as valid calls in order', asyn
   const indexes = Array.from({ length: 20 }, (_, index) => index)
   const json = (index: number) => JSON.stringify({ index, text: 'Việt Nam '.repeat(5) })
   const pieces = indexes.flatMap(index => [...json(index)].map((piece, at) => ({ index, piece, at })))
-  // Interleaves the calls: first the first piece of each, then the second piece of each, and so on.
+  // Interleaves the calls: the first pieces of all calls, then the second pieces of all, and so on.
   const shuffled = pieces.sort((left, right) => left.at - right.at)
   world.answer(
     streamOf(

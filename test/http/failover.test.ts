@@ -23,7 +23,7 @@ import { changedTables, type TableChanges } from '../support/tables.ts'
 
 const CREDIT = 1_000_000n * 1_000_000n
 const ENTRY = 'claude-opus-5'
-/** What a call costs if MESSAGE answers it. */
+/** The cost of a call whose reply is MESSAGE. */
 const COST = 17n * 6500n
 
 let opened: { close(): Promise<void> }[] = []

@@ -47,7 +47,7 @@ let account: TestAccount
 
 beforeAll(async () => {
   provider = await startScriptedUpstream(() => script.shift() ?? json(500, {}))
-  // Allows one attempt per call, because sending it again does not count as another attempt.
+  // Allows one attempt per call, to show that sending the call again does not count as another attempt.
   running = await startTestGateway({
     upstreams: { openai: `${provider.url}/v1`, anthropic: provider.url },
     environment: { LIMIT_UPSTREAM_TRIES_MAX: '1' },

@@ -23,7 +23,7 @@ interface Road {
   readonly body: string
   readonly type: string
   readonly start: string
-  /** Sent after `start`, again and again. */
+  /** Repeated endlessly after `start`. */
   readonly rest: string
   readonly coding?: 'gzip'
 }

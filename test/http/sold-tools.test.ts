@@ -26,7 +26,7 @@ const CREDIT = 1_000_000n * PER_VND
 /** The price of one search. */
 const USE_VND = 500
 
-/** Tables with a price for searches on every upstream but one, where they are free. */
+/** Tables with a price for searches on every upstream but one, where searches are free. */
 function selling(): Tables {
   const entries: readonly ModelEntry[] = TABLES.entries
   return {

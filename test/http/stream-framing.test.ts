@@ -21,7 +21,7 @@ afterAll(async () => {
   await provider.close()
 })
 
-/** The events as the client gets them, with the model name that it used. */
+/** The events as the client gets them, with the model name from its request. */
 const TOLD = EVENTS.join('').replace('upstream-name', 'claude-opus-5')
 
 /** Makes this many calls on one connection, and returns all bytes received until the gateway closes it. */

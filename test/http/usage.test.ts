@@ -224,7 +224,7 @@ const programCall = (caller: string): JsonObject => ({
   input: { sql: 'select 1' },
   caller: { type: caller, tool_id: 'srvtoolu_1' },
 })
-/** What a reply contains, and whether a reported usage of 0 is believed. */
+/** A description of the reply, its content, and whether a reported usage of 0 is believed. */
 const ZEROS: readonly (readonly [string, readonly JsonObject[], boolean])[] = [
   ['calls of a program', [programCall('code_execution_20250825'), programCall('code_execution_20260120')], true],
   ['a call of the model', [programCall('direct')], false],

@@ -84,8 +84,8 @@ const LOCAL_TABLES = [
   'usage_roll_up',
 ]
 /**
- * Indexes without the account: a key does not say whose it is, so a hint in the key or a directory would have to name the
- * database.
+ * Unique indexes that lack the account, because they find the account by key. With several databases, a hint in the key or a
+ * directory would have to name the database.
  */
 const FOUND_BY_KEY = ['api_key_hash', 'api_key_replaced_hash']
 

@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** The registration of a process that stays alive. */
+/** The id of a gateway instance that stays alive. */
 const LIVING = '0'
 /** `ROUNDS=100000 SEED=7 npx vitest run test/ledger/model.test.ts` runs longer. A failure names its seed and round. */
 const ROUNDS = Number(process.env.ROUNDS || 1_000)
@@ -181,7 +181,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     await expect(credit(database.sql, other)).rejects.toThrow('another amount')
   }
 
-  /** Deducts money, which works up to the whole balance even while some of it is held. */
+  /** Deducts money. That works up to the whole balance, even while some of it is held. */
   async function adjustRound(): Promise<void> {
     const { accountId } = customers[random(customers.length)]!
     const amount = BigInt(1 + random(10_000_000))

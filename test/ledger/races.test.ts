@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const VND = 1_000_000n
 
-/** Makes 1,000 calls at once, spread over processes that share nothing but the database. */
+/** Makes 1,000 calls at once, spread over processes that share only the database. */
 async function rush(
   ledgers: readonly RunningLedger[],
   customer: Customer,

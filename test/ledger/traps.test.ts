@@ -1,4 +1,4 @@
-/** Faults of earlier designs of this ledger, each ruled out by a test. */
+/** Faults in earlier designs of this ledger, each ruled out by a test. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { extendHolds } from '../../src/ledger/extend.ts'

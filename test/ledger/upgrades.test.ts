@@ -156,7 +156,7 @@ const READ_WHOLE: Readonly<Record<string, readonly string[]>> = {
   '0037-desk-indexes.sql': ['account', 'topup_order'],
   // Only housekeeping writes the daily sums; top-ups wait about a second per million credits.
   '0038-best-customers.sql': ['account_daily', 'credit'],
-  // It creates indexes: only people who register and transfers that arrive wait, a second or two per million rows.
+  // This migration creates indexes: only people who register and incoming transfers wait, a second or two per million rows.
   '0039-search-indexes.sql': ['account', 'bank_txn'],
 }
 

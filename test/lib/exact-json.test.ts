@@ -35,7 +35,7 @@ test('a number that fits a double is a plain number, and one that does not is no
   const { a } = (await scanned('{"a":[1234567890123456,0.30000000000000004,12345678901234567890]}')) as { a: unknown[] }
   expect(a.map(value => typeof value)).toEqual(['number', 'number', 'object'])
   expect(isObject(a[2])).toBe(false)
-  // The gateway interprets the members of the outermost object, so these become plain numbers.
+  // The gateway interprets the members of the outermost object, so their numbers become doubles.
   expect(await scanned('{"seed":12345678901234567890}')).toEqual({ seed: Number('12345678901234567890') })
 })
 

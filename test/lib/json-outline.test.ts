@@ -1,4 +1,6 @@
-/** The outline reader accepts what JSON.parse accepts, finds the same members, and recognises plain values by their outline. */
+/**
+ * The outline reader accepts what JSON.parse accepts, finds the same members, and recognises values that have a known plain form.
+ */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

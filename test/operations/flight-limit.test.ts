@@ -60,7 +60,7 @@ test('several processes together admit at most the limit, whoever asks first, an
     const entered = await Promise.all(all.map(limiter => enter(limiter, keyId, limit, limit)))
     const inFlight = entered.reduce((sum, count) => sum + count, 0)
     expect(inFlight).toBeLessThanOrEqual(limit)
-    // At most the shares that other processes may use without asking the database stay unused.
+    // The only places that stay unused are the shares that other processes may fill without asking the database.
     expect(inFlight).toBeGreaterThanOrEqual(limit - Math.floor(limit / 8))
     all.forEach((limiter, index) => void leave(limiter, keyId, entered[index] as number))
     await expect.poll(() => enter(all[0] as FlightLimiter, keyId, limit, 1)).toBe(1)
@@ -91,7 +91,8 @@ test('random calls in three processes never exceed the limit', async () => {
 
 test('a call that ends while another waits for the database does not release the place of the waiting one', async () => {
   const [first, second] = limiters(2) as [FlightLimiter, FlightLimiter]
-  // The first call fits the process's own share, the second has to ask the database, and the first ends before the answer comes.
+  // The first call fits the process's own share, the second has to ask the database, and the first ends before the answer
+  // arrives.
   expect(first.take(6, 16)).toBeNull()
   const asking = first.take(6, 16)
   // By now the query has been sent but not answered.

@@ -1,4 +1,7 @@
-/** Operators' search through all transfers: finds what a comparison of every row would, each once, a bounded number of rows at a time. */
+/**
+ * Operators' search through all transfers finds what comparing every row would find, each transfer once, and compares a bounded
+ * number of rows at a time.
+ */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
@@ -13,7 +16,10 @@ const database = await createTestDatabase()
 const { sql } = database
 afterAll(() => database.drop())
 
-/** More than are looked up by their beginning; the first one's reference is what all the others begin with. */
+/**
+ * The number of transfers whose references begin alike; more than a search looks up by their beginning. The first reference is
+ * that beginning.
+ */
 const SAME_BEGINNING = 1_010
 
 beforeAll(async () => {
@@ -32,7 +38,7 @@ beforeAll(async () => {
       from generate_series(1, ${SAME_BEGINNING}) n`
 })
 
-/** Compares every row. */
+/** Finds the same transfers by comparing every row. */
 async function expected(text: string, state?: TransactionState): Promise<number[]> {
   const rows = await sql.unsafe(
     `select bank_txn_id from bank_txn
@@ -56,7 +62,7 @@ interface Given {
   readonly comparedMax?: number
 }
 
-/** The transfers' numbers, page by page. */
+/** The ids of the transfers found, page by page. */
 async function pagesOf(text: string, { limit = 200, ...given }: Given = {}): Promise<number[][]> {
   const pages: number[][] = []
   let place: SearchPlace | undefined

@@ -25,7 +25,7 @@ const folder = newFolder()
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  // Slow calls are always in flight, while few per second leave the machine free to start workers.
+  // Slow calls keep many in flight, while few calls per second leave the machine free to start workers.
   provider = await startLoadProvider({ streamMs: 800, wholeMs: 100 })
   project = copyProject()
   // Replaced workers wait this long for another call on their open connections.

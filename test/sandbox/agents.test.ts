@@ -24,7 +24,7 @@ interface Call {
   readonly input: unknown
 }
 
-/** An agent's recorded body with this request filled in, not streamed. */
+/** An agent's recorded body with this request filled in and streaming turned off. */
 function recorded(agent: string, request: string): Record<string, unknown> {
   const text = readFileSync(new URL(`agents/${agent}.json`, import.meta.url), 'utf8')
   const quoted = JSON.stringify(request).slice(1, -1)

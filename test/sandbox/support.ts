@@ -40,7 +40,7 @@ export const PATHS = {
   speech: '/up/v1/audio/speech',
 } as const
 
-/** Sends a request with credentials, also one that SDKs would not send. */
+/** Sends a request with credentials, for bodies that SDKs would not send. */
 export function post(sandbox: Sandbox, path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
   return fetch(sandbox.url + path, {
     method: 'POST',

@@ -43,7 +43,7 @@ const RESPONSE = {
   usage: { input_tokens: 1, output_tokens: 1 },
 }
 
-/** The reply for this path of a provider that accepts everything. */
+/** The reply for this path from a provider that accepts everything. */
 function answerOf(path: string): Answer {
   if (path.includes('/images/')) return json(200, { created: 1, data: [{ b64_json: 'aGk=' }] })
   if (path.includes('/speech')) return [head(200, { 'content-type': 'audio/mpeg' }), write('audio'), end()]

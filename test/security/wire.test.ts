@@ -79,7 +79,7 @@ test('1 GiB compressed into a small body is a 413 and takes no memory, in every 
     const before = running.memory().peak
     const answers = await Promise.all([1, 2, 3, 4].map(() => post(body, { 'content-encoding': coding })))
     expect(answers.map(({ status }) => status)).toEqual([413, 413, 413, 413])
-    // Room for four bodies of the maximum size, twice each for copies, and for uncollected garbage.
+    // Memory for four bodies of the maximum size with a copy of each, and for uncollected garbage.
     expect(running.memory().peak - before).toBeLessThan(250 * MIB)
   }
   await expectAlive()

@@ -14,8 +14,7 @@ function convert(chunks: readonly (object | string)[]): string {
 type Method = (this: { readonly length: number }, ...parameters: unknown[]) => unknown
 
 /**
- * Counts the characters and items that the engine processes during `run`, whether one by one, as whole texts and lists, or by
- * parsing.
+ * Measures the work done during `run`: the characters and items processed one by one, as whole texts and lists, or by parsing.
  */
 function workOf(run: () => void): number {
   let work = 0
