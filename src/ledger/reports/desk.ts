@@ -46,11 +46,18 @@ export async function readFailingAccounts(
   return toTroubled(await sql.unsafe(FAILING, [dayOf(now), String(errorsMin), String(shareMin), String(limit)]))
 }
 
+/** `offset 0` makes the planner look up the wallets of the accounts with calls, where it would rather read all accounts. */
 const EMPTY = `
-select a.account_id, a.email, t.calls::text as calls, t.errors::text as errors, count(*) over ()::integer as total
-  from (select account_id, sum(calls) as calls, sum(errors) as errors from usage_daily where day = $1::text::date group by 1) t
-  join wallet w using (account_id) join account a using (account_id)
- where w.balance_micro_vnd = 0 order by t.calls desc, a.account_id limit $2::text::integer`
+with called as materialized (
+  select account_id, sum(calls) as calls, sum(errors) as errors from usage_daily where day = $1::text::date group by 1 order by 1),
+empty as (
+  select called.*, count(*) over ()::integer as total
+    from called cross join lateral (
+      select from wallet where wallet.account_id = called.account_id and balance_micro_vnd = 0 offset 0) empty_wallet
+   order by calls desc, account_id limit $2::text::integer)
+select account_id, (select email from account where account.account_id = empty.account_id) as email, calls::text as calls,
+       errors::text as errors, total
+  from empty order by empty.calls desc, account_id`
 
 /** Accounts that called today but have no money left, most calls first. */
 export async function readEmptyAccounts(
