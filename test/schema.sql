@@ -20,6 +20,7 @@ create table account (
 CREATE INDEX account_created ON public.account USING btree (created_at);
 CREATE INDEX account_email_start ON public.account USING btree (email_key text_pattern_ops, account_id);
 CREATE INDEX account_operator ON public.account USING btree (account_id) WHERE is_operator;
+CREATE INDEX account_squeezed ON public.account USING btree (upper(regexp_replace(email, '[^A-Za-z0-9]'::text, ''::text, 'g'::text)) text_pattern_ops);
 
 create table account_daily (
   day date not null,

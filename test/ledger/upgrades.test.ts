@@ -158,6 +158,8 @@ const READ_WHOLE: Readonly<Record<string, readonly string[]>> = {
   '0038-best-customers.sql': ['account_daily', 'credit'],
   // This migration creates indexes: only people who register and incoming transfers wait, a second or two per million rows.
   '0039-search-indexes.sql': ['account', 'bank_txn'],
+  // Only people who register wait, a few seconds per million accounts.
+  '0040-addresses-in-memos.sql': ['account'],
 }
 
 const FILES = `select relname as name, pg_relation_filenode(oid)::text as file from pg_class
