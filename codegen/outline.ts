@@ -46,7 +46,7 @@ export interface ModelOutline {
   readonly name: string
   readonly stated: EntryFactsStated
   readonly layer: Layer
-  /** What the model's targets share, by the target's key. */
+  /** Facts that all targets of the model share. */
   readonly shared: Readonly<Partial<Pick<UpstreamTarget, 'cost'>>>
   readonly entries: readonly EntryOutline[]
 }

@@ -25,7 +25,7 @@ export interface Figures {
   /** Median of `wait` over all slices, disturbed ones included. */
   readonly wait: number
   readonly slices: number
-  /** Number of disturbed slices. They are left out of the medians, unless all are disturbed. */
+  /** Number of disturbed slices, which are left out of the medians, unless all are disturbed. */
   readonly disturbed: number
 }
 

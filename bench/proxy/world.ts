@@ -63,7 +63,8 @@ export interface WorldOptions {
   /** The revision to compare with; null for none. */
   readonly baseRef: string | null
   /**
-   * Compares with this tree, run with these additional environment variables, such as METRICS_PORT=0, instead of with a revision.
+   * Additional environment variables, such as METRICS_PORT=0: compares this tree with itself, run with them, instead of with a
+   * revision.
    */
   readonly baseEnvironment?: Readonly<Record<string, string>> | null
   /** Whether to run load and upstream in Node even if there is a compiler. */

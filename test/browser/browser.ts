@@ -75,7 +75,10 @@ export function collectComplaints(page: Page, base: string): string[] {
 /** The minified build of axe, because every page has to read it anew: it has less than half the size of `axe.source`. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Turns off rules whose findings would not count. All findings of a rule have the same impact, if the rule states one. */
+/**
+ * Turns off rules with an impact below serious, whose findings would not count. A rule that states an impact gives it to all of
+ * its findings.
+ */
 const { rules } = (axe as unknown as { _audit: { rules: { id: string; impact: string | null }[] } })._audit
 const SERIOUS: RunOptions = {
   resultTypes: ['violations'],

@@ -277,7 +277,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByRole('img', { name: 'Picture drawn from: Hoa sen' }).waitFor()
     await page.getByText('charged 650').waitFor()
-    // Pictures are made and billed even if nobody waits for them: three of them at 650 each.
+    // Pictures are made and billed even if nobody waits for them: here, three at 650 ₫ each.
     const isAsked = Promise.withResolvers<void>()
     await page.route('**/playground/v1/images/**', () => isAsked.resolve())
     await page.locator('[name=n]').fill('3')

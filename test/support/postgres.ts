@@ -74,8 +74,7 @@ async function joinServer(): Promise<Server> {
 }
 
 /**
- * Hashes the password once instead of thousands of times. That hashing took half the time of a connection, and protects nothing
- * here.
+ * Stores the password with one round of hashing. The usual thousands take half the time of connecting, and protect nothing here.
  */
 async function shortenSignIn(admin: Sql, url: string): Promise<void> {
   await admin.unsafe('set scram_iterations = 1')

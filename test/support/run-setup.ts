@@ -19,7 +19,7 @@ declare module 'vitest' {
 const PREFIX = 'gateway-test-run-'
 /** Where Linux mounts a file system in memory. */
 const MEMORY = '/dev/shm'
-/** Several times as much as the files of a whole run take at once. */
+/** Free space that the run requires: several times what its files take up. */
 const ROOM_BYTES = 3 * 1024 ** 3
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -40,8 +40,8 @@ export function changedTables(changes: TableChanges): Tables {
 }
 
 /**
- * Returns the tables, changed so that clients whose format the model does not speak are always served over the model's standard
- * wire, whatever else it speaks; for tests of that conversion.
+ * Changes the tables so that clients whose format the model does not speak are always served over the model's standard wire,
+ * whatever other wires it speaks; for tests of that conversion.
  */
 export function standardFirst(tables: Tables = TABLES): Tables {
   const reordered = (target: UpstreamTarget): UpstreamTarget => {
