@@ -61,7 +61,7 @@ describe.each(NAMED)('%s with %s: %j', (endpoint, model, body) => {
   const { price, context } = factsOf(model)
 
   test.each([false, true])('the hold is large enough to fill the context window (stream: %s)', async stream => {
-    // Enough money for two such calls and a little more.
+    // Enough money for two calls that fill the context window, and a little more.
     const account = await running.account((2n * context + 2_000n) * price)
     const open = Promise.withResolvers<void>()
     provider.gate = open.promise

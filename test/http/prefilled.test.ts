@@ -1,4 +1,4 @@
-/** Requests whose last message the model should continue go to the provider's path for such requests. */
+/** Requests whose last message the model should continue go to the provider's path for continuing messages. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ConversionWorld, startConversionWorld } from '../support/conversion.ts'

@@ -91,7 +91,7 @@ async function expectRecovered(calls: number): Promise<void> {
   )
   const { held } = await call(ledger, customer)
   expect(held).toMatchObject({ outcome: 'admitted' })
-  // The finder's time limit is short, and a busy machine may need longer for a new connection.
+  // Tries again, because the key finder's time limit is short and a busy machine may need longer for a new connection.
   const found = await eventually(
     async () => finder.find([customer.keyHash]).catch(() => null),
     key => key !== null,

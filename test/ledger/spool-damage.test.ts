@@ -107,13 +107,13 @@ function expected(path: string, settlements: readonly Settlement[]): { owed: str
     }
   }
   const owed = settlements.filter(one => present.has(asLine(one)) && !done.has(one.callId)).map(({ callId }) => callId)
-  // A line that lost its checksum is not bad if an intact line names the same call.
+  // A line that lost its checksum does not count as bad if an intact line names the same call.
   const known = new Set([...done, ...owed])
   for (const one of settlements) if (known.has(one.callId)) good.add(withoutChecksum(asLine(one)))
   return { owed, bad: lines.filter(line => !good.has(line) && !DONE_OF_EARLIER_VERSION.test(line)).length }
 }
 
-/** Never counts as bad, whichever call it names, because that call's settlement may have been in a file that is gone. */
+/** A line that never counts as bad, whichever call it names, because that call's settlement may have been in a file that is gone. */
 const DONE_OF_EARLIER_VERSION = /^\{"done":"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"\}$/
 
 const otherId = '01900000-0000-7000-8000-00000000abcd'

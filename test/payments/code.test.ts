@@ -16,7 +16,7 @@ import { crc16, encodeVietQr } from '../../src/payments/vietqr.ts'
 const readQr = createRequire(import.meta.url)('jsqr') as typeof import('jsqr').default
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-/** A fixed code with easily confused characters. A random one could by chance form another code with the text around it. */
+/** A fixed code with easily confused characters. A random code could by chance form another code with the text around it. */
 const CODE = 'STYFW319052S'
 
 describe('order codes', () => {

@@ -16,7 +16,7 @@ const CALLERS = 12
 /** Template text that a page would show if it were read from disk after the change. */
 const NEWER = '{{#if}} of a newer program <'
 
-/** A supervisor with two workers, which the first tests share and change one after another. */
+/** A supervisor with two workers, which the first tests share and redeploy one after another. */
 let program: Program
 let database: TestDatabase
 let provider: Awaited<ReturnType<typeof startLoadProvider>>

@@ -46,7 +46,7 @@ describe('a messages stream as a chat stream', () => {
       expect(completion).toMatchObject({ message, finish_reason: finishReason })
       const read = await readChatStream(sse)
       expect(read).toMatchObject({ model: 'client-model', object: 'chat.completion', created: 1_790_000_000 })
-      // The helper keeps only the last delta of unknown fields, so reasoning is not compared.
+      // The SDK's stream helper keeps only the last delta of unknown fields, so reasoning is not compared.
       const { tool_calls, content } = message as { tool_calls?: { name: string }[]; content: string }
       expect(read.choices[0]).toMatchObject({ finish_reason: finishReason, message: { content } })
       const names = read.choices[0]!.message.tool_calls?.map(call => call.type === 'function' && call.function.name)
