@@ -113,7 +113,7 @@ function expected(path: string, settlements: readonly Settlement[]): { owed: str
   return { owed, bad: lines.filter(line => !good.has(line) && !DONE_OF_EARLIER_VERSION.test(line)).length }
 }
 
-/** A line that never counts as bad, whichever call it names, because that call's settlement may have been in a file that is gone. */
+/** A line that never counts as bad, whichever call it names, because that call's settlement may have been in a lost file. */
 const DONE_OF_EARLIER_VERSION = /^\{"done":"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"\}$/
 
 const otherId = '01900000-0000-7000-8000-00000000abcd'
