@@ -40,7 +40,7 @@ export class Group {
     this.isSpread = isSpread
   }
 
-  /** Opens the member `name` as a group, for one that the file already has, together with its surrounding comments. */
+  /** Makes the member `name` a group, because it is one in the file, and takes over the comments around it. */
   open(name: string, { above, behind }: Member, isSpread: boolean, tail: readonly string[]): Group {
     const known = this.members.get(name)
     const group = known?.value instanceof Group ? known.value : new Group(isSpread)

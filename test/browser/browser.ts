@@ -76,8 +76,8 @@ export function collectComplaints(page: Page, base: string): string[] {
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /**
- * Turns off rules with an impact below serious, whose findings would not count. A rule that states an impact gives it to all of
- * its findings.
+ * Turns off rules with an impact below serious, whose findings would not count. If a rule has an impact, all of its findings have
+ * the same.
  */
 const { rules } = (axe as unknown as { _audit: { rules: { id: string; impact: string | null }[] } })._audit
 const SERIOUS: RunOptions = {
