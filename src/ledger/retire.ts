@@ -24,17 +24,22 @@ export interface Retirement {
 const PAGE = `with page as (select account_id from wallet where account_id > $1::text::bigint order by account_id limit $3::text::integer)
 select coalesce(max(page.account_id), 0)::text as last, count(*)::integer as seen,
        array_to_string(array_agg(page.account_id order by page.account_id) filter (where oldest.closed_at < now() - make_interval(days => $2::text::integer)), ',') as due
-  from page left join lateral (
-    select closed_at from usage u where u.account_id = page.account_id order by seq limit 1) oldest on true`
+  from page left join usage_retired r using (account_id) left join lateral (
+    select closed_at from usage u
+     where u.account_id = page.account_id and u.seq > coalesce(r.upto_seq, 0) order by seq limit 1) oldest on true`
 
 /**
  * The next $3 rows of each account in $1, up to but not including the first one that is too recent: a journal is cut in one
- * place, even if the times of its rows are out of order.
+ * place, even if the times of its rows are out of order. Rows are always looked for after the last retired one: an index keeps
+ * deleted rows until a vacuum, and each batch would pass over those of all batches before.
  */
-const SUM = `with due as (select unnest(string_to_array($1::text, ',')::bigint[]) as account_id),
+const SUM = `with due as (
+    select account_id, coalesce(r.upto_seq, 0) as after_seq
+      from unnest(string_to_array($1::text, ',')::bigint[]) as asked (account_id) left join usage_retired r using (account_id)),
   page as (
     select oldest.* from due cross join lateral (
-      select * from usage u where u.account_id = due.account_id order by seq limit $3::text::integer) oldest),
+      select * from usage u
+       where u.account_id = due.account_id and u.seq > due.after_seq order by seq limit $3::text::integer) oldest),
   young as (
     select account_id, min(seq) as seq from page
      where closed_at >= now() - make_interval(days => $2::text::integer) group by account_id),
@@ -56,11 +61,15 @@ const SUM = `with due as (select unnest(string_to_array($1::text, ',')::bigint[]
         upstream_cost_calls = r.upstream_cost_calls + excluded.upstream_cost_calls, retired_at = now()
     returning account_id, upto_seq)
 select coalesce(string_agg(account_id::text, ',' order by account_id), '') as accounts,
-       coalesce(string_agg(upto_seq::text, ',' order by account_id), '') as cuts from summed`
+       coalesce(string_agg(after_seq::text, ',' order by account_id), '') as starts,
+       coalesce(string_agg(upto_seq::text, ',' order by account_id), '') as cuts
+  from summed join due using (account_id)`
 const DELETE = `with cut as (
-    select * from unnest(string_to_array($1::text, ',')::bigint[], string_to_array($2::text, ',')::bigint[]) as c (account_id, upto_seq)),
+    select * from unnest(string_to_array($1::text, ',')::bigint[], string_to_array($2::text, ',')::bigint[],
+                         string_to_array($3::text, ',')::bigint[]) as c (account_id, after_seq, upto_seq)),
   gone as (
-    delete from usage u using cut where u.account_id = cut.account_id and u.seq <= cut.upto_seq
+    delete from usage u using cut
+     where u.account_id = cut.account_id and u.seq > cut.after_seq and u.seq <= cut.upto_seq
     returning u.call_id, u.account_id),
   forgotten as (delete from client_request c using gone where c.call_id = gone.call_id and c.account_id = gone.account_id)
 select account_id::text as account, count(*)::integer as rows from gone group by account_id`
@@ -106,7 +115,7 @@ function retireBatch(
   return sql.begin(async transaction => {
     await transaction.unsafe(LOCK)
     const [summed] = await transaction.unsafe(SUM, [due.join(','), days, String(rowsEach)])
-    const deleted = await transaction.unsafe(DELETE, [summed?.accounts, summed?.cuts])
+    const deleted = await transaction.unsafe(DELETE, [summed?.accounts, summed?.starts, summed?.cuts])
     return new Map(deleted.map(({ account, rows }) => [account, rows]))
   })
 }
