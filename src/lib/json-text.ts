@@ -20,7 +20,7 @@ export type BodyEdit =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'arrange'; readonly path: string; readonly items: readonly ArrangedItem[] }
 
-/** An element of a rearranged list: an old element, with its bytes except for the edits, or a new value. */
+/** An element of a rearranged list: the old element at index `from` with edits applied to it, or a new value. */
 export type ArrangedItem = { readonly from: number; readonly edits: readonly BodyEdit[] } | { readonly value: unknown }
 
 const QUOTE = 34
@@ -89,7 +89,7 @@ export function decodeKey(written: ByteText): string {
   return JSON.parse(`"${decodeText(written)}"`) as string
 }
 
-/** Members of the object that begins at `start` or after spaces there, in order, including duplicates. */
+/** Members of an object in the order written, duplicates included. The object begins at `start`, or after spaces there. */
 export function membersOf(text: ByteText, start = 0): Member[] {
   const members: Member[] = []
   let at = skipSpace(text, skipSpace(text, start) + 1)
@@ -205,7 +205,7 @@ function inside(steps: readonly Step[]): Step[] {
   return steps.map(({ tokens, edit }) => ({ tokens: tokens.slice(1), edit }))
 }
 
-/** Applies all edits to a value, scanning each part of the text only once: there may be an edit per message. */
+/** Applies all edits to a value. Scans each part of the text only once, because a body may need an edit for each message. */
 function editAll(text: ByteText, steps: readonly Step[]): ByteText {
   const start = skipSpace(text, 0)
   if (text.charCodeAt(start) === OPEN_BRACKET && steps.every(({ tokens }) => tokens.length > 1)) {
@@ -237,7 +237,7 @@ function editMember(text: ByteText, steps: readonly Step[]): ByteText {
   return applySplice(text, { start: valueStart, end: valueEnd, text: value })
 }
 
-/** Applies edits inside elements, which are never removed, so that edits of different elements are independent. */
+/** Applies edits inside the elements of an array. No edit removes an element, so edits of different elements are independent. */
 function editElements(text: ByteText, start: number, steps: readonly Step[]): ByteText {
   const byIndex = Map.groupBy(steps, ({ tokens }) => Number(tokens[0]))
   const parts: ByteText[] = []
@@ -253,8 +253,9 @@ function editElements(text: ByteText, start: number, steps: readonly Step[]): By
 }
 
 /**
- * Applies edits to an object one after the other. Paths are RFC 6901 pointers. `set` creates missing members and replaces a
- * scalar in its path; `remove` and `arrange` ignore what is absent; array elements can be entered or replaced but not removed.
+ * Applies edits to an object one after the other. Paths are RFC 6901 pointers. `set` creates missing members; a scalar in the
+ * middle of the path is replaced by an object. `remove` and `arrange` do nothing if the path does not exist. Array elements can
+ * be edited or replaced, but not removed.
  */
 export function editJson(text: ByteText, edits: readonly BodyEdit[]): ByteText {
   const steps = edits.map(edit => ({ tokens: edit.path.slice(1).split('/'), edit }))
@@ -269,7 +270,7 @@ export function withoutDuplicates(text: ByteText, members: readonly Member[]): B
   return concat(ascii('{'), joinBytes(written, ','), ascii('}'))
 }
 
-/** Up to this many keys, comparing each pair is faster. */
+/** Up to this many keys, comparing each pair is faster than building a set. */
 const FEW_MEMBERS = 16
 
 export function hasDuplicates(members: readonly Member[]): boolean {

@@ -10,7 +10,7 @@ export interface JsonObject {
 
 const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): boolean }
 
-/** Whether a value is a JSON object; false for the opaque numbers of lib/exact-json.ts. */
+/** Whether a value is a JSON object. False for the numbers of lib/exact-json.ts, although JavaScript sees them as objects. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJSON(value)
 }
@@ -20,7 +20,10 @@ export function objectOrNull(value: JsonValue | undefined): JsonObject | null {
   return isObject(value) ? value : null
 }
 
-/** A member with a non-numeric name; undefined for anything but an object. Fast, for code that reads many values. */
+/**
+ * The member with this name; undefined if the value is not an object. For speed, arrays are not told from objects, so `name`
+ * must not be a number.
+ */
 export function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
   return typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined
 }
@@ -59,17 +62,19 @@ export function parseText(text: string, parse: (text: string) => unknown = JSON.
   return hasSpelling(text) ? (parse(spelledOut(text)) as JsonValue) : value
 }
 
-/** Whether the text escapes characters of the kind that field names are made of; no serializer does. */
+/** Whether the text writes characters that occur in field names as escapes, such as `\u0074` for `t`. No serializer does so. */
 export function hasSpelling(text: string): boolean {
   return text.includes('\\u00') && SPELLING.test(text)
 }
 
-/** Whether an escape `\u00…` with this third digit may stand for a character of the kind that field names are made of. */
+/**
+ * Whether an escape such as `\u0074` may stand for a character of a field name, judging by its third digit (a character code).
+ */
 export function maySpell(thirdDigit: number): boolean {
   return thirdDigit >= DIGIT_TWO && thirdDigit <= DIGIT_SEVEN
 }
 
-/** The same JSON without escapes of characters that field names are made of. */
+/** The same JSON, with escapes of characters that occur in field names replaced by the characters themselves. */
 export function spelledOut(text: string): string {
   return text.replace(ESCAPE, one => (SPELLING.test(one) ? String.fromCharCode(Number(`0x${one.slice(2)}`)) : one))
 }

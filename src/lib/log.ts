@@ -44,7 +44,7 @@ export function createLog(level: string, { base = {}, to }: LogOptions = {}): Lo
   )
 }
 
-/** Discards lines. A pino destination would instead write an empty text every `FLUSH_MS` for as long as the process lives. */
+/** Discards all lines. A pino destination would not do: even with nothing to log, it writes an empty text every `FLUSH_MS`. */
 const NOWHERE: DestinationStream = { write() {} }
 
 /** Buffers lines and writes them together: a write per line would cost more than the rest of logging. */

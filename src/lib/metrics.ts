@@ -1,4 +1,4 @@
-/** Prometheus metrics: counters that any room updates as it works, and their text for a scrape. Counting costs nanoseconds. */
+/** Prometheus metrics: counters that any part of the gateway updates, and their text for a scrape. Counting costs nanoseconds. */
 
 export type Labels = Readonly<Record<string, string>>
 

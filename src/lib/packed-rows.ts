@@ -6,20 +6,20 @@
 export type PackedValue = string | number | bigint | boolean | null
 
 /**
- * A column's SQL type, and a function that reads its value from a row. Values are written with `String`; give times as ISO
- * dates.
+ * A column's SQL type, and a function that reads its value from a row. Values are converted with `String`, so times must be
+ * returned as ISO strings.
  */
 export type PackedColumn<Row> = readonly [type: string, read: (row: Row) => PackedValue]
 
 export interface PackedRows<Row, Name extends string> {
   /**
-   * A select over the rows in `parameter`, which returns `v`, all values of a row; `n`, its position from 1; and the named
-   * columns.
+   * SQL that selects the rows packed in `parameter`. Its columns are `v` (an array of all values of the row), `n` (the row's
+   * position, from 1) and the named columns.
    */
   select(parameter: string, names: readonly Name[]): string
   /**
-   * SQL that reads the named columns from `v` where they are needed: passing a column through many CTEs costs time in each of
-   * them.
+   * SQL that reads the named columns from `v` in the step that needs them. Passing a column through many CTEs would cost time
+   * in each CTE.
    */
   columns(names: readonly Name[]): string
   /** Packs rows into one text for the parameter. Drops separator characters from texts, and NUL, which Postgres cannot store. */
@@ -41,7 +41,7 @@ export function packedRows<Row>() {
     const fields = new Map(all.map(([name, [type]], index) => [name, `v[${index + 1}]::${type} as ${name}`]))
     const listed = (names: readonly Name[]): string => names.map(name => fields.get(name)).join(', ')
     return {
-      // For unnest() Postgres plans with few rows, for string_to_table() with a thousand. Without `offset 0` it would split the
+      // Postgres expects few rows from unnest(), but a thousand from string_to_table(). `offset 0` keeps it from splitting the
       // line again for each column.
       select: (parameter, names) =>
         `select v, n, ${listed(names)}

@@ -1,12 +1,15 @@
 /**
- * Searches inside the texts of a table that grows without end. No index answers that, so each page compares a bounded number of
- * rows, the newest first, and says how far it has looked. What an index does answer is found among all rows: columns that equal
- * what was typed, and columns that begin with it.
+ * Searches texts in a table that grows without end. No index finds a text inside another one, so each page compares a limited
+ * number of rows, newest first, and reports how far it got. Rows in which a column equals the search text or begins with it are
+ * found by indexes, however old they are.
  */
 
 import { type AnySql, escapeLike } from './database.ts'
 
-/** A search goes on below these row numbers: for rows that an index finds, and for rows compared one by one. */
+/**
+ * Where the next page of a search continues: below row number `indexed` for rows that an index finds, and below row number
+ * `compared` for rows compared one by one.
+ */
 export interface SearchPlace {
   readonly indexed: number
   readonly compared: number
@@ -17,27 +20,38 @@ export interface SearchPage {
   readonly ids: readonly number[]
   /** Null at the end of the table. */
   readonly next: SearchPlace | null
-  /** Time of the oldest row compared, when this page stopped there rather than because it was full. */
+  /** Time of the oldest row compared, if the page ended at its limit of compared rows; otherwise null. */
   readonly comparedTo: Date | null
 }
 
-/** Parts of a statement. They are constants: what was typed is $4, with the wildcards of `like` escaped $5, more from $7 on. */
+/**
+ * Constant parts of the SQL statement. In them, $4 is the search text, and $5 is the same with the wildcards of `like` escaped.
+ * Parameters from $7 on come from the caller.
+ */
 export interface Searched {
   /** Selects the rows to search, with the columns `id`, a number that grows with time, and `at`. */
   readonly rows: string
-  /** Whether a row contains the text. */
+  /** SQL conditions for rows that are found by an index. Each needs an index that ends with the row's number. */
   readonly contains: string
-  /** Conditions, each with an index that ends with the row's number. */
+  /**
+   * SQL expressions for lower-case texts; a row is found if one of its texts begins with the search text. Each expression
+   * needs an index with `text_pattern_ops`.
+   */
   readonly equals: readonly string[]
   /** Lower-case texts, each with an index in the order of `text_pattern_ops`. */
   readonly beginnings: readonly string[]
 }
 
-/** More rows than this with the same beginning are not looked up by it: comparing finds them soon enough. */
+/**
+ * If more rows than this begin with the search text, they are left to the comparison row by row, which finds them soon enough.
+ */
 const BEGINNINGS_MAX = 1_000
 const NUMBER_MAX = Number.MAX_SAFE_INTEGER
 
-/** $1 and $2: the place; $3: most rows found; $6: most rows compared. A row that an index finds is not compared, so that only one page has it. */
+/**
+ * $1 and $2 are the SearchPlace, $3 is the maximum number of rows found, and $6 that of rows compared. Rows found by an index
+ * are left out of the comparison, so that each row is on one page only.
+ */
 export function searchStatement({ rows, contains, equals, beginnings }: Searched): string {
   const begun = beginnings.map(
     beginning => `
@@ -71,7 +85,7 @@ export async function searchPage(
   statement: string,
   given: {
     readonly text: string
-    /** From $7 on. */
+    /** Values of the parameters from $7 on. */
     readonly parameters: readonly (string | null)[]
     readonly place?: SearchPlace | undefined
     readonly limit: number
@@ -85,14 +99,14 @@ export async function searchPage(
   )[0]!
   const ids: number[] = row.ids === '' ? [] : row.ids.split(',').map(Number)
   const bottom = Number(row.id)
-  // Down to this row the page is complete.
+  // The page contains every match down to this row number.
   const last = ids.length < limit ? 0 : (ids.at(-1) as number)
   const next = { indexed: Math.min(place.indexed, last), compared: Math.max(last, bottom) }
   const isAtEnd = next.indexed === 0 && next.compared === 0
   return { ids, next: isAtEnd ? null : next, comparedTo: last < bottom ? row.at : null }
 }
 
-/** The same without a text. The statement selects `id`: those below $1, the highest first, at most $2. */
+/** The next page of all rows, without a search text. The statement selects at most $2 rows with `id` below $1, highest first. */
 export async function listPage(
   sql: AnySql,
   statement: string,
@@ -104,12 +118,12 @@ export async function listPage(
   return { ids, next: last === undefined ? null : { indexed: last, compared: last }, comparedTo: null }
 }
 
-/** As one field of a query; `readPlace` reads it. */
+/** Writes a place as text for a URL's query. `readPlace` reads it. */
 export function writePlace({ indexed, compared }: SearchPlace): string {
   return indexed === compared ? String(indexed) : `${indexed}-${compared}`
 }
 
-/** Undefined: the text says no place. */
+/** Reads a place from a URL's query; undefined if the text is not a place. */
 export function readPlace(text: string): SearchPlace | undefined {
   const [, indexed, compared = indexed] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text) ?? []
   return indexed === undefined ? undefined : { indexed: Number(indexed), compared: Number(compared) }

@@ -7,7 +7,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const KEY_ID_MAX = 32_767
 
-/** The secrets for one purpose, by number. Whatever was made with any of them can still be read. */
+/** The secrets for one purpose, by number. Values made with any of them can still be read. */
 export interface SecretSet {
   /** The number of the secret for new values: the highest that is not on standby. */
   readonly currentId: number

@@ -57,7 +57,7 @@ export class SseEvent {
 
   /**
    * The block as it is relayed: its bytes with the final blank line, data on one line, and no byte order mark. Empty for an
-   * event without data, because clients trip over those; blocks with nothing but comments are relayed.
+   * event without data, because clients fail on such events. Blocks of comments alone are relayed.
    */
   get relayed(): ByteText {
     if (!this.#parsed) this.#parse()
@@ -209,7 +209,7 @@ function indexOrNone(text: string, character: string, from: number): number {
   return index < 0 ? NONE : index
 }
 
-/** Start of the line's value, if its field name ends at `after`; -1 when it is another field. */
+/** Position of the line's value if the field name ends at `after`; -1 if the name goes on, so that it is a different field. */
 function valueStart(text: string, { after, end }: { after: number; end: number }): number {
   if (after >= end) return after === end ? end : -1
   if (text.charCodeAt(after) !== COLON) return -1

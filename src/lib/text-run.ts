@@ -1,6 +1,6 @@
 /**
- * Finds where a stretch of plain text ends, 16 bytes at a time. JavaScript can only look at one byte at a time, so the search is
- * in WebAssembly; it is a single loop, so its code is written out as bytes.
+ * Finds where a stretch without quotes, backslashes and control characters ends, 16 bytes at a time. JavaScript can only look
+ * at one byte at a time, so the search is in WebAssembly. It is a single loop, whose code is written here as bytes.
  */
 
 /** Size of the memory that can be searched, in bytes. */

@@ -1,6 +1,7 @@
 /**
- * Splits UTF-8 text into the pieces that byte-pair merging works on, following the o200k pattern: words with one leading
- * character, up to three digits, punctuation, white space. It takes one pass, without regular expressions or substrings.
+ * Splits UTF-8 text into the pieces that byte-pair merging works on, following the o200k pattern: words with the space or sign
+ * before them, numbers of up to three digits, punctuation, white space. It takes one pass, without regular expressions or
+ * substrings.
  */
 
 /** Character classes. `MARK` counts as a letter inside words and as punctuation elsewhere. */
@@ -22,7 +23,10 @@ const ascii = page(0)
 export class PieceReader {
   readonly bytes: Uint8Array
   readonly #pieceBytesMax: number
-  /** Where the search for the current piece's end stops, so that a long piece is not rescanned for each cut. */
+  /**
+   * Position where the search for the current piece's end stops. Without it, cutting a long word into pieces would scan the
+   * rest of the word again for each piece.
+   */
   #limit = 0
   /** Number of bytes in the character that `#classAt` read last. */
   #width = 1
@@ -58,7 +62,10 @@ export class PieceReader {
     return signsEnd > signs ? this.#tailEnd(signsEnd) : this.#spaceEnd(start)
   }
 
-  /** End of the word that begins at `start`, capitals before small letters; 0 when there is no word. */
+  /**
+   * End of the word that begins at `start`: capitals, then small letters. 0 if there is no word. A word without small letters
+   * counts only if `capitalsAlone` is set.
+   */
   #wordEnd(start: number, capitalsAlone: boolean): number {
     let position = start
     let afterLetter = 0
@@ -99,7 +106,7 @@ export class PieceReader {
     return position
   }
 
-  /** End of the line breaks and slashes that follow punctuation. */
+  /** Position after any line breaks and slashes that follow punctuation. */
   #tailEnd(start: number): number {
     let position = start
     while (
@@ -110,7 +117,10 @@ export class PieceReader {
     return position
   }
 
-  /** End of white space: after its last line break or, without one, before the space that belongs to the next word. */
+  /**
+   * End of a piece of white space: after its last line break; if it has none, before its last space, which belongs to the next
+   * word.
+   */
   #spaceEnd(start: number): number {
     let position = start
     let before = start

@@ -53,7 +53,7 @@ export function hash(bytes: Uint8Array, start: number, end: number): { slot: num
 }
 
 /**
- * Lines of the vocabulary file that are read at a time; the file has about 200 such parts, and each takes less than a
+ * Number of lines of the vocabulary file that are read at a time. The file has about 200 such parts, and each takes less than a
  * millisecond.
  */
 const PART_LINES = 1_000

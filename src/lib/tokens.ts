@@ -10,7 +10,7 @@ import { hash, NO_RANK, readVocabularyPart, type Vocabulary, vocabulary } from '
 export const TOKEN_LIMITS = {
   /** Words longer than this are cut, because byte-pair merging takes time quadratic in their length. */
   pieceBytesMax: 128,
-  /** Longer texts are estimated from evenly spread windows of this total length. */
+  /** Texts up to this length are counted as a whole. Of longer texts, evenly spread windows of this total length are counted. */
   exactCharactersMax: 500_000,
   /** Number of windows in a text that is too long to count as a whole. */
   windows: 50,

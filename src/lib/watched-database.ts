@@ -45,7 +45,7 @@ export function openWatchedDatabase(options: WatchedDatabaseOptions): Sql {
   })
 }
 
-/** False only when nothing comes back in time: a refusal is a reply too, and the pool replaces its connection anyway. */
+/** False only if no reply comes in time. An error is a reply too: the pool replaces a failed connection by itself. */
 async function answersWithin(sql: Sql, deadlineMs: number): Promise<boolean> {
   const answered = sql.unsafe('select 1').then(
     () => true,

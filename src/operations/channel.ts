@@ -7,8 +7,8 @@ import type { AnySql } from '../lib/database.ts'
 export const CHANNEL = 'gateway_operations'
 
 /**
- * `maintenance` was turned on or off. `keys`: cached keys are stale. `processes`: another process has begun to serve.
- * `upstreams`: an upstream was taken out of service or put back.
+ * `maintenance`: maintenance was turned on or off. `keys`: cached keys are stale. `processes`: another process has begun to
+ * serve. `upstreams`: an upstream was taken out of service or put back.
  */
 export type News = 'maintenance' | 'keys' | 'processes' | 'upstreams'
 

@@ -41,8 +41,8 @@ const SHARED_OUT = 1 / 8
 const LEASE_SECONDS = 30
 
 /**
- * Updates the rows in the keys' order, so that processes cannot deadlock. For each process without an entry in the row, its
- * own share stays reserved; $6 is how many other processes serve.
+ * Updates the rows in the keys' order, so that processes cannot deadlock. $6 is the number of other serving processes. For each
+ * of them that has no entry in the row, its own share stays reserved.
  */
 const TAKE = `
 insert into key_flight as f (key_id, allowed, asked, own_share, shares)
@@ -74,7 +74,7 @@ interface Row {
 interface Flight {
   limit: number
   count: number
-  /** Slots taken in Postgres; null: none, so only the own share may be used. */
+  /** Number of slots taken in Postgres; null if none are, so that only the process's own share may be used. */
   taken: number | null
   giveBack: NodeJS.Timeout | undefined
   /** Batches in progress that ask about this key; the entry must not be dropped before they are answered. */

@@ -34,7 +34,7 @@ export async function forgetProcess(sql: AnySql, name: string): Promise<void> {
   await sql.unsafe(FORGET, [name])
 }
 
-/** `Status` is the type of the reports. Processes of the previous version may have written some. */
+/** Reads the reports. `Status` is their type, but processes of the previous version may have written some of them. */
 export async function readProcessStatus<Status>(sql: AnySql): Promise<readonly ProcessStatus<Status>[]> {
   const rows = await sql.unsafe(READ, [String(LOST_AFTER_SECONDS)])
   return rows.map(row => ({

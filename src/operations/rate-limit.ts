@@ -1,8 +1,8 @@
 /**
  * Limits each key's calls per minute across all processes by counting them in Postgres: no 60 s contain more calls than the
- * limit. A key's row keeps when calls were granted: for limits up to EXACT_LIMIT_MAX, one entry for each moment; for higher ones,
- * one for each second, with the time of its latest grant, so that a call may count for up to a second too long. Keys without a
- * limit never get here.
+ * limit. A key's row lists the times of the calls granted. For limits up to EXACT_LIMIT_MAX, calls granted at different times
+ * have an entry each. For higher limits, all calls of a second share an entry with the time of the latest one, so a call may
+ * count for up to a second too long. Keys without a limit never get here.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -15,7 +15,10 @@ export interface RateLimiterOptions {
   /** Maximum number of calls waiting for an answer. */
   readonly waitingMax?: number
   readonly batchMax?: number
-  /** Maximum number of keys remembered as having used up their limit, so that further calls with them need no statement. */
+  /**
+   * Maximum number of keys cached as having used up their limit. Further calls with a cached key are refused without a
+   * statement.
+   */
   readonly rememberedMax?: number
   /** Replaces Postgres' clock in tests. */
   readonly clock?: () => Date
@@ -32,8 +35,8 @@ export interface RateLimiter {
 }
 
 /**
- * The highest limit that is counted exactly. It also bounds the size of a row: 60 moments, or the 61 seconds that a minute can
- * touch.
+ * The highest limit that is counted exactly. It also bounds the size of a row: at most 60 entries for calls counted exactly.
+ * For higher limits, a row has at most 61 entries, because a minute touches at most 61 seconds.
  */
 export const EXACT_LIMIT_MAX = 60
 const MINUTE_MS = 60_000
@@ -75,7 +78,7 @@ returning g.key_id, new.granted::integer,
 interface Row {
   readonly key_id: string
   readonly granted: number
-  /** Time until one more call fits if no other is made before; null if one fits now. */
+  /** Time until the next call can be granted, in ms; null if one can be granted now. */
   readonly wait_ms: number | null
 }
 

@@ -1,6 +1,7 @@
 /**
- * Counts calls by unknown model name: each name is a missing alias or somebody's typo. The counts are kept in memory and added up
- * per day in Postgres, so that operators see those of all processes. Counts still in memory when a process dies are lost.
+ * Counts calls by unknown model name: each name is a missing alias or somebody's typo. The counts are kept in memory and added
+ * to daily totals in Postgres, so that operators see the calls of all processes. Counts still in memory when a process dies are
+ * lost.
  */
 
 import { maskSecrets } from '../conversation/mask.ts'
@@ -13,7 +14,7 @@ export type UnknownOutcome = 'fell_back' | 'refused'
 export interface UnknownModelsOptions {
   readonly sql: AnySql
   readonly report: (event: { level: 'info' | 'warn'; fields: object; message: string }) => void
-  /** Maximum number of names in memory between two writes; calls with further names are counted without them. */
+  /** Maximum number of names in memory between two writes. Calls with further names only count in `unnamed`. */
   readonly namesMax: number
   /** Maximum number of names kept per day; further ones are not listed. */
   readonly namesPerDayMax: number

@@ -1,7 +1,7 @@
 /** Parses amounts as people type them. */
 
 const PLAIN = /^[1-9]\d{0,11}$/
-/** Thousands separated by one kind of mark: 50.000, 50,000 or 50 000. */
+/** Groups of three digits, all separated by the same character: 50.000, 50,000 or 50 000. */
 const GROUPED = /^[1-9]\d{0,2}(?:([., \u00A0\u202F])\d{3}(?:\1\d{3}){0,2})$/
 const CURRENCY = /\s*(?:₫|đ|vnd|vnđ|đồng|dong)$/iu
 

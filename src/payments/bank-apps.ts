@@ -14,7 +14,7 @@ export interface BankApp {
 
 interface BankAppList {
   readonly apps: readonly Omit<BankApp, 'url'>[]
-  /** VietQR's codes of receiving banks, by NAPAS number. */
+  /** VietQR's code of each bank that can receive transfers, by the bank's NAPAS number. */
   readonly banks: Readonly<Record<string, string>>
 }
 
@@ -27,7 +27,10 @@ export function readBankAppList(): BankAppList {
   return list
 }
 
-/** Lists the banking apps with their links. Apps that fill in the transfer come first, and only their links carry its details. */
+/**
+ * Lists the banking apps with their links. Apps that open with the transfer filled in come first. The links of other apps do
+ * not contain its details.
+ */
 export function bankApps(
   bank: BankAccount,
   { orderCode, amountVnd }: Pick<TopUpOrder, 'orderCode' | 'amountVnd'>,

@@ -25,8 +25,8 @@ const UNDECIDED_MAX = 500
 /** Makes reports of one transfer by several providers wait for each other, so that the second sees how the first was decided. */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('bank_txn|' || $1, 0))`
 /**
- * Finds the transfer that this one duplicates: reported by another provider under the same bank reference, and not yet paired
- * with this provider.
+ * Finds the transaction that this one reports a second time: it has the same bank reference, is from another provider, and is
+ * not yet paired with a report by this provider.
  */
 const ORIGINAL = `select y.bank_txn_id from bank_txn y
   where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd = $4::text::bigint and y.direction = $5::text::smallint
@@ -34,8 +34,8 @@ const ORIGINAL = `select y.bank_txn_id from bank_txn y
     and not exists (select from bank_txn z where z.alias_of = y.bank_txn_id and z.provider = $1)
   order by y.bank_txn_id limit 1`
 /**
- * Finds another id from the same provider under the same bank reference. It is either a second transfer or the same one reported
- * twice; only a person can tell.
+ * Finds a transaction from the same provider with the same bank reference but a different id. It is either a second transfer or
+ * the same one reported twice; only a person can tell.
  */
 const REPEATED = `select y.bank_txn_id from bank_txn y
   where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd = $4::text::bigint and y.direction = $5::text::smallint
@@ -99,7 +99,10 @@ async function findOriginal(transaction: TransactionSql, given: StoredTransactio
   return row === undefined ? null : Number(row.bank_txn_id)
 }
 
-/** Whether the same provider has reported another id under this bank reference. Requires the lock that `findOriginal` takes. */
+/**
+ * Whether the provider has reported a transaction with the same bank reference under a different id. Requires the lock that
+ * `findOriginal` takes.
+ */
 async function isRepeated(
   { limits }: PaymentServices,
   transaction: TransactionSql,

@@ -8,16 +8,16 @@ export interface PaymentLimits {
   readonly openOrdersMax: number
   /** A transfer larger than this waits for an operator. */
   readonly creditVndMax: bigint
-  /** How long a bank reference identifies a single transfer. */
+  /** Time during which a bank reference stands for a single transfer. */
   readonly referenceSeconds: number
   readonly notificationBytesMax: number
   readonly transactionsMax: number
   /** Largest difference between a notification's timestamp and our clock. */
   readonly notificationAgeSecondsMax: number
-  /** How often a service that lists transactions is polled; `pullWindowSeconds` is how far back each poll looks. */
+  /** Pause between two polls of a service that lists transactions. Each poll covers the last `pullWindowSeconds`. */
   readonly pullPauseSeconds: number
   readonly pullWindowSeconds: number
-  /** Pages per poll; `pullTimeoutMs` and `pullBytesMax` apply to each page. */
+  /** Maximum number of pages per poll; `pullTimeoutMs` and `pullBytesMax` apply to each page. */
   readonly pullPagesMax: number
   readonly pullTimeoutMs: number
   readonly pullBytesMax: number

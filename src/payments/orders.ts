@@ -40,8 +40,8 @@ const IN_STATE = {
   expired: 'paid_vnd = 0 and cancelled_at is null and expires_at <= now()',
 } as const satisfies Readonly<Record<OrderState | 'any', string>>
 /**
- * By state. Open orders are few and all new, so they are found by their expiry and then sorted: `offset 0` keeps the planner from
- * scanning all orders in order.
+ * Statements by state of the orders. Open orders are few and all new, so they are found by their expiry and then sorted.
+ * `offset 0` keeps the planner from scanning all orders from the newest to the oldest instead.
  */
 const LIST_ALL = new Map(
   Object.entries(IN_STATE).map(([state, inState]) => [
@@ -50,7 +50,7 @@ const LIST_ALL = new Map(
       where ${AFTER} ${NEWEST_OF_ALL}`,
   ]),
 )
-/** By state. $3 is the text, $4 the same with the wildcards of `like` escaped. */
+/** Statements by state of the orders. $3 is the search text, and $4 is the same with the wildcards of `like` escaped. */
 const SEARCH_ALL = new Map(
   Object.entries(IN_STATE).map(([state, inState]) => [
     state,

@@ -1,4 +1,7 @@
-/** What the top-up page shows of an open order: the account, amount and memo of the transfer, and the same as a QR code. */
+/**
+ * What the top-up page shows for an open order: the details of the transfer (account, amount, memo), and a QR code with the
+ * same details.
+ */
 
 import { renderQrSvg } from './qr-svg.ts'
 import type { BankAccount, PaymentServices, TopUpOrder } from './types.ts'

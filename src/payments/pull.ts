@@ -22,7 +22,7 @@ export type Pulled = Readonly<Record<Received['outcome'] | 'without_reference', 
 
 /**
  * Receives the transactions of the last `pullWindowSeconds` and resolves with their outcomes. Rejects if the service or the
- * database fails; what was received until then is kept.
+ * database fails; transactions received before the failure stay stored.
  */
 export async function pullTransactions(services: PaymentServices, source: PullSource, now: Date): Promise<Pulled> {
   const { sql, limits } = services

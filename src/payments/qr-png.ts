@@ -17,14 +17,14 @@ export function renderQrPng(payload: string): Buffer {
     const row = rows[Math.floor(y / PIXELS_PER_MODULE)]!
     for (let x = 0; x < size; x++) {
       const isLight = row[Math.floor(x / PIXELS_PER_MODULE)] !== true
-      // The added byte is the line's filter, which stays 0: none.
+      // Each line begins with a byte for its filter, which stays 0 (no filter).
       if (isLight) pixels[y * lineBytes + 1 + (x >> 3)]! |= 0x80 >> (x & 7)
     }
   }
   const header = Buffer.alloc(13)
   header.writeUInt32BE(size, 0)
   header.writeUInt32BE(size, 4)
-  // One bit per pixel. The other fields stay 0: greyscale, the only compression and filter methods that exist, no interlacing.
+  // One bit per pixel. The other fields stay 0: greyscale, PNG's only compression method and filter method, no interlacing.
   header[8] = 1
   return Buffer.concat([
     SIGNATURE,

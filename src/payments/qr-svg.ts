@@ -2,7 +2,7 @@
 
 import encodeQr from 'qr'
 
-/** Light modules around the code, as ISO/IEC 18004 requires. */
+/** Width of the light border around the code, in modules, as ISO/IEC 18004 requires. */
 export const QUIET_MODULES = 4
 
 /** `label` is for screen readers. */

@@ -8,9 +8,9 @@ import { type StoredTransaction, TRANSACTION_STATES, type TransactionState } fro
 
 const TEXT_CHARACTERS_MAX = 200
 const LIST_MAX = 200
-/** Transfers whose memo and payer one page compares with the text. That takes about 25 ms. */
+/** Maximum number of transfers that one page compares with the search text, which takes about 25 ms. */
 export const COMPARED_MAX = 20_000
-/** By state. */
+/** Statements that select the transfers in a state. */
 const LISTS = new Map(
   ['any', ...Object.keys(TRANSACTION_STATES)].map(state => [
     state,
@@ -24,7 +24,7 @@ const PAGES = new Map(
     `select id from (${rows}) listed where id < $1::text::bigint order by id desc limit $2::text::integer`,
   ]),
 )
-/** $7 is the text as an amount, if it is one. */
+/** Search statements by state. $7 is the amount that the search text stands for; null if it is not an amount. */
 const SEARCHES = new Map(
   [...LISTS].map(([state, rows]) => [
     state,

@@ -5,7 +5,10 @@ import { readOrder } from './orders.ts'
 import { type Received, receiveTransactions } from './receive.ts'
 import type { PaymentServices } from './types.ts'
 
-/** Null if simulation is off or the order is another account's. The memo looks like one that a bank has mangled. */
+/**
+ * Simulates a transfer for an order, with a memo as mangled as a bank's. Null if simulation is off, no bank account is
+ * configured, or the account has no such order.
+ */
 export async function simulateTransfer(
   services: PaymentServices,
   { accountId, orderCode, amountVnd }: { accountId: number; orderCode: string; amountVnd?: number },

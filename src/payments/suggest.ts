@@ -21,7 +21,7 @@ const PER_TRANSFER_MAX = 3
 const ORDER_DAYS = 60
 const ORDERS_MAX = 5_000
 /**
- * Most mistakes in a code that is still recognised. Two mistakes leave at least one of the code's three 4-character pieces
+ * A code with more mistakes than this is not recognised. Two mistakes leave at least one of the code's three 4-character pieces
  * intact.
  */
 const ERRORS_MAX = 2
@@ -33,11 +33,12 @@ const ORDERS = `select o.order_code, o.account_id, o.amount_vnd, a.email,
     o.paid_vnd = 0 and o.cancelled_at is null as waits
   from topup_order o join account a using (account_id)
  where a.deleted_at is null and o.created_at > now() - make_interval(days => ${ORDER_DAYS}) order by o.created_at desc limit ${ORDERS_MAX}`
-/** Banks remove `@` and dots from memos, so addresses are compared without them; there is an index on just this expression. */
+/** Banks remove `@` and dots from memos, so addresses are compared without them. An index on exactly this expression exists. */
 const SQUEEZED = "upper(regexp_replace(email, '[^A-Za-z0-9]', '', 'g'))"
 /**
- * Looks up each place of each memo where some address could begin and, where one does, each length that it could have. `limit 1`
- * and `offset 0` make the planner use the index for each, where it would rather squeeze every address.
+ * Finds addresses that occur in memos. For each position in a memo, looks up whether any address begins with the characters
+ * there and, if so, tries every length. `limit 1` and `offset 0` make the planner use the index for each lookup, instead of
+ * converting every address.
  */
 const ADDRESSES = `
 with places as materialized (
@@ -156,7 +157,7 @@ function toSuggestion(why: 'code' | 'amount', order: Order, errors: number) {
   return { suggestion, errors }
 }
 
-/** The fewest characters of the text to change, insert or delete so that it contains the code. */
+/** Number of mistakes with which the text contains the code: the fewest characters to change, insert or delete. */
 function errorsOf(code: string, squeezed: string): number {
   let before = Array.from({ length: code.length + 1 }, (_, index) => index)
   let least = code.length

@@ -1,4 +1,4 @@
-/** Value-added tax, which prices and top-ups include at the rate of the day. */
+/** Value-added tax. Prices and top-ups include it, at the rate that applies on the day. */
 
 /** A rate of value-added tax; `percent` is null if the service is exempt. */
 export interface TaxRate {

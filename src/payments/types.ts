@@ -113,7 +113,7 @@ export interface TopUpOrder {
   readonly firstPaidAt: Date | null
 }
 
-/** States of a transaction in the table `bank_txn`; never reused. */
+/** A transaction's state, as a number in the table `bank_txn`; never reused. */
 export const TRANSACTION_STATES = {
   received: 0,
   credited: 1,
@@ -132,7 +132,7 @@ export type UnmatchedReason =
   | 'amount_over_limit'
   /** The money arrived in a bank account other than the one that customers are shown. */
   | 'other_account'
-  /** Its provider has reported a transfer with the same bank reference and amount under another id. */
+  /** The provider has reported another transaction with the same bank reference and amount under a different id. */
   | 'repeated_reference'
   /** The owner has deleted the account, so nobody could spend the money. */
   | 'account_closed'

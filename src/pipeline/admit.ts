@@ -93,8 +93,9 @@ export async function admit(services: Services, call: Call, admission: Admission
 }
 
 /**
- * Looks an unknown key hash up again, because the key may have been rehashed since this process cached its account. Looks it up
- * by the secret that the client sent, not by the key's number: the key may have another secret by now.
+ * Places the hold. If the key's hash is unknown, finds the key again and retries, because the key may have been rehashed since
+ * this process cached its account. The key is found by the secret that the client sent, not by its number: by now, the key with
+ * this number may have a different secret.
  */
 async function place(services: Services, call: Call, admission: Admission): Promise<HoldAnswer> {
   const { keyHash, keyHashes } = call.caller

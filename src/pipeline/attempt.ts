@@ -121,7 +121,10 @@ export class Attempt implements Place {
     circuit.trip(this.#passages.model, retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000)
   }
 
-  /** Ends this attempt's probes as inconclusive, except for the `judged` circuit, which has been updated already. */
+  /**
+   * Tells the circuits that this attempt proves nothing about them, except for the `judged` circuit, which has been updated
+   * already.
+   */
   #leave(judged: Circuit | null = null): void {
     const { upstream, credential } = this
     if (judged !== upstream.circuit) upstream.circuit.leave(this.#passages.upstream)

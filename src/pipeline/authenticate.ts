@@ -27,7 +27,7 @@ export interface AuthenticatorOptions {
 }
 
 export interface Authenticator {
-  /** The cached caller of the first of these keys; null if it is not cached. Never waits. */
+  /** The cached caller of the first key; null if that key is not cached. Never waits. */
   remembered(keys: readonly string[]): Caller | null
   /** The caller from the cache, otherwise from the database. Only for calls that place a hold, which verifies the key. */
   recall(keys: readonly string[]): Promise<Caller>

@@ -21,9 +21,9 @@ export interface RequestBody {
   /** The model name in the body. */
   readonly requestedName: string
   readonly streamed: boolean
-  /** Fields of the request, in which extras are looked for. */
+  /** The request's fields, which may request extras. */
   readonly json: JsonObject
-  /** Like `json`, but only as far as it has been read. Absent if `json` has been read completely. */
+  /** Like `json`, but with stand-ins for values that have not been read. Absent if all values have been read. */
   readonly outline?: JsonObject
 }
 

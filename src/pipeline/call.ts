@@ -37,7 +37,7 @@ export interface Caller {
   readonly rateLimitPerMinute: number | null
   /** Limit of calls in flight; 0: no limit; null: the catalogue's default. */
   readonly concurrencyMax: number | null
-  /** Entry ids and `family/*` that the key may call; null: all models. */
+  /** Whether the balance was 0 when this request asked the database. A caller with an empty wallet is never cached. */
   readonly allowedModels: readonly string[] | null
   /** The balance was 0 when this request asked the database. A caller with an empty wallet is never cached. */
   readonly walletEmpty: boolean
@@ -91,8 +91,8 @@ export interface ClientChannel {
   /** If it returns false, wait for `onDrain` before writing more. */
   writeBytes(chunk: Buffer): boolean
   /**
-   * Builds the event that ends a stream after an error. If it is or returns null, the error event that both chat formats know is
-   * used.
+   * Builds the event that ends a stream after an error. If this is null or returns null, the error event that both chat formats
+   * know is sent.
    */
   failureEvent: ((error: GatewayError) => string | null) | null
   /**
@@ -153,13 +153,13 @@ export interface PipelineLimits {
   readonly pingAfterMs: number
   /** Maximum number of attempts per call, over all its upstreams. */
   readonly upstreamTriesMax: number
-  /** Input tokens that a hold assumes for an image. */
+  /** Number of input tokens that a hold assumes for each image. */
   readonly holdTokensPerImage: number
-  /** Output tokens by which a stream's hold grows at a time. */
+  /** Number of output tokens, per choice, for which a stream's hold is extended at a time. */
   readonly holdExtendTokens: number
   /**
-   * How long a stream that has used up its hold waits for an extension, in ms. Then it may continue for one more step without
-   * money held for it.
+   * How long a stream that has used up its hold waits for an extension, in ms. After that, it may continue for another
+   * `holdExtendTokens` without money held for them.
    */
   readonly holdExtendWaitMs: number
   /** Maximum number of image URLs fetched for one chat call. */

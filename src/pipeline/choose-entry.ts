@@ -10,7 +10,7 @@ import type { CallScope } from './run-billed.ts'
 /** Throws GatewayError `model_not_found` or `wrong_endpoint`. */
 export function chooseEntry({ services, call, bill, headers }: CallScope, requestedName: string): Resolution {
   const resolution = resolve(services.catalogue, requestedName, call.endpoint, services.unknownModels)
-  // Record it before any check, so that a refused call's usage row names its entry too.
+  // Record the resolution before any check, so that a refused call's usage row names its entry too.
   bill.resolved(resolution)
   refuseWrongEndpoint(resolution, call.endpoint)
   Object.assign(headers, modelHeaders(services.catalogue.settings.service, resolution, call.openedAt))

@@ -79,7 +79,7 @@ export function tokensOf({ texts, images, documentPages, turns, tools }: InputWe
   )
 }
 
-/** Above these shares of the text, more characters of a kind no longer change how our token count is scaled to the vendor's. */
+/** Highest share of each kind of character that counts when our token count is scaled to the vendor's. */
 const SHARE_MAX = { symbols: 0.2, capitals: 0.2, accents: 0.3 } as const
 
 /** How many of the vendor's tokens correspond to one that we count, given the kinds of characters in the text. */

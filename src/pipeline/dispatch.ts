@@ -129,8 +129,8 @@ async function tryOne<Prepared extends PreparedBody, Received>(
   const failure = await readFailure(reply, upstream)
   const bare = endpoint === 'responses' ? bodyWithoutSeals(prepared.body, failure, target) : null
   if (bare === null) throw gatewayErrorOf(readUpstreamFailure(failure))
-  // The reasoning was sealed too long ago or for another organisation. That is not the upstream's fault, so it is not a new
-  // attempt.
+  // The reasoning was sealed too long ago or for another organisation. That is not the upstream's fault, so sending the request
+  // again does not count as a new attempt.
   services.log.info(
     { requestId: call.requestId, upstream: upstream.facts.id },
     'upstream refused sealed reasoning; resending without it',
@@ -217,9 +217,7 @@ export function gatewayErrorFor(cause: unknown): GatewayError {
   return new GatewayError('internal', { cause })
 }
 
-/**
- * Errors in order of how much they tell the client. After several failed attempts, the client gets the most informative error.
- */
+/** Errors from the least to the most informative. After several failed attempts, the client gets the most informative error. */
 const TELLING: readonly ErrorCode[] = [
   'upstream_misconfigured',
   'upstream_failed',

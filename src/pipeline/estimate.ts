@@ -92,8 +92,8 @@ function weighInline(container: JsonObject, key: string, bytes: number, weight: 
 }
 
 /**
- * A body's likely number of input tokens (in `messages` of the chat formats, in `input` of the responses format). Not for
- * billing.
+ * The likely number of input tokens in a body, for its hold but not for its bill. Images and documents are looked for in
+ * `messages` (chat formats) and `input` (responses format).
  */
 export function estimateInput(body: Pick<ChatBody, 'text' | 'outline'>, tokensPerImage: number): InputEstimate {
   // The outline is enough: values that it leaves out contain neither media nor references.
@@ -115,8 +115,8 @@ export function namedAmount({ price, contextTokens }: ModelEntry, { tokens, name
 }
 
 /**
- * Money to set aside for a call, in µVND, above 0. It is the fixed price, or the price of the likely input plus, for each choice,
- * of output up to the entry's `holdOutputTokens`.
+ * Money to set aside for a call, in µVND; always above 0. For a call priced by tokens, it is the price of the likely input
+ * plus, for each choice, of the output up to the entry's `holdOutputTokens`. For any other call, it is the fixed price.
  */
 export function holdAmount(
   entry: ModelEntry,
@@ -153,8 +153,9 @@ export function capAmount(entry: ModelEntry, cap: OutputCap): MicroVnd {
 }
 
 /**
- * The output cap, per choice, that free money pays for after the input. Null if it pays for the longest possible reply. If it
- * pays for less than `outputTokensMin`, the entry's `holdOutputTokens`.
+ * The output cap, per choice, to send upstream: what the wallet's free money pays for after the input. Null if it pays for the
+ * longest possible reply. If it pays for less than `outputTokensMin`, the cap is the entry's `holdOutputTokens`, but at least
+ * `outputTokensMin`.
  */
 export function affordedOutputTokens(
   entry: ModelEntry,

@@ -41,13 +41,13 @@ const NONE_SOLD = new UseCounter([])
 export class CallExtras {
   readonly #vocabulary: ExtrasVocabulary
   readonly #endpoint: Endpoint
-  /** Plans, shared by targets that treat extras and tools alike. */
+  /** Plans by a target's extras and by what is left out for it. Targets that agree in both share a plan. */
   readonly #plans = new Map<Extras, Map<LeftOut, ExtrasPlan>>()
   #counter = NONE_SOLD
 
   /**
-   * Plans for all targets, because the call may go to any of them. Throws GatewayError `invalid_request` for extras that one of
-   * them refuses.
+   * Makes a plan for each target, because the call may go to any of them. Throws GatewayError `invalid_request` if a target
+   * refuses one of the extras.
    */
   constructor({ vocabulary, endpoint, entry, body }: ExtrasOptions) {
     this.#vocabulary = vocabulary

@@ -73,7 +73,7 @@ interface Parts {
   readonly namedMicroVnd: MicroVnd
 }
 
-/** Splits what was granted into its parts. If it does not cover them all, tokens come first, then tool uses. */
+/** Splits the money granted into its parts. If it does not cover all parts, tokens come first, then tool uses. */
 function without(parts: Parts, { heldMicroVnd, freeMicroVnd }: Admitted): Omit<Funded, 'outputTokensAfforded'> {
   const held = divide(parts, heldMicroVnd)
   const free = divide(parts, freeMicroVnd)

@@ -48,8 +48,8 @@ export class InputCount {
   }
 
   /**
-   * Releases the body. Keeps what a later count needs, or counts at once if that is a lot of text; of a body whose values are
-   * unread, keeps only the text.
+   * Releases the body. If its values are unread, keeps its text for a later count. Otherwise, keeps what a later count needs,
+   * or counts at once if that is a lot of text.
    */
   letGo({ usage }: Pick<ReplyStream, 'usage'>): void {
     const body = this.#body

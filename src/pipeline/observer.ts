@@ -8,7 +8,7 @@ export const NO_OBSERVER: CallObserver = {
   notificationTaken() {},
 }
 
-/** Sends the client's own `traceparent` upstream. */
+/** Traces nothing, and sends the client's own `traceparent` upstream. */
 export const NO_TRACER: CallTracer = {
   ended() {},
   traceIdOf: () => null,

@@ -1,5 +1,6 @@
 /**
- * The places where a call may be tried, each a target with a credential: best first, each once, those with open circuits last.
+ * The places where a call may be tried. A place is a target with a credential. The best places come first, and those with open
+ * circuits last; each is tried once.
  */
 
 import type { UpstreamTarget } from '../generated/types.ts'
@@ -97,7 +98,10 @@ export class Places {
     return this.#tried.some(place => place.target === target && place.credential === credential)
   }
 
-  /** Whether this credential is excluded because the provider limits its rate for the model. One probe at a time may pass. */
+  /**
+   * Whether this credential is excluded because the provider limits its rate for the model. If `openToo` is set, one probe at a
+   * time may pass.
+   */
   #isLimited(target: UpstreamTarget, credential: Credential, openToo: boolean): boolean {
     const circuit = credential.model(target.model)
     if (circuit === null || circuit.admits || (openToo && !circuit.probing)) return false

@@ -1,4 +1,7 @@
-/** Reads bodies without parsing plain members, whose values most same-format calls never need. */
+/**
+ * Reads bodies without parsing plain members, such as messages of mere text. Most calls whose client and upstream speak the
+ * same format never need the values of these members.
+ */
 
 import { isAscii } from 'node:buffer'
 import type { PlainRequest } from '../conversation/plain.ts'
@@ -23,13 +26,13 @@ interface UnreadFacts {
   readonly notes: readonly number[]
   /** Whether the text is ASCII and needs no decoding. */
   readonly isAscii: boolean
-  /** Whether the text may escape characters of field names, so that `parseText` must parse it. */
+  /** Whether the text may contain field names with escapes, so that it must be parsed with `parseText`. */
   readonly maySpell: boolean
 }
 
 /** The values of a JSON object, parsed on first use. */
 export class UnreadValues {
-  /** Facts about the plain members that were noted while checking them. */
+  /** Numbers noted about the plain members while they were checked; NOTE names each of them. */
   readonly notes: readonly number[]
   readonly #text: ByteText
   readonly #facts: UnreadFacts
@@ -45,7 +48,7 @@ export class UnreadValues {
     return this.read(null)
   }
 
-  /** Parses on first use. Pass the text's bytes if they are at hand, because decoding them saves a copy. */
+  /** Parses on first use. Passing the text's bytes, if they are at hand, saves a copy. */
   read(bytes: Buffer | null): JsonObject {
     this.#json ??= this.#parse(bytes)
     return this.#json

@@ -117,7 +117,8 @@ export function requestedNameOf({ model }: JsonObject): string {
 }
 
 /**
- * The output cap in the first of these fields that is set, in tokens. Throws GatewayError `invalid_request` if it is not a count.
+ * The output cap in the first of these fields that is set, in tokens; null if none is set. Throws GatewayError
+ * `invalid_request` if the cap is not a whole number of 0 or more.
  */
 export function tokenCapOf(json: JsonObject, fields: readonly string[]): number | null {
   for (const field of fields) {
@@ -158,8 +159,8 @@ function checkInput({ input, background }: JsonObject): void {
 }
 
 /**
- * Reads the body of a chat call. `plain` says which members are only checked, not parsed; null: none. Rejects with GatewayError
- * `malformed_json` or `invalid_request`.
+ * Reads the body of a chat call. `plain` says which members are only checked, not parsed; if it is null, all are parsed.
+ * Rejects with GatewayError `malformed_json` or `invalid_request`.
  */
 export async function readChatBody(
   bytes: Buffer,

@@ -11,8 +11,8 @@ import type { UpstreamReply } from '../upstream/reply.ts'
 import type { PreparedCall, ReadReply } from './prepared-call.ts'
 
 /**
- * Resolves with the reply for the client. `onRead` gets the bytes of a good reply. Throws GatewayError `upstream_…` if the reply
- * ends early, is not valid, or reports an error under status 200.
+ * Resolves with the reply for the client. Calls `onRead` with the bytes of a good reply. Throws GatewayError `upstream_…` if
+ * the reply ends early, is not valid, or reports an error under status 200.
  */
 export async function readWholeReply(
   reply: UpstreamReply,

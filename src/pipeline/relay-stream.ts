@@ -51,7 +51,10 @@ class RelayRun {
   #gathered: Buffer[] = []
   #gatheredBytes = 0
   #ended = false
-  /** Chunks that arrived while the hold was waiting: at most what was in flight when the upstream was paused. */
+  /**
+   * Chunks that arrived while the stream was waiting for its hold to grow: at most what was in flight when the upstream was
+   * paused.
+   */
   #kept: Buffer[] = []
   /** Whether the upstream has ended; `#kept` must be read all the same. */
   #endCame = false
@@ -93,8 +96,8 @@ class RelayRun {
     if (this.#ended) return
     const { client, stream, limits } = this.#relay
     const bytes = this.#gatheredBytes + chunk.length
-    // Read at once if that may pause the upstream: only a pause made while a chunk is being delivered also stops the upstream's
-    // timeouts.
+    // Read the chunk now if that may pause the upstream: the upstream's timeouts only stop if it is paused while delivering a
+    // chunk.
     if (client.full || stream.skim === undefined || bytes > limits.eventBytesMax) {
       this.feedGathered()
       this.#read(chunk)
@@ -274,7 +277,7 @@ export function isUnread(fault: unknown): boolean {
   return fault instanceof UpstreamFault && fault.kind === 'unread'
 }
 
-/** Charges a client that stopped reading for what it was sent, and ends the reply. */
+/** Settles the call of a client that stopped reading, with a charge for what it was sent, and ends the reply. */
 export async function dropReader({ settle, client }: Pick<StreamRelay, 'settle' | 'client'>): Promise<void> {
   await settle('abandoned')
   client.fail(new GatewayError('request_timeout', { message: 'The reply was not read in time.' }))

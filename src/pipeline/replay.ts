@@ -1,4 +1,4 @@
-/** Replays a JSON reply to a streamed request as the SSE stream it should have been. */
+/** Converts a JSON reply to a streamed request into the SSE stream that it should have been. */
 
 import { dataOf } from '../conversation/stream-event.ts'
 import { GatewayError } from '../errors.ts'

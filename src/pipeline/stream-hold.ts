@@ -1,8 +1,9 @@
 /**
- * The hold of a running stream. It requests an extension before the hold is used up, and the stream continues meanwhile; if the
- * stream uses up the hold, it waits for the answer. If the wallet granted only part of an extension, the hold asks again once
- * that part is used up; if the wallet then grants nothing, the money is spent. If Postgres is not responding, the stream waits
- * for `holdExtendWaitMs` each time and then continues for one more step, unsecured: without money held for it.
+ * The hold of a running stream. It requests an extension before it is used up, and the stream continues meanwhile. A stream
+ * that uses up its hold before the answer arrives waits for the answer. If the wallet grants only part of an extension, the
+ * hold asks again once that part is used up; if the wallet then grants nothing, the money is spent. If Postgres is not
+ * responding, the stream waits for `holdExtendWaitMs` each time and then continues for one more step, unsecured: without money
+ * held for it.
  *
  * All figures are in tokens, because input and output have the same price.
  */
@@ -57,7 +58,7 @@ export class StreamHold {
   /** Whether the wallet granted only part of the last request. */
   #isScarce = false
   #timer: NodeJS.Timeout | undefined
-  /** Bytes until the next cost check: so few that the estimate cannot exceed the hold before it. */
+  /** Bytes until the next cost check: so few that the estimate cannot exceed the hold before that check. */
   #bytesLeft = 0
   state: HoldState = 'go'
   /** Called when `state` changes, because the ledger answered or the wait is over. */
@@ -146,7 +147,7 @@ export class StreamHold {
     ledger.extend({ callId, accountId, wantMicroVnd }, { signal: this.#over }).then(
       answer => this.#answered(answer, wantMicroVnd),
       () => {
-        // The ledger has logged the reason. The hold asks again at the next step.
+        // The ledger has logged the reason. The hold asks again after the next step.
         this.#asking = false
         this.#letOn()
       },

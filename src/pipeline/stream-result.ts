@@ -44,8 +44,9 @@ export function usedByStream(
 }
 
 /**
- * The usage to bill: the provider's counts where it reported them, otherwise our own. While a report is still `running`, it may
- * not count all output yet. So the output sent to the client is counted, and reasoning that was not sent is added as reported.
+ * The usage to bill: the provider's counts where it reported them, otherwise our own. A report that is still `running` may not
+ * include all output yet. In that case, the gateway counts the output sent to the client, and adds the reported reasoning that
+ * was not sent.
  */
 export function usedBy(report: UsageReport, { countInputTokens, countOutputTokens }: OwnCounts): Metered {
   const { state, usage, hiddenOutputTokens, zeroIsTrue } = report

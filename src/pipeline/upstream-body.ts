@@ -13,7 +13,7 @@ import { inTurn } from '../lib/loop-turns.ts'
 /** The client's body, from which the upstream's body is made. */
 export interface NamedBody {
   readonly text: ByteText
-  /** The bytes of `text`, if available. They must not be changed. */
+  /** The members of `text`, if known. No key may occur twice. */
   readonly raw?: Buffer | null
   /** The members of `text`, if known. None may occur twice. */
   readonly members?: readonly Member[]

@@ -15,7 +15,8 @@ const REQUEST_CHARACTERS_MAX = 4_000
 const NO_VALUES: ReadonlyMap<string, Json> = new Map()
 
 /**
- * Points that a tool gets when the request mentions it; `least` are needed to call it. Words of a short description count more.
+ * Number of points that a tool gets for its name and for each word that the request mentions. A tool is called if it has at
+ * least `least` points. Words of a short description count more.
  */
 const POINTS = { named: 100, nameWord: 5, descriptionWord: 2, shortDescriptionWord: 4, least: 4 } as const
 const SHORT_DESCRIPTION_WORDS = 4

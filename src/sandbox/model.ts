@@ -1,4 +1,4 @@
-/** Data passed between the rooms of the sandbox: a prompt as read, a reply as planned. Neither depends on a wire format. */
+/** Data passed between the parts of the sandbox: a prompt as read, a reply as planned. Neither depends on a wire format. */
 
 import type { Json, JsonObject } from './json.ts'
 import type { FoundWords } from './words.ts'
@@ -18,13 +18,13 @@ export interface ModelFacts {
   readonly contextTokens: number | null
   /** Largest `max_tokens` that the model accepts; null: unknown. */
   readonly outputTokensMax: number | null
-  /** The endpoints that serve the model; by default all. */
+  /** What the model makes, and so which endpoints serve it; by default, all endpoints do. */
   readonly kind?: 'chat' | 'image' | 'speech'
   /** A speech model's voices; by default the usual ones. */
   readonly voices?: readonly string[]
   /**
-   * On chat completions: `refused` if the model refuses an effort together with function tools, `explicit_none` if it then
-   * requires the effort `none`.
+   * Whether chat completions refuses function tools together with a reasoning effort. `refused`: yes, unless the effort is
+   * `none` or absent. `explicit_none`: yes, unless the effort is `none`.
    */
   readonly effortBesideTools?: 'refused' | 'explicit_none'
   /**
@@ -67,11 +67,11 @@ export type OutputForm =
   | { readonly kind: 'object' }
   | { readonly kind: 'schema'; readonly schema: Json }
 
-/** Values found in the prompt for properties that may hold anything; each is used once, from the front. */
+/** Values found in the prompt, for schema properties that accept any value. Each is used once, first come, first served. */
 export interface Hints {
   readonly strings: string[]
   readonly numbers: number[]
-  /** Values by property name, used at any depth. */
+  /** Values for the properties of these names, at any depth. */
   readonly given?: ReadonlyMap<string, Json>
 }
 

@@ -1,4 +1,4 @@
-/** What several providers check: secrets and signatures, in constant time, and the age of a notification. */
+/** Checks that several providers need: comparing secrets and signatures in constant time, and refusing old notifications. */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../errors.ts'

@@ -5,7 +5,10 @@ import { invalid, type ModelFacts } from '../model.ts'
 import { checkChatMessages } from './check-messages.ts'
 import { emptyArray, missing, tooLong, unknownParameter, unsupported, wrongType, wrongValue } from './refusals.ts'
 
-/** Fields of other formats. They are refused because they reveal a leak in a conversion; fields that no format knows pass. */
+/**
+ * Fields of other formats. They are refused, because a body with one of them was not converted completely. Fields that no
+ * format knows are accepted.
+ */
 const FOREIGN_FIELDS = [
   'system', 'stop_sequences', 'output_config', 'output_format', 'context_management', 'mcp_servers', 'container',
   'thread', 'betas', 'cache_control', 'input', 'instructions', 'max_output_tokens', 'include', 'text', 'top_k',

@@ -106,7 +106,7 @@ function checkBlock(block: Json, at: string, role: string, facts: ModelFacts): J
   return block
 }
 
-/** The turn in a path: `messages.3` for `messages.3.content.0`. */
+/** The part of a path that leads to the turn: `messages.3` for `messages.3.content.0`. */
 function turnOf(at: string): string {
   return at.split('.').slice(0, 2).join('.')
 }
@@ -211,7 +211,7 @@ function mergeNeighbours(turns: readonly (Turn & { index: number })[]) {
   return merged
 }
 
-/** In a request with a thinking budget, requires the thinking that led to a tool call. */
+/** In a request with a thinking budget, requires that a turn whose tool calls are being answered begins with its thinking. */
 function checkThinkingFirst(body: JsonObject, turns: readonly Turn[]): void {
   if (!isObject(body.thinking) || body.thinking.type !== 'enabled') return
   const last = turns.findLastIndex(turn => turn.role === 'assistant')

@@ -4,7 +4,10 @@ import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
 import { checkTurns } from './check-turns.ts'
 
-/** Fields of other formats. They are refused because they reveal a leak in a conversion; fields that no format knows pass. */
+/**
+ * Fields of other formats. They are refused, because a body with one of them was not converted completely. Fields that no
+ * format knows are accepted.
+ */
 const FOREIGN_FIELDS = [
   'stop', 'max_completion_tokens', 'response_format', 'reasoning_effort', 'stream_options', 'n', 'frequency_penalty',
   'presence_penalty', 'logit_bias', 'logprobs', 'top_logprobs', 'seed', 'user', 'parallel_tool_calls', 'functions',

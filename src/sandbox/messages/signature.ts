@@ -16,7 +16,7 @@ export function signThinking(thinking: string): string {
 
 /**
  * True for the sandbox's own signature of this text (or of text left out by `display: omitted`), and for anything that looks
- * like the real provider's, because the conversation may have started there. False for other vendors' or a gateway's seals,
+ * like the real provider's, because the conversation may have started there. False for seals of another vendor or of a gateway,
  * which the real provider refuses too.
  */
 export function isAcceptedSignature(signature: string, thinking: string): boolean {
