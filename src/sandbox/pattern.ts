@@ -5,14 +5,14 @@ interface Lengths {
   readonly lengthMax: number
 }
 
-/** Most repetitions of a quantifier without an upper bound; it only repeats this often if `lengthMin` requires it. */
+/** How often `*`, `+` or `{2,}` may repeat at most. They repeat more than necessary only to reach `lengthMin`. */
 const REPEATS_MAX = 4_096
 const DEPTH_MAX = 50
 
 class Reader {
   readonly source: string
   position = 0
-  /** Number of characters that open quantifiers still have to add. */
+  /** How many more characters quantifiers must add so that the string reaches `lengthMin`. */
   missing: number
 
   constructor(source: string, missing: number) {

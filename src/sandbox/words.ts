@@ -138,7 +138,7 @@ function fits(row: WordRow, value: string): boolean {
   return row.pattern?.test(value) ?? false
 }
 
-/** Whether an unknown word differs from a known one by one or two letters; other text is left alone. */
+/** Whether an unknown word differs from a known one by only one or two letters. */
 function isMisspelt(word: string): boolean {
   return WORDS.some(row => row.word.length > 3 && editDistance(word, row.word) <= 2)
 }

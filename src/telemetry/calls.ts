@@ -8,7 +8,7 @@ import type { CallObserver, EndedCall } from '../pipeline/call.ts'
 const NONE = 'none'
 const CALL_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600]
 const FIRST_BYTE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60]
-/** All provider and outcome names come from the code; this limit only guards against mistakes in it. */
+/** Most combinations of provider and outcome to count. The code produces only a few; the limit guards against a bug there. */
 const NOTIFICATION_KINDS_MAX = 500
 
 type StatusClass = '2xx' | '4xx' | '499' | '5xx'
@@ -26,7 +26,7 @@ interface Cell {
   readonly firstByteSeconds: Histogram
 }
 
-/** What calls to one entry have used at one upstream. */
+/** Totals for the calls to one entry at one upstream. */
 interface Use {
   readonly labels: Labels
   /** Call counts by endpoint and status class. */

@@ -21,8 +21,8 @@ export interface DatabaseMetricsOptions {
   /** Pause between two audits, whichever process makes them, in ms; 0 turns audits off. */
   readonly auditEveryMs: number
   /**
-   * For how long audits may continue from the last full one, in ms; then the next reads the whole journal. By default 0: every
-   * audit is a full one.
+   * How often an audit must read the whole journal, in ms. Audits in between skip what earlier ones have checked. By default 0:
+   * every audit reads the whole journal.
    */
   readonly auditFullEveryMs?: number
 }
@@ -87,7 +87,7 @@ export class DatabaseMetrics {
     return this.#reading
   }
 
-  /** Audits now, after any audit in progress. */
+  /** Runs an audit now or, if one is in progress, right after it. */
   audit(): Promise<void> {
     this.#auditing = this.#auditing.then(() => this.#auditSafely())
     return this.#auditing
@@ -150,7 +150,7 @@ export class DatabaseMetrics {
     this.#timer.unref()
   }
 
-  /** Audits if it is due and no other process has taken the lease. */
+  /** Runs an audit if one is due and no other process is running it. */
   async #auditOnLease(): Promise<void> {
     const query = (statement: string, parameters: string[]) => this.#sql.unsafe(statement, parameters)
     const lease = { task: 'audit', everyMs: this.#options.auditEveryMs }

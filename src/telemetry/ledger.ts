@@ -11,9 +11,9 @@ export interface LedgerSource {
   readonly state: LedgerState
   /** Whether the ledger's last statement got a response from Postgres. */
   readonly available: boolean
-  /** How often the ledger has reported each code. */
+  /** How often the ledger has reported each event, by the event's code. */
   readonly events: ReadonlyMap<string, number>
-  /** Connection pools outside the ledger. */
+  /** The load of each connection pool other than the ledger's. */
   readonly pools: readonly PoolLoad[]
   readonly spoolDir: string
 }

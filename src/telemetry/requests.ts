@@ -1,4 +1,4 @@
-/** Metric families of requests before they become calls: memory for bodies, connections, refusals for calls in flight. */
+/** Metric families of requests that are not calls yet: memory for bodies, connections, too many calls in flight. */
 
 import { counter, type Family, gauge } from '../lib/metrics.ts'
 

@@ -30,7 +30,7 @@ export async function readServer(sql: Sql): Promise<ServerState> {
   }
 }
 
-/** The families without values when `state` is null, because nothing has been read yet. */
+/** Returns the families. They have no values if `state` is null, because nothing has been read yet. */
 export function serverFamilies(state: ServerState | null): readonly Family[] {
   const known = (value: (state: ServerState) => number) => (state === null ? [] : value(state))
   const each = (pairs: (state: ServerState) => readonly (readonly [Labels, number])[]) =>

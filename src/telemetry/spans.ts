@@ -36,7 +36,7 @@ export interface SpanMetrics {
 export interface SpanSink {
   add(span: SpanRecord): void
   metrics(): SpanMetrics
-  /** Sends the queued spans, if that does not take long. */
+  /** Sends the queued spans, but gives up after `CLOSE_MS`. */
   close(): Promise<void>
 }
 

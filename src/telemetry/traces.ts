@@ -84,7 +84,7 @@ function newSpanId(): string {
   return uuidv7().slice(19).replace('-', '')
 }
 
-/** Continues the client's trace. A trace that begins here uses the call's id, so that each can be found from the other. */
+/** Continues the client's trace, or begins one whose id is the call's id, so that either can be looked up by the other. */
 function contextOf(call: Call, ratio: number): TraceContext {
   const [, version, traceId, parentSpanId, flags = '', rest] = TRACEPARENT.exec(call.header('traceparent') ?? '') ?? []
   if (traceId === undefined || parentSpanId === undefined || (version === '00' && rest !== undefined)) {
@@ -142,7 +142,7 @@ function attemptSpan(ended: EndedCall, attempt: Attempt, { context, spanId, isLa
   const { operation, output } = endpointOf(call.endpoint).traced
   const openedMs = call.openedAt.getTime()
   const endedMs = failure === null ? call.startedMs + latencyMs : failure.atMs
-  // When a stream breaks after it has begun, that too is its provider's fault.
+  // A stream that breaks after its start has no `failure`, but the provider is to blame all the same.
   const error = failure?.code ?? (isLast && status >= 500 ? ended.code : null)
   return {
     name: `${operation} ${target.model}`,

@@ -24,7 +24,7 @@ export function chooseWire(
   for (const wire of inOrder(wiresOf(target), clientFormat)) {
     const loses = lossesOf(wire, asks)
     if (best !== null && weightOf(loses) >= weightOf(best.loses)) continue
-    // Only a wire that loses nothing is better than the client's own format.
+    // The client's own format is only given up for a wire that loses nothing.
     if (best?.wire === clientFormat && loses.length > 0) continue
     best = { wire: wire.wire, dialect: wire.dialect, loses }
     if (loses.length === 0) return best
@@ -66,8 +66,8 @@ function lossesOf({ cannot, dialect }: Wire, asks: WireAsks): WireLimit[] {
 }
 
 /**
- * Whether the wire loses an effort that is sent beside tools. A call without an effort loses the model's default reasoning in the
- * same way.
+ * Whether the client wants reasoning that the model cannot do on this wire, because the wire allows no effort in requests with
+ * tools. If the client has not specified an effort, the model's default counts as its wish.
  */
 function losesEffort(
   cannot: readonly WireLimit[],

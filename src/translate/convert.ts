@@ -16,7 +16,7 @@ export function translatorFor(clientFormat: WireName, wire: WireName): Translato
   const upstream: ConversationFormat = FORMATS[wire]
   return (clientBody, context) => {
     const { body, betas, reply, echo } = convertRequest({ clientFormat, wire }, clientBody, context)
-    // This outlives the request, so it must not keep the body in memory.
+    // `road` is kept until the reply ends, so it must not refer to the request's body, which would stay in memory.
     const road: ReplyRoad = { client, upstream, echo, facts: reply, context }
     return {
       upstreamBody: body,
@@ -28,7 +28,7 @@ export function translatorFor(clientFormat: WireName, wire: WireName): Translato
 }
 
 interface ConvertedRequest extends Adapted {
-  /** The facts about the request that the client format's reply writer needs. */
+  /** What the writer of the client's reply needs to know about the request. */
   readonly echo: unknown
 }
 

@@ -1,4 +1,4 @@
-/** Estimates usage for a client whose upstream reported none. What is billed then is counted elsewhere. */
+/** Estimates the usage that the client sees if the upstream reports none. The billed usage is counted separately. */
 
 import type { TokenUsage } from '../conversation/usage.ts'
 import type { TranslationContext } from './translator.ts'

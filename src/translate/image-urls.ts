@@ -1,4 +1,4 @@
-/** Finds the image URLs in a request that an upstream does not fetch itself, and replaces them with the fetched images. */
+/** Finds the image URLs in a request whose upstream fetches none, and replaces them with the images that the gateway fetched. */
 
 import { dataUrl, isHttpUrl } from '../conversation/images.ts'
 import type { WireName } from '../generated/types.ts'

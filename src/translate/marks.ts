@@ -1,4 +1,4 @@
-/** Binds the marks of a call to the caller's account and to the upstream whose reasoning they seal. */
+/** Creates and opens the marks of a call: tokens that carry an upstream's sealed reasoning, for one account only. */
 
 import { markPayload } from '../conversation/marks.ts'
 import type { Sealer } from '../conversation/seal.ts'

@@ -1,4 +1,4 @@
-/** Sits between a reply's reader and its writer, and undoes changes that were made to the request for the model's sake. */
+/** Passes a reply from its reader to its writer, and undoes in it what the gateway changed in the request for the model. */
 
 import type { TaggedText } from '../conversation/reasoning-tag.ts'
 import type { PartKind, PartStart, ReplySink, StopReason } from '../conversation/reply.ts'
@@ -17,11 +17,11 @@ export class ReplyPipe implements ReplySink {
   readonly #to: ReplySink
   readonly #facts: ReplyFacts
   readonly #onOutput: (text: string) => void
-  /** Restores text; null if text passes through unchanged. */
+  /** Removes reasoning tags and code fences from the model's text; null if neither is expected. */
   readonly #text: TextUndo | null
-  /** The kind of part that the reader has open. */
+  /** The kind of part that the reader has begun and not ended; null between parts. */
   #from: PartKind | null = null
-  /** The kind of part that the writer has open. Text and reasoning only open with their first piece. */
+  /** The same for the writer. It begins text or reasoning only with the first piece. */
   #open: PartKind | null = null
   /** Whether the open call stands in for a JSON reply, so that its arguments go to the client as text. */
   #isReply = false

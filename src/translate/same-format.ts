@@ -21,11 +21,11 @@ export interface SameFormatCall {
   readonly body: JsonObject
   readonly entry: Pick<ModelEntry, 'outputTokensMax' | 'contextTokens' | 'capabilities'>
   readonly target: Pick<UpstreamTarget, 'dialect'>
-  /** Output cap in tokens for a body without one; null or absent: none is added. */
+  /** Output cap, in tokens, to add to a body that has no cap; null or absent: adds no cap. */
   readonly outputTokensAfforded?: number | null
   /** Beta flags that the client sent (messages format only), in order. */
   readonly betas?: readonly string[]
-  /** Opens marks of the caller's account; absent if there can be none. */
+  /** Opens marks that were made for the caller's account; absent if the body cannot contain marks. */
   readonly openMark?: (text: string) => JsonValue | null
 }
 
@@ -56,8 +56,8 @@ export function planSameFormat(call: SameFormatCall): SameFormatPlan {
 }
 
 /**
- * Whether a request can pass through to an upstream of the same format. A Responses request cannot if it names types of tools
- * that the host does not support, or if its reply needs converting; the call is then converted.
+ * Whether a request can pass through to an upstream of the same format. A Responses request is converted instead if it has types
+ * of tools that the host does not support, or if the host cannot make the JSON reply that the client wants.
  */
 export function passesThrough(format: WireName, body: JsonObject, dialect: DialectFacts['dialect']): boolean {
   if (format !== 'responses') return true
@@ -86,7 +86,7 @@ function namesOtherTools({ tools, input }: JsonObject): boolean {
   )
 }
 
-/** Whether the client's request for a JSON reply passes unchanged, because the upstream knows schemas and judges them itself. */
+/** Whether the upstream accepts JSON schemas for replies. */
 function knowsSchemas({ structuredOutput: { method } }: DialectFacts['dialect']): boolean {
   return method === 'native' || method === 'json_schema'
 }

@@ -30,14 +30,12 @@ export interface TranslationContext {
   readonly clock: () => number
   /** Rough estimate of the input tokens, to find out how much of the context is left for output. */
   readonly inputTokensEstimate: number
-  /**
-   * Counts the input tokens with our tokenizer, for the start of a stream, before the upstream reports any. Counts only once.
-   */
+  /** Counts the input tokens with our tokenizer, for use until the upstream reports usage. Remembers the result. */
   readonly countInputTokens: () => number
   readonly marks: Marks
 }
 
-/** Makes and opens marks, which hold sealed data that travels through clients of other formats. */
+/** Makes and opens marks: tokens that carry a provider's sealed data through clients of other formats. */
 export interface Marks {
   /** Identifies the upstream that the call goes to. */
   readonly origin: string
@@ -96,8 +94,8 @@ export interface TranslatedReply {
 }
 
 /**
- * Computes the billed usage of a reply, which the client also sees. If absent, the client sees the reported usage, or a rough
- * estimate.
+ * Computes the usage to bill for a reply, which the client also sees. Without this function, the client sees the usage that the
+ * upstream reported, or a rough estimate.
  */
 export type BillReply = (reply: Omit<TranslatedReply, 'body'>) => TokenUsage
 

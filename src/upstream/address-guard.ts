@@ -1,4 +1,4 @@
-/** Lets connections reach only allowed addresses: the checked address is the one that is connected to. */
+/** Lets connections reach only allowed addresses. Checks the very address that is connected to, not an earlier DNS answer. */
 
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'

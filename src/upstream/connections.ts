@@ -36,7 +36,7 @@ export class Connections {
     return connection
   }
 
-  /** Returns a connection when its call is over, however that ended. If it was lost, its next call reopens it. */
+  /** Returns a connection when its call is over, however that ended. If the connection was lost, the next call opens it again. */
   release(connection: Connection): void {
     connection.calls--
     if (connection.calls === 0) this.#free.push(connection)
@@ -46,7 +46,7 @@ export class Connections {
     await Promise.all(this.#all.map(({ client }) => client.destroy()))
   }
 
-  /** A new connection or, at the limit, the next of those in use, in rotation. */
+  /** Opens a new connection. At the limit, returns one that is in use instead, a different one each time. */
   #another(): Connection {
     if (this.#all.length >= this.#connectionsMax) return this.#all[this.#next++ % this.#all.length] as Connection
     const connection = { client: new Client(this.#origin, this.#options), calls: 0 }

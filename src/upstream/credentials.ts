@@ -32,7 +32,7 @@ export class Credential {
   readonly secret: Secret
   /** Names the credential in logs; contains no part of the secret. */
   readonly label: string
-  /** Opens when the provider rejects the credential itself, which then cools down. */
+  /** Opens when the provider rejects the credential, which calls then avoid for a while. */
   readonly circuit: Circuit
   readonly #policy: CircuitPolicy
   readonly #nowMs: () => number
@@ -103,8 +103,8 @@ export class CredentialPool {
   }
 
   /**
-   * All credentials, in the order in which a caller should try them. A caller's order is stable, which lets the provider's
-   * prompt cache hit; callers whose first choice is cooling down spread over the others.
+   * All credentials, in the order in which a caller should try them. Each caller keeps its order, so that the provider's prompt
+   * cache stays useful. Callers whose first credential is cooling down are spread over the others.
    */
   orderFor(callerId: number): readonly Credential[] {
     if (this.#credentials.length === 1) return this.#credentials

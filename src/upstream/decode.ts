@@ -14,8 +14,8 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 }
 
 /**
- * Undoes the reply's content coding. We ask for `identity`, so this is for providers and proxies that ignore that. Whoever reads
- * the body must limit the decoded bytes. An unknown coding, or several, is a fault of the reply.
+ * Decompresses the reply's body. Although we request `identity`, some providers and proxies compress replies all the same. The
+ * caller must limit the decompressed size. Throws UpstreamFault for an unknown content coding, or for more than one.
  */
 export function decoded(reply: UpstreamReply): UpstreamReply {
   const coding = reply.header('content-encoding').trim().toLowerCase()

@@ -32,13 +32,13 @@ export interface FetchedImage {
 export interface ImageCall {
   readonly field: string
   readonly signal: AbortSignal
-  /** How many bytes all fetches of one call may still use together; each fetch deducts its own. */
+  /** How many more bytes the images of one call may have. All fetches of the call share this object and deduct from it. */
   readonly budget: { bytesLeft: number }
 }
 
 export interface ImageFetcher {
   /**
-   * Fetches one image. Error messages call the URL by its place in the request, `field`, and reveal nothing about the internal
+   * Fetches one image. Error messages name the request's `field` instead of the URL, and reveal nothing about the internal
    * network. Rejects with GatewayError `invalid_request` or `request_too_large`.
    */
   fetch(url: string, call: ImageCall): Promise<FetchedImage>

@@ -102,9 +102,9 @@ const FAULTS: Readonly<Record<string, string>> = {
   oversized: 'its answer is too large',
 }
 
-/** Longer ids, in characters, are ignored. */
+/** Longest id to list, in characters. */
 const ID_MAX = 256
-/** Some providers prefix every id with the name of the collection. */
+/** A prefix that some providers put before every id. */
 const COLLECTION = /^models\//
 const ISO_DATE = /^20\d{2}-\d{2}-\d{2}(?=$|T)/
 

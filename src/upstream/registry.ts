@@ -71,7 +71,7 @@ export class ReachableUpstream {
   readonly #signers = new Map<Credential, Signer>()
   callsInFlight = 0
   tries = 0
-  /** On the clock of `#nowMs`; 0 while the upstream is in service. */
+  /** When the upstream goes back into service, as a value of `#nowMs()`; 0 while it is in service. */
   #outUntilMs = 0
   readonly #nowMs: () => number
   readonly #failures = new Map<string, number>()

@@ -50,8 +50,8 @@ export class UpstreamReply {
   }
 
   /**
-   * Takes the body back from a consumer that only peeked, together with the chunks that it has seen, so that another one can
-   * consume it.
+   * Takes the body back from a consumer that only looked at its start. `chunks` are those that this consumer got; the next
+   * consumer gets them again.
    */
   unread(chunks: readonly Buffer[]): void {
     this.#consumer = null

@@ -10,7 +10,7 @@ const people = testPeople(sql)
 afterAll(() => database.drop())
 
 /**
- * The usual services, with `happen` run just before the given statement, counted from 1. A transaction counts as one statement.
+ * Services that call `happen` just before they run statement number `before`. A transaction counts as one statement.
  */
 function interrupted(before: number, happen: () => Promise<unknown>): PeopleServices {
   let statements = 0

@@ -88,7 +88,7 @@ async function emptied(customer: TestCustomer): Promise<void> {
 const skipPause = ({ accountId }: TestCustomer) =>
   sql`update alert_delivery set next_at = now() where account_id = ${accountId} and state = 0`
 
-/** Webhook attempts by outcome, and webhooks disabled for failing, since this file started. */
+/** Counts since this file started: attempts to deliver to webhooks, by outcome, and webhooks disabled for failing. */
 function counted() {
   const tries = (wanted: DeliveryOutcome) =>
     alerts.counts.tries.find(([{ channel, outcome }]) => channel === 'webhook' && outcome === wanted)?.[1] as number

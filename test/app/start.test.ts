@@ -1,4 +1,4 @@
-/** A start caches its compiled code for the next one, defers what calls do not need, and also works without the cache. */
+/** A start caches compiled code for the next start, loads only the modules that calls need, and also works without the cache. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import {

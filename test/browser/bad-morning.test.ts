@@ -121,7 +121,7 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
   test('a provider is down: it is taken out of service in all processes, with a reason and an end', async () => {
     isDown = true
     const trouble = page.getByRole('link', { name: 'anthropic is failing' })
-    // Repeat the calls, because the provider cools down after each failure, so that few calls reach it.
+    // Repeat the calls: after each failure the gateway avoids the provider for a while, so few calls reach it.
     await expect
       .poll(async () => {
         for (let calls = 0; calls < 4; calls++) await call()

@@ -22,7 +22,7 @@ const ARGUMENTS = [
 /** Timeout, long enough for a busy machine. */
 const WAIT_MS = 60_000
 
-/** Says why there is no browser to test with; null if there is one. Throws where there must be one. */
+/** Says why there is no browser to test with; null if there is one. In CI, throws instead of saying why. */
 export function missingBrowser(): string | null {
   if (existsSync(EXECUTABLE)) return null
   const reason = `there is no ${EXECUTABLE}; install Debian's chromium, or set CHROMIUM to the path of one`
@@ -75,10 +75,7 @@ export function collectComplaints(page: Page, base: string): string[] {
 /** The minified build of axe, because every page has to read it anew: it has less than half the size of `axe.source`. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/**
- * Turns off rules with an impact below serious, whose findings would not count. If a rule has an impact, all of its findings have
- * the same.
- */
+/** Turns off the rules whose findings are at most moderate, because the tests count only serious findings. */
 const { rules } = (axe as unknown as { _audit: { rules: { id: string; impact: string | null }[] } })._audit
 const SERIOUS: RunOptions = {
   resultTypes: ['violations'],
@@ -88,8 +85,8 @@ const SERIOUS: RunOptions = {
 }
 
 /**
- * Checks that axe finds nothing serious on a page, and that the page does not scroll sideways on a phone. Dark colours can only
- * change contrast, so that is all that is checked twice. `onPhone` adds checks while the window is as narrow as a phone.
+ * Checks that axe finds nothing serious on a page, and that the page does not scroll sideways on a phone. With dark
+ * colours, only contrast is checked again. `onPhone` can check more while the window is as narrow as a phone.
  */
 export async function expectAccessible(page: Page, onPhone?: () => Promise<void>): Promise<void> {
   await page.evaluate(AXE)
@@ -125,7 +122,7 @@ export async function expectNarrow(page: Page): Promise<void> {
 }
 
 const PAGE_BYTES_MAX = 60_000
-/** Limit for the playground, which has more scripts than other pages: they make requests, read replies and write code. */
+/** Limit for the playground, which has more scripts than other pages. */
 const PLAYGROUND_BYTES_MAX = 120_000
 
 /** Opens a page with an empty cache, and limits the bytes that it transfers: HTML, styles, scripts, pictures, headers. */
@@ -145,9 +142,8 @@ export async function expectLight(page: Page, path: string): Promise<void> {
 }
 
 /**
- * A script that numbers every element that Tab should reach. It skips what a closed fold hides, and all but the chosen one of
- * several radio buttons, because arrow keys lead to the others. Once it has run, each Tab first records the element that it
- * leaves.
+ * A script that numbers every element that Tab should reach. It skips hidden elements and unselected radio buttons, which arrow
+ * keys reach. Afterwards, each press of Tab records the element that had the focus before.
  */
 const NUMBER_STOPS = `(() => {
   globalThis.passed = []
@@ -166,7 +162,7 @@ const NUMBER_STOPS = `(() => {
 })()`
 const PRESSES_AT_ONCE = 20
 
-/** Checks that Tab reaches everything that can be used, and that each element is visible and outlined when it does. */
+/** Checks that Tab reaches every control and link, and that each is visible and outlined while it has the focus. */
 export async function expectKeyboard(page: Page): Promise<void> {
   const stops = await page.evaluate<string[]>(NUMBER_STOPS)
   const reached = new Set<string>()

@@ -1,6 +1,6 @@
 /**
- * Tests signing in with Google and GitHub in a real browser, with its cookies, redirects across sites and content policy. The
- * doubles of both providers are on another site than the gateway.
+ * Tests signing in with Google and GitHub in a real browser, with its cookies, redirects across sites and content policy. Local
+ * servers play both providers, on a different site from the gateway.
  */
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -48,7 +48,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await context.close()
   })
 
-  /** Complaints about the gateway's own pages, not about those of the doubles. */
+  /** Complaints about the gateway's own pages, without those about the providers' pages. */
   const ownComplaints = () =>
     complaints.filter(text => !text.startsWith(`loads ${google.url}`) && !text.startsWith(`loads ${github.url}`))
   const goOnWith = (label: string) => page.getByRole('link', { name: `Continue with ${label}` }).click()

@@ -1,4 +1,4 @@
-/** Extras in the catalogue: which declaration takes precedence, what changing one means, and what the model list says. */
+/** Extras in the catalogue: which declaration takes precedence, how a diff shows a changed one, and what the model list shows. */
 
 import { expect, test } from 'vitest'
 import { diffTables } from '../../codegen/diff/diff.ts'

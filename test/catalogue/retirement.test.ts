@@ -26,7 +26,7 @@ test('there is a warning from 60 days before a retirement, and another once the 
   expect(codes(texts, '2026-12-31')).toEqual(['retires-soon'])
   expect(codes(texts, '2027-02-28')).toEqual(['retires-soon'])
   expect(codes(texts, '2027-03-01')).toEqual(['retired'])
-  // Without a date, retirements are not judged, so the result never changes.
+  // Without today's date, the check ignores retirements, so its result does not depend on when it runs.
   expect(codes(texts)).toEqual([])
 })
 

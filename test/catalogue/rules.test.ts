@@ -5,7 +5,7 @@ import { applyRules } from '../../src/dialect/rules.ts'
 import type { Endpoint, Rule } from '../../src/generated/types.ts'
 import type { JsonObject } from '../../src/translate/translator.ts'
 
-/** Applies rules to a JSON text and returns the result as JSON, which shows odd keys as they are sent. */
+/** Applies rules to a JSON text and returns the result as JSON text, because that also shows keys such as `__proto__`. */
 function applied(body: string, rules: readonly Rule[], endpoint: Endpoint = 'chat_completions'): string {
   const parsed = JSON.parse(body) as JsonObject
   applyRules(parsed, rules, endpoint)

@@ -28,7 +28,7 @@ test('every key that operators write has a description, and an example, a defaul
       const schema = findReference(schemas, property) as Schema
       if (schema.const !== undefined) return
       const shows = schema.examples ?? schema.default ?? schema.enum ?? schema.properties ?? schema.items
-      // Members of one kind, such as the budgets per level, are explained once, on the object that contains them.
+      // A description of an object also counts for its members, such as the budgets for each effort level.
       const isExplained =
         schema.description !== undefined || (parent !== schemas[name] && parent.description !== undefined)
       if (!isExplained || shows === undefined) lacking.push(path)

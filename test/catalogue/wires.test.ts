@@ -1,4 +1,4 @@
-/** The wires of a model: their order, what each cannot carry, and the dialect words that differ on it. */
+/** The wires of a model: their order, what each cannot carry, and which dialect settings each overrides. */
 
 import { expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'

@@ -11,7 +11,7 @@ import { REPORT_LIMITS } from '../../src/ledger/reports/limits.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { Visitor } from './visitor.ts'
 
-/** More bytes than the sockets between two processes can buffer. */
+/** Enough rows for an export that is larger than the buffers of the sockets between two processes. */
 const ROWS = 30_000
 const LABEL = '語'.repeat(100)
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { sql } = running.database
   const [key] = await sql`select account_id, key_id from api_key where label = ${LABEL}`
   accountId = Number(key?.account_id)
-  // The journal's last number after the top-up; calls are inserted with the numbers that follow.
+  // The account's last number in the journal. The rows inserted below have the numbers after it.
   const [wallet] = await sql`select seq from wallet where account_id = ${accountId}`
   await sql.unsafe(
     `insert into usage (account_id, seq, call_id, key_id, entry_id, endpoint, status, input_tokens, output_tokens,

@@ -1,4 +1,4 @@
-/** Passkeys as a second factor: adding, using and removing them, and refusing bad answers of devices. */
+/** Passkeys as a second factor: adding, using and removing them, and refusing invalid answers from devices. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'

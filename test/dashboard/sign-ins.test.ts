@@ -136,7 +136,7 @@ describe('a provider’s answer is refused', () => {
     const back = await way(attacker, 'google')
     const victim = visitor()
     await expectRefused(await victim.get(back), victim, EXPIRED)
-    // The redirect is also refused if the victim has started a sign-in, too.
+    // The redirect is refused even after the victim has started a sign-in of their own.
     await victim.get('/signin/google')
     await expectRefused(await victim.get(back), victim, FAILED)
   })

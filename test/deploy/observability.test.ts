@@ -103,7 +103,7 @@ const METRIC = /\b((?:gateway|process|nodejs)_[a-z0-9_]+)(?:\{([^}]*)\})?/g
 const MATCHER = /([a-z_]+)\s*(?:=~|!~|!=|=)\s*"/g
 const GROUPING = /\b(?:by|without|on|ignoring)\s*\(([^)]*)\)/g
 
-/** The metric family to which a name in a query refers: the one of that name, or the histogram with a series of that name. */
+/** Finds the metric family that a query means by a name. `_bucket`, `_sum` and `_count` name series of a histogram. */
 function familyOf(name: string): ParsedFamily | undefined {
   const whole = families.get(name.replace(/_(bucket|sum|count)$/, ''))
   return families.get(name) ?? (whole?.type === 'histogram' ? whole : undefined)

@@ -1,6 +1,6 @@
 /**
- * Bytes that no dialect fact concerns stay the same: unknown members, odd spacing, numbers beyond a double, and keys like
- * `__proto__`.
+ * The dialect pass keeps every byte that it has no reason to change: unknown members, odd spacing, numbers too large for a
+ * double, and keys like `__proto__`.
  */
 
 import fc from 'fast-check'

@@ -23,13 +23,13 @@ export interface Seen {
 export type PerWire<Value> = Readonly<Partial<Record<WireName, Value>>>
 
 export interface Row {
-  /** Other dialect words that the row's word needs to have an effect, for all wires or per wire. */
+  /** Other dialect words without which the row's word would have no effect, for all wires or per wire. */
   readonly base?: Words | PerWire<Words>
-  /** The row's dialect word with each relevant value; each must change the upstream body. */
+  /** The row's dialect word with each value to test. Each value must change the upstream body. */
   readonly set: readonly Words[] | PerWire<readonly Words[]>
-  /** A request per format, added to the common fields. A format is missing if it cannot express the request. */
+  /** The request in each format, without the fields that all requests have. Formats that cannot express it are left out. */
   readonly asks: PerWire<object>
-  /** Client formats whose requests reach only their own wire with this field, because conversion drops it. */
+  /** Client formats for which the row applies only to same-format calls, because a conversion drops the field. */
   readonly ownOnly?: readonly WireName[]
   readonly capabilities?: readonly Capability[]
   readonly betas?: readonly string[]

@@ -104,7 +104,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       if (prefill === 'unsupported' && seen.wire === MESSAGES) refused(seen, 'prefill')
       else expect(last?.role).toBe(prefill === 'user_turn' ? 'user' : 'assistant')
       if (seen.wire !== CHAT || (prefill !== 'prefix' && prefill !== 'partial')) return
-      // Chat clients set this flag themselves, so a same-format call gets none.
+      // In same-format calls, chat clients set this flag themselves, so the pass does not add it.
       expect(last?.[prefill]).toBe(seen.road === 'converted' ? true : undefined)
     },
   },

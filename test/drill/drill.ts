@@ -1,7 +1,7 @@
 /**
- * Loses Postgres' disk under load, twice. The first time, it is recovered from a base backup and the archived log; the second
- * time, it is restored from the gateway's own backup file. Reports each time what came back at once, what the spools added, and
- * how long it took.
+ * Destroys Postgres' disk under load, twice. The first time, the data is recovered from a base backup and the archived log; the
+ * second time, from the gateway's own backup file. Reports each time what was recovered at once, what the spools added, and how
+ * long it took.
  */
 
 import { execFile } from 'node:child_process'

@@ -6,21 +6,19 @@ import type { Findings } from '../fault/support/check.ts'
 export interface Recovery {
   readonly how: string
   readonly calls: number
-  /** How many of the `calls` had no charge before any spool was replayed; `lost` counts those without one afterwards. */
+  /** Number of the `calls` that had no charge before the spools were replayed. */
   readonly withoutCharge: number
+  /** Number of the `calls` that still had no charge afterwards. */
   readonly lost: number
-  /**
-   * How many acknowledged top-ups were missing after the recovery, and (`creditsLost`) even after the bank had repeated its
-   * notifications.
-   */
+  /** Number of acknowledged top-ups that were missing after the recovery. */
   readonly creditsGone: number
+  /** Number of those that were still missing after the bank had repeated its notifications. */
   readonly creditsLost: number
-  /**
-   * Time from the loss until Postgres accepted writes again; `servedMs` and `chargedMs` run from then until the first call was
-   * served and until all calls were charged.
-   */
+  /** Time from the loss until Postgres accepted writes again. */
   readonly restoredMs: number
+  /** Time from then until the first call was served. */
   readonly servedMs: number
+  /** Time from when Postgres accepted writes until all calls were charged. */
   readonly chargedMs: number
   readonly findings: Findings
 }
@@ -30,12 +28,11 @@ export interface DrillReport {
   readonly backupMs: number
   readonly baseBackupMs: number
   readonly recoveries: readonly Recovery[]
-  /**
-   * The recovery to a moment in the middle of the load: how many earlier calls it lacks, and how many later ones it has, which it
-   * must not.
-   */
+  /** The recovery to a moment in the middle of the load. */
   readonly moment: {
+    /** Number of earlier calls that are missing. */
     readonly missing: number
+    /** Number of later calls that are there, although they must not be. */
     readonly beyond: number
     readonly differences: number
     readonly ms: number

@@ -1,4 +1,4 @@
-/** The storm's checker must find faults that a test plants, or its silence would mean nothing. */
+/** The checker that judges fault tests finds every fault that is planted here; otherwise a clean result would prove nothing. */
 
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -55,7 +55,7 @@ function look(other: Partial<Witnesses> = {}): Promise<Verdict> {
   })
 }
 
-/** Names of the lists that have more findings than before the tampering. */
+/** Names of the checker's lists that have more findings now than before the tampering. */
 async function news(other: Partial<Witnesses> = {}): Promise<string[]> {
   const { findings } = await look(other)
   return (Object.keys(findings) as (keyof Findings)[]).filter(name => findings[name].length > known[name].length)
@@ -63,7 +63,7 @@ async function news(other: Partial<Witnesses> = {}): Promise<string[]> {
 
 const MONEY = ['usage', 'credit', 'wallet', 'hold'] as const
 
-/** Runs a statement with the triggers and checks disabled that would prevent it. */
+/** Runs a statement while the database's triggers and checks, which would prevent it, are disabled. */
 async function tamper(statement: string): Promise<void> {
   await world.sql.begin(async transaction => {
     await transaction.unsafe("set local session_replication_role = 'replica'")
@@ -217,13 +217,13 @@ test.each<[string, (fault: DoubleFault) => Partial<DoubleFault>, (keyof Findings
   expect((await look(witnesses)).traceless).toBe(0)
 })
 
-/** The outages, with Postgres killed `afterMs` after the start of the call instead; null: not killed. */
+/** The outages, changed so that Postgres is killed `afterMs` after the start of the call; null: it is not killed. */
 function outageOf({ call, databaseAway }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
   const killedAt = afterMs === null ? null : call.startedAt + afterMs
   return { databaseAway: databaseAway.map(outage => ({ ...outage, killedAt })) }
 }
 
-/** The life of the call's gateway, with the gateway killed `afterMs` after the start of the call instead; null: not killed. */
+/** The gateway's life, changed so that the gateway is killed `afterMs` after the start of the call; null: it is not killed. */
 function killOf({ call, life }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
   return { life: { ...life, killedAt: afterMs === null ? null : call.startedAt + afterMs } }
 }

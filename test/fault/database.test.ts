@@ -8,11 +8,9 @@ import type { Relay } from './support/relay.ts'
 import { eventually } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 
-/**
- * LIMIT_DATABASE_WAIT_MS, and how much later a reply may come on a busy machine. Without the limit, a call would wait for
- * minutes.
- */
+/** The setting LIMIT_DATABASE_WAIT_MS. Without this limit, a call would wait for minutes. */
 const WAIT_MS = 2_000
+/** How much later than `WAIT_MS` a reply may come, because the machine may be busy. */
 const LATE_MS = 20_000
 
 let world: World
@@ -78,7 +76,7 @@ test.each(OUTAGES)(
       const refused = await Promise.all(world.gateways.flatMap(gateway => [call(gateway, true), call(gateway, false)]))
       expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 503))
       for (const { startedAt, endedAt } of refused) expect(endedAt - startedAt).toBeLessThan(WAIT_MS + LATE_MS)
-      // The bank and load balancers only wait for a limited time, so any reply within it will do.
+      // The bank and load balancers do not wait for long, so they must get a reply in time, too.
       expect(await world.customers.notify(first.url, transfer)).toBe(503)
       const readiness = await fetch(`${first.url}/readyz`, { signal: AbortSignal.timeout(WAIT_MS + LATE_MS) })
       expect(readiness.status).toBe(503)

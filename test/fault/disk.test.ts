@@ -94,7 +94,7 @@ test.skipIf(database === null)(
       settings: { max_wal_size: '64MB', min_wal_size: '32MB' },
     })
     try {
-      // Put the WAL on another disk: if its disk were full, the server would stop, a case that the storm covers.
+      // Put the WAL on another disk. A full WAL disk would stop the server, which the storm tests.
       await world.cluster.stop()
       const wal = join(world.cluster.data, 'pg_wal')
       const elsewhere = join(world.folder, 'wal')

@@ -13,7 +13,7 @@ import { createWorld, settled, type World } from './support/world.ts'
 
 const CREDIT = 1_000_000n * VND
 /**
- * More than one try, because a heartbeat that commits between hold and crash flushes the hold to disk, so that nothing is lost.
+ * Number of tries. One may not suffice: if a heartbeat commits between the hold and the crash, the hold does reach the disk.
  */
 const TRIES_MAX = 8
 

@@ -32,13 +32,11 @@ export interface StormReport {
   readonly leaks: readonly string[]
   /** Number of calls that still had no reply after 40 s. */
   readonly hung: number
-  /**
-   * How long it took from Postgres being ready until the first good reply; `bootMs` runs from a gateway's start until it is ready
-   * for the first time.
-   */
+  /** For each outage of Postgres, the time from when Postgres was ready until the first good reply. */
   readonly databaseRecoveryMs: readonly number[]
+  /** For each start of a gateway, the time until it was ready. */
   readonly bootMs: readonly number[]
-  /** For each kill of a gateway, the time in ms since the last request that it had answered. */
+  /** For each kill of a gateway, how long before it the gateway last answered a request, in ms. */
   readonly silencesMs: readonly number[]
   /** Time in ms from when all gateways were ready again until no hold was left. */
   readonly sweptMs: number

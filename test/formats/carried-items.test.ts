@@ -154,8 +154,8 @@ test('equal items of a non-streamed reply get different ids', () => {
 })
 
 /**
- * A server that stores nothing, for the AI SDK with its default settings. Records the SDK's inputs with their references
- * resolved.
+ * Plays a server that stores nothing, for the AI SDK with its default settings. Records the input of each request, with the items
+ * in place of references to them.
  */
 class Server {
   readonly inputs: JsonObject[][] = []

@@ -62,8 +62,8 @@ describe('a stream of a provider', () => {
   })
 
   /**
-   * The input of a call, as it was recorded. A free-form call is read as an object with one text, of which only the text was
-   * recorded.
+   * The input of a call, in the form of the recording. For a free-form call, the reader makes an object with one text, but the
+   * recording has only the text.
    */
   function inputOf(json: string): unknown {
     const input = JSON.parse(json) as JsonObject

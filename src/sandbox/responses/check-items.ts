@@ -87,8 +87,8 @@ function checkReasoningItem(item: JsonObject, at: string, facts: ModelFacts, sto
 }
 
 /**
- * Requires each reasoning item to be followed by what it led to. For models that send reasoning as text, every call must be
- * preceded by some.
+ * Requires another item of the model after each reasoning item. For models that send reasoning as text, requires instead that
+ * reasoning precedes every tool call.
  */
 export function checkReasoningOrder(items: readonly JsonObject[], { reasoningItems }: ModelFacts): void {
   let reasoned = false

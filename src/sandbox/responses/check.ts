@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
 import { checkItem } from './check-items.ts'
 
-/** Fields of other formats. They are refused because they reveal a leak in a conversion. */
+/** Fields of other formats. They are refused, so that tests notice when the gateway forgets to convert a field. */
 const FOREIGN_FIELDS = [
   'messages', 'max_tokens', 'max_completion_tokens', 'stop', 'stop_sequences', 'n', 'system', 'functions',
   'function_call', 'reasoning_effort', 'thinking', 'output_config', 'context_management', 'verbosity',

@@ -14,7 +14,7 @@ import { withoutWords } from '../words.ts'
 import { CONTAINERS } from './containers.ts'
 import { tonesOf } from './tones.ts'
 
-/** The voices of models whose facts name none. */
+/** The voices that a model offers unless its facts list others. */
 const VOICES: readonly string[] = [
   ...['alloy', 'ash', 'ballad', 'coral', 'echo', 'fable', 'marin', 'cedar'],
   ...['nova', 'onyx', 'sage', 'shimmer', 'verse'],

@@ -1,4 +1,4 @@
-/** Finds a JSON schema that a request gives in words, as clients do for models without a parameter for it. */
+/** Finds the JSON schema in a prompt. Clients write it there when a model has no parameter for structured replies. */
 
 import { isObject, type Json } from '../json.ts'
 import type { OutputForm } from '../model.ts'
@@ -11,7 +11,10 @@ const WANTS_JSON =
   /\b(?:reply|respond|answer|output|return|formatted|conform\w*|match\w*|valid)\b[^{}]{0,160}\bJSON\b|\bJSON\b[^{}]{0,160}\b(?:reply|respond|answer|output|return|conform\w*|match\w*|valid)\b/i
 const WANTS_OBJECT = /\b(?:reply|respond|answer)\b[^.\n]{0,40}\bJSON object\b[^.\n]{0,40}\b(?:nothing else|only)\b/i
 
-/** `asked` is the form that the request's own parameter asks for. A schema in the text takes precedence over a mere `object`. */
+/**
+ * Returns the form that the reply must have. `asked` is the form that the request's parameter asks for. If that is not a schema,
+ * a form that the texts ask for takes precedence.
+ */
 export function formInWords(asked: OutputForm, texts: readonly string[]): OutputForm {
   if (asked.kind === 'schema') return asked
   for (const text of texts.toReversed()) {

@@ -3,7 +3,7 @@
 export interface UserTurn {
   /** The user's own text in the last turn, without the client's additions. */
   readonly userText: string
-  /** The user's last text, which the reply is about. */
+  /** The last thing that the user asked for. The reply responds to this text only. */
   readonly request: string
 }
 
@@ -26,7 +26,7 @@ export function readUserTurn(texts: readonly string[]): UserTurn {
   return { userText: own.join('\n'), request: wrapped ?? own.at(-1) ?? '' }
 }
 
-/** The content of the last element that holds the user's own words; null when there is none. */
+/** The text inside the last pair of `WRAPPERS` tags; null when there is none. */
 function wrappedWords(text: string): string | null {
   const end = [...text.matchAll(WRAPPERS)].at(-1)
   if (end === undefined || !end[0].startsWith('</')) return null
@@ -38,7 +38,7 @@ function ownWords(text: string): string {
   return withoutAdded(text).replaceAll(WRAPPERS, '').replaceAll(HEADING, '').trim()
 }
 
-/** Removes every closed element whose name marks a client's addition. The limit on tags bounds the search for closing tags. */
+/** Removes every element that is named in `ADDED` and closed. Stops after a number of tags, to limit the time that it takes. */
 function withoutAdded(text: string): string {
   const kept: string[] = []
   const opening = /<([A-Za-z][\w-]{0,60})(?:\s[^<>]{0,300})?>/g

@@ -84,7 +84,7 @@ function readCreate(text: string): Task | null {
   return named === null ? null : { kind: 'create', path: named.path, content: contentIn(named.rest) }
 }
 
-/** The path that a pattern's match ends with, and the text after it; null when it does not look like a path. */
+/** Finds a path with a pattern whose last group captures it. Returns the path and the text after it; null if there is none. */
 function findPath(search: RegExp, text: string) {
   const match = search.exec(text)
   if (match === null) return null

@@ -1,4 +1,4 @@
-/** Picks one of the offered tools for a task, and its arguments: by schema first, then by name. */
+/** Chooses a tool, among those that a request offers, that can do a task, and the tool's arguments. */
 
 import { isObject, type Json, type JsonObject, listOf, textOf } from '../json.ts'
 import type { OfferedTool } from '../model.ts'
@@ -21,7 +21,7 @@ const WRITE_NAMES = ['write', 'create', 'save', 'editor', 'edit']
 const READ_NAMES = ['read', 'view', 'open', 'cat', 'show', 'editor']
 const NO_TEXT_NAMES = ['image', 'pdf', 'notebook', 'mcp', 'resource', 'directory', 'stdin']
 
-/** The use of a tool that does the task; null when no offered tool can. */
+/** Returns the tool to call for a task, with its arguments; null when no offered tool can do the task. */
 export function toolFor(task: Task, tools: readonly OfferedTool[], directory: string | null): ToolUse | null {
   switch (task.kind) {
     case 'run':
@@ -37,12 +37,15 @@ export function toolFor(task: Task, tools: readonly OfferedTool[], directory: st
   }
 }
 
-/** Whether the tools are those of a coding agent, whose names are everyday words that a request may contain by chance. */
+/**
+ * Whether the tools are those of a coding agent. Such tools have names like `read` and `run`, which a request may contain without
+ * meaning the tool.
+ */
 export function isCodingKit(tools: readonly OfferedTool[]): boolean {
   return shellUse(tools, '') !== null || writeUse(tools, { path: '', content: '' }, null) !== null
 }
 
-/** A call to `attempt_completion`, through which some agents want every answer; null when it is not offered. */
+/** A call to `attempt_completion`, which some agents require for every final answer; null when it is not offered. */
 export function closingUse(tools: readonly OfferedTool[], text: string): ToolUse | null {
   const tool = tools.find(offered => /^attempt_?completion$/i.test(offered.name))
   if (tool === undefined) return null
@@ -120,7 +123,10 @@ function readUse(tools: readonly OfferedTool[], file: string, directory: string 
   })
 }
 
-/** The first use that `use` returns for one of the tools, in the order of `names`. */
+/**
+ * Finds a tool by its name. Tries the words in `names` in order, and returns the first tool whose name contains the word and for
+ * which `use` returns arguments.
+ */
 function firstByName(
   tools: readonly OfferedTool[],
   names: readonly string[],

@@ -91,7 +91,7 @@ function textHeader(frame: Frame, name: string): string {
   return header?.type === 'string' ? header.value : ''
 }
 
-/** The event that a frame carries; empty for other frames. */
+/** The event in a frame, ready to send to the client; empty if the frame is of a kind that clients do not get. */
 function eventOf(frame: Frame): ByteText {
   const payload = Buffer.from(frame.body.buffer, frame.body.byteOffset, frame.body.length)
   switch (textHeader(frame, ':message-type')) {

@@ -1,4 +1,4 @@
-/** Signs with AWS Signature Version 4, by AWS's own signer with Node's hashes. */
+/** Signs requests with AWS Signature Version 4. Uses AWS's own signer, with Node's hash functions. */
 
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'

@@ -1,6 +1,6 @@
 /**
  * Compares three independent records: what the provider finished, what clients and the bank saw, and what the ledger wrote. Every
- * list of findings must be empty. The promises that it checks have the numbers of docs/reliability.md.
+ * list of findings must be empty. docs/reliability.md numbers the promises that are checked here.
  */
 
 import { TABLES } from '../../../src/generated/tables.ts'
@@ -21,7 +21,7 @@ export interface Witnesses {
   readonly transfers: readonly (Transfer & { readonly acknowledged: boolean })[]
   /** The lives of each gateway, by its name. */
   readonly lives: ReadonlyMap<string, readonly Life[]>
-  /** Outages of Postgres. A stream may wait for Postgres during one, and its gateway may be killed while it waits. */
+  /** Outages of Postgres. They explain why a killed gateway had not read a reply yet, and why a call left no trace. */
   readonly databaseAway?: readonly Outage[]
   /** The prices in whole dong that each entry had in later catalogues. */
   readonly laterPricesVnd?: ReadonlyMap<string, readonly number[]>
@@ -30,7 +30,7 @@ export interface Witnesses {
 }
 
 export interface Findings {
-  /** Finished replies that the gateway received but did not charge, and uncharged calls whose clients saw the end. */
+  /** Replies that the gateway received completely but did not charge, and free calls whose client got the whole reply. */
   readonly lost: readonly string[]
   /** Replies or calls that were charged more than once. */
   readonly doubled: readonly string[]
@@ -38,13 +38,13 @@ export interface Findings {
   readonly wrong: readonly string[]
   /** Charges without a finished reply. */
   readonly unfounded: readonly string[]
-  /** Calls with an id but no usage row, unless two simultaneous faults explain that; too many such calls are a finding, too. */
+  /** Calls with an id but no usage row. Two simultaneous faults excuse a missing row, but only for a small share of all calls. */
   readonly missing: readonly string[]
   /** 402 replies to calls during which the balance was never 0. */
   readonly refused: readonly string[]
   /** Transfers that were not credited exactly once with the right amount. */
   readonly credits: readonly string[]
-  /** Differences that the audits of ledger and payments find, open holds, and violated rules. */
+  /** Open holds, negative balances, missing database constraints, and differences that the audits report. */
   readonly ledger: readonly string[]
 }
 
@@ -52,37 +52,29 @@ export interface Verdict {
   readonly findings: Findings
   readonly clean: boolean
   readonly audit: AuditReport
-  /**
-   * Number of finished replies; `charged` of them were charged, and `unheard` were not, because the gateway was killed before it
-   * received the end.
-   */
+  /** Number of replies that the provider finished. */
   readonly finished: number
+  /** Number of the `finished` replies that were charged. */
   readonly charged: number
+  /** Number of the `finished` replies without a charge because their gateway was killed before it received the end. */
   readonly unheard: number
-  /** The longest time, in ms, that a gateway was seen active after the end of one of the `unheard` replies. */
+  /** How long, at most, a gateway still worked after the provider had finished one of the `unheard` replies, in ms. */
   readonly unheardMs: number
-  /**
-   * Number of streams charged for more than three steps of their hold; `spent` counts those that ended because their wallet was
-   * empty.
-   */
+  /** Number of streams charged for more than `OUTGROWN_TOKENS`. */
   readonly outgrown: number
+  /** Number of charged streams that were cut off because the wallet was empty. */
   readonly spent: number
-  /**
-   * Calls without a row or any other trace because of two simultaneous faults, and how many of them are tolerated; see
-   * `missing.ts`.
-   */
+  /** Number of calls that left no trace because of two simultaneous faults; see `missing.ts`. */
   readonly traceless: number
+  /** How many such calls are tolerated. */
   readonly tracelessMax: number
 }
 
-/** Output tokens in three steps by which a hold grows. */
+/** How many output tokens a hold grows by in three steps. */
 const OUTGROWN_TOKENS = 3 * 4_096
-/** A busy gateway receives the end of a reply within this time. If it is killed earlier, it may not have received the end. */
+/** Even a busy gateway receives the end of a reply within this time. A gateway that is killed earlier may have missed the end. */
 const HEARING_MS = 1_000
-/**
- * `HEARING_MS` for a stream that outgrew its hold: the gateway may still be waiting for Postgres when the provider has sent
- * everything.
- */
+/** Used instead of `HEARING_MS` where the gateway may have to wait for Postgres before it reads the rest of a reply. */
 const WAITING_MS = 15_000
 /** Longest delay between the start of a transaction and its visibility to others. */
 const COMMIT_MS = 5_000
@@ -99,7 +91,8 @@ interface UsageRow {
   readonly charged: string
   readonly after: string
   /**
-   * True if the gateway counted the tokens itself: then the row has neither the provider's figures nor the serial of its reply.
+   * Whether the gateway counted the tokens itself. If so, `input` is not the reply's serial, because that is what the provider
+   * reports as input tokens.
    */
   readonly estimated: boolean
   readonly at: number
@@ -172,8 +165,9 @@ function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows:
 }
 
 /**
- * Charges for tokens that the gateway counted itself, because the client left before the provider's figures arrived. The provider
- * may have sent its whole reply by then; `take` then uses up one such charge of the same account and model.
+ * Charges for tokens that the gateway counted itself, because the client left before the provider reported usage. Such a charge
+ * does not name its reply. Therefore `take` matches a reply with any such charge of the same account, model and time, and returns
+ * whether there was one. Each charge is used only once.
  */
 function guessesOf(calls: readonly ClientCall[], rows: readonly UsageRow[]) {
   const left = new Set(calls.filter(call => call.left).map(call => call.callId))
@@ -191,7 +185,7 @@ function guessesOf(calls: readonly ClientCall[], rows: readonly UsageRow[]) {
   }
 }
 
-/** How long, in ms, a gateway was seen active between the end of a reply and the kill of the gateway. */
+/** How long a gateway still worked after the provider had finished a reply, until the gateway was killed, in ms. */
 function timeLeft(lives: readonly Life[], finishedAt: number): number {
   // If no gateway of this name was alive when the reply ended, nobody read it.
   const lived = ({ startedAt, endedAt }: Life) => startedAt <= finishedAt && finishedAt <= (endedAt ?? Infinity)
@@ -215,7 +209,7 @@ function findDoubled(rows: readonly UsageRow[]): string[] {
   ]
 }
 
-/** What the row's call may have cost: at the price in the current catalogue, and at each later price. */
+/** The costs that are correct for a row: at the price in the current catalogue, and at each later price. */
 function pricesOf(row: UsageRow, { laterPricesVnd }: Witnesses): bigint[] {
   const { price } = ENTRIES.get(row.entry_id) as ModelEntry
   const units = price.per === 'mtok' ? BigInt(row.input + row.output) : 1_000_000n
@@ -321,7 +315,7 @@ async function findLedgerFaults(sql: Sql, report: AuditReport, rows: readonly Us
   ]
 }
 
-/** Adds to `seen` the journal rows of the calls that ended last, the way the checker will read them. */
+/** Adds the journal rows of the `count` calls that ended last to `seen`, so that the checker can tell whether they change. */
 export async function lookAtJournal(sql: Sql, seen: Map<string, string>, count: number): Promise<void> {
   const rows = (await sql.unsafe(`${USAGE} order by closed_at desc limit ${count}`)) as unknown as UsageRow[]
   for (const row of rows) if (!seen.has(row.call_id)) seen.set(row.call_id, JSON.stringify(row))

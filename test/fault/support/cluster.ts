@@ -113,7 +113,7 @@ export class Cluster {
     return cluster
   }
 
-  /** Copies this cluster, which must be stopped. The copy is a standby that follows it when both run. */
+  /** Copies this cluster, which must be stopped, as a standby. While both clusters run, the copy follows this one. */
   async copyAsStandby(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
     mkdirSync(folder, { recursive: true })
     cpSync(join(this.folder, 'postgres'), join(folder, 'postgres'), { recursive: true, verbatimSymlinks: true })
@@ -121,7 +121,7 @@ export class Cluster {
     return this.#copy(folder, 'standby', { ...follow, ...settings })
   }
 
-  /** Creates a standby by copying this cluster while it runs. The cluster must keep the log that it writes in the meantime. */
+  /** Creates a standby by copying this cluster while it runs. Until the standby follows, the cluster must keep what it logs. */
   async standbyFromBackup(folder: string, host: Host): Promise<Cluster> {
     await this.baseBackup(folder)
     return this.#copy(folder, 'standby', { primary_conninfo: this.#follow }, host)
@@ -322,8 +322,8 @@ async function portOn(host: Host): Promise<number> {
 }
 
 /**
- * Copies everything but the log and what belongs to the running server. Files may change or vanish meanwhile, which the log
- * corrects.
+ * Copies a running server's data, without its log and its temporary files. If files change or vanish meanwhile, replaying the log
+ * makes the copy consistent.
  */
 function copyLiveFiles(from: string, to: string): void {
   const left = [

@@ -1,7 +1,7 @@
 /**
  * Finds calls whose usage row is missing. Holds are not flushed to disk, so two simultaneous faults can leave neither a trace nor
  * a charge of a call: Postgres is killed before the hold reaches the disk, and the gateway before the call ends. Such calls are
- * recognised by evidence of both faults, and counted; every other missing row is a finding.
+ * only counted if both kills can be shown; every other missing row is a finding.
  */
 
 import type { ClientCall } from './client.ts'
@@ -22,11 +22,11 @@ interface Evidence {
 }
 
 /**
- * A hold reaches the disk within this time of the call's start: the WAL writer takes three rounds of 200 ms after the commit, and
- * the rest is the time until that commit.
+ * How long after its call's start a hold reaches the disk at the latest: the WAL writer takes up to 600 ms after the commit, and
+ * the commit happens within the other 400 ms.
  */
 const ON_ITS_WAY_MS = 1_000
-/** One call in this many may be left without a trace. */
+/** One in this many calls may leave no trace. */
 const CALLS_PER_TRACELESS = 1_000
 
 /** Finds the calls without a usage row. `known` has the ids of the calls with one. */

@@ -129,7 +129,7 @@ function filesWith(text: string, folders: readonly string[]): string[] {
   }
 }
 
-/** Waits until no hold is left, and so nothing in the spools either. */
+/** Waits until no hold is left. Then the spools are empty, too. */
 export async function settled(world: Pick<World, 'sql'>, timeoutMs = 60_000): Promise<void> {
   const look = async () => (await world.sql.unsafe('select count(*)::integer as n from hold'))[0]?.n as number
   await eventually(look, holds => holds === 0, { timeoutMs })
