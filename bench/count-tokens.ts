@@ -1,6 +1,6 @@
 /**
- * Measures how long `count_tokens` takes, without HTTP, by size and kind of text, up to a body of 20 MB; then the tokenizer
- * alone, compared with the gpt-tokenizer package, whose vocabulary it uses. Prints figures; asserts nothing.
+ * Measures how long `count_tokens` takes without HTTP, for several kinds of text and for bodies of up to 20 MB. Then compares the
+ * tokenizer alone with the gpt-tokenizer package, whose vocabulary it uses. Prints figures; asserts nothing.
  * Run: npm exec node bench/count-tokens.ts [repetitions]
  */
 
@@ -55,7 +55,9 @@ for (const [name, text] of Object.entries(TEXTS)) {
 const COMPARED_CHARACTERS = 100_000
 const RUN_CHARACTERS = 10_000
 
-/** Texts to count, by kind. The run of one letter uses another letter each turn, because the package caches it. */
+/**
+ * Texts to count, by kind. `one run` repeats a single letter, a different one each turn, because the package caches the result.
+ */
 const SAMPLES: Readonly<Record<string, (turn: number) => string>> = {
   ...Object.fromEntries(
     ['code', 'json', 'vietnamese'].map(name => {

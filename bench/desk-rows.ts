@@ -1,4 +1,7 @@
-/** Fills a journal with many accounts and everything that operators look up about calls, for the bench of their pages. */
+/**
+ * For the bench of the operators' pages: fills a database with many accounts, and with the calls, orders, transfers and log
+ * entries that the pages show.
+ */
 
 import { sumDays } from '../src/ledger/day-totals.ts'
 import { rollUpCalls } from '../src/ledger/roll-up.ts'
@@ -6,7 +9,9 @@ import type { Sql } from '../src/lib/database.ts'
 import { insertUsage, SUM_DAYS, type UsageValues } from './usage-rows.ts'
 import { SESSION, withoutIndexes } from './years/indexes.ts'
 
-/** SQL values of calls, for a query that has the columns `status`, `upstream` and `cost`; every hundredth call failed over. */
+/**
+ * SQL values for the columns of a call. The query must supply `status`, `upstream` and `cost`. Every hundredth call failed over.
+ */
 export const TRIED: UsageValues = {
   requested_name: `case when n % 4 = 0 then 'vendor/model-' || n % 10 end`,
   status: 'status',
@@ -25,8 +30,8 @@ export const TRIED: UsageValues = {
 }
 
 /**
- * Twenty orders of each account, with codes that look as random as real ones; a transfer for each order, every hundredth of which
- * did not match; and an entry in the operators' log for each order.
+ * Adds twenty orders to each account, with codes that look as random as real ones. Each order gets a transfer and an entry in the
+ * operators' log; every hundredth transfer matched no order.
  */
 const MONEY_AND_LOG = [
   `insert into topup_order (order_code, account_id, amount_vnd, created_at, expires_at, paid_vnd, first_paid_at)

@@ -11,7 +11,7 @@ export interface Exported {
   readonly rows: number
   readonly megabytes: number
   readonly seconds: number
-  /** Resident memory of the gateway before the export, in MiB; `peak` is the most during it. */
+  /** Resident memory of the gateway before the export, in MiB; `peak` is the highest value during it. */
   readonly before: number
   readonly peak: number
 }

@@ -1,8 +1,9 @@
 /**
- * Measures what strangers can cost a gateway: the longest block of its event loop, its peak memory, and the p99 of concurrent
- * honest calls, for the worst bodies, plain and compressed, 1, 12 and 100 at once, with and without money; then for the largest
- * body accepted on every endpoint; then the processor time of a refusal. A row disturbed by other guests of the machine's host is
- * measured again, and the least disturbed one is printed. Prints tables, asserts nothing.
+ * Measures what strangers can cost a gateway. For the worst bodies, measures the longest block of its event loop, its peak
+ * memory, and the p99 of honest calls made at the same time. Each body is sent plain and compressed, 1, 12 and 100 times at once,
+ * with and without money in the account. Then sends every endpoint the largest bodies that it accepts, and measures the processor
+ * time of a refused call. If other guests of the machine's host disturb a row, measures it again and prints the least disturbed
+ * one. Prints tables, asserts nothing.
  * Run: npm exec node bench/hostile.ts -- [--at-once 1,12,100] [--body start of name] [--parts worst,accepted,refusals] [--name
  * name in results/]
  */

@@ -51,7 +51,7 @@ export function openBenchLedger({
   })
 }
 
-/** Runs `callers` concurrent callers, which take turns through the customers; each makes one call after another. */
+/** Runs `callers` callers concurrently. Each makes one call after another, every time for another customer. */
 export async function drive(
   ledger: RunningLedger,
   customers: readonly Customer[],

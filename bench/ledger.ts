@@ -1,7 +1,7 @@
 /**
- * Hold+settle pairs per second through the ledger on a fresh embedded Postgres, durable as in production. Prints figures and
- * their ratio to the same statements sent one call at a time; asserts nothing. With --json, measures only batches and prints
- * JSON. With --rate, measures only how long a hold and a settlement take at that many calls a second.
+ * Measures how many pairs of hold and settlement the ledger completes per second on a fresh embedded Postgres, durable as in
+ * production. Compares batches with statements that contain one call each. Prints figures; asserts nothing. With --json, measures
+ * only batches and prints JSON. With --rate, measures only how long a hold and a settlement take at that many calls a second.
  * Run: npm exec node bench/ledger.ts [seconds per case] [--json] [--rate calls per second]
  */
 

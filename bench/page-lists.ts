@@ -18,8 +18,8 @@ export function customerPages(middleSeq: number): string[] {
 }
 
 /**
- * The operator's pages other than those about calls and business: the start and middle of lists, and searches with few or no
- * results.
+ * The operator's pages, except those about calls and business. Lists are read from their start and their middle, and searched
+ * with few or no results.
  */
 export function deskPages(customer: number): string[] {
   const email = `customer-${customer}@example.com`

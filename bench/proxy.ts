@@ -1,10 +1,10 @@
 /**
- * Measures the CPU of the gateway per call and per stream event, compared with "bare" (only Fastify and undici), the limit of
- * Node and a raw pipe in the same run. Each is a separate process; the contenders' slices rotate, so that a busy machine slows
- * all of them equally; only ratios count. README.md describes the method and every option.
- * Run: npm exec node bench/proxy.ts -- [--base ref] [--rounds n] [--slice ms] [--warm-up ms]
- * [--warm-up-calls n] [--case start of name] [--only part of contender's name] [--events n] [--profile folder] [--with
- * 'NAME=value NAME=value'] [--node-tools]
+ * Measures the CPU that the gateway uses per call and per stream event. In the same run, measures three proxies to compare it
+ * with: "bare" (only Fastify and undici), "limit" (Node's HTTP server and undici's dispatch) and a raw pipe. Each runs in its own
+ * process. They take turns in short slices, so that a busy machine slows all of them equally; only ratios count. README.md
+ * describes the method and every option.
+ * Run: npm exec node bench/proxy.ts -- [--base ref] [--rounds n] [--slice ms] [--warm-up ms] [--warm-up-calls n] [--case start of
+ * name] [--only part of contender's name] [--events n] [--profile folder] [--with 'NAME=value NAME=value'] [--node-tools]
  */
 
 import { mkdirSync } from 'node:fs'
@@ -17,7 +17,7 @@ import { PROXY_TABLE_HEAD, proxyTableRow } from './results.ts'
 
 export interface ProxyOptions extends Rotation {
   readonly cases: readonly Case[]
-  /** Measures only contenders whose name contains this, and the references. */
+  /** Part of a name: measures only the contenders whose name contains it, plus the references. */
   readonly only: string
   /** Folder for CPU profiles of the gateway, one per case; null for none. */
   readonly profile: string | null
@@ -48,8 +48,8 @@ function profileFile(folder: string, one: Case): string {
 }
 
 /**
- * Computes one row of the table. The bare proxy treats non-streamed calls of all formats alike, so its slices of every format
- * together are their reference.
+ * Computes one row of the table. A non-streamed call is compared with the bare proxy's calls of all formats, because that proxy
+ * treats them alike; a stream, only with the bare proxy's streams of the same format.
  */
 function rowOf(
   one: Case,

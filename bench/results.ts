@@ -1,6 +1,6 @@
 /**
- * Prints results as a Markdown table; for several runs, prints the range of each figure. Results of the former method have fewer
- * columns.
+ * Prints results as a Markdown table; for several runs, prints the range of each figure. Older results, measured by a method that
+ * is no longer used, have fewer columns.
  * Run: npm exec node bench/results.ts bench/results/a.json bench/results/b.json …
  */
 
@@ -16,7 +16,7 @@ export interface Results {
   readonly loadBefore: number
   /** Revision that the run was compared with. */
   readonly base: string | null
-  /** How the run was measured; absent in results of the former method. */
+  /** How the run was measured; absent in older results. */
   readonly setup?: readonly string[]
   readonly proxy: readonly ProxyRow[]
   readonly others: readonly Row[]

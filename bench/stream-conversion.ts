@@ -1,8 +1,8 @@
 /**
- * Measures the CPU per event of a converted stream, a stream in the same format, and a raw pipe of the same bytes. Runs the whole
- * relay, with a hold that grows, but without sockets.
- * One process, one thread; the slices of all directions rotate, so that a busy machine slows all of them equally. Prints a
- * Markdown table.
+ * Measures the CPU per event of three kinds of streams: converted to another format, relayed in the same format, and copied as
+ * raw bytes. Runs the whole relay, with a hold that grows, but without sockets.
+ * Uses one process and one thread. The kinds take turns in short slices, so that a busy machine slows all of them equally. Prints
+ * a Markdown table.
  * Run: npm exec node bench/stream-conversion.ts [seconds per row]
  */
 
@@ -47,7 +47,7 @@ const RAW: Way = {
   },
 }
 
-/** Does the least that reading events takes: finds them and parses their JSON. */
+/** Does only what every reader of events must do: finds the events and parses their JSON. */
 const PARSE: Way = {
   relay(chunks) {
     const reader = new SseReader({ eventBytesMax: 1_000_000 })
@@ -76,7 +76,7 @@ class Reader implements ClientChannel {
     this.#pending = concat(this.#pending, events)
     return true
   }
-  /** Stands in for the end of an event loop's turn, when everything pending is written at once. */
+  /** Plays the end of an event loop's turn, when everything pending is written at once. */
   flush(): void {
     if (this.#pending.length > 0) this.bytes += toBuffer(this.#pending).length
     this.#pending = NO_BYTES
@@ -238,8 +238,8 @@ const MESSAGES = { wire: 'messages', text: messagesStreamText, model: 'claude-op
 const RESPONSES = { wire: 'responses', text: responsesStreamText, model: 'gpt-5.5' } as const
 const SHAPES: readonly StreamShape[] = ['text', 'reasoning', 'tool']
 /**
- * A direction with Responses on one side is compared with the direction at index `of`, which comes from the same upstream if the
- * client gets Responses, and goes to the same client if the upstream sends Responses.
+ * Conversions to measure. `of` is the index of the conversion to compare with. A conversion to Responses is compared with one
+ * from the same upstream; a conversion from Responses, with one for the same client format.
  */
 const DIRECTIONS = [
   { upstream: CHAT, format: 'messages', of: 0 },

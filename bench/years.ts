@@ -15,8 +15,9 @@ import { type Database, describe, measure, type Took, WALLETS, type World, withW
 const [accounts = 1_000_000, keys = 2 * accounts, calls = 20 * accounts] = process.argv.slice(2).map(Number)
 
 /**
- * The parts of the bench, in the order in which they run. Pages come before the calls of the hot path, which housekeeping has yet
- * to sum, and the parts that change the rows come last. `BENCH_YEARS_PARTS` selects some by name, separated by commas.
+ * The parts of the bench, in the order in which they run. Pages run before the hot path, because housekeeping has not yet summed
+ * the calls that the hot path makes. Parts that change or delete rows come last. `BENCH_YEARS_PARTS` selects some by name,
+ * separated by commas.
  */
 const PARTS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   starts,

@@ -1,4 +1,4 @@
-/** Writes canonical JSON: the same data gives the same text, whatever the order, comments and line endings of the files. */
+/** Writes canonical JSON. Files with the same data give the same text, whatever their order, comments and line endings. */
 
 import { createHash } from 'node:crypto'
 

@@ -8,7 +8,9 @@ export interface Comment {
   readonly text: string
 }
 
-/** Lexer tokens that represent no characters; the last one precedes the source of a scalar. */
+/**
+ * Tokens with which the lexer marks a position; they stand for no characters of the text. The last of them comes before a scalar.
+ */
 const MARKS = new Set(['\x02', '\x18', '\x1f'])
 const SCALAR = '\x1f'
 

@@ -1,4 +1,4 @@
-/** Compiles source texts into findings and, unless one of them is an error, tables. Pure: uses no file, clock or locale. */
+/** Compiles source texts: returns findings and, if no finding is an error, tables. Pure: uses no file, clock or locale. */
 
 import type { Tables } from '../src/generated/types.ts'
 import { checkCatalogue } from './checks/check.ts'
@@ -17,7 +17,7 @@ export interface Compiled {
   readonly findings: readonly Finding[]
   /** The compiled tables; null if any finding is an error. */
   readonly tables: Tables | null
-  /** The tables and where each fact was stated; null if `tables` is. */
+  /** The tables, with the place in the files that states each fact; null if `tables` is null. */
   readonly resolved: Resolved | null
   readonly view: CatalogueView
 }

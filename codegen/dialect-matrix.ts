@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { WireName } from '../src/generated/types.ts'
 
 /**
- * Which requests a dialect word acts on. `own`: those in the client's own format. `converted`: those converted from another
- * format. `all`: both. `reply`: it is undone in replies. `elsewhere`: it is handled before or after the dialect pass. null: it
- * has no effect on this wire.
+ * Which calls a dialect word acts on. `own`: requests in the client's own format. `converted`: requests converted from another
+ * format. `all`: both. `reply`: replies instead of requests. `elsewhere`: the word is handled before or after the code that
+ * applies dialects. null: the word has no effect on this wire.
  */
 export type Reach = 'all' | 'converted' | 'own' | 'reply' | 'elsewhere' | null
 

@@ -1,6 +1,6 @@
 /**
- * Turns dialect facts as authored, which are partial, into complete ones in camelCase for the engine. One schema describes both
- * forms.
+ * Completes dialect facts. Authors write only some of them; the gateway reads all of them, in camelCase. One schema describes
+ * both forms.
  */
 
 import { applySaid, NOTHING, type Said } from './layers.ts'
@@ -21,18 +21,21 @@ export function camelCase(key: string): string {
 }
 
 /**
- * Whether the schema describes a group, which merges word by word. Other values, including objects with a default, are replaced.
+ * Whether the schema describes a group of words. When layers are merged, each word of a group is merged by itself; any other
+ * value is replaced as a whole, even an object if it has a default.
  */
 function isGroup(schema: Schema): boolean {
   return schema.properties !== undefined && schema.default === undefined
 }
 
-/** Whether the schema describes a mapping whose keys the operator chooses, each with facts; such mappings merge key by key. */
+/**
+ * Whether the schema describes a mapping whose keys the operator chooses. When layers are merged, each key is merged by itself.
+ */
 function isMapping({ type, additionalProperties }: Schema): boolean {
   return type === 'object' && typeof additionalProperties === 'object'
 }
 
-/** The facts that are stated, in camelCase and schema order. */
+/** The facts that `facts` contains, in camelCase and in the schema's order. */
 export function saidFacts(schema: Schema, facts: Facts | undefined): Said {
   if (facts === undefined) return NOTHING
   const said = new Map<string, unknown>()
@@ -62,8 +65,8 @@ export function saidByDefault(schema: Schema): Said {
 }
 
 /**
- * Merges layers of facts over the schema's defaults; later layers win. Lists are replaced; null is a value like any other. Throws
- * if a word has no default.
+ * Merges layers of facts over the schema's defaults; later layers win. A list replaces the list of an earlier layer, and null
+ * counts as a value. Throws if a word has no default.
  */
 export function resolveFacts(schema: Schema, layers: readonly (Facts | undefined)[]): Record<string, unknown> {
   let resolved: Record<string, unknown> = applySaid({}, saidByDefault(schema))

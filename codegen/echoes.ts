@@ -6,7 +6,7 @@ import type { Finding } from './findings.ts'
 import type { Schema } from './schemas.ts'
 import { nearestWord } from './spelling.ts'
 
-/** Largest object, in members, of which an unknown key is taken for a misspelling of the only missing key. */
+/** Largest number of keys that a schema may define for an only unknown key to count as a misspelling of the only missing one. */
 const FEW_KEYS = 6
 
 /**
@@ -18,7 +18,10 @@ export function renamedKey({ instancePath }: ErrorObject, key: string): string {
   return `${instancePath}\0${key}`
 }
 
-/** Pairs missing keys with unknown ones next to them: probably misspellings, which are reported for the unknown key. */
+/**
+ * Pairs missing keys with unknown keys of the same object. The unknown key is probably a misspelling, so the mistake is reported
+ * there.
+ */
 export function findRenamed(byPlace: ReadonlyMap<string, readonly ErrorObject[]>): Renamed {
   const renamed = new Map<string, string>()
   for (const here of byPlace.values()) {

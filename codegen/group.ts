@@ -1,4 +1,4 @@
-/** Gathers a YAML mapping from members in several places and writes it; unchanged values keep their text. */
+/** Builds a YAML mapping from members that come from several places, and writes it. Values that do not change keep their text. */
 
 import { isMap, isScalar, isSeq } from 'yaml'
 import { flowText, rangeOf } from './edit.ts'
@@ -11,7 +11,7 @@ export interface Member {
   readonly value: Group | Passage | Said
 }
 
-/** A value that the text already has. */
+/** A value that is copied from the file as written. */
 export interface Passage {
   readonly node: unknown
   readonly text: string
@@ -40,7 +40,10 @@ export class Group {
     this.isSpread = isSpread
   }
 
-  /** Makes the member `name` a group, because it is one in the file, and takes over the comments around it. */
+  /**
+   * Makes the member `name` a group, as it is one in the file. Takes over the comments around it: those of the member itself, and
+   * `tail`, those after its last value.
+   */
   open(name: string, { above, behind }: Member, isSpread: boolean, tail: readonly string[]): Group {
     const known = this.members.get(name)
     const group = known?.value instanceof Group ? known.value : new Group(isSpread)
@@ -137,7 +140,7 @@ export function anchorOf(node: unknown): string {
   return anchor === undefined ? '' : `&${anchor} `
 }
 
-/** Writes an anchor for the end of a line, after a key. */
+/** Formats an anchor to follow a key at the end of a line. */
 function lead(anchor: string): string {
   return anchor === '' ? '' : ` ${anchor.trimEnd()}`
 }

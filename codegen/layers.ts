@@ -1,4 +1,7 @@
-/** The tables' values, and the generated source, are built in layers, each of which states only what differs. */
+/**
+ * Values of the tables, and the source generated for them, are built in layers. Each layer states only what differs from the
+ * layers before it.
+ */
 
 import type { Rule } from '../src/generated/types.ts'
 

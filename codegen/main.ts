@@ -3,7 +3,7 @@
 import { enableCompileCache } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
 
-// As a thread of the gateway, it uses the gateway's compile cache, if there is one.
+// In a thread of the gateway, the gateway's own compile cache applies, if it has one.
 if (isMainThread) enableCompileCache()
 const { run } = await import('./run.ts')
 process.exitCode = await run(process.argv.slice(2), {

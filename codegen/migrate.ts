@@ -1,4 +1,6 @@
-/** Rewrites old words in the text of a catalogue file. Everything else keeps its bytes, comments included. */
+/**
+ * Replaces old dialect words in the text of a catalogue file with today's. Everything else keeps its bytes, comments included.
+ */
 
 import { isDeepStrictEqual } from 'node:util'
 import { isAlias, isMap, isScalar, isSeq, type Pair, stringify, type YAMLMap } from 'yaml'
@@ -15,7 +17,7 @@ export interface FoundWord {
   readonly file: string
   readonly line: number
   readonly column: number
-  /** Path of the old word below `dialect`. */
+  /** Path of the old word's key below `dialect`. */
   readonly word: string
   /** The word's new path; empty if it was dropped, because it no longer means anything; null if a person has to decide. */
   readonly successor: string | null
@@ -24,15 +26,15 @@ export interface FoundWord {
 export interface Migration {
   readonly text: string
   readonly words: readonly FoundWord[]
-  /** Say why the file could not be migrated; empty if it could. */
+  /** Reasons why the file could not be migrated; empty if it could. */
   readonly findings: readonly Finding[]
 }
 
 type Note = (node: unknown, word: string, successor: string | null) => void
 
 /**
- * Rewrites the file in today's words. Leaves it unchanged if it is not valid YAML, or if its anchors would give the
- * result another meaning. Idempotent.
+ * Replaces old words in the file with today's. Leaves the file unchanged if it is not valid YAML, or if its anchors would make
+ * the result mean something different. Idempotent.
  */
 export function migrateText({ path: file, text }: Pick<SourceText, 'path' | 'text'>): Migration {
   const { value, findings } = parseSource(file, text)
@@ -79,7 +81,7 @@ interface Holder {
   readonly path: readonly string[]
 }
 
-/** Mappings that are not searched any deeper: values of rules are data, and a dialect contains no other dialect. */
+/** Keys whose values are not searched any deeper: the values of rules are data, and a dialect contains no other dialect. */
 const CLOSED = new Set(['rules', 'dialect'])
 
 /** Finds every mapping that can have a dialect, rules or endpoints. */
@@ -142,7 +144,7 @@ interface Placing extends Source {
   readonly fresh: Group
 }
 
-/** Writes a word where it belongs today. Returns true if its place or value changed. */
+/** Moves a word to its place in today's catalogues. Returns true if the word's place or value changed. */
 function placeWord(words: Placing, pair: Pair, path: readonly string[]): boolean {
   const { text, dialect, fresh, note } = words
   const word = path.join('.')

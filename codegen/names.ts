@@ -34,7 +34,7 @@ export function constantName(text: string): string {
   return text.replaceAll('-', '_').toUpperCase()
 }
 
-/** Constant for a model: its own name, after the family's unless it already begins with it. */
+/** Name of a model's constant. It begins with the family's name, unless the model's own name already does. */
 export function modelName(family: string, model: string): string {
   const first = family.split('-')[0] as string
   const name = camelName(model)

@@ -1,6 +1,7 @@
 /**
- * Words of earlier catalogues, which `migrate-words` and the errors about old words read. They were replaced because YAML 1.1
- * reads some as booleans, because several meant "none" by a value such as `''` or 0, or to group related facts.
+ * Dialect words of earlier catalogues, with their replacements. `migrate-words` and the errors about old words read this list.
+ * Some were replaced because YAML 1.1 reads them as booleans, some because a value such as `''` or 0 meant "none", and some to
+ * group related facts.
  */
 
 import { flowText } from './edit.ts'
@@ -13,8 +14,8 @@ interface OldWord {
   /** The old word's path below `dialect`, its steps joined by dots. */
   readonly path: string
   /**
-   * Replacements for the word when it has this value; null if it never had this value in old catalogues, so today's word is
-   * meant.
+   * Replacements for the word when it has this value. Null if the word never had this value in old catalogues: then it is a word
+   * of today with the same path.
    */
   readonly successors: (value: unknown) => Successors | null
   /** True if the word was dropped without a replacement. */
@@ -31,7 +32,10 @@ function reworded(path: string, values: Readonly<Record<string, unknown>>): OldW
   return { path, successors: value => (isAmong(value, values) ? [[path, renamed(value, values)]] : null) }
 }
 
-/** A word that was dropped. With the value `nothing` it had no effect and is simply removed; other values have no replacement. */
+/**
+ * A word that was dropped. If its value is `nothing`, it had no effect and is simply removed; for other values there is no
+ * replacement.
+ */
 function gone(path: string, nothing: unknown): OldWord {
   return { path, successors: value => (value === nothing ? [] : null), isGone: true }
 }
@@ -139,7 +143,7 @@ const WORDS: readonly OldWord[] = [
 
 const byPath = new Map(WORDS.map(word => [word.path, word]))
 
-/** Dialect groups that collect words which used to be separate. */
+/** Groups of a dialect that today contain words which used to be outside any group. */
 const GROUPS = new Set(WORDS.flatMap(({ successors }) => successors('') ?? []).map(([goal]) => goal.split('.')[0]))
 
 export function isGroup(path: string): boolean {

@@ -1,4 +1,4 @@
-/** How the tables are composed: families with their models and entries, each with the facts it states itself. */
+/** How the tables are put together: families with their models and entries, each with the facts stated at that level. */
 
 import type { Dialect, Extras, ModelEntry, Rule, UpstreamTarget } from '../src/generated/types.ts'
 import type { CatalogueFile, FamilyFile, UpstreamsFile } from './generated/types.ts'
@@ -27,7 +27,7 @@ export interface Outline {
   readonly rules: LayerTree<readonly Rule[]>
   /** The layer that applies to all entries priced per call. */
   readonly perCall: Layer
-  /** For each upstream, what its API adds to the facts of its models. */
+  /** One layer for each upstream: what the upstream's API adds to the facts of every model behind it. */
   readonly hosts: readonly Layer[]
   /** The families, sorted by name, as the files are. */
   readonly families: readonly FamilyOutline[]
@@ -37,7 +37,10 @@ export interface FamilyOutline {
   readonly name: string
   readonly stated: EntryFactsStated
   readonly layer: Layer
-  /** What the targets at each upstream share before a model adds its facts. `model` is empty. */
+  /**
+   * One target for each upstream of the family: what all targets there have in common, before any model's facts. `model` is
+   * empty.
+   */
   readonly shared: readonly UpstreamTarget[]
   readonly models: readonly ModelOutline[]
 }

@@ -63,7 +63,10 @@ function isTooDeep(value: unknown): boolean {
   return true
 }
 
-/** Reports numbers that do not read as they look: `50.000` would be 50, and the last of 20 digits would be lost. */
+/**
+ * Reports numbers whose value differs from what people read: `50.000` would be 50, and a number of 20 digits would lose its last
+ * digits.
+ */
 function findOddNumbers(path: string, tree: SyntaxTree): Finding[] {
   const findings: Finding[] = []
   visit(tree.document, (_key, node) => {

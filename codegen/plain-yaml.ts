@@ -1,8 +1,8 @@
 /**
- * Reads the simple YAML that nearly all of a catalogue is written in, over twenty times as fast as the parser: block
- * mappings and lists, one-line texts, lists and mappings in brackets, comments. It reports no mistakes: at the first
- * doubtful character it leaves the file to the parser. What it does read is what the parser would read without a
- * finding.
+ * Reads plain YAML, the simple subset in which nearly all of a catalogue is written: block mappings and lists, one-line texts,
+ * lists and mappings in brackets, comments. This is over twenty times as fast as the YAML parser. It reports no mistakes: at the
+ * first character that it cannot be sure of, it gives the file to the parser. What it does read, the parser would read as the
+ * same value without a finding.
  */
 
 import { isPlainNumber } from './plain-number.ts'
@@ -24,7 +24,8 @@ const NOT_PLAIN = new Error('not plain YAML')
 
 const NARROW = /^[\n\x20-\x7e]*$/
 /**
- * ASCII characters that keys may contain, that keys may begin with, and that unquoted texts may begin with (apart from the dash).
+ * Three sets of ASCII characters: those that keys may contain (`IN_KEY`), those that keys may begin with (`LETTER`), and those
+ * that unquoted texts may begin with, apart from the dash (`BEGIN`).
  */
 const IN_KEY = tableOf(/[\w./-]/)
 const LETTER = tableOf(/[A-Za-z]/)
@@ -59,7 +60,7 @@ const BRACE_END = 125
 class PlainReader {
   readonly #text: string
   #at = 0
-  /** Column of the first character of the next line with content, which is at `#at`; -1 after the last such line. */
+  /** Column at which the next line with content begins; the line's first character is at `#at`. -1 after the last such line. */
   #indent = 0
   /** Where the last unquoted text ended, including its trailing spaces. */
   #textEnd = 0

@@ -23,9 +23,9 @@ export function todayOf({ today }: Project): string {
   return today ?? new Date().toISOString().slice(0, 10)
 }
 
-/** Folder of the tables for the engine, below the project's folder. */
+/** Folder of the generated tables that the gateway reads, relative to the project's folder. */
 export const GENERATED_FOLDER = 'src/generated'
-/** Folder of the types of the files that operators write, below the project's folder. */
+/** Folder of the generated types of the files that operators write, relative to the project's folder. */
 export const FILE_TYPES_FOLDER = 'codegen/generated'
 
 const GIT_OUTPUT_BYTES_MAX = 64 * 1024 * 1024

@@ -36,13 +36,13 @@ class FamilySource {
   readonly #outline: Outline
   readonly #family: FamilyOutline
   readonly #names = new UniqueNames()
-  /** Prefix of the names of each layer's constants. */
+  /** The prefix for the names of all constants of a layer. */
   readonly #bases = new Map<Layer, string>()
-  /** Names of the constants written so far, by the value built from layers. */
+  /** For each value written so far, the name of its constant, or of the constant's member. */
   readonly #known = new Map<object, string>()
   readonly #limits = new Map<string, string>()
   readonly #imports = new Map<string, Set<string>>()
-  /** For each upstream, what its targets share, and the name of the constant for that. */
+  /** For each upstream, the facts that its targets in this family share, and the name of the constant with these facts. */
   readonly #shared = new Map<string, { readonly name: string; readonly target: UpstreamTarget }>()
 
   constructor(outline: Outline, family: FamilyOutline) {
@@ -92,7 +92,10 @@ class FamilySource {
     return new Members([facts], own, OPEN)
   }
 
-  /** Writes a target, which spreads a constant that it shares with targets of another weight or model name at the upstream. */
+  /**
+   * Writes a target: it spreads a constant and adds its own model name and weight. Targets of an upstream that differ only in
+   * these two share the constant.
+   */
   #target(target: UpstreamTarget, known: Map<string, string>): Members {
     const shared = this.#shared.get(target.via) as { name: string; target: UpstreamTarget }
     const base: Readonly<Record<string, unknown>> = { ...shared.target }
@@ -214,7 +217,7 @@ class FamilySource {
     )
   }
 
-  /** Names a constant after the last layer that states something, plus the upstream and the kind of price if they matter. */
+  /** Names a constant after the last layer that states something. Appends the upstream, and `PerCall`, if they add facts too. */
   #pathName(node: LayerNode<object> | undefined): string {
     let base = ''
     let host = ''

@@ -7,7 +7,10 @@ import { Code, literal, Members } from './literal.ts'
 import { camelName } from './names.ts'
 import type { Outline } from './outline.ts'
 
-/** Builds an object that spreads another and adds its own words, one per line; its groups spread the groups of the same name. */
+/**
+ * Builds an object that spreads the object `base` and adds the words of `said`, one per line. Its groups spread the groups of the
+ * same name in `base`.
+ */
 export function saidMembers(said: Said, base: string | null, returnedOf?: string): Members {
   const own = [...said].map(([word, value]): [string, unknown] => {
     if (!(value instanceof Map)) return [word, value]

@@ -1,4 +1,4 @@
-/** Resolves a family: gathers what it, its models and its entries state, and completes the entries. */
+/** Resolves a family: gathers the facts that the family, its models and its entries state, and completes each entry with them. */
 
 import { ENDPOINT_ORDER } from '../src/catalogue/endpoints.ts'
 import type { Deprecation, Endpoint, UpstreamTarget } from '../src/generated/types.ts'

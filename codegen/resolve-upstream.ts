@@ -1,4 +1,4 @@
-/** Completes an upstream's facts with the defaults, in the form that the engine reads. */
+/** Completes an upstream's facts with the defaults, in the form that the gateway reads. */
 
 import type { Upstream } from '../src/generated/types.ts'
 import { resolveDiscount, resolveFx } from './cost.ts'

@@ -1,4 +1,4 @@
-/** Turns checked sources into the engine's tables: merges facts and fills in defaults, in the order of the files. */
+/** Turns checked sources into the gateway's tables: merges facts and fills in defaults, in the order of the files. */
 
 import type { Counting, Dialect, Extras, Rule, Tables } from '../src/generated/types.ts'
 import { digestOf } from './canonical.ts'

@@ -125,7 +125,7 @@ function readMissingKey({ name, params, schema }: Complaint, schemas: Schemas): 
   return { code: 'missing-key', message: `${name} has no ${show(key)}`, fix: `write \`${key}: ${example}\`` }
 }
 
-/** Names that other tools have for our operations. */
+/** The operations of rules, by the names that other tools have for them. */
 const OTHER_OPERATIONS: Readonly<Record<string, string>> = {
   remove: 'drop',
   delete: 'drop',

@@ -10,7 +10,10 @@ export const KINDS: Readonly<Record<ApiStandard, ModelKind>> = {
   speech: 'speech',
 }
 
-/** Upstream endpoints that a format requires, and those it may also serve unchanged. */
+/**
+ * For each format, the endpoints that an upstream must have (`needed`), and those it may have, whose calls pass through unchanged
+ * (`optional`).
+ */
 export const UPSTREAM_ENDPOINTS: Readonly<
   Record<ApiStandard, { readonly needed: readonly Endpoint[]; readonly optional: readonly Endpoint[] }>
 > = {

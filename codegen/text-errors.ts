@@ -1,4 +1,4 @@
-/** Finds mistakes in a file's text: what is not valid YAML, and what YAML reads differently from people. */
+/** Finds mistakes in a file's text: invalid YAML, and YAML that people would read differently from the parser. */
 
 import { isAlias, isPair, isScalar, type Pair, Scalar, visit, type YAMLError } from 'yaml'
 import type { Finding } from './findings.ts'

@@ -1,4 +1,4 @@
-/** Lays out the type generator's unformatted output like the project's formatter, and makes it all read-only. */
+/** Lays out the type generator's unformatted output like the project's formatter, and makes every property and list read-only. */
 
 export interface Declaration {
   readonly name: string

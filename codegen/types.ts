@@ -8,9 +8,9 @@ import { followReference, type Schema, type SchemaName, type Schemas } from './s
 import { type Declaration, layOutTypes } from './types-layout.ts'
 
 export interface TypeTexts {
-  /** Source of the types that the engine reads. */
+  /** Source of the types that the gateway reads. */
   readonly tables: string
-  /** Source of the types of operators' files that differ from the engine's. */
+  /** Source of the types of operators' files, without those that are the same for the gateway. */
   readonly files: string
 }
 

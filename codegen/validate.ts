@@ -29,7 +29,7 @@ export function validateFile(
   })
 }
 
-/** Keywords whose errors only repeat that there is an error further down, which is reported itself. */
+/** Keywords whose errors only say that some value further down has an error. That value's own error is reported instead. */
 const ECHOES = new Set(['oneOf', 'if', 'allOf', 'propertyNames'])
 
 function isOwnError({ keyword, schemaPath, params, data }: ErrorObject): boolean {

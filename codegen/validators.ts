@@ -1,4 +1,7 @@
-/** Validates with Ajv, which is only loaded, and only compiles the schemas, if no cached validator finds the file valid. */
+/**
+ * Validates with cached code that Ajv generated earlier. Ajv itself is loaded, and compiles the schemas, only if that code is
+ * missing or finds the file invalid.
+ */
 
 import { createRequire } from 'node:module'
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'

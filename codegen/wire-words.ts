@@ -6,7 +6,10 @@ const CHAT: readonly WireName[] = ['chat_completions']
 const MESSAGES: readonly WireName[] = ['messages']
 const RESPONSES: readonly WireName[] = ['responses']
 
-/** Keyed by path below a dialect: a word, a group (for all of its words), or a word with one particular value. */
+/**
+ * The formats in which a word has a meaning. Keys are paths below a dialect: a word, a group (for all of its words), or a word
+ * with one particular value. Words without a key may have a meaning in every format.
+ */
 const WORDS: Readonly<Record<string, readonly WireName[]>> = {
   'output.cap_field': CHAT,
   'turns.system_role: instructions': RESPONSES,
@@ -29,7 +32,7 @@ const WORDS: Readonly<Record<string, readonly WireName[]>> = {
   betas: MESSAGES,
 }
 
-/** The formats in which a word has a meaning; undefined if it means something in all, as far as is known. */
+/** The formats in which a word has a meaning; undefined if no format is known to ignore it. */
 export function wiresOfWord(path: string, value: unknown): readonly WireName[] | undefined {
   const [group = ''] = path.split('.')
   return WORDS[path] ?? WORDS[`${path}: ${String(value)}`] ?? WORDS[group]

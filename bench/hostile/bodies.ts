@@ -16,7 +16,7 @@ export const PATHS: Readonly<Record<Road, string>> = {
   images_generations: '/v1/images/generations',
 }
 
-/** What fills a body, by name: the JSON of one value, or '' for as many messages as the gateway allows. */
+/** JSON that fills a body, by name. An empty text stands for as many messages as the gateway allows. */
 export const FILLINGS: Readonly<Record<string, () => string>> = {
   'empty objects': () => listOf('{}', LARGEST),
   'short strings': () => listOf('"a"', LARGEST),
@@ -40,7 +40,7 @@ function listOf(item: string, bytes: number): string {
     .join(',')}]`
 }
 
-/** Builds a call with the filling as its content: a string becomes a real prompt, anything else goes into an unknown field. */
+/** Builds a call that contains the filling. A string becomes the prompt; anything else goes into an unknown field. */
 export function bodyOf(road: Road, model: string, filling: string): Buffer {
   const isText = filling.startsWith('"')
   const prompt = isText ? filling : '"x"'

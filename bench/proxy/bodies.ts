@@ -7,7 +7,7 @@ export interface BodyOptions {
   readonly model: string
   readonly bytes: number
   readonly streamed: boolean
-  /** Asks the model to think, which only some wires can carry together with tools. */
+  /** Whether the request asks the model to think. Only some wires can carry that together with tools. */
   readonly thinks?: boolean
 }
 
@@ -19,7 +19,8 @@ interface Talk {
 }
 
 /**
- * The share of a body that the system prompt may take up; `TOOLS` is that of the tools. The limits only matter for large bodies.
+ * Largest share of a body that the system prompt may take up. `TOOLS` has the share for tools. `bytesMax` and `max` only matter
+ * for large bodies.
  */
 const SYSTEM = { share: 0.16, bytesMax: 14_000 }
 const TOOLS = { share: 0.35, max: 24 }

@@ -29,7 +29,7 @@ export async function measureLatency(
   if (bare === undefined) return []
   const direct = {
     name: 'upstream',
-    // Direct calls pass through no role. Metering the idle reference keeps their rounds from counting as disturbed.
+    // Direct calls pass through no role. Metering the idle reference instead means that their rounds do not count as disturbed.
     role: world.bare,
     load: world.tools.loadTo(world.tools.url),
     call: bare.call,

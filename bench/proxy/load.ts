@@ -28,8 +28,8 @@ export interface Call {
  */
 export interface Load {
   /**
-   * Keeps `concurrency` calls in flight for `milliseconds`, and resolves when the last of them have ended. Spreads the start of
-   * the first ones evenly over `spreadMs`.
+   * Keeps `concurrency` calls in flight for `milliseconds`, and resolves when the last of these calls has ended. Spreads the
+   * start of the first `concurrency` calls evenly over `spreadMs`.
    */
   drive(
     call: Call,

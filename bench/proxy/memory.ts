@@ -87,8 +87,8 @@ async function load(
 }
 
 /**
- * Opens streams in a fresh process of each contender, then as many again, collecting garbage before each reading. The first half
- * includes one-time costs of the process; the second half shows the cost of a stream.
+ * Opens `streams` streams in a fresh process of each contender, then as many again. Collects garbage before it reads the memory.
+ * The first half includes one-time costs of the process; the second half shows the cost of a stream.
  */
 export async function measureOpenStreams(world: World, streams: number): Promise<Row[]> {
   const pace = { streamed: true, events: 10, pauseMs: null, textBytes: 0, calls: 0 }

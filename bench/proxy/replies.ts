@@ -1,4 +1,7 @@
-/** Builds the replies of the bench's upstream as bytes: complete ones like those that agents get, or streams cut into writes. */
+/**
+ * Builds the replies of the bench's upstream as bytes: complete replies like those that agents get, and streams cut into the
+ * chunks that a provider would write.
+ */
 
 import { chatStreamText, messagesStreamText, responsesStreamText } from '../streams.ts'
 import { callArguments, prose } from './conversation.ts'
@@ -37,8 +40,8 @@ export function makeReplies(pace: Pace): Reply[] {
 }
 
 /**
- * Writes replies in the file format of both upstreams: `reply PATH SEGMENTS PAUSE_MS`, then each segment as a line with its size,
- * followed by its bytes.
+ * Writes replies in the file format that both implementations of the upstream read: `reply PATH SEGMENTS PAUSE_MS`, then each
+ * segment as a line with its size, followed by its bytes.
  */
 export function replyFile(replies: readonly Reply[]): Buffer {
   return Buffer.concat(
@@ -70,7 +73,7 @@ export function repliesOf(file: Buffer): Reply[] {
   return replies
 }
 
-/** Cuts a stream into writes. Providers flush each event, so each is a separate HTTP chunk. */
+/** Cuts a stream into writes. Each event is an HTTP chunk of its own, because providers flush after each event. */
 function streamOf(format: Format, { events, pauseMs }: Pace): Buffer[] {
   const text = {
     messages: () => messagesStreamText('text', events),

@@ -1,4 +1,4 @@
-/** The cases that are measured through the proxies, and the contenders, whose slices rotate in one run. */
+/** The cases to measure, and the contenders: the proxies that each case compares. */
 
 import { requestBody } from './bodies.ts'
 import { FORMATS, type Format, MARKS, PATHS } from './formats.ts'
@@ -66,7 +66,7 @@ export interface Contender {
   readonly call: (one: Pick<Case, 'bytes' | 'pace'>) => Call
 }
 
-/** A client format, and a model whose calls in it go to an upstream of format `wire`. */
+/** A client format, a model to call, and the format (`wire`) in which the model's upstream then gets the call. */
 interface Road {
   readonly client: Format
   readonly wire: Format
@@ -128,7 +128,7 @@ export function contendersOf(world: World): Contender[] {
   ]
 }
 
-/** Sends one call through each contender; throws if it reaches the upstream in another format than its name says. */
+/** Sends one call through each contender; throws if the call reaches the upstream in a different format than `wire`. */
 export async function checkRoads(world: World, contenders: readonly Contender[]): Promise<void> {
   await world.tools.answer(SMALL_CALL.pace)
   for (const { name, wire, load, call } of contenders) {

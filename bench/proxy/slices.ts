@@ -43,7 +43,10 @@ export function isCalm({ wait }: Slice): boolean {
   return wait <= WAIT_SHARE_MAX
 }
 
-/** Takes medians over undisturbed slices, but means for Postgres and the tools, because their work comes in bursts. */
+/**
+ * Takes medians over undisturbed slices. For Postgres, the load and the upstream, takes means, because their work comes in
+ * bursts.
+ */
 export function figuresOf(slices: readonly Slice[]): Figures {
   const calm = slices.filter(isCalm)
   const counted = calm.length > 0 ? calm : slices

@@ -63,8 +63,8 @@ export interface WorldOptions {
   /** The revision to compare with; null for none. */
   readonly baseRef: string | null
   /**
-   * Additional environment variables, such as METRICS_PORT=0: compares this tree with itself, run with them, instead of with a
-   * revision.
+   * For comparing this tree with itself instead of with a revision: environment variables that only the second gateway gets, such
+   * as METRICS_PORT=0.
    */
   readonly baseEnvironment?: Readonly<Record<string, string>> | null
   /** Whether to run load and upstream in Node even if there is a compiler. */

@@ -26,7 +26,8 @@ import { type Database, measure, type Took, type World } from './world.ts'
 const AUDIT_TIMEOUT_MS = 3 * 3_600_000
 
 /**
- * Runs each task until it has caught up, then measures it once: the figure is that of its usual run every few seconds or hours.
+ * Runs each task once to catch up and measures its next run, which is what housekeeping repeats every few seconds or hours.
+ * Counting keys is measured on its first run, because it has a day to count.
  */
 export async function measureUpkeep({ sql }: Database, world: World): Promise<ReadonlyMap<string, Took>> {
   const alerts = createAlerts({ sql, catalogue: { items: [] }, nowMs: Date.now } as unknown as AlertServices)
@@ -83,7 +84,9 @@ export interface Migrated {
   readonly waitMs: number
 }
 
-/** Creates the schema as it was before the first reports, fills it with a tenth of the rows, then runs every migration since. */
+/**
+ * Creates the schema as it was after migration FIRST_SCHEMA, fills it with a tenth of the rows, then runs every later migration.
+ */
 export async function migrateOld(world: World): Promise<Migrated> {
   const tenth = (count: number): number => Math.ceil(count / 10)
   const { accounts, keys, calls: rows } = world.year.size

@@ -61,7 +61,7 @@ function checkAuth(host: HostView, report: Report): void {
   }
 }
 
-/** Names of headers and body members that carry credentials; these come from the environment. */
+/** Matches the names of headers and body members that carry credentials. Credentials must come from the environment instead. */
 const CREDENTIAL_NAME =
   /^(proxy-)?authorization$|^cookie$|(^|[-_])(api|access|auth)[-_]?(key|token)$|[-_](secret|password)$/
 /** Headers set by the HTTP connection or by the gateway itself. */

@@ -36,7 +36,10 @@ function baseName({ file }: FamilyView): string {
   return file.path.slice(file.path.lastIndexOf('/') + 1)
 }
 
-/** Picks the file that counts for each family name: of several, the one named after the family, else the first. */
+/**
+ * Maps each family name to the file that counts. If several files define a family, that is the file named after it, else the
+ * first.
+ */
 function rightfulFamilies(view: CatalogueView): ReadonlyMap<string, FamilyView> {
   const rightful = new Map<string, FamilyView>()
   for (const family of view.families) {
@@ -45,7 +48,7 @@ function rightfulFamilies(view: CatalogueView): ReadonlyMap<string, FamilyView> 
   return rightful
 }
 
-/** Whether the entries come from two files that define the same family, which is reported once, for the family. */
+/** Whether the entries come from two files that define the same family. That mistake is reported once, for the family. */
 export function isOfSpareFile(entry: EntryView, first: EntryView): boolean {
   const [family, other] = [entry.model.family, first.model.family]
   return family !== other && family.name === other.name
@@ -105,7 +108,7 @@ function checkModel(model: ModelView, report: Report): void {
     ...asRecord(asRecord(model.family.value.dialect).reasoning),
     ...asRecord(asRecord(model.value.dialect).reasoning),
   }
-  // An old word for "none" has its own finding.
+  // Skip old spellings of "none" such as `''`, which another check reports.
   const isOld = oldWordAt(['dialect', 'reasoning', 'parameter'], reasoning.parameter) !== null
   const parameter = isOld ? null : (reasoning.parameter ?? null)
   const reasons = capabilities.includes('reasoning')
@@ -147,7 +150,7 @@ function isWholeFamilyWithout({ family }: ModelView): boolean {
   )
 }
 
-/** Ids with other characters are reported by another check. */
+/** Characters allowed in ids. Another check reports ids with other characters. */
 const ID_CHARACTERS = /^[a-z0-9._/-]+$/
 
 /** Checks that `req/x` and `svc/x` belong to the model of `x`; otherwise, the line was copied or moved to the wrong one. */

@@ -1,4 +1,7 @@
-/** Checks extras: each must be recognisable, and those that are sold must be countable and not priced below the floor. */
+/**
+ * Checks extras: catalogue.yaml must say how to recognise each extra. An extra that is sold must also say how its uses are
+ * counted, and its price must not be below the floor.
+ */
 
 import { asList, asNumber, asRecord, asText, type CatalogueView, type Loose, type Place, type Report } from '../view.ts'
 

@@ -26,7 +26,7 @@ export function checkPrices(view: CatalogueView, report: Report): void {
   for (const entry of view.entries) {
     checkBorrowed(entry, report)
     if (entry.price === undefined || entry.price.vnd <= 0) continue
-    // YAML reads `2,000` in braces as 2 and a key "000", which has its own finding.
+    // YAML reads `2,000` in braces as 2 and a key "000". Another check reports that key.
     if (Object.keys(asRecord(entry.value.price)).some(key => key !== 'vnd' && key !== 'per')) continue
     const { vnd, per } = entry.price
     const floor = asNumber(floors[per])
@@ -79,8 +79,8 @@ export function isAcknowledged(view: CatalogueView, name: string, price: { vnd: 
 }
 
 /**
- * Checks that each acknowledgement names the current price, or the one that applies after the entry's end; the next change needs
- * a new one. A removed name costs what the fallback does.
+ * Checks that each acknowledgement names the entry's current price, or the price after the entry's retirement; after the next
+ * price change, it is out of date. A name that was removed costs what the fallback costs.
  */
 export function checkAcknowledgements(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return

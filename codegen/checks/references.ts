@@ -21,8 +21,8 @@ export function checkAliases(view: CatalogueView, report: Report): void {
 }
 
 /**
- * Whether the alias is only another spelling of the id, such as `model-1.5-20251001`, `model-1-5@20251001` or
- * `model-1.5-2025-10-01` for `model-1-5`, with or without its prefix. Such an alias may point to a retiring entry.
+ * Whether the alias is only another spelling of the id. For `model-1-5`, that includes `model-1.5-20251001`, `model-1-5@20251001`
+ * and `model-1.5-2025-10-01`, with or without the id's prefix. Such an alias may point to a retiring entry.
  */
 function isLongerName(alias: string, id: string): boolean {
   const plain = (name: string) => name.toLowerCase().replace(/[._:@]/g, '-')

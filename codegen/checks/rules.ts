@@ -1,4 +1,7 @@
-/** Checks rules: none may touch what is billed, metered or needed, and each must have an effect. */
+/**
+ * Checks rules. None may change fields that are billed or metered, or remove fields that every call needs. Each must have an
+ * effect.
+ */
 
 import { ENDPOINT_FACTS } from '../../src/catalogue/endpoints.ts'
 import type { Endpoint } from '../../src/generated/types.ts'
@@ -161,7 +164,7 @@ function isSame(pointer: string, field: string): boolean {
 }
 
 function checkEndpoints(rule: RuleView, { endpoints }: Use, report: Report): void {
-  // When the endpoints are unknown, another finding reports why.
+  // If the endpoints are unknown, another check has reported why.
   if (endpoints.size === 0) return
   for (const [index, endpoint] of asList(rule.value.endpoints).entries()) {
     if (endpoints.has(endpoint as Endpoint)) continue

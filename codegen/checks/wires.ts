@@ -84,8 +84,8 @@ function isReached(holder: Holder, entry: EntryView, target: TargetView): boolea
 }
 
 /**
- * Checks the words of a dialect. A dialect outside `wires` (`wire` is undefined) applies to the format that the gateway uses,
- * which is never Responses.
+ * Checks the words of a dialect. `wire` is undefined for a dialect that does not belong to one wire in a `wires` list; such a
+ * dialect applies to the format that the gateway uses, which is never Responses.
  */
 function checkWords(
   place: Place,

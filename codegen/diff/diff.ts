@@ -62,14 +62,17 @@ export interface Nets {
 }
 
 export interface DiffOptions {
-  /** Settings that are in neither catalogue's tables; if left out, they are not compared. */
+  /** Settings that the tables of neither catalogue contain; if left out, they are not compared. */
   readonly nets?: { readonly old: Nets; readonly now: Nets }
   /** ISO date; entries retired by then are served by their successors. */
   readonly today: string
   /** Largest price change, up or down, that needs no acknowledgement. */
   readonly thresholdPercent: number
   readonly acknowledged: readonly Acknowledgement[]
-  /** Defaults from each catalogue's schema, for words and whole upstreams that only the other catalogue has. */
+  /**
+   * The defaults in each catalogue's schema. If only one catalogue has a word or an upstream, its value is compared with the
+   * other's default.
+   */
   readonly schemaDefaults: { readonly old: Facts; readonly now: Facts }
 }
 
@@ -134,7 +137,7 @@ function retirementPrices(common: readonly ModelEntry[], heirs: HeirsOfBoth, opt
   })
 }
 
-/** Price changes of names that now mean another entry: aliases, the fallback, removed ids. */
+/** Price changes of names that used to mean a different entry: aliases, the fallback, removed ids. */
 function mappedPrices(heirs: HeirsOfBoth, options: DiffOptions): PriceChange[] {
   const names = ['fallback', ...[...heirs.old.names].filter(name => name !== 'fallback').toSorted(compareText)]
   return names.flatMap(name => {

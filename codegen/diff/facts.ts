@@ -48,7 +48,10 @@ export function entryFacts(entry: ModelEntry): Facts {
   return facts
 }
 
-/** Shown instead of a description generated from name and limits, whose change would only repeat theirs. */
+/**
+ * Shown instead of a description that was generated from name and limits. If these change, the generated text need not be listed
+ * as a change too.
+ */
 const MADE = 'made from the facts'
 
 function isMade({ description, name, contextTokens, outputTokensMax }: ModelEntry): boolean {
@@ -66,7 +69,7 @@ export function upstreamFacts(upstream: Upstream | undefined): Facts {
   const facts = new Map<string, string>()
   if (upstream === undefined) return facts
   const { id: _, discount, fx, auth, ...rest } = upstream
-  // Only the scheme `header` has a configurable header; the others' are fixed.
+  // Only with the scheme `header` can the header be configured; every other scheme has a fixed one.
   const { header: __, ...known } = auth
   flatten({ ...rest, auth: auth.scheme === 'header' ? auth : known }, '', '', facts)
   if (discount.length > 0) facts.set('discount', steps(discount))

@@ -1,4 +1,4 @@
-/** Computes what a month of usage would have cost under other prices. */
+/** Computes what a month of usage would cost under other prices. */
 
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { compareText } from '../findings.ts'
@@ -32,8 +32,8 @@ interface Tally {
 const MICRO = 1_000_000n
 
 /**
- * Compares what the usage costs under both catalogues. Counts only calls that cost something. Their tokens and calls are priced
- * again, so the recorded cost (perhaps from a third price) does not matter. New retirements are priced as if they had happened.
+ * Compares what the usage costs under both catalogues. Counts only calls that cost something. Prices their tokens and calls
+ * again, so it does not matter what the calls were charged at the time. New retirements are priced as if they had happened.
  * `today` is an ISO date. Throws if a column is missing.
  */
 export async function usageEffect(
@@ -43,7 +43,7 @@ export async function usageEffect(
   today: string,
 ): Promise<UsageEffect> {
   const heirs = { old: heirsOf(old, today), now: heirsOf(now, today) }
-  // What used to be an entry may be an alias in the base.
+  // A name in the usage may be an entry in the old catalogue, or only an alias.
   const known = (name: string) =>
     heirs.old.names.has(name) ? (heirs.old.entry(name) ?? heirs.old.servedBy(name)) : undefined
   const tallies = await tally(chunks, known)

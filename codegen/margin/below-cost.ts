@@ -8,7 +8,7 @@ import { entryMargins, loses } from './margins.ts'
 /** Maximum number of entries that the finding names. */
 const NAMED_MAX = 5
 
-/** Warns if prices are below cost in the mix that decides for their entry, on the view's date. */
+/** Warns if prices are below cost on the view's date. The first mix of an entry decides. */
 export function checkMargins(view: CatalogueView, tables: Tables): Finding[] {
   const findings: Finding[] = []
   if (view.today === null) return findings

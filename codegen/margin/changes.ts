@@ -5,7 +5,7 @@ import { type EntryMargin, type MixMargin, marginsOf, ratesOn } from './margins.
 
 export interface MarginChange {
   readonly name: string
-  /** The mix that decides whether the entry loses money: that of `new`, or of `old` if the cost is no longer known. */
+  /** The mix that decides whether the entry loses money, taken from `new`, or from `old` if the cost is no longer known. */
   readonly mix: MixMargin['mix']
   /** The margin before the change; null if the cost is unknown. */
   readonly old: MixMargin | null

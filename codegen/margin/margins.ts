@@ -83,7 +83,8 @@ export function marginPercent(revenueMicroVnd: bigint, costMicroVnd: bigint): nu
 }
 
 /**
- * Cost at the first target, or averaged by weight over the targets that share the calls. Null if it is unknown at one of them.
+ * Cost at the first target or, if several targets share the calls, the average over them by weight. Null if one of these costs is
+ * unknown.
  */
 export function weighedCost(
   { upstreams }: ModelEntry,

@@ -1,4 +1,4 @@
-/** What typical calls consist of: the tokens that one priced unit buys. */
+/** Mixes: the tokens or images that one priced unit buys in typical calls. */
 
 import type { CostUnits } from '../../src/catalogue/cost.ts'
 import type { ModelEntry } from '../../src/generated/types.ts'

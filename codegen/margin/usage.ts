@@ -1,4 +1,6 @@
-/** Computes what a month of usage earns: the calls of the month at the prices and costs of a day, by kind of token. */
+/**
+ * Computes what a month of usage earns: prices the calls of the month, by kind of token, with the prices and costs of one day.
+ */
 
 import { costIfReported } from '../../src/catalogue/cost.ts'
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
@@ -22,7 +24,7 @@ export interface UsageMargin {
 export interface UsageMargins {
   /** Largest loss in dong first; unknown cost last. */
   readonly rows: readonly UsageMargin[]
-  /** Sum over the rows whose cost is known, like the cost. */
+  /** Sum over the rows whose cost is known; `costMicroVnd` is the sum over the same rows. */
   readonly revenueMicroVnd: bigint
   readonly costMicroVnd: bigint
   /** Names in the usage that the catalogue does not know. */
@@ -96,7 +98,10 @@ function revenueOf({ price }: ModelEntry, call: ChargedCall): bigint {
   return vnd * MICRO * (price.per === 'image' ? imagesOf(call, price.vnd) : 1n)
 }
 
-/** What a call costs, averaged over the targets that share the entry's calls, since usage rows do not say which one served. */
+/**
+ * What a call costs, averaged over the targets that share the entry's calls, because the usage does not say which target served
+ * it.
+ */
 function costOfCall(entry: ModelEntry, call: ChargedCall, rates: RatesOn): bigint | null {
   const { price } = entry
   const units = {

@@ -1,4 +1,7 @@
-/** Compares the catalogue with a provider's model list: what is missing there, and what is being shut down. Pure. */
+/**
+ * Compares the catalogue with a provider's model list: finds models that are missing from the list or that the provider shuts
+ * down. Pure.
+ */
 
 import type { Tables } from '../../src/generated/types.ts'
 import type { ListedModel } from '../../src/upstream/list-models.ts'
@@ -6,7 +9,7 @@ import { compareText } from '../findings.ts'
 
 /**
  * missing: the provider does not list the model. ended: already shut down. unannounced: will be shut down, but the catalogue does
- * not say so. differs: the catalogue gives an entry another date. null: nothing is wrong.
+ * not say so. differs: the catalogue has a different date for an entry. null: nothing is wrong.
  */
 export type Finding = 'missing' | 'ended' | 'unannounced' | 'differs' | null
 

@@ -177,7 +177,7 @@ function upstreamOf(wish: Wish, upstream: unknown, isSameModel: boolean): unknow
   return { ...kept, via, model: wish.model ?? (isSameModel ? first.model : bareName(wish.id)) }
 }
 
-/** Inserts a model with the facts of the similar one. It goes above that one, because families list the newest model first. */
+/** Inserts a model with the facts of the similar one, above that model, because families list the newest model first. */
 function insertModel(wish: Wish, entryLine: string): Edit {
   const { model, file } = wish.like
   if (wish.name === undefined)

@@ -7,7 +7,7 @@ import type { Output } from '../output.ts'
 import { GENERATED_FOLDER, type Project, readProject } from '../project.ts'
 import { parseOptions } from './options.ts'
 
-/** Prints both digests; the one of the YAML is null if there are errors. Returns 1 if they differ. */
+/** Prints the digest of the YAML, which is null if there are errors, and that of the tables. Returns 1 if they differ. */
 export async function digest(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { json: { type: 'boolean' } })
   const yaml = ownCompiler().compile(await readProject(project)).tables?.settings.digest ?? null

@@ -33,7 +33,9 @@ export async function generate(project: Project, args: readonly string[], output
 
 const FORMATS: readonly FindingFormat[] = ['text', 'github', 'json']
 
-/** Prints all findings, including stale files; returns 1 if any of them is an error. */
+/**
+ * Prints all findings, among them a finding for each generated file that is out of date. Returns 1 if any finding is an error.
+ */
 export async function check(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { format: { type: 'string' }, json: { type: 'boolean' } })
   const format = FORMATS.find(each => each === (values.json === true ? 'json' : (values.format ?? 'text')))

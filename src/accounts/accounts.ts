@@ -16,7 +16,10 @@ export interface AccountWithWallet extends Account {
 }
 
 const EMAIL_BYTES_MAX = 254
-/** Rejects quotes, lists, display names and comments, which could send an email to another address, and invisible characters. */
+/**
+ * Rejects quotes, lists, display names and comments, because they could direct an email to a different address. Also rejects
+ * invisible characters.
+ */
 const EMAIL = /^[^\s@\p{C}"(),:;<>[\]]+@[^\s@\p{C}"(),:;<>[\]]+\.[^\s@\p{C}"(),:;<>[\]]+$/u
 
 const CREATE = `with a as (insert into account (email) values ($1) returning account_id, email),
@@ -30,8 +33,8 @@ const READ = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vn
 const EMAILS = 'select account_id, email from account where account_id = any($1::bigint[])'
 
 /**
- * An address as it is stored and looked up. Letters outside ASCII are lower-cased here, because databases disagree on them: a
- * throttled address must not be reachable under another spelling.
+ * An address as it is stored and looked up. Letters outside ASCII are lower-cased here, because databases disagree on how to do
+ * that: otherwise, a different spelling of a throttled address would not be throttled.
  */
 export function spellEmail(text: string): string {
   return text.trim().replace(/[^\p{ASCII}]+/gu, letters => letters.toLowerCase())

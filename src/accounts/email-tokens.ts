@@ -49,7 +49,7 @@ export async function readToken(sql: AnySql, purpose: TokenPurpose, token: strin
   return hash === null ? null : toToken((await sql.unsafe(READ, [hash, String(PURPOSES[purpose])]))[0])
 }
 
-/** Consumes the link and all others of this purpose for the same address. Of two concurrent uses, one gets null. */
+/** Consumes the link and all others of this purpose for the same address. If two uses are concurrent, one of them gets null. */
 export async function takeToken(
   transaction: TransactionSql,
   purpose: TokenPurpose,

@@ -1,7 +1,7 @@
 /**
- * Detects a gateway or command line whose secrets differ from those its database was used with: keys that it creates would never
- * work. When a secret's number is first seen, the database keeps a fingerprint: an HMAC of a constant, keyed with the secret's 32
- * random bytes, from which nobody can guess the secret.
+ * Detects that a gateway or command line does not have the secrets that its database was used with, so that keys it creates
+ * would never work. The database keeps a fingerprint of each secret: an HMAC of a constant, keyed with the secret's 32 random
+ * bytes, from which nobody can guess the secret. It is recorded when the secret's number is first seen.
  */
 
 import type { Sql } from '../lib/database.ts'
@@ -23,15 +23,15 @@ const TRUST = `insert into secret_fingerprint as f (purpose, secret_id, fingerpr
    where f.fingerprint <> excluded.fingerprint returning secret_id`
 
 /**
- * Returns the numbers whose configured secret differs from the one this database was used with, such as `KEY_PEPPERS 1`. Records
- * fingerprints of new numbers.
+ * Names the configured secrets that differ from those that this database was used with, such as `KEY_PEPPERS 1`. Records the
+ * fingerprints of secrets whose numbers are new.
  */
 export async function findForeignSecrets(sql: Sql, secrets: KeySecrets): Promise<readonly string[]> {
   const foreign: string[] = []
   for (const [variable, set] of setsOf(secrets)) {
     const known = await readFingerprints(sql, variable)
     const unseen = [...set.secrets.keys()].filter(id => !known.has(id))
-    // The stored keys may predate fingerprints, so try the new secrets on them before recording any.
+    // Keys may have been stored before fingerprints were. So try the new secrets on stored keys before recording any.
     const inUse = unseen.length > 0 ? (await readSecretsInUse(sql, secrets)).wrong : null
     const wrong = variable === 'KEY_PEPPERS' ? inUse?.peppers : inUse?.encryption
     for (const id of unseen) {
@@ -46,7 +46,7 @@ export async function findForeignSecrets(sql: Sql, secrets: KeySecrets): Promise
   return foreign
 }
 
-/** Records the configured secrets as the right ones. Returns the numbers whose fingerprint changed. */
+/** Records the configured secrets as the right ones. Returns those whose fingerprint changed, such as `KEY_PEPPERS 1`. */
 export async function trustSecrets(sql: Sql, secrets: KeySecrets): Promise<readonly string[]> {
   const changed: string[] = []
   for (const [variable, set] of setsOf(secrets)) {

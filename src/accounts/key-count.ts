@@ -7,12 +7,15 @@ import type { AnySql } from '../lib/database.ts'
 
 const KEYS_PER_STATEMENT = 2_000
 const STATEMENTS_MAX = 10_000
-/** Days between two counts of a key without calls. Each count costs a write, and reports read at most this many extra days. */
+/**
+ * How many days a key without calls waits for its next count. Each count costs a write, and reports read at most this many extra
+ * days.
+ */
 const IDLE_DAYS = 31
 
 /**
- * Counts one page of keys, those after ($1, $2) in order, so that a pass reads each key once. Yesterday's calls may still be
- * settling when today begins, so the last day counted is the one before yesterday.
+ * Counts one page of keys, the next ones in order after the key ($1, $2), so that a pass reads each key once. Yesterday's calls
+ * may still be settling when today begins, so the last day counted is the one before yesterday.
  */
 const COUNT = `
 with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day),

@@ -1,5 +1,6 @@
 /**
- * Reports what a key may call, what it has cost and how much it may still spend. Its reader holds the key and may be a program.
+ * Reports what a key may call, what it has cost and how much it may still spend. The report goes to whoever holds the key, which
+ * may be a program.
  */
 
 import type { AnySql } from '../lib/database.ts'

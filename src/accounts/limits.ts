@@ -43,7 +43,7 @@ export interface PeopleLimits {
   readonly mailsPerHourMax: number
   /** How long the log of sent emails is kept. */
   readonly mailsSeconds: number
-  /** Registrations per hour from one network; `registrationsMax` counts those from everywhere. */
+  /** Registrations per hour from one network; `registrationsMax` is the limit for all networks together. */
   readonly registrationsPerNetworkMax: number
   readonly registrationsMax: number
 }

@@ -21,7 +21,10 @@ export interface KeyLimits {
   readonly capVnd: number | null
 }
 
-/** Changes only the limits that differ. `unchanged`: none did, as when a form is submitted twice. `gone`: no such active key. */
+/**
+ * Changes only the limits that differ. `unchanged`: the key already has all of these limits, as when a form is submitted twice.
+ * `gone`: there is no such active key.
+ */
 export function changeKeyLimits(
   sql: Sql,
   key: KeyRow & Deed,

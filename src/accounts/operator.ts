@@ -24,7 +24,7 @@ export interface AccountSummary {
   readonly lastUsedDay: string | null
 }
 
-/** Accounts whose address one page of a search compares with the text. That takes about 30 ms. */
+/** Number of accounts whose address a search compares with the text for one page of results. That takes about 30 ms. */
 const COMPARED_MAX = 50_000
 const SEARCH_CHARACTERS_MAX = 254
 const LIST_MAX = 100

@@ -65,8 +65,8 @@ export type CreatedKey =
   | { readonly outcome: 'created'; readonly keyId: number; readonly key: string }
   | { readonly outcome: 'unverified' | 'never_topped_up' | 'limit' | 'blocked' }
   /**
-   * The form was submitted before. Its key has since been revoked, or is older than five minutes and revealing it takes the
-   * password.
+   * The form was submitted before, and the key that it created cannot be shown now: it was revoked since, or is more than five
+   * minutes old, so that showing it requires the password.
    */
   | { readonly outcome: 'gone' }
 

@@ -34,7 +34,7 @@ export async function makeChallenge(
 
 /**
  * Consumes the session's challenge. Returns it as base64url, as browsers send it back; null if there is none or it has expired.
- * Of two concurrent calls, one gets it.
+ * Of two concurrent calls, only one gets it.
  */
 export async function takeChallenge(
   sql: AnySql,

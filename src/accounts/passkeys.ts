@@ -79,7 +79,7 @@ export async function beginPasskey(
 }
 
 export type Registration =
-  /** Recovery codes are created with the account's first factor only; otherwise null. */
+  /** Recovery codes are created together with the account's first factor; null for later factors. */
   | { readonly outcome: 'registered'; readonly recoveryCodes: readonly string[] | null }
   /**
    * `expired`: the challenge has expired or was used. `taken`: the passkey is registered already, with this or another account.
@@ -135,7 +135,10 @@ export async function registerPasskey(
   }
 }
 
-/** `last`: it is the account's only factor; only turning off the second factor as a whole removes it. */
+/**
+ * Removes a passkey. `last`: the passkey is the account's only factor, which is removed only by turning off the second factor as
+ * a whole.
+ */
 export async function removePasskey(
   services: PeopleServices,
   session: Session,

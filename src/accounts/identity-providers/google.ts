@@ -10,7 +10,8 @@ import { answeredUrl, authorizationUrl, boundedFetch, library, settle } from './
 import { type IdentityProvider, ProviderError, type ProviderOptions } from './types.ts'
 
 /**
- * Google's endpoints are looked up again after this time, in case they have changed; its keys, whenever an unknown one turns up.
+ * Google's endpoints are looked up again after this time, in case they have changed. Its keys are fetched again whenever a token
+ * is signed with an unknown key.
  */
 const DISCOVERY_MS = 86_400_000
 /** OpenID Connect Core 1.0, section 2. */

@@ -60,7 +60,10 @@ export interface ProviderOptions {
   readonly replyBytesMax: number
 }
 
-/** The redirect URL registered with the provider. Each provider has its own, so that one's answer cannot pass for another's. */
+/**
+ * The redirect URL registered with the provider. Each provider has its own URL, so that no provider's answer can pass for another
+ * provider's.
+ */
 export function callbackUrl({ publicUrl }: Pick<ProviderOptions, 'publicUrl'>, provider: ProviderId): string {
   return `${publicUrl}/signin/${provider}/callback`
 }
