@@ -1,12 +1,12 @@
-/** Every error a client can get, one row each. Stages throw GatewayError; only http/ renders it. */
+/** Every error that a client can get, one row each. All modules throw GatewayError; only `http/` turns it into an answer. */
 
 export type ErrorCode = keyof typeof ERRORS
 
 interface ErrorRow {
   readonly status: number
-  /** The `error.type` that clients see. */
+  /** Default message. Whoever throws the error may pass a more specific one. */
   readonly type: string
-  /** Default message; a stage may pass a more specific one. */
+  /** `true`: a retry cannot help, so `x-should-retry: false` is sent unless the error asks for a short wait. */
   readonly message: string
   /** `true` sends `x-should-retry: false`: repeating the same call cannot help, unless it only takes a short wait. */
   readonly final: boolean
@@ -272,7 +272,7 @@ export interface ErrorDetails {
   param?: string
   /** The upstream's own code, sent instead of ours where clients react to it. */
   upstreamCode?: string
-  /** Status that the upstream answered or that its error means; decides on failover. Never shown to clients. */
+  /** Status of the upstream's answer, or the status that its error stands for. Failover depends on it. Never shown to clients. */
   upstreamStatus?: number
   /** For the log only; never sent to a client and never contains a prompt or a reply. */
   cause?: unknown

@@ -1,4 +1,4 @@
-/** Sends pages: adds the frame around them and the security headers, and compresses pages without secrets. */
+/** Sends pages: wraps each in the frame that all pages share, sets the security headers, and compresses pages without secrets. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { grantsOf } from '../accounts/roles.ts'
@@ -154,7 +154,9 @@ function modulesOf({ session }: Audience, { modules = [] }: PageAnswer): readonl
   return [...new Set(session?.hasPasskeys ? [...modules, 'passkey.js'] : modules)]
 }
 
-/** The address under which search engines index the page in each language, as absolute links. */
+/**
+ * Data for search engines: the description, the page's link in each language, and `canonical`, the link in the language shown.
+ */
 function indexedView(
   { options }: Frame,
   { preferences }: Audience,
@@ -193,8 +195,8 @@ const CAPABILITY_KEYS = {
 const THEME_COLORS = { light: '#faf9f6', dark: '#131615' }
 
 /**
- * Target of the language and theme links: the path and query without the fields that these links set. A submitted form's answer
- * has no address that a link could open, so there the target is the page above it.
+ * Beginning of the language and theme links, to which each link adds its field: the current path and query without these fields.
+ * A path that only accepts forms cannot be linked to, so its nearest parent path with a page takes its place.
  */
 function localUrl(request: FastifyRequest): string {
   let { path, query } = splitTarget(request.url)

@@ -36,7 +36,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const require = createRequire(import.meta.url)
 
-/** Files of packages that are served unchanged. */
+/** Scripts of npm packages, which are served unchanged: the asset name and the file path of each. */
 function packageFiles(): readonly (readonly [string, string])[] {
   const htmx = dirname(require.resolve('htmx.org/package.json'))
   const markdown = dirname(fileURLToPath(import.meta.resolve('streaming-markdown')))
@@ -74,7 +74,7 @@ export function loadAssets(folder: string): Assets {
 
 const IMPORT = /(\bfrom ')\.\/([\w-]+\.js)(?=')/g
 
-/** Modules import each other by plain names; browsers know only the hashed ones. */
+/** Replaces the plain names in a module's imports with hashed names, because assets are served only under hashed names. */
 function withHashedImports(plain: Buffer, assetOf: (name: string) => Asset): Buffer {
   const text = plain.toString()
   const hashed = text.replace(IMPORT, (_, from: string, name: string) => `${from}./${assetOf(name).fileName}`)
@@ -103,7 +103,7 @@ async function shorter(plain: Buffer, coding: Coding): Promise<Buffer | null> {
   return coded.length < plain.length ? coded : null
 }
 
-/** Chooses the best content coding that the client accepts. Returns the body in it and the matching headers. */
+/** Returns the asset in the best content coding that the client accepts, with the matching headers. */
 export async function codedAsset(
   asset: Asset,
   acceptEncoding: string,

@@ -1,6 +1,6 @@
 /**
- * Pages that the law requires and the operator writes: Markdown files named `<page>.<language>.md`, in CONTENT_DIR or, if it
- * lacks one, the draft in `content/`. They are read on each request, so that changes show at once.
+ * Pages that the law requires and the operator writes, as Markdown files named `<page>.<language>.md` in CONTENT_DIR. A file that
+ * is missing there is replaced by the draft in `content/`. Files are read on each request, so that changes show at once.
  */
 
 import { open } from 'node:fs/promises'

@@ -26,8 +26,8 @@ const ASSETS = fileURLToPath(new URL('assets', import.meta.url))
 const YEAR_SECONDS = 31_536_000
 
 /**
- * Tells browsers, which ask for HTML and send no API key, from programs. They share some paths: `/`, unknown paths, and those
- * that a client requests when its base URL lacks `/v1`.
+ * Distinguishes browsers from programs: a browser asks for HTML and sends no API key. Both may request `/`, unknown paths, and
+ * paths such as `/models`, which an API client requests if its base URL lacks `/v1`.
  */
 const BROWSERS = {
   name: 'audience',
@@ -89,7 +89,7 @@ function templatesWhenAsked(): () => Promise<Templates> {
   }
 }
 
-/** Reads all templates at once, because a newer version may replace the files on disk while this one runs. */
+/** Loads all templates soon after start-up, before a newer version can replace the files on disk while this one runs. */
 function loadSoon(server: FastifyInstance, { templates, options: { log } }: Frame): void {
   let cancel = () => {}
   server.addHook('onListen', async () => {
@@ -186,8 +186,8 @@ function tokenOf({ cookie }: Frame, request: FastifyRequest): string | undefined
 }
 
 /**
- * On public pages, nobody counts as signed in before they have passed their second factor. These pages also work without the
- * database; then nobody counts as signed in.
+ * Returns the session for a public page. Null until the second factor has been passed, and null while the database is not
+ * responding, because public pages work without a database.
  */
 async function visitorOf(frame: Frame, request: FastifyRequest): Promise<Audience['session']> {
   const session = await sessionOf(frame.options.people, tokenOf(frame, request)).catch(() => null)

@@ -1,4 +1,4 @@
-/** Who may do what: the session behind the cookie, and whether a changing request comes from our own pages. */
+/** Finds out who sent a request: the session behind its cookie, and whether a form was submitted from one of our own pages. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readSession } from '../accounts/sessions.ts'
@@ -45,20 +45,20 @@ export function forgetSession(reply: FastifyReply, { name, secure }: CookiePolic
   reply.clearCookie(name, { path: '/', httpOnly: true, secure, sameSite: 'lax' })
 }
 
-/** Reads one of our cookies, which need no unescaping, from a `Cookie` header; for requests outside the pages. */
+/** Reads one of our cookies from a `Cookie` header, for requests outside the pages. Our cookies need no unescaping. */
 export function cookieIn(header: string | undefined, name: string): string | undefined {
   const pairs = (header ?? '').split(';').map(pair => pair.trim())
   return pairs.find(pair => pair.startsWith(`${name}=`))?.slice(name.length + 1)
 }
 
-/** Name of the cookie that a browser keeps while it is at a sign-in provider. */
+/** Name of the cookie that identifies a sign-in attempt while the browser is at the provider. */
 export function attemptCookie({ secure }: Pick<CookiePolicy, 'secure'>): string {
   return secure ? '__Host-sign-in' : 'sign-in'
 }
 
 /**
- * Sets the cookie of a sign-in attempt; `end` clears it. The cookie is lax because the browser comes back from another site. When
- * the attempt expires is up to its row, not the cookie.
+ * Sets the cookie of a sign-in attempt; `end` clears it. The cookie is lax because the browser comes back from another site. The
+ * attempt's database row decides when the attempt expires; the cookie's age does not.
  */
 export function sendAttempt(reply: FastifyReply, { secure }: CookiePolicy, attempt: string): void {
   const settings = { path: '/', httpOnly: true, secure, sameSite: 'lax' } as const
@@ -75,9 +75,9 @@ export async function sessionOf(people: PeopleServices, token: string | undefine
 }
 
 /**
- * True when a form was submitted from one of our pages. Browsers send `Origin` with every POST; without it,
- * `Sec-Fetch-Site` must confirm it. Outside production the requested host counts as ours too, so that `localhost` works
- * like `127.0.0.1`.
+ * True when a form was submitted from one of our pages. Browsers send `Origin` with every POST; a request without `Origin` must
+ * have `Sec-Fetch-Site: same-origin`. Outside production, the host that was requested counts as ours too, so that `localhost`
+ * works like `127.0.0.1`.
  */
 export function comesFromUs(
   { headers }: Pick<FastifyRequest, 'headers'>,

@@ -1,6 +1,6 @@
 /**
- * Gives every page one address per language, for search engines, which send neither cookies nor a preferred language. The plain
- * address is Vietnamese for them; people who open it get the language that they prefer.
+ * Gives every page one address per language for search engines, which send neither cookies nor a preferred language. At the plain
+ * address, search engines get the Vietnamese page; people get the language that they prefer.
  */
 
 import type { Language } from '../accounts/types.ts'

@@ -1,7 +1,7 @@
 /**
  * Renders as much Markdown as a page of terms needs: headings, paragraphs, lists, tables, bold, code, links. Everything is
- * escaped first, so that HTML in a text stays text. Links may lead to http, https, mailto, tel or one of our pages; others stay
- * as they were typed. There are no pictures.
+ * escaped first, so HTML in a text is shown as text. Links may lead to http, https, mailto, tel or one of our pages; any other
+ * link is shown as it was typed. Pictures are not supported.
  */
 
 const LINK = /\[([^\][]+)\]\(([^()\s]+)\)/g

@@ -92,13 +92,13 @@ export interface DashboardLimits {
   readonly adjustVndMax: number
   /** Most that an account may spend in the playground per day in Vietnam, in whole dong. */
   readonly playgroundDailyVndMax: number
-  /** Concurrent CSV exports in this process. */
+  /** Maximum number of concurrent CSV exports in this process. */
   readonly exportsMax: number
   /** Seconds between two readings of the models' success rates and times to first byte. */
   readonly modelFiguresSeconds: number
   /** How long a page waits for the models' figures, in ms. */
   readonly modelFiguresWaitMs: number
-  /** Figures from fewer calls are meaningless and are not shown. */
+  /** Minimum number of calls for a model's figures to be shown. Figures from fewer calls mean little. */
   readonly modelFiguresCallsMin: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * A page is a row of a table: its path, who may see it, and a function from a request to an answer. Both are plain
- * data.
+ * A page is a row of a table: its path, who may see it, and a function that turns a request into an answer. Requests and answers
+ * are plain data.
  */
 
 import type { Readable } from 'node:stream'
@@ -15,7 +15,7 @@ export interface PageRequest {
   readonly options: DashboardOptions
   readonly language: Language
   readonly visitor: Visitor
-  /** The signed-in person; never null on pages of class `session` and `operator`, see `signedIn`. */
+  /** The session of the signed-in person. Never null on pages that require a session or an operator; see `signedIn`. */
   readonly session: Session | null
   readonly method: 'GET' | 'POST'
   /** Path without the query. */
@@ -51,7 +51,7 @@ export interface PageAnswer {
   readonly styles?: readonly string[]
   /** What search engines show of the page; without it, they may not index the page. */
   readonly indexed?: Indexed | undefined
-  /** The page shows a secret, so it is neither compressed nor kept in the browser's back-forward cache. */
+  /** True if the page shows a secret. It is then neither compressed nor kept in the browser's back-forward cache. */
   readonly secret?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Selects the beta flags of the messages format to send, renames them for the upstream, and removes body fields that need any
- * other flag.
+ * Decides which beta flags of the messages format are sent, renames them for the upstream, and removes body fields that need a
+ * flag which is not sent.
  */
 
 import { isObject, type JsonObject, objectOrNull, unescapeKey } from '../lib/json.ts'
@@ -15,8 +15,8 @@ export interface BetaPlan {
 }
 
 /**
- * Selects the flags to send: those of the client that the upstream supports, and the one that the upstream requires if an effort
- * is set.
+ * Selects the flags to send: the client's flags, as far as the upstream supports them, and the flag that the upstream requires
+ * for an effort if the client sets one.
  */
 export function planBetas(body: JsonObject, betas: readonly string[], facts: DialectBetas): BetaPlan {
   const effort = objectOrNull(body.output_config)?.effort
@@ -33,17 +33,17 @@ export function planBetas(body: JsonObject, betas: readonly string[], facts: Dia
   return { betas: sent, body: kept }
 }
 
-/** Returns the flag's name at this host; empty if the flag is not sent. */
+/** Returns a list with the flag's name at this host; an empty list if the flag is not sent. */
 function nameAt(beta: string, { unlisted, flags }: DialectBetas): string[] {
   const flag = Object.hasOwn(flags, beta) ? flags[beta] : undefined
   if (flag === undefined) return unlisted === 'pass' ? [beta] : []
   return flag.name === null ? [] : [flag.name ?? beta]
 }
 
-/** A body field that requires any one of several flags. */
+/** A body field that may only be sent together with at least one of several flags. */
 interface FlaggedField {
   readonly steps: readonly string[]
-  /** What this host calls these flags. Flags that it does not support are left out. */
+  /** This host's names for these flags. Flags that the host does not support are left out. */
   readonly names: readonly string[]
 }
 

@@ -31,7 +31,7 @@ export function planCall<Choice>(facts: DialectFacts, request: CallRequest<Choic
   const { choice, forces, unforced, callable, reason, ask } = request
   const { method } = dialect.structuredOutput
   const asksHere = isStructureOurs(facts)
-  // With the same format on both sides the reply passes through, so it cannot be taken from a forced tool's input.
+  // A same-format reply passes through unchanged, so only a converted reply can be taken from a forced tool's input.
   const repliesByTool =
     asksHere && road === 'converted' && structure?.kind === 'schema' && method === 'tool' && !callable
   const { plan, forced } =

@@ -1,5 +1,6 @@
 /**
- * Adapts the end user's id. The provider only sees an opaque hint, which is hashed if the upstream would not accept its form.
+ * Adapts the end user's id. The provider needs it only to tell users apart, so an id is hashed if the upstream would refuse its
+ * form.
  */
 
 import { hash } from '../conversation/names.ts'

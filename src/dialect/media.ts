@@ -10,8 +10,8 @@ export function asksOfMedia({ dialect: { content }, hasVision }: DialectFacts): 
 }
 
 /**
- * Returns the text that replaces an image; null if the image stays. Throws GatewayError `invalid_request` if the upstream takes
- * no such image.
+ * Returns the text that replaces an image; null if the image stays. Throws GatewayError `invalid_request` for an image that the
+ * upstream does not accept and that has no replacement.
  */
 export function textForImage({ dialect, hasVision }: DialectFacts, place: string, isUrl: boolean): string | null {
   if (!hasVision) {

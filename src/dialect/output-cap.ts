@@ -26,8 +26,8 @@ export interface OutputFacts {
 }
 
 /**
- * Chooses the cap for a call without one, if the format requires it. Normally it is the model's limit; less if input and output
- * would exceed the context, because upstreams would refuse the call although the client never asked for that much.
+ * Chooses the cap for a call that has none, in a format that requires one. Normally it is the model's limit. It is lower if input
+ * and cap together would exceed the context: the upstream would refuse the call because of a cap that the client never set.
  */
 export function chosenOutputTokens(facts: OutputFacts): number {
   const wanted = facts.outputTokensMax ?? OUTPUT_TOKENS_FALLBACK

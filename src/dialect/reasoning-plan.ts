@@ -131,8 +131,8 @@ export function canSwitchOff(reasoning: DialectReasoning): boolean {
 }
 
 /**
- * Plans a forced tool call. If the model refuses one while it reasons, switches reasoning off if possible; otherwise the call is
- * not forced.
+ * Plans a forced tool call. If the model refuses forced calls while it reasons, reasoning is switched off if possible; otherwise
+ * the call is not forced.
  */
 export function planForcedTool(
   request: ReasoningRequest,

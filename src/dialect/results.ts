@@ -8,10 +8,10 @@ import type { Dialect } from './words.ts'
 export interface ResultForm {
   readonly isResult: (value: JsonValue) => value is JsonObject
   readonly isUser: (value: JsonValue) => value is JsonObject
-  /** Names of a result's members: `content` for its content, `id` for the id of its call. */
+  /** Name of the member with a tool result's content; `id` names the member with the id of the result's call. */
   readonly content: string
   readonly id: string
-  /** Words for images and documents in notes, by type of the part. */
+  /** What notes call images and documents, by type of the part. */
   readonly media: Readonly<Record<string, string>>
   /** Type of a text part in a user message. */
   readonly text: string

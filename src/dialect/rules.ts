@@ -134,8 +134,8 @@ function holds(body: JsonObject, when: When, steps: readonly string[]): boolean 
 }
 
 /**
- * Finds the members that a pointer names. With `make`, the last step may be missing, and missing parents are created as objects.
- * `*` only matches existing members, so no parent before the last `*` is created.
+ * Finds the members that a pointer names. With `make`, the last member need not exist, and missing parents are created as
+ * objects. `*` only matches existing members, so no parent before the last `*` is created.
  */
 function findSlots(body: JsonObject, steps: readonly string[], make: boolean): Slot[] {
   let found: Slot[] = [{ container: { body }, key: 'body', stars: [] }]

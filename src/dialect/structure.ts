@@ -37,7 +37,7 @@ const NONE: StructurePlan = { fields: {}, instruction: null, tool: null, unwraps
 export interface StructureFacts {
   readonly request: StructureRequest | null
   readonly mode: Dialect['structuredOutput']['method']
-  /** Whether a tool can be forced: the client has none of its own, and the model allows it. */
+  /** Whether a tool call can be forced: the client has no tools of its own, and the model accepts forced calls. */
   readonly canForceTool: boolean
 }
 

@@ -5,7 +5,7 @@ import { withoutMembers } from './copy.ts'
 import { toolSchema } from './schemas.ts'
 import type { DialectFacts } from './types.ts'
 
-/** Returns the schema in the form that the upstream accepts. Null if a tool in a same-format call has none. */
+/** Returns the schema in the form that the upstream accepts. Null if a tool of a same-format call has no schema. */
 export function schemaFor(given: JsonValue | undefined, { dialect, road }: DialectFacts): JsonObject | null {
   const { schema: form } = dialect.tools
   if (road === 'converted') return toolSchema(given, form)
@@ -14,8 +14,8 @@ export function schemaFor(given: JsonValue | undefined, { dialect, road }: Diale
 }
 
 /**
- * Whether a tool's `strict` is sent upstream. Without `strict`, the schema is not examined. Clients of the same format get the
- * upstream's own error about an unsuitable schema.
+ * Whether a tool may keep its `strict`. In converted calls, the schema must be suitable; same-format clients get the upstream's
+ * own error about an unsuitable schema. A tool without `strict` has nothing to lose, so its schema is not examined.
  */
 export function goesStrict(
   { strict }: JsonObject,

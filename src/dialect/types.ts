@@ -31,7 +31,7 @@ export interface DialectFacts {
   readonly stopField: string
   /** Returns the path of the message or item at this index, as it was in the client's body and in the client's notation. */
   readonly place: (index: number) => string
-  /** Opens marks issued by this gateway. Null for any other text. */
+  /** Returns the content of a mark that this gateway issued (see `conversation/seal.ts`); null for any other text. */
   readonly openMark: (text: string) => JsonValue | null
 }
 

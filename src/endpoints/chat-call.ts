@@ -163,7 +163,7 @@ class ChatCall {
 }
 
 const BETA_HEADER = 'anthropic-beta'
-/** Most beta flags read from the header. */
+/** Maximum number of beta flags that are read from the header. */
 const BETAS_MAX = 64
 
 /** The client's beta flags (`anthropic-beta`), in order. */

@@ -1,4 +1,4 @@
-/** Everything about an endpoint in one record, which routes, runner, OpenAPI, pages and traces read. */
+/** Everything about an endpoint in one record, which the routes, the runner of calls, OpenAPI, the pages and the traces read. */
 
 import type { EndpointFacts } from '../catalogue/endpoints.ts'
 import type { GatewayError } from '../errors.ts'
@@ -43,7 +43,9 @@ export interface ModelEndpoint extends EndpointFacts, ApiRoute {
   readonly traced: { readonly operation: 'chat' | 'generate_content'; readonly output: 'image' | 'speech' | null }
   /** Whether stream events, errors included, have an `event:` line. */
   readonly namedEvents: boolean
-  /** Returns the `error.code` to send where this format's clients expect codes of their own; by default the gateway's code. */
+  /**
+   * Returns the `error.code` to send, if this format's clients expect codes of their own. By default, the gateway's code is sent.
+   */
   readonly codeOf?: (error: GatewayError) => string
   /** How calls to this endpoint are read, funded, sent and billed. */
   readonly kind: CallKind

@@ -16,7 +16,7 @@ import { bodyFor, withBody } from '../pipeline/upstream-body.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 
 const PING = ascii(': ping\n\n')
-/** Content types of replies that are audio, or that may be because they do not say. */
+/** Content types that are audio, or that may be audio because they say nothing about the content. */
 const AUDIO = /^(audio\/|application\/octet-stream|application\/ogg|video\/mp4)/
 
 interface SpeechBody extends ObjectBody, RequestBody {

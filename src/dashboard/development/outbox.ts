@@ -34,7 +34,7 @@ function mailView({ to, subject, text: body }: OutboxMail) {
   return { to, subject, lines: lines.map(line => ({ text: line, link: localLink(line) })) }
 }
 
-/** Path and query of a line that is a link: this page may be open under another host name than the one in the email. */
+/** Returns the path and query if the line is a link. The host is left out, because this page may be open under another one. */
 function localLink(line: string): string | null {
   if (!/^https?:\/\/\S+$/.test(line) || !URL.canParse(line)) return null
   const { pathname, search } = new URL(line)

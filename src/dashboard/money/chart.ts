@@ -9,7 +9,7 @@ import { MICRO_PER_VND, type MicroVnd } from '../../lib/money.ts'
 import { day as calendarDay, chartFigure, chartTick, shortDay } from '../view/format.ts'
 
 export interface ChartPoint {
-  /** The slot that the point belongs to. */
+  /** The slot that the point belongs to, by the `at` of its ChartSlot. A slot is the place of one bar. */
   readonly at: string
   readonly series: string
   readonly value: number
@@ -79,7 +79,7 @@ export interface Chart {
 }
 
 const SERIES_MAX = 5
-/** Maximum number of labels below the bars. */
+/** Height of the chart, in the chart's own units. A part of a bar is at least HEIGHT_MIN high, so that it can be seen. */
 const LABELS_MAX = 8
 /** The chart's height in its own units, and the least height at which a part can be seen. */
 const HEIGHT = 1_000
@@ -133,8 +133,8 @@ interface Series {
 }
 
 /**
- * Ranks the series, largest first, and combines the smallest into one more. A series of zeros, such as refused calls by cost, is
- * left out.
+ * Ranks the series, largest first, and combines the smallest into one. A series whose values are all 0 is left out, such as
+ * refused calls in a chart of costs.
  */
 function rank(
   points: readonly ChartPoint[],

@@ -118,7 +118,7 @@ async function resume(request: PageRequest): Promise<Answer> {
   return done(key, 'resumed')
 }
 
-/** `rotations` in the form is how often the key had been rotated when the page was shown. */
+/** Replaces the key's secret, but not twice: `rotations` in the form is the number of replacements when the page was shown. */
 async function rotate(request: PageRequest): Promise<Answer> {
   const { options, language, form } = request
   const key = await findKey(request)

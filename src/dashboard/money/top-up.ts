@@ -76,7 +76,7 @@ async function form(request: PageRequest, fault: string | null): Promise<Answer>
 
 const TONES = { open: 'warn', paid: 'good', short: 'warn', cancelled: '', expired: '' } as const
 
-/** An order as pages show it. One that received less than its amount counts as paid, too, and its state says so. */
+/** An order as pages show it. If less than its amount was paid, the order still counts as paid, but is shown as underpaid. */
 export function orderView<Order extends TopUpOrder>(order: Order) {
   const isShort = order.state === 'paid' && order.paidVnd < order.amountVnd
   const shown = isShort ? 'short' : order.state

@@ -1,7 +1,4 @@
-/**
- * The chart of the usage page. A bar links to the calls that it stands for: that of a day to the day, that of an hour to the hour
- * within its day.
- */
+/** The chart of the usage page. The bar of a day links to that day's calls, the bar of an hour to the calls of that hour. */
 
 import type { HourlyFigure } from '../../ledger/reports/types.ts'
 import type { PageRequest } from '../page.ts'

@@ -1,4 +1,4 @@
-/** The words of a usage export, in the person's language. */
+/** The column headings and words of a usage export, in the person's language. */
 
 import { PEOPLE_COLUMNS, type PeopleLayout } from '../../ledger/reports/people-csv.ts'
 import type { PageRequest } from '../page.ts'

@@ -18,7 +18,9 @@ export function cureText(language: Language, ended: Ended): string | null {
   return key === null ? null : text(language, key)
 }
 
-/** Rows from before error codes were stored have none, so for those the status must do. */
+/**
+ * Returns the text key for a call's error code. Old calls, stored without an error code, are explained by their status instead.
+ */
 function keyOf(kind: 'reason' | 'cure', { status, errorCode }: Ended): TextKey | null {
   if (status < 400) return null
   const code = status === 499 ? 'client_gone' : (errorCode ?? '')

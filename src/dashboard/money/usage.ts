@@ -22,7 +22,7 @@ export const USAGE_PAGES: readonly Page[] = [
 ]
 
 const PERIODS_DAYS = [1, 7, 30, 90] as const
-/** Maximum number of tags to choose from, the most used ones; the address may name any other. */
+/** Maximum number of tags in the filter's list, which has the most used ones. The page's address may name any other tag. */
 const TAGS_MAX = 100
 
 export function keyLabel(keys: readonly OwnKey[], keyId: number): string {

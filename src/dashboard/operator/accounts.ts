@@ -29,7 +29,7 @@ export const OPERATOR_ACCOUNT_PAGES: readonly Page[] = [
   ...CUSTOMER_FORMS,
 ]
 
-/** Narrow the list to customers with trouble today, as the operators' first page counts them. */
+/** Filters for customers in trouble today. The operators' first page counts the same customers. */
 const SHOWN = ['failing', 'empty'] as const
 
 async function search(request: PageRequest): Promise<Answer> {

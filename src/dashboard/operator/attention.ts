@@ -34,9 +34,9 @@ interface Named {
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
-/** Maximum number of customers or models that one point names. */
+/** Maximum number of customers or models that are named in one line of the list. */
 const NAMED_MAX = 3
-/** A customer needs help from this many errors today on, if they are at least this share of their calls. */
+/** A customer needs help if at least this many of their calls failed today, and at least this share of them. */
 export const FAILING_CUSTOMER = { errorsMin: 20, shareMin: 0.2 } as const
 const ENDING_DAYS = 60
 const UNKNOWN_DAYS = 7

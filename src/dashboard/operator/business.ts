@@ -44,7 +44,7 @@ const SPLITS = ['day', 'model', 'upstream', 'customer', 'channel'] as const
 type Split = (typeof SPLITS)[number]
 const PERIODS_DAYS = [7, 30, 90] as const
 const ROWS_MAX = 100
-/** Days over which entries are checked for losses. */
+/** Number of days, today included, whose calls are checked for entries that lose money. */
 export const JUDGED_DAYS = 7
 
 interface Asked {
@@ -126,7 +126,7 @@ async function show(request: PageRequest): Promise<Answer> {
   })
 }
 
-/** Entries that cost more than they earned with the actual calls of the last days, the largest loss first. */
+/** Entries whose calls of the last JUDGED_DAYS days cost more than they earned, the largest loss first. */
 export async function readLosses({ options, now }: PageRequest): Promise<readonly BusinessFigure[]> {
   const today = dayOf(now)
   const range = { from: addDays(today, 1 - JUDGED_DAYS), to: addDays(today, 1) }
@@ -145,7 +145,7 @@ function rowOf(figure: BusinessFigure) {
     margin: margin ?? microVnd(0n),
     isLoss: margin !== null && margin < 0n,
     marginShare: margin === null || figure.revenueMicroVnd === 0n ? null : share(margin, figure.revenueMicroVnd),
-    // If some costs are unknown, the margin looks too high.
+    // Share of calls whose cost is known. It is shown because the margin looks too high if some costs are unknown.
     knownShare: known < 0.995 ? percent(known) : null,
   }
 }

@@ -96,7 +96,7 @@ export function outcomeTone(outcome: string): '' | 'good' | 'warn' | 'bad' {
   return isUpstreamFailure(outcome) ? 'bad' : 'warn'
 }
 
-/** The outcome in words or, if there are none, its code in errors.ts. */
+/** The outcome in words. If there are no words for it, the outcome itself, which is a code of errors.ts. */
 export function outcomeText(language: PageRequest['language'], outcome: string): string {
   const key = `operator.outcome.${outcome}`
   return isTextKey(key) ? text(language, key) : outcome

@@ -107,7 +107,7 @@ async function adjust(request: PageRequest, account: AccountSummary): Promise<An
         reference,
         note: reason,
       })
-      // The form was submitted twice; the first time did everything.
+      // The form was submitted twice. Its first submission has already booked and logged everything.
       if (booked.outcome === 'already') return
       const subject = `${amountVnd} VND`
       await recordAction(transaction, { by: actorOf(request), action: 'balance.adjust', accountId, subject, reason })

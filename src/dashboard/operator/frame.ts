@@ -60,7 +60,10 @@ export function operatorPage(
   }
 }
 
-/** The link to the next page of a search and, if this page stopped comparing texts before it was full, how far back it compared. */
+/**
+ * Returns the link to the next page of a search. It is `more` if this page is full. If this page stopped comparing texts before
+ * that, it is in `further`, with a note that says how far back texts have been compared.
+ */
 export function searchLinks(
   { query, language }: PageRequest,
   { next, comparedTo }: Pick<SearchPage, 'next' | 'comparedTo'>,

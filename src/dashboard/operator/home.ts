@@ -99,7 +99,7 @@ async function readPeriods({ options, now }: PageRequest): Promise<Periods> {
   const hadCalls = days.some(({ series }) => series === addDays(today, -7))
   return {
     today: { calls: addFigures('', ofToday), arrivals: arrivedToday },
-    // Without hourly figures, the calls date from before the roll-up began.
+    // If that day had calls but has no hourly figures, it was before the hourly roll-up began.
     before: hadCalls && before.calls === 0 ? null : { calls: before, arrivals: arrivedBefore },
     month: { calls: addFigures('', days), arrivals: arrivedMonth },
   }

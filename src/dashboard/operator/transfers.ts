@@ -13,7 +13,7 @@ import { dong, time } from '../view/format.ts'
 import { operatorPage, REASON_CHARACTERS_MAX, searchLinks } from './frame.ts'
 import { actorInWords } from './log-view.ts'
 
-/** Transfers on one page; each costs a search for suggestions. */
+/** Maximum number of transfers on a page. It is small, because suggestions are searched for each transfer. */
 const WAITING_ROWS = 20
 export const OWNER_CHARACTERS_MAX = 254
 const STATES = Object.keys(TRANSACTION_STATES) as readonly TransactionState[]

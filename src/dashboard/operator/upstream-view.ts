@@ -9,9 +9,9 @@ import { text } from '../texts/index.ts'
 
 export interface CoolingCredential {
   readonly label: string
-  /** When the last process in which the credential is cooling down will try it again. */
+  /** Time from which every process may use the credential again. */
   readonly until: Date
-  /** Number of processes in which it is cooling down. */
+  /** Number of processes in which the credential is cooling down. */
   readonly processes: number
 }
 
@@ -25,7 +25,7 @@ export interface UpstreamView {
   readonly callsInFlight: number
   readonly credentials: number
   readonly cooling: readonly CoolingCredential[]
-  /** Models that the provider limits or refuses for a credential: `anthropic#1 claude-opus-5`. */
+  /** Models that the provider limits or refuses for a credential, such as `anthropic#1 claude-opus-5`. */
   readonly modelsAside: readonly string[]
   readonly out: UpstreamOut | null
   /** Null: there was no attempt in the period. */
@@ -40,8 +40,8 @@ interface Seen {
 }
 
 /**
- * The upstreams that any process can call, and `known`, which may have no credentials. Right after a start, no process may have
- * reported yet; then the view of the process that serves the page has to do.
+ * Returns the upstreams that at least one process can call, and the upstream `known`, even if it has no credentials. Right after
+ * a start, no process may have reported yet; then the view of this process alone is used.
  */
 export async function readUpstreamViews(
   request: PageRequest,

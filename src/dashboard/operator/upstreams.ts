@@ -1,6 +1,6 @@
 /**
- * Upstreams: how each has done in all processes; testing one with a call for one token, taking it out of service, putting it
- * back.
+ * Upstreams: the state and figures of each, over all processes. An operator can test an upstream with a call for one token, take
+ * it out of service, and put it back.
  */
 
 import { recordAction } from '../../accounts/operator-log.ts'

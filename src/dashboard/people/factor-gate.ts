@@ -9,17 +9,19 @@ import { type Answer, type PageRequest, signedIn } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
 import { throttledAnswer } from './faults.ts'
 
-/** Fields for the code, or for what a passkey has signed. They are submitted along with the form that they confirm. */
+/**
+ * Form field for the code; PASSKEY_FIELD is the one for a passkey's answer. Both are submitted with the form that they confirm.
+ */
 export const FACTOR_FIELD = 'second_factor'
 const PASSKEY_FIELD = 'second_factor_passkey'
 export const FACTOR_PATH = '/account/second-factor'
 const CODE_CHARACTERS_MAX = 40
-/** What a passkey signs takes a few hundred bytes, and its signature up to 512. */
+/** Maximum length of a passkey's answer. The data that a passkey signs takes a few hundred bytes, its signature up to 512. */
 export const PASSKEY_CHARACTERS_MAX = 8_000
 
 /**
- * Returns the page that asks for the second factor; null if it was passed (`again`: recently) or there is none. `required`:
- * people without a second factor may not continue either.
+ * Returns the page that asks for the second factor. Null if the second factor was passed (with `again`: recently), or if the
+ * person has none and it is not `required`.
  */
 export async function demandFactor(
   request: PageRequest,

@@ -3,7 +3,7 @@
 import type { Session } from '../../accounts/types.ts'
 import { localPath } from '../guard.ts'
 
-/** The page that they wanted, or else their start page. */
+/** Returns the page that the person wanted before signing in, or else the start page for their role. */
 export function landing(next: string, { role }: Pick<Session, 'role'>): string {
   const path = localPath(next)
   return path === '/overview' && role !== null ? '/operator' : path

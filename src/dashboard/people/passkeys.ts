@@ -53,7 +53,9 @@ function addPage(
 
 const nameIn = ({ form }: PageRequest) => form.text('name', PASSKEY_NAME_CHARACTERS_MAX)
 
-/** As with the authenticator: adding the first factor takes proof of the owner, adding another takes an existing factor. */
+/**
+ * Adds a passkey. The first factor requires proof that the person owns the account; any further one requires an existing factor.
+ */
 async function add(request: PageRequest): Promise<Answer> {
   const { options, form, language } = request
   const session = signedIn(request)

@@ -24,7 +24,7 @@ export interface ProofView {
   readonly codeFault: string | null
 }
 
-/** Asks for nothing. Proof just given counts for a while, so a mistake elsewhere in the form does not ask for it again. */
+/** Asks for nothing. If a form is refused for another reason, its proof still counts for a while and is not asked for again. */
 export const PROVEN: ProofView = {
   asksPassword: false,
   asksSignIn: false,

@@ -119,8 +119,8 @@ async function finish(request: PageRequest, id: ProviderId): Promise<Answer> {
 }
 
 /**
- * Calls a provider, and logs and returns its error. What the provider said may contain a code, so only the names of errors are
- * logged.
+ * Calls a provider. Returns the result or the provider's error, which is also logged. What the provider said may contain a code,
+ * so the log gets only the names of errors.
  */
 async function reach<Value>(
   work: () => Promise<Value>,

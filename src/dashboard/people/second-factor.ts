@@ -88,7 +88,7 @@ function askPage(request: PageRequest, fault: string | null): Answer {
   return factorPage(request, 'second-factor', 'factor.again.title', data, fault === null ? 200 : 422)
 }
 
-/** The proof that adding a factor asks for. People who have a factor already have passed it on the way to this form. */
+/** The proof to ask for when a factor is added. People who already have a factor have passed it on the way to this form. */
 export function ownerProof(request: PageRequest): ProofView {
   return signedIn(request).hasSecondFactor ? PROVEN : proofView(request)
 }
@@ -98,7 +98,7 @@ interface Offered {
   readonly authenticator: Authenticator
 }
 
-/** `offered`: the authenticator shown before, if its code was wrong. */
+/** `offered`: the authenticator to show again, because the code typed for it was wrong. */
 async function offerPage(
   request: PageRequest,
   offered: Offered | null = null,
@@ -130,8 +130,8 @@ async function give(request: PageRequest): Promise<Answer> {
 }
 
 /**
- * Adding the first factor takes proof of the owner, or whoever finds an open session could lock the owner out. Adding another
- * takes an existing factor.
+ * Adds an authenticator. The first factor requires proof that the person owns the account, or whoever finds an open session could
+ * lock the owner out. Any further one requires an existing factor.
  */
 async function enrol(request: PageRequest): Promise<Answer> {
   const { options, form, language, now } = request

@@ -78,7 +78,10 @@ async function listPage(
   }
 }
 
-/** Goes through one of our pages: a form that ends at another site would need an exception in the content security policy. */
+/**
+ * Begins to link a provider. Redirects to a page of ours that links to the provider, because a form that leads to another site
+ * would need an exception in the content security policy.
+ */
 async function link(request: PageRequest, provider: ProviderId): Promise<Answer> {
   const refusal = await refuse(request)
   if (refusal !== null) return refusal

@@ -22,7 +22,7 @@ interface Cache {
 
 const caches = new WeakMap<DashboardOptions, Cache>()
 
-/** The latest figures, at most `modelFiguresSeconds` and one reading old. */
+/** Returns the latest figures. After `modelFiguresSeconds` they are read again; a page waits only a short time for that. */
 export async function latestFigures(options: DashboardOptions): Promise<FiguresByEntry> {
   const { limits, now, sql, log } = options
   const cache = caches.get(options) ?? { figures: NONE, dueMs: 0, reading: Promise.resolve() }

@@ -79,7 +79,7 @@ function matches({ main, items }: CatalogueModel, filter: ModelFilter): boolean 
   if (vendor !== null && entry.vendor !== vendor) return false
   if (capability !== null && entry.kind !== capability && !can(main, capability)) return false
   if (contextMin !== null && (entry.contextTokens ?? 0) < Number(contextMin)) return false
-  // One entry must meet all conditions: a price per token on AWS is not one of the standard channel.
+  // One and the same entry must meet all conditions: a price per token on AWS must not count for the standard channel.
   return items.some(
     ({ entry: { channel: own, price } }) =>
       (channel === null || own === channel) &&

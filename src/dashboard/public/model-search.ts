@@ -10,7 +10,7 @@ import { wordsOf } from './model-words.ts'
 export interface Found {
   /** Best match first; equal matches keep their order. */
   readonly models: readonly CatalogueModel[]
-  /** What was searched for if it differs from what was typed; otherwise null. */
+  /** The corrected search text; null if what was typed was searched for as it is. */
   readonly instead: string | null
 }
 
@@ -48,7 +48,7 @@ export function searchModels(catalogue: Catalogue, models: readonly CatalogueMod
   return { models: hits.map(({ model }) => model), instead: isCorrected && hits.length > 0 ? searched.join(' ') : null }
 }
 
-/** A model's words change only when one of its entries retires. */
+/** Caches what is searched for each model. It changes only when one of the model's entries retires. */
 const index = new WeakMap<CatalogueItem, Indexed>()
 
 function indexed(catalogue: Catalogue, model: CatalogueModel): Indexed {
@@ -76,7 +76,10 @@ function indexOf(catalogue: Catalogue, model: CatalogueModel): Indexed {
   }
 }
 
-/** Shorter words without a digit match only at the beginning of a part: `re` (Vietnamese for cheap) must not find `preview`. */
+/**
+ * Minimum length of a word that may match inside a name: `re` (Vietnamese for cheap) must not find `preview`. Words with a digit
+ * may be shorter.
+ */
 const INSIDE_LETTERS_MIN = 3
 
 /** How well the word matches a model; 0: not at all. */
@@ -91,7 +94,7 @@ function scoreOf({ parts, names, words, prose }: Indexed, word: string): number 
   return hasWord(prose, word) ? IN_PROSE : 0
 }
 
-/** From this length on, a word also matches longer ones that it begins. Many short Vietnamese words begin an English one. */
+/** Minimum length of a word that also finds longer words beginning with it. Many short Vietnamese words begin an English word. */
 const BEGINNING_LETTERS_MIN = 4
 
 function hasWord(words: ReadonlySet<string>, word: string): boolean {

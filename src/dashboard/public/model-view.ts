@@ -36,7 +36,7 @@ export interface ModelView {
   readonly variants: readonly VariantView[]
   /** Number of tokens above which a call at the fixed price is cheaper; null if the model does not have both prices. */
   readonly breakEven: string | null
-  /** Retirement of the first variant to retire, once customers are warned of it. */
+  /** The earliest retirement among the variants; null if there is none that customers are warned of yet. */
   readonly retirement: RetirementView | null
 }
 
@@ -72,7 +72,7 @@ export function modelView(model: CatalogueModel, { catalogue, language, now }: V
   }
 }
 
-/** The description in this language. If the Vietnamese one is missing, it is made up from the model's limits. */
+/** The description in this language. If the Vietnamese one is missing, it is put together from the model's limits. */
 export function describe({ main: { entry }, name }: CatalogueModel, language: Language): string {
   if (language === 'en') return entry.description
   if (entry.descriptionVi !== null) return entry.descriptionVi
@@ -98,7 +98,7 @@ function endOf({ on }: RetirementView): number {
   return on?.getTime() ?? Number.POSITIVE_INFINITY
 }
 
-/** Noon in Vietnam on a day of the catalogue, which is the same day everywhere that matters. */
+/** Noon in Vietnam on a day of the catalogue, which falls on the same day in UTC. */
 function noonOf(day: string | null): Date | null {
   return day === null ? null : new Date(`${day}T05:00:00Z`)
 }
@@ -160,7 +160,9 @@ export function lowestPrice(
   return prices.length === 0 ? null : Math.min(...prices)
 }
 
-/** First word of the models' names without the version, because families have ids but no display names. */
+/**
+ * A family's name, taken from its models' names: their first word without the version. Families have ids but no display names.
+ */
 function familyName(family: string, models: readonly CatalogueModel[]): string {
   const words = models.map(({ name }) => (name.split(/[\s/-]/)[0] as string).replace(/[\d.]+$/, ''))
   const word = words.sort((left, right) => left.length - right.length)[0] ?? family

@@ -26,8 +26,8 @@ export function dong(amount: number | bigint): string {
 }
 
 /**
- * For charts: whole numbers from 1.000 on, rounded down; two decimals below, because `9,087` beside `9.087` is misread; more
- * decimals only if two would show 0.
+ * Writes a number of a chart. From 1.000 on, decimals are cut off. Below, there are at most two, because with three, `9,087`
+ * would be taken for `9.087`. Numbers below 0,01 may have six, so that they are not shown as 0.
  */
 export function chartFigure(value: number, unit: string): string {
   const digits = value >= 0.01 ? 2 : 6
@@ -35,7 +35,7 @@ export function chartFigure(value: number, unit: string): string {
   return `${withDots(whole)}${fraction === undefined ? '' : `,${fraction}`}${unit === '' ? '' : NO_BREAK + unit}`
 }
 
-/** Such as `1,5M`, `250K` or `0,5`, beside the grid lines of a chart. */
+/** Writes a number beside a grid line of a chart, such as `1,5M`, `250K` or `0,5`. */
 export function chartTick(value: number): string {
   const [size, letter] = value >= 1e9 ? [1e9, 'B'] : value >= 1e6 ? [1e6, 'M'] : value >= 1e3 ? [1e3, 'K'] : [1, '']
   return `${String(Number((value / size).toFixed(6)))}${letter}`.replace('.', ',')
@@ -46,7 +46,7 @@ export function count(value: number | bigint): string {
   return withDots(value.toString())
 }
 
-/** Such as `1M`, `1,05M` or `128K`. */
+/** Abbreviates a number of tokens, such as `1M`, `1,05M` or `128K`. */
 export function compactCount(value: number): string {
   if (value >= 1_000_000) return `${String(Number((value / 1_000_000).toFixed(2))).replace('.', ',')}M`
   return value >= 1000 ? `${Math.round(value / 1000)}K` : String(value)

@@ -51,7 +51,7 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
     new Handlebars.SafeString(
       Handlebars.escapeExpression(value).replace(/\[([^\][]+)\]\((\/[a-z/]+)\)/g, '<a href="$2">$1</a>'),
     ),
-  /** Escapes a text and sets what stands between back-ticks as code. */
+  /** Escapes a text and marks up as code what stands between back-ticks. */
   rich: (value: string) =>
     new Handlebars.SafeString(Handlebars.escapeExpression(value).replace(/&#x60;(.+?)&#x60;/g, '<code>$1</code>')),
 }

@@ -7,7 +7,7 @@ import { asksOfMedia, givenFile, textForDocument, textForImage } from '../media.
 import { resultText } from '../results.ts'
 import type { DialectFacts } from '../types.ts'
 
-/** How the facts restrict content; null if all content may stay as it is. */
+/** What must be adapted in content: images and documents (`media`), and lists of texts, which become strings (`strings`). */
 export interface ContentRules {
   readonly facts: DialectFacts
   readonly media: boolean
@@ -30,7 +30,7 @@ export function withContent(message: JsonObject, place: string, { facts, media, 
   return withMember(message, 'content', isResult ? resultText(texts) : texts.join('\n\n'))
 }
 
-/** Returns the texts of content that has nothing else, not even cache markers; null for other content. */
+/** Returns the texts if content is a list of nothing but texts, without cache markers; otherwise null. */
 function plainTexts(parts: readonly JsonValue[]): string[] | null {
   const texts = parts.map(part =>
     isObject(part) && part.type === 'text' && part.cache_control === undefined ? part.text : null,

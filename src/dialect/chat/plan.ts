@@ -7,7 +7,7 @@ import { planChatReasoning } from '../reasoning-plan.ts'
 import { planChatStructure } from '../structure.ts'
 import type { DialectFacts } from '../types.ts'
 
-/** An undefined `choice` in the result means that none is sent. */
+/** In the result, an undefined `choice` means that no tool choice is sent. */
 export function planChat(body: JsonObject, facts: DialectFacts): CallPlan<JsonValue | undefined> {
   const { dialect } = facts
   const hasTools = arrayOrEmpty(body.tools).length > 0
@@ -27,7 +27,9 @@ function isForced(choice: JsonValue | undefined): boolean {
   return choice === 'required' || (isObject(choice) && (choice.type === 'function' || choice.type === 'custom'))
 }
 
-/** Returns the tool choice for an upstream that can only force a tool by name: if there is just one tool, it is named. */
+/**
+ * Returns the tool choice for upstreams that can only force a tool by name: `required` becomes the only tool's name, or `auto`.
+ */
 function namedChoice({ tools, tool_choice: choice }: JsonObject): JsonValue | undefined {
   if (choice !== 'required') return choice
   const name = onlyName(arrayOrEmpty(tools).map(tool => objectOrNull(objectOrNull(tool)?.function)?.name))

@@ -8,8 +8,8 @@ import type { Dialect } from '../words.ts'
 const FIELDS = ['reasoning_effort', 'thinking', 'enable_thinking', 'thinking_budget', 'reasoning']
 
 /**
- * Sets the planned fields and removes the others. A field that the client wrote as the upstream expects stays as it is, including
- * its other members.
+ * Sets the planned fields and removes fields that the upstream does not read. If the client's field already says what is planned,
+ * it stays as it is, including its other members.
  */
 export function withReasoning(body: JsonObject, dialect: Dialect, { fields }: ReasoningPlan): JsonObject {
   let changed = body
@@ -22,7 +22,7 @@ export function withReasoning(body: JsonObject, dialect: Dialect, { fields }: Re
   return changed
 }
 
-/** Whether the upstream reads the field, so that it stays if the plan does not set it. */
+/** Whether the upstream reads this field. If so, the client's value stays when the plan does not set the field. */
 function isUpstreamsOwn(field: string, { reasoning }: Dialect): boolean {
   switch (field) {
     case 'thinking':

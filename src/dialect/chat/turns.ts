@@ -54,8 +54,8 @@ function placeSystem(messages: readonly JsonValue[], midSystem: 'hoist' | 'user_
 }
 
 /**
- * Makes the model continue a trailing assistant message: sets the upstream's flag in converted calls, or adds a user turn. Chat
- * clients set the flag themselves if they want that.
+ * Makes the model continue a trailing assistant message: sets the upstream's flag for that, or adds a user turn. The flag is only
+ * set in converted calls, because chat clients set it themselves if they want the reply to be continued.
  */
 export function withPrefill(messages: readonly JsonValue[], { prefill }: Turns, road: Road): JsonValue[] {
   const last = messages.at(-1)

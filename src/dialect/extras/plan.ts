@@ -41,7 +41,7 @@ export interface SoldTool {
 
 export interface ExtrasPlan {
   readonly changes: readonly MemberChange[]
-  /** Names of the extras that are not sent upstream, in the order of the vocabulary. */
+  /** Names of the extras that are not sent upstream, in the order of the extras vocabulary. */
   readonly leftOut: readonly string[]
   readonly sold: readonly SoldTool[]
 }
@@ -177,7 +177,7 @@ function findTools(body: JsonObject, vocabulary: ExtrasVocabulary): FoundTool[] 
 /** Name shown for a tool whose type is not an identifier. */
 const UNNAMED = 'tool'
 
-/** Returns the tools in `tools`, apart from the vocabulary's, that the target does not support; one entry per type. */
+/** Returns the tools in `tools`, other than the `known` ones, that the target does not support. There is one element per type. */
 function untakenTools({ body, leftOut = null }: ExtrasRequest, known: readonly FoundTool[]): FoundTool[] {
   if (leftOut === null) return []
   const taken = new Set(known.flatMap(({ indices }) => indices))
@@ -231,8 +231,8 @@ export function looksLike(value: JsonValue | undefined, matches: readonly ExtraM
 }
 
 /**
- * Returns how many uses of a tool the hold covers: as many as the call allows, in the field that its format has for that, or
- * else `assumed`. Several definitions of one tool add up, because the model may use them all.
+ * Returns how many uses of a tool the hold covers: the limit that the request sets in its format's field for that, or else
+ * `assumed`. If a tool is defined several times, the limits are added up, because the model may use every definition.
  */
 function usesMaxOf({ body, endpoint }: ExtrasRequest, { indices }: FoundTool, assumed: number): number {
   const tools = arrayOrEmpty(body.tools)

@@ -83,7 +83,8 @@ function note(value: JsonObject, tally: Tally): void {
 }
 
 /**
- * Lists output items with their places, from a non-streamed reply, the last event of a response, or an event with a single item.
+ * Returns output items, each with its index in the output as text. `value` is a non-streamed reply, the last event of a response,
+ * or an event with a single item.
  */
 function itemsOf(value: JsonObject): [place: string, item: JsonValue][] {
   const output = objectOrNull(value.response)?.output ?? value.output ?? value.content

@@ -35,7 +35,7 @@ export function withTitles(content: JsonValue | undefined): JsonValue | undefine
   return blocks.toSpliced(at + 1, 0, { type: 'text', text: textOrNull(document.title) ?? 'document.pdf' })
 }
 
-/** Returns the texts of content that has nothing else, not even cache markers; null for other content. */
+/** Returns the texts if content is a list of nothing but texts, without cache markers; otherwise null. */
 function plainTexts(blocks: readonly JsonValue[]): string[] | null {
   const texts = blocks.map(block =>
     isObject(block) && block.type === 'text' && block.cache_control === undefined ? block.text : null,

@@ -21,7 +21,8 @@ import type { Dialect } from '../words.ts'
 import { thinkingFor } from './plan.ts'
 
 /**
- * Returns the output cap, within the model's limit. Null if a same-format body has no valid cap, which the upstream will refuse.
+ * Returns the output cap, within the model's limit. Null if a same-format body has no valid cap; the upstream will refuse such a
+ * body.
  */
 export function capFor({ max_tokens: given }: JsonObject, facts: DialectFacts): number | null {
   const { dialect, road, outputTokensMax } = facts
@@ -84,8 +85,8 @@ function effortFor(
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k']
 
 /**
- * Adapts the sampling fields. A model that reasons accepts none in this format: they are removed from converted calls, and
- * same-format clients get the upstream's error.
+ * Adapts the sampling fields. In this format, a model that reasons accepts no sampling fields: they are removed from converted
+ * calls, and same-format clients get the upstream's error.
  */
 export function withSampling(body: JsonObject, { dialect, road }: DialectFacts, reasons: boolean): JsonObject {
   if (road === 'converted' && reasons) return withoutMembers(body, SAMPLING_FIELDS)

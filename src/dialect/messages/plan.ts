@@ -10,7 +10,7 @@ import type { Dialect } from '../words.ts'
 import { endsInUnsignedToolTurn } from './thinking.ts'
 
 /**
- * `maxTokens`: the output cap to send. A null `choice` in the result means that the client sent none, or one that is not an
+ * `maxTokens`: the output cap to send. In the result, `choice` is null if the client sent no tool choice, or one that is not an
  * object.
  */
 export function planMessages(body: JsonObject, facts: DialectFacts, maxTokens: number): CallPlan<JsonObject | null> {
@@ -65,7 +65,7 @@ function withinCap(thinking: JsonObject, body: JsonObject, maxTokens: number): J
   return { ...thinking, budget_tokens: Math.max(BUDGET_TOKENS_MIN, Math.floor(maxTokens / 2)) }
 }
 
-/** Returns the tool choice. If the upstream can only force a tool by name and there is just one tool, names it. */
+/** Returns the tool choice. If the upstream can only force a tool by name, `any` becomes the only tool's name, or `auto`. */
 function choiceOf({ tools, tool_choice: given }: JsonObject, dialect: Dialect): JsonObject | null {
   const choice = objectOrNull(given)
   if (choice?.type !== 'any' || dialect.tools.forced !== 'named_only') return choice

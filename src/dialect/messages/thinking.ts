@@ -5,8 +5,8 @@ import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, text
 import { mapList } from '../copy.ts'
 
 /**
- * Removes thinking that no upstream of this format has signed. Thinking of other vendors' models has no signature, or a mark of
- * this gateway, valid or not. Because of such a block, an upstream would refuse the whole request.
+ * Removes thinking of other vendors' models, because an upstream would refuse the whole request for such a block. It has no
+ * signature, or a mark of this gateway (see `conversation/seal.ts`), which need not be valid.
  */
 export function withoutForeignThinking(content: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(content)) return content

@@ -10,7 +10,7 @@ import type { DialectFacts } from '../types.ts'
 export function withTools(body: JsonObject, choice: JsonObject | null, facts: DialectFacts): JsonObject {
   const { parallelFlag } = facts.dialect.tools
   const flagged = choice === null || parallelFlag ? choice : withoutMembers(choice, ['disable_parallel_tool_use'])
-  // The conversion wrote an `auto` choice only to carry its flag, so the choice goes when the flag goes.
+  // The conversion writes an `auto` choice only to carry this flag, so without the flag, the choice is removed too.
   const isIdle = facts.road === 'converted' && flagged !== choice && flagged?.type === 'auto'
   const chosen = flagged === null ? body : withMember(body, 'tool_choice', flagged)
   const left = isIdle ? withoutMembers(chosen, ['tool_choice']) : chosen

@@ -24,8 +24,8 @@ export function withoutMarks(items: readonly JsonValue[], facts: DialectFacts): 
 }
 
 /**
- * Drops reasoning without a seal from same-format calls. A provider that seals its reasoning finds it by id only if it was
- * stored, so such an item comes from another model and would be refused (404 "Item with id … not found", OpenAI's Responses API,
+ * Drops reasoning without a seal from same-format calls if the provider seals its reasoning. The provider would look for such an
+ * item by its id and, unless it had stored the item, refuse the call (404 "Item with id … not found", OpenAI's Responses API,
  * read 2026-11).
  */
 export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: DialectFacts): JsonValue[] {
@@ -34,7 +34,7 @@ export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: D
 }
 
 function resolved(items: readonly JsonValue[], { openMark, place }: DialectFacts): readonly JsonValue[] {
-  // A referenced item is carried by its own id or by that of another reference, so no other ids need be opened.
+  // Only references need be opened: the id of a reference carries the referenced item, or another reference's id does.
   if (!items.some(item => isReference(item) && isMarkedId(item.id))) return items
   const carried = new CarriedItems(
     items.filter(isReference).map(item => item.id),

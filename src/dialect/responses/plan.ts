@@ -11,7 +11,8 @@ import type { DialectFacts } from '../types.ts'
 import type { DialectReasoning } from '../words.ts'
 
 /**
- * In the result, `reasoning.fields` are members of the body's `reasoning`, and an undefined `choice` means that none is sent.
+ * In the result, `reasoning.fields` are members of the body's `reasoning`, and an undefined `choice` means that no tool choice is
+ * sent.
  */
 export function planResponses(body: JsonObject, facts: DialectFacts): CallPlan<JsonValue | undefined> {
   const { dialect } = facts
@@ -55,7 +56,9 @@ function unforced(choice: JsonValue | undefined): JsonValue {
   return isObject(choice) && isRequiredSet(choice) ? { ...choice, mode: 'auto' } : 'auto'
 }
 
-/** Returns the tool choice for an upstream that can only force a tool by name: if there is just one tool, it is named. */
+/**
+ * Returns the tool choice for upstreams that can only force a tool by name: `required` becomes the only tool's name, or `auto`.
+ */
 function namedChoice({ tools, tool_choice: choice }: JsonObject): JsonValue | undefined {
   if (isObject(choice) && isRequiredSet(choice)) return unforced(choice)
   if (choice !== 'required') return choice

@@ -23,7 +23,9 @@ export function withReasoning(body: JsonObject, facts: DialectFacts, { fields, r
   return Object.keys(asked).length === 0 ? withoutMembers(body, ['reasoning']) : withMember(body, 'reasoning', asked)
 }
 
-/** Adapts the reasoning in the history to what the host expects: sealed as it came, as text before each call, or none. */
+/**
+ * Adapts the reasoning in the history to what the host expects: with its seal, as text before each call, or no reasoning at all.
+ */
 export function withEcho(items: readonly JsonValue[], facts: DialectReasoning, road: Road): JsonValue[] {
   if (facts.field === 'item_content' && facts.echo !== 'never') return withTexts(items, facts)
   if (road === 'same') return items as JsonValue[]

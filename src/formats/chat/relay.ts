@@ -204,7 +204,7 @@ export class ChatRelay implements ReplyStream {
     }
   }
 
-  /** Learns a template from a chunk whose only meaningful content is one piece of output. */
+  /** Makes a template for the fast path (EventTemplate) from a chunk if one piece of output is all that it says. */
   #learn(raw: ByteText, { choices, usage, model }: JsonObject): void {
     const choice = arrayOrEmpty(choices).length === 1 ? objectOrNull(arrayOrEmpty(choices)[0]) : null
     const member = choice === null || choice.finish_reason || isObject(usage) ? null : deltaMember(choice.delta)

@@ -36,7 +36,7 @@ function detailsText(details: JsonValue | undefined): string {
     .join('')
 }
 
-/** Returns the key of the only member of a delta that carries output; null if there are none or several. */
+/** Returns the key of the member that carries a delta's output. Null if there is no output, or if several members carry some. */
 export function deltaMember(value: JsonObject[string]): OutputMember | null {
   const delta = objectOrNull(value)
   if (delta === null || isObject(delta.function_call)) return null

@@ -9,7 +9,7 @@ const FINISH: Readonly<Record<StopReason, string>> = {
   refusal: 'content_filter',
 }
 
-/** Returns the `finish_reason` to write. `refuses`: the message itself explains the refusal. */
+/** Returns the `finish_reason` to write. `refuses`: the message says in its `refusal` why the model refused. */
 export function finishReasonOf(stopReason: StopReason, refuses: boolean): string {
   return refuses && stopReason === 'refusal' ? 'stop' : FINISH[stopReason]
 }

@@ -46,8 +46,8 @@ export function textPart(part: TextPart): JsonObject {
 }
 
 /**
- * Returns a document's data. The format has none for documents given by URL: throws GatewayError `invalid_request`, unless the
- * host takes no documents at all, when the name is enough.
+ * Returns a document's data. Throws GatewayError `invalid_request` for a document given by URL, which this format cannot express.
+ * If the host takes no documents at all, no data is needed, because the dialect replaces or refuses the document by its name.
  */
 function data({ source, place }: DocumentPart, { content }: Dialect): JsonObject {
   if (source.type === 'base64') return { file_data: dataUrl(source.mediaType, source.data) }

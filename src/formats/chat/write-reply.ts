@@ -104,8 +104,8 @@ export class ChatReplyWriter implements ReplyWriter {
 }
 
 /**
- * Whether a chat client can send the seal back. In a chat history, all reasoning precedes the answer. Seals of the messages
- * format are valid only at their original place, so reasoning that came after the answer began loses its seal.
+ * Whether a chat client can send the seal back. In a chat history, all reasoning comes before the answer. A seal of the messages
+ * format is valid only at its original place, so it is lost if its reasoning came after the answer began.
  */
 function travels(seal: Seal, isLater: boolean): boolean {
   return seal.wire === 'responses' || !isLater

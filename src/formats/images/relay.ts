@@ -23,7 +23,7 @@ export class ImagesRelay implements ReplyStream {
   #held = NO_BYTES
   #started = false
   #received = 0
-  /** Whether a partial image was sent whose finished version was not. */
+  /** Whether a partial image has been sent while its finished version has not. */
   #partialSent = false
   usage: UsageReport = NO_USAGE
   finished = false

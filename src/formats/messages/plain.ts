@@ -15,7 +15,9 @@ import { Form } from '../../lib/json-form.ts'
 
 const text = new Form({ members: { type: new Form({ words: ['text'] }), text: TEXT, cache_control: CACHE_MARK } })
 const texts = new Form({ text: true, each: text })
-/** Plain types of content. Thinking must have a signature, and seals must have no dot, because they could be our own marks. */
+/**
+ * Types of plain content blocks. Thinking must have a signature. Seals must not contain a dot, as this gateway's own marks do.
+ */
 const TYPES = ['text', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking']
 const SEALED = (1 << TYPES.indexOf('thinking')) | (1 << TYPES.indexOf('redacted_thinking'))
 const SEAL = new Form({ base64: true })

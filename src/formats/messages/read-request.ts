@@ -37,7 +37,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
     stopSequences: readStopSequences(body.stop_sequences),
     outputTokensMax: numberOrNull(body.max_tokens) ?? refuse('max_tokens', 'Field required'),
     endUser,
-    // Agents put a session id into the user id, so it identifies calls that can share a provider's cache.
+    // Agents put a session id into the user id, so calls with the same user id can share a provider's cache.
     cacheKey: endUser === null ? null : hash(endUser),
     verbosity: null,
     tierIsAuto: false,

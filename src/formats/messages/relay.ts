@@ -76,7 +76,7 @@ export class MessagesRelay implements ReplyStream {
     }
   }
 
-  /** Skims events that carry output and have exactly two lines. */
+  /** Passes on events that carry output, without parsing them, as long as each has exactly two lines. */
   skim(all: ByteText, at: number): ByteText {
     this.skimmedTo = at
     if (this.finished || this.#undo?.isPlain === false) return NO_BYTES

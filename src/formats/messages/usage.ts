@@ -27,10 +27,10 @@ export function readUsage(usage: JsonValue | undefined): TokenUsage | null {
 }
 
 /**
- * Splits the passes listed in `iterations` into those for the answer and those missing from the top-level figures (a compaction,
- * an advisor's advice). After a `fallback_message`, the top-level figures are those of the answer served, and passes of models
- * that declined are not billed. `BetaIterationsUsage` and `BetaFallbackMessageIterationUsage` of `@anthropic-ai/sdk` 1.10.0, read
- * 2026-11.
+ * Splits the passes listed in `iterations` into those for the answer and those missing from the top-level figures (such as
+ * compacting the conversation, or an advisor's advice). If another model stepped in (`fallback_message`), the top-level figures
+ * are those of the answer served, and the passes of models that declined are not billed. `BetaIterationsUsage` and
+ * `BetaFallbackMessageIterationUsage` of `@anthropic-ai/sdk` 1.10.0, read 2026-11.
  */
 function passesOf(usage: JsonValue | undefined): { answer: readonly TokenUsage[]; hidden: readonly TokenUsage[] } {
   const passes = arrayOrEmpty(objectOrNull(usage)?.iterations).filter(isObject)
@@ -61,7 +61,7 @@ function larger(one: TokenUsage, other: TokenUsage): TokenUsage {
   return { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens }
 }
 
-/** Reads the counts of a usage object or pass. Cache writes may only be reported by cache lifetime (`cache_creation`). */
+/** Reads the counts of a usage object or pass. Some providers report cache writes only by cache lifetime (`cache_creation`). */
 function readCounts(usage: JsonValue | undefined): TokenUsage | null {
   if (!isObject(usage)) return null
   const uncached = firstCount(usage.input_tokens)
@@ -110,7 +110,7 @@ export class StreamUsage {
   /** Whether the latest usage in a `message_delta` had an output count. */
   #tellsOutput = false
   #stopped = false
-  /** The latest report, cached because the holds of streams ask for it often; null when out of date. */
+  /** The latest report; null when out of date. It is cached because it is read often while a stream runs, to adjust the hold. */
   #report: UsageReport | null = null
 
   /** Takes the data of a `message_start`. */

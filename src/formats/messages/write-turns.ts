@@ -16,7 +16,7 @@ import type {
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
 export interface WrittenTurns {
-  /** '' for no instructions; blocks if they have cache markers. */
+  /** The instructions: '' if there are none, a list of blocks if some have a cache marker, otherwise a string. */
   readonly system: string | JsonValue[]
   readonly messages: JsonObject[]
   /** For each message, the path of its source in the client's body. */

@@ -16,9 +16,9 @@ function isReferable({ type }: { readonly type?: JsonValue | undefined }): boole
 }
 
 /**
- * Makes an additional item, reasoning without text, whose id carries the items of a stream. Their own ids cannot carry them,
- * because a stream sends each id before its item is complete. If the items do not all fit, reasoning is left out, because a
- * conversation works without it. Null if there is nothing to carry, or it does not fit.
+ * Returns an id that carries the items of a stream, for an additional reasoning item without text. The items' own ids cannot
+ * carry them, because a stream sends each id before its item is complete. If the items do not all fit, reasoning is left out,
+ * because a conversation works without it. Null if there is nothing to carry, or if it does not fit even without reasoning.
  */
 export function carrierIdOf(items: readonly WrittenItem[], mark: Mark): string | null {
   const referable = items.filter(isReferable)
@@ -34,8 +34,8 @@ export function carrierIdOf(items: readonly WrittenItem[], mark: Mark): string |
 }
 
 /**
- * Returns the id that carries an item of a non-streamed reply; its original id if clients never refer to it, or if the carrying
- * id would be too long.
+ * Returns the id that carries an item of a non-streamed reply. It is the item's original id if clients never refer to the item,
+ * or if the carrying id would be too long.
  */
 export function ownIdOf(item: JsonObject, mark: Mark): string {
   const own = typeof item.id === 'string' ? item.id : ''

@@ -4,7 +4,7 @@ import { SHELL, type Tool } from './types.ts'
 
 export const AGENTS: readonly Tool[] = [
   {
-    // Its page on environment variables, and Claude Code 2.1.328 itself, read 2026-11-22. It adds /v1 to the base URL.
+    // Claude Code 2.1.328 itself, and its page on environment variables, read 2026-11-22. It adds /v1 to the base URL.
     id: 'claude-code',
     name: 'Claude Code',
     smallModel: 'claude-haiku-5-5',

@@ -4,8 +4,8 @@ import { SHELL, type Tool } from './types.ts'
 
 export const APPS: readonly Tool[] = [
   {
-    // Its backend/open_webui/config.py and docs.openwebui.com, read 2026-11-22: after its first start, it keeps all three
-    // settings.
+    // Open WebUI's backend/open_webui/config.py and docs.openwebui.com, read 2026-11-22. It stores all three settings at its
+    // first start and ignores later changes to the variables.
     id: 'open-webui',
     name: 'Open WebUI',
     note: 'quickstart.open_webui',

@@ -46,7 +46,7 @@ function toolView(request: PageRequest, tool: Tool, setup: Setup) {
   }
 }
 
-/** Models with their prices, for notes on expensive defaults. */
+/** Values for notes that warn of expensive defaults. Each is a model's id with its price. */
 function priceNotes(
   { options, language }: PageRequest,
   { smallModel = options.catalogue.settings.fallback }: Tool,

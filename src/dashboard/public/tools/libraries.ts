@@ -166,8 +166,8 @@ console.log(reply.content)`,
     ],
   },
   {
-    // developers.llamaindex.ai, OpenAILike, read 2026-11-22: without these flags it uses the old completions API and 3,900
-    // tokens.
+    // developers.llamaindex.ai, OpenAILike, read 2026-11-22: without these settings, it uses the old completions API and assumes
+    // a context of 3,900 tokens.
     id: 'llamaindex',
     name: 'LlamaIndex',
     blocks: ({ base, key, models }) => [
