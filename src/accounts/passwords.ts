@@ -14,8 +14,8 @@ export interface Passwords {
   /** Returns a PHC string with a new salt. Throws PasswordsBusyError when too many hashes are waiting. */
   hash(password: string): Promise<string>
   /**
-   * False for a wrong password and for null. Null takes as long as a real comparison, so that an account without a password, or
-   * an unknown one, looks like a wrong password. Throws PasswordsBusyError when too many hashes are waiting.
+   * Whether the password is right; false if `phc` is null. Null takes as long as a real comparison, so that the time does not
+   * reveal whether an account is unknown or has no password. Throws PasswordsBusyError when too many hashes are waiting.
    */
   verify(phc: string | null, password: string): Promise<boolean>
   readonly queue: QueueLoad

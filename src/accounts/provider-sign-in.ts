@@ -1,8 +1,10 @@
 /**
- * Signing in with a provider. The account is found by the provider's id for the person, never by an address alone. If the address
- * already has an account, its owner must agree, with the password or an emailed link, in the same browser. Only an account whose
- * address nobody has ever verified is linked without asking, to a person whom the provider that runs the mailbox vouches for, and
- * everything that others may have left in it is removed.
+ * Signing in with a provider. The account is found by the provider's id for the person, never by an email address alone. If the
+ * address already has an account, the account's owner must agree first, in the same browser, with the password or an emailed
+ * link.
+ *
+ * One case needs no agreement: nobody has ever verified the account's address, and the provider itself runs the mailbox. The
+ * person is then signed in to that account, and everything that strangers may have left in it is removed.
  */
 
 import type { AnySql, TransactionSql } from '../lib/database.ts'
@@ -51,8 +53,8 @@ async function findByEmail(sql: AnySql, email: string): Promise<Found | null> {
 }
 
 /**
- * Signs in the person whom the provider has identified. `next`: the page to show afterwards, kept while an attempt waits for the
- * owner.
+ * Signs in the person whom the provider has identified. `next` is the page to show afterwards; it is stored if the account's
+ * owner has to agree first.
  */
 export async function signInWithProvider(
   services: PeopleServices,
@@ -123,8 +125,9 @@ async function createAccount(
 }
 
 /**
- * Links the provider once the person has proved that they own the mailbox. If nobody had before, this removes everything that
- * others have set up in the account: password, sessions, second factor, emailed links, other providers.
+ * Links the provider once the person has proved that they own the mailbox. If the address had never been verified before, this
+ * also removes everything that others may have set up in the account: password, sessions, second factor, emailed links and other
+ * providers.
  */
 async function linkProven(
   transaction: TransactionSql,

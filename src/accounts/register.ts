@@ -13,7 +13,10 @@ import { addressSubject, countQuota } from './throttle.ts'
 import type { Invalid, OpenedSession, PeopleServices, Throttled, Visitor } from './types.ts'
 
 const KNOWN = 'select account_id from account where email_key = lower($1) and password_phc is not null'
-/** Also covers an account that an operator created without a password: whoever receives its email may choose one. */
+/**
+ * Creates the verified account. If an operator has already created one without a password, sets its password instead: whoever
+ * receives the account's email may choose it.
+ */
 const VERIFY = `
 insert into account as a (email, password_phc, email_verified_at) values ($1, $2, now())
 on conflict (email_key) do update set password_phc = excluded.password_phc, email_verified_at = now()
@@ -76,8 +79,8 @@ async function countRegistration({ sql, limits }: PeopleServices, visitor: Visit
 }
 
 /**
- * The address that the link was sent to, for the page that it opens; null if the link is unknown, used or expired. Changes
- * nothing.
+ * Returns the address that the link was sent to, for the page behind the link; null if the link is unknown, used or expired.
+ * Changes nothing.
  */
 export async function readVerification({ sql }: PeopleServices, token: string): Promise<{ email: string } | null> {
   const found = await readToken(sql, 'registration', token)
@@ -112,7 +115,7 @@ export async function finishRegistration(
       const row = (await transaction.unsafe(VERIFY, [taken.email, taken.passwordPhc]))[0]
       if (row === undefined || row.blocked) return null
       await transaction.unsafe(WALLET, [row.account_id])
-      // Somebody else may have used this account as long as it had no password.
+      // Somebody else may have used this account while it had no password.
       await endAllSessions(transaction, Number(row.account_id))
       await removeOutranked(transaction, Number(row.account_id))
       await dropTokens(transaction, 'reset', taken.email)

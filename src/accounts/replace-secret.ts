@@ -18,7 +18,7 @@ const REPLACE = `update api_key set
     encryption_iv = decode($9, 'hex'), ciphertext = decode($10, 'hex'), rotations = rotations + 1, rotated_at = now()
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null and rotations = $3::text::integer
   returning replaced_until`
-/** For five minutes, submitting the same form again returns the secret that it created. */
+/** `fresh`: the key was rotated less than five minutes ago. If its form is submitted again now, it gets the same new secret. */
 const ROTATED = `select rotations, rotated_at > now() - interval '5 minutes' as fresh, replaced_until from api_key
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null`
 const END = `update api_key set replaced_hash = null, replaced_pepper_id = null, replaced_until = null
@@ -35,10 +35,10 @@ export type ReplacedSecret =
   | { readonly outcome: 'gone' }
 
 /**
- * `rotations` is how often the key had been rotated when the caller read it. Of several requests with the same number, one
- * replaces the secret, and for five minutes the others get its result: a second replacement would end the overlap that the first
- * had promised. A secret still valid from an earlier rotation stops working. Throws RangeError unless `overlapHours` is a whole
- * number from 0 to OVERLAP_HOURS_MAX.
+ * `rotations` is how often the key had been rotated when the caller read it. If several requests give the same number, only one
+ * of them replaces the secret; for five minutes, the others get that same new secret. (If each replaced it again, the old secret
+ * would stop working earlier than promised.) A secret still valid from an earlier rotation stops working. Throws RangeError
+ * unless `overlapHours` is a whole number from 0 to OVERLAP_HOURS_MAX.
  */
 export async function replaceSecret(
   sql: Sql,
@@ -46,7 +46,7 @@ export async function replaceSecret(
   { accountId, keyId, rotations, overlapHours }: KeyRow & { readonly rotations: number; readonly overlapHours: number },
 ): Promise<ReplacedSecret> {
   if (!(Number.isInteger(overlapHours) && overlapHours >= 0 && overlapHours <= OVERLAP_HOURS_MAX)) {
-    throw new RangeError(`an overlap is a whole number of hours from 0 to ${OVERLAP_HOURS_MAX}`)
+    throw new RangeError(`an overlap must be a whole number of hours from 0 to ${OVERLAP_HOURS_MAX}`)
   }
   const key = makeKey(secrets.service)
   const { pepperId, hash } = hashKey(secrets, key)
@@ -72,7 +72,7 @@ export async function replaceSecret(
   return { outcome: 'replaced', key: shown.key, oldUntil: now.replaced_until }
 }
 
-/** Ends the overlap: the old secret is refused from now on. False if none was still valid. */
+/** Ends the overlap: the old secret is refused from now on. False if the key has no old secret. */
 export async function endReplacedSecret(sql: AnySql, { accountId, keyId }: KeyRow): Promise<boolean> {
   return (await sql.unsafe(END, [String(accountId), String(keyId)])).length > 0
 }

@@ -33,8 +33,8 @@ export async function requestReset(
       subject: networkOf(visitor.ipAddress),
       max: limits.registrationsPerNetworkMax,
     },
-    // Separate from the quota for other emails: whoever uses this one up has sent the owner working links, so the owner is not
-    // locked out.
+    // A quota of its own, so that other emails do not count. A stranger who uses it up does not lock the owner out: each of these
+    // emails brought the owner a working link.
     { kind: 'resets_to_address', subject: addressSubject(address), max: limits.mailsPerHourMax },
   ] as const
   for (const quota of quotas) {
@@ -62,8 +62,8 @@ async function sendReset(
 }
 
 /**
- * The address that the link was sent to, for the page that it opens; null if the link is unknown, used or expired. Changes
- * nothing.
+ * Returns the address that the link was sent to, for the page behind the link; null if the link is unknown, used or expired.
+ * Changes nothing.
  */
 export async function readReset({ sql }: PeopleServices, token: string): Promise<{ email: string } | null> {
   const found = await readToken(sql, 'reset', token)

@@ -22,7 +22,7 @@ const GRANTS = {
 export type OperatorNeed = keyof typeof GRANTS
 export const OPERATOR_NEEDS = Object.keys(GRANTS) as readonly OperatorNeed[]
 
-/** Needs whose forms require a recent second factor. */
+/** What an operator may only do after passing the second factor again. */
 const ASKED_AGAIN: ReadonlySet<OperatorNeed> = new Set(['money', 'team'])
 
 export function mayDo(role: OperatorRole | null, need: OperatorNeed): boolean {

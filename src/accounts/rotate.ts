@@ -81,13 +81,16 @@ async function replace(
   return (await sql.unsafe(REPLACE, [...before, hash.toString('hex'), String(pepperId), ...copy])).length > 0
 }
 
-/** How many active keys need each configured secret, by the secret's number; `encryption` counts authenticators too. */
+/**
+ * Each map gives, for the number of a configured secret, how many active keys depend on that secret; `encryption` counts
+ * authenticators too.
+ */
 export interface SecretsInUse {
   readonly peppers: ReadonlyMap<number, number>
   readonly encryption: ReadonlyMap<number, number>
-  /** Active keys without a sealed copy: they cannot be moved to another pepper, so their owners must replace them. */
+  /** Number of active keys without a sealed copy. They cannot be moved to another pepper, so their owners must replace them. */
   readonly withoutCopy: number
-  /** Configured numbers whose secret differs from the one that keys were stored under. */
+  /** Numbers under which a wrong secret is configured: not the one that keys were stored under. */
   readonly wrong: { readonly peppers: ReadonlySet<number>; readonly encryption: ReadonlySet<number> }
 }
 
@@ -105,7 +108,7 @@ export async function readSecretsInUse(sql: Sql | AnySql, secrets: KeySecrets): 
   return { peppers, encryption, withoutCopy, wrong: await findWrong(sql, secrets) }
 }
 
-/** Opens and rehashes one stored key for each pair of pepper and encryption key. */
+/** Finds wrong secrets by opening and rehashing one stored key for each pair of pepper and encryption key. */
 async function findWrong(sql: Sql | AnySql, secrets: KeySecrets): Promise<SecretsInUse['wrong']> {
   const wrong = { peppers: new Set<number>(), encryption: new Set<number>() }
   for (const row of await sql.unsafe(SAMPLES)) {

@@ -140,8 +140,8 @@ export type FactorAnswer =
   /** The code is right but has been used before; the app shows the next one within 30 seconds. */
   | { readonly outcome: 'used' }
   /**
-   * Outcomes for a passkey. `copied`: the signature is right but its count is not above the last one, so a copied passkey may
-   * have signed.
+   * Outcomes for a passkey. `copied`: the signature is right, but the passkey's signature count has not grown since the last one,
+   * so a copy of the passkey may have signed.
    */
   | { readonly outcome: 'refused_passkey' | 'expired' | 'copied' }
   | Throttled
@@ -166,9 +166,9 @@ export async function confirmFactor(
 }
 
 /**
- * Checks a code of the authenticator or a recovery code. Wrong six-digit codes count against the account, and each makes the next
- * wait longer. While somebody with a stolen password guesses, the owner still has two ways in: a device that has passed the
- * second factor before has its own count, and recovery codes, which nobody can guess, never wait.
+ * Checks a code of the authenticator or a recovery code. Each wrong six-digit code counts against the account and makes people
+ * wait longer before the next attempt. While somebody with a stolen password guesses, the owner still has two ways in: a device
+ * that has passed the second factor before is counted separately, and a recovery code, which nobody can guess, never has to wait.
  */
 export async function giveSecondFactor(
   services: PeopleServices,
@@ -247,7 +247,10 @@ export function isFactorFresh(
   return at !== null && now.getTime() - at.getTime() <= limits.factorFreshSeconds * 1_000
 }
 
-/** No email address contains spaces, so this subject never equals that of a device which has only entered the password. */
+/**
+ * Wrong second factors and wrong passwords of a device must count separately. No email address contains spaces, so the two
+ * subjects always differ.
+ */
 function deviceOf({ device }: Pick<Visitor, 'device'>, { email }: Pick<Session, 'email'>): string | null {
   return isToken(device) ? deviceSubject(device, `second factor of ${email}`) : null
 }

@@ -15,7 +15,7 @@ const COLUMNS = `s.session_id, s.account_id, s.created_at, s.seen_at, s.password
   s.second_factor_at, a.email, a.is_operator, a.operator_role, a.email_verified_at,
   a.password_phc is not null as has_password, exists (select from totp t where t.account_id = s.account_id) as has_authenticator,
   exists (select from passkey p where p.account_id = s.account_id) as has_passkeys`
-/** $2 to $5: idle timeout and lifetime of a session in seconds, for customers and for operators. */
+/** $2 and $3: idle timeout and lifetime of a customer's session, in seconds; $4 and $5: the same for an operator's. */
 const ALIVE = `a.blocked_at is null
   and s.seen_at > now() - make_interval(secs => case when a.is_operator then $4 else $2 end::text::integer)
   and s.created_at > now() - make_interval(secs => case when a.is_operator then $5 else $3 end::text::integer)`
@@ -98,7 +98,7 @@ export async function endSession(
   return (await sql.unsafe(END, [String(accountId), String(sessionId)])).length > 0
 }
 
-/** Ends all other sessions of the account. Returns how many they were. */
+/** Ends all other sessions of the account. Returns the number of sessions ended. */
 export async function endOtherSessions(
   { sql }: { sql: AnySql },
   { accountId, sessionId }: Pick<Session, 'accountId' | 'sessionId'>,

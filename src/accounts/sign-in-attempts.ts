@@ -1,7 +1,8 @@
 /**
- * Attempts to sign in with a provider, from leaving for it until coming back. The browser that leaves holds a secret in its
- * cookie. Everything that the provider must send back is derived from that secret, and the row found by its hash is used once, so
- * nobody can be tricked into finishing an attempt that somebody else began.
+ * Attempts to sign in with a provider. An attempt begins when the browser leaves for the provider and ends when it comes back.
+ * The browser holds a secret in its cookie. Everything that the provider must send back is derived from that secret, and the
+ * attempt's row, found by the secret's hash, is used only once. So nobody can be tricked into finishing an attempt that somebody
+ * else began.
  */
 
 import { createHash } from 'node:crypto'
@@ -40,7 +41,7 @@ export interface Attempt {
   readonly next: string
 }
 
-/** An attempt that the provider has answered; the owner of the account with that address has yet to agree. */
+/** An attempt that the provider has answered. The email address in the answer has an account, whose owner has yet to agree. */
 export interface WaitingAttempt {
   readonly identity: Identity & { readonly email: string }
   readonly next: string

@@ -87,8 +87,9 @@ export interface Guard {
 }
 
 /**
- * Counts guesses per host, per network, per address, and per address and network, whether or not the address has an account. A
- * device that has signed in to the address before has its own count, so that no stranger can lock the owner out.
+ * Counts wrong passwords per host, per network, per email address, and per email address and network, whether or not the email
+ * address has an account. A device that has signed in to the account before is counted separately, so that no stranger can lock
+ * the owner out.
  */
 export function guardOf({ sql, limits }: PeopleServices, visitor: Visitor, email: string): Guard {
   const address = addressSubject(email)

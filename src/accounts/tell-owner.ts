@@ -1,4 +1,4 @@
-/** Emails an account's owner about changes to it, so that they notice what others do. */
+/** Emails an account's owner about changes to the account, so that the owner notices changes that somebody else made. */
 
 import type { MailFacts, MailText } from './mail-texts-account.ts'
 import type { PeopleServices } from './types.ts'

@@ -1,5 +1,6 @@
 /**
- * Waits after failures, and hourly quotas. They are rows in Postgres, so that they survive restarts and hold across processes.
+ * Waiting times after failed attempts, and hourly quotas. Both are rows in Postgres, so that they survive restarts and hold
+ * across processes.
  */
 
 import { createHash } from 'node:crypto'
@@ -37,8 +38,9 @@ export type QuotaKind =
   | 'registrations'
 
 /**
- * Every attempt counts as a failure before the password is checked, so that parallel guesses gain nothing; forgiveAttempt takes
- * it back. Attempts during a wait do not count; each failure after it doubles the next wait.
+ * Every attempt counts as a failure before the password is checked, so that parallel guesses gain nothing; forgiveAttempt removes
+ * it again after a success. Attempts made during a waiting time do not count. Each failure after the waiting time doubles the
+ * next waiting time.
  */
 const ATTEMPT = `
 insert into throttle as t (kind, subject, attempts) values ($1::text::smallint, $2, 1)
@@ -84,7 +86,8 @@ export async function countAttempt(
   { kind, subject }: { kind: FailureKind; subject: string },
 ): Promise<number> {
   const { throttleFirstSeconds: firstSeconds, throttleForgetSeconds: forgetSeconds } = limits
-  // Waits for a whole address never grow: a distributed attack can slow its owner's sign-in down but not lock them out.
+  // The waiting time for an email address never grows. A distributed attack can slow the owner's sign-in down, but not lock the
+  // owner out.
   const longestSeconds = kind === 'account_failures' ? firstSeconds : limits.throttleSeconds
   const numbers = [failuresMaxOf(limits, kind), firstSeconds, longestSeconds, forgetSeconds]
   const row = (await sql.unsafe(ATTEMPT, [String(KINDS[kind]), subject, ...numbers.map(String)]))[0]!
@@ -108,8 +111,8 @@ function failuresMaxOf(limits: PeopleLimits, kind: FailureKind): number {
 }
 
 /**
- * Called after a success: clears an account's failures but, for a host or network, takes back only this attempt; otherwise
- * somebody with one account could guess at others for ever.
+ * Call this after a success. It clears an account's failures but, for a host or network, only removes this attempt; otherwise
+ * somebody who signs in to an account of their own could go on guessing others' passwords for ever.
  */
 export async function forgiveAttempt(
   sql: Sql,

@@ -29,7 +29,7 @@ export async function describeAuthenticator(
   return { secret, uri: totp.toString() }
 }
 
-/** Whether this is a six-digit code, ignoring spaces. */
+/** Whether the text is six digits, ignoring spaces. */
 export function isCode(typed: string): boolean {
   return /^\d{6}$/.test(digitsOf(typed))
 }

@@ -47,7 +47,7 @@ export interface Session {
   readonly emailVerifiedAt: Date | null
   readonly createdAt: Date
   readonly seenAt: Date
-  /** When its owner last signed in or typed the password in this session; see isPasswordFresh. */
+  /** When the account's owner last signed in or typed the password in this session; see isPasswordFresh. */
   readonly passwordCheckedAt: Date
   readonly hasPassword: boolean
   readonly hasAuthenticator: boolean
@@ -81,7 +81,7 @@ export interface Throttled {
 
 export type PasswordFault = 'too_short' | 'too_long' | 'too_common'
 
-/** The input is invalid; the pages choose the words. */
+/** Which input is invalid; the pages put it into words. */
 export interface Invalid {
   readonly outcome: 'invalid'
   readonly email?: 'malformed'

@@ -1,6 +1,6 @@
 /**
- * Makes the requests for browsers and devices and checks their answers (WebAuthn level 3). `required`: the device has to verify
- * who is using it, because a security key left in the machine must not be enough to move money.
+ * Creates what browsers need to register or use a passkey, and checks their answers (WebAuthn level 3). Passkeys must verify who
+ * is using them (`required`), because a security key left in the machine must not be enough to move money.
  */
 
 import { createHash } from 'node:crypto'
@@ -161,7 +161,8 @@ export async function verifySignature(
       expectedChallenge: challenge,
       expectedOrigin: party.origin,
       expectedRPID: party.id,
-      // The database compares counters as it stores them, so that two concurrent answers cannot both pass.
+      // 0 switches off the library's own check. The database compares the counters as it stores them, so that two concurrent
+      // answers cannot both pass.
       credential: { id: credentialId.toString('base64url'), publicKey: new Uint8Array(publicKey), counter: 0 },
       requireUserVerification: true,
     })

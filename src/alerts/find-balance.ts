@@ -1,16 +1,16 @@
-/** Finds balances that have become low or empty, and keys close to their cap, of accounts with calls since yesterday. */
+/** Finds balances that have become low or empty, and keys that have used most of their limit, in accounts with recent calls. */
 
 import { SQL_KEY_FACTS, SQL_RECORD, SQL_TODAY, sqlVnd } from './record.ts'
 
 /**
- * $3: the balance that counts as low, in whole dong; $4: how many days a balance should last; $5: the beginning of the search.
- * The pace of spending needs calls before today, because the first day's use does not predict later days. The reported level
- * falls only after a top-up, so that a changing pace reports nothing twice. Without calls, a balance changes only through top-ups
- * and corrections, which matters only if it was low before.
+ * $3: the balance that counts as low, in whole dong; $4: how many days a balance should last; $5: the time from which to search
+ * for top-ups. Spending per day is known only for accounts with calls before today, because the first day's use does not predict
+ * later days. The stored level goes down only after a top-up, so that it is not reported again when spending slows down and
+ * speeds up. An account without recent calls is searched only if its balance was low and has been topped up or corrected.
  *
- * Sums of days that are over come from account_daily. The planner's estimates for the newest days are unreliable, and with a low
- * one it would compare every row of a list made here with every row of another: `is true` makes it look up the second list
- * by hash instead.
+ * Sums of finished days come from account_daily. The planner's row estimates for the newest days are unreliable. If it expected
+ * few rows, it would compare every row of one list with every row of the other; `is true` makes it look up the accounts by hash
+ * instead.
  */
 export const FIND_BALANCES = `
 with ${SQL_TODAY},
@@ -66,8 +66,9 @@ found as (
    where changed.level > levels.base)${SQL_RECORD}`
 
 /**
- * Reports each share once per period and limit: after raising a limit, its owner wants to hear about the new one. $3: the shares,
- * in percent. `offset 0` makes the planner look up the keys of the accounts with calls; otherwise it would read all keys.
+ * Reports each percentage once per reset period and limit, so the owner of a key whose limit was raised hears about the new limit
+ * too. $3: the percentages to report. `offset 0` makes the planner look up the keys of the accounts with calls; otherwise it
+ * would read all keys.
  */
 export const FIND_CAPS = `
 with ${SQL_TODAY},

@@ -40,7 +40,7 @@ interface Retiring {
   readonly model: string
   readonly retires_on: string
   readonly successor: string | null
-  /** The shortest notice period that covers the retirement date, in days. */
+  /** The shortest of the notice periods, in days, within which the model retires. */
   readonly days: number
 }
 

@@ -70,7 +70,7 @@ export interface AlertData {
   readonly 'model.retiring': {
     readonly model: string
     readonly retires_on: string
-    /** The model that will answer its calls from that day on; null: they will fail. */
+    /** The model that will answer this model's calls once it has retired; null: the calls will fail. */
     readonly successor: string | null
   }
   readonly 'webhook.disabled': {

@@ -3,11 +3,11 @@
 export interface AlertLimits {
   /** Balance that counts as low by default, in whole dong; never more than a fifth of the balance after the last top-up. */
   readonly lowVnd: number
-  /** A balance that will last fewer days than this is low, too. */
+  /** Percentages of a key's limit at which an alert is sent. */
   readonly lowDays: number
   /** Shares of a key's cap that are reported, in percent. */
   readonly capPercents: readonly [80, 100]
-  /** Notice given before a model retires, in days. */
+  /** How far a search looks back beyond the previous one, for transactions that had not been committed then. */
   readonly retiringDays: readonly [7, 30]
   /** A search also looks this far back before the previous one, for transactions that had not been committed then. */
   readonly overlapSeconds: number

@@ -4,7 +4,10 @@ import type { Sql, TransactionSql } from '../lib/database.ts'
 import { ALERT_KINDS, ALL_KINDS } from './kinds.ts'
 import type { AlertServices } from './types.ts'
 
-/** For each kind, whether it is emailed unless the customer declines (`on`), or even if they do (`always`). */
+/**
+ * For each kind of alert, `always`: it is emailed whatever the customer has chosen; `on`: it is emailed unless the customer has
+ * declined.
+ */
 const MAIL_DEFAULTS = JSON.stringify(
   Object.fromEntries(
     ALL_KINDS.map(kind => [kind, { always: ALERT_KINDS[kind].mail === 'always', on: ALERT_KINDS[kind].mail === 'on' }]),
@@ -16,7 +19,7 @@ export function sqlVnd(expression: string): string {
   return `trim_scale(${expression} / 1000000.0)::text`
 }
 
-/** The facts about a key that alerts contain, for `jsonb_build_object`; `k` is the key's row. */
+/** The fields that identify a key in an alert, as arguments of `jsonb_build_object`; `k` is the key's row. */
 export const SQL_KEY_FACTS = `'key_id', k.key_id, 'name', k.label, 'last4', k.last4`
 
 /** Today in Vietnam. Not materialized, so that the planner knows which days a finder reads. */
@@ -24,8 +27,8 @@ export const SQL_TODAY = `today as not materialized (select (now() at time zone 
 
 /**
  * The last part of every finder's SQL. A finder is a list of common table expressions whose last one, `found`, has the columns
- * account_id, kind, reference and data. $1 and $2 are parameters of this part. The lock makes an alert wait for a concurrent
- * deletion of its account, so that none is written for a deleted account.
+ * account_id, kind, reference and data. $1 and $2 are parameters of this last part. The lock makes the statement wait until a
+ * concurrent deletion of the account is over, so that no alert is written for a deleted account.
  */
 export const SQL_RECORD = `,
 recorded as (

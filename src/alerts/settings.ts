@@ -31,14 +31,17 @@ export async function readAlertSettings(sql: AnySql, accountId: number): Promise
   return { mail: new Set(mail), lowVnd: row?.low_vnd == null ? null : Number(row.low_vnd) }
 }
 
-/** Saves the settings; kinds without a switch stay on. Throws RangeError unless `lowVnd` is null or from 1 to LOW_VND_MAX. */
+/**
+ * Saves the settings. Emails that cannot be switched off stay on. Throws RangeError unless `lowVnd` is null or from 1 to
+ * LOW_VND_MAX.
+ */
 export async function writeAlertSettings(
   sql: AnySql,
   accountId: number,
   { mail, lowVnd }: AlertSettings,
 ): Promise<void> {
   if (lowVnd !== null && !(Number.isSafeInteger(lowVnd) && lowVnd >= 1 && lowVnd <= LOW_VND_MAX)) {
-    throw new RangeError(`a low balance is a whole number of dong from 1 to ${LOW_VND_MAX}`)
+    throw new RangeError(`a low balance must be a whole number of dong from 1 to ${LOW_VND_MAX}`)
   }
   const chosen = ALL_KINDS.flatMap(kind => {
     const { mail: applies } = ALERT_KINDS[kind]

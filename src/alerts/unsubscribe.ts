@@ -1,6 +1,6 @@
 /**
  * The link at the foot of an email that stops emails of its kind without signing in (RFC 8058). Its token is signed with
- * KEY_PEPPERS and good for nothing else.
+ * KEY_PEPPERS and allows nothing else.
  */
 
 import { timingSafeEqual } from 'node:crypto'

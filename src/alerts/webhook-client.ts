@@ -44,7 +44,7 @@ export function createWebhookClient({ timeoutMs, privateNetworks, resolve }: Web
     open: createRoad(address => isPublicAddress(address) || isPrivate(address), { timeoutMs, resolve }),
     inside: createRoad(isPrivate, { timeoutMs, resolve }),
   }
-  /** How to reach the URL if it may be tried; otherwise what is wrong with it. */
+  /** Returns the URL and the agent that reaches it or, if the URL must not be called, what is wrong with it. */
   const roadOf = (text: string) => {
     const url = text.length > WEBHOOK_URL_LENGTH_MAX ? null : URL.parse(text)
     if (url === null || !['https:', 'http:'].includes(url.protocol)) return 'url' as const

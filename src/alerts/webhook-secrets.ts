@@ -1,4 +1,4 @@
-/** Secrets that sign webhooks: the one in use and, until they expire, those that it has replaced. Sealed like API keys. */
+/** Secrets that sign webhooks: the current one and, until they expire, those that were replaced. Stored sealed, like API keys. */
 
 import { createHmac, randomBytes } from 'node:crypto'
 import type { AnySql } from '../lib/database.ts'

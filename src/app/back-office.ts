@@ -63,8 +63,8 @@ const SANDBOX_BANK: BankAccount = {
 }
 const SWEEP_MS = 3_600_000
 /**
- * The pause after a roll-up or a search for alerts, as a multiple of the time it took; at most REST_MS_MAX. It takes longer the
- * more accounts made calls that day.
+ * How long to pause after a roll-up or a search for alerts, as a multiple of the time that it took; at most REST_MS_MAX. The more
+ * accounts make calls in a day, the longer both take.
  */
 const REST_TIMES = 19
 const REST_MS_MAX = 120_000

@@ -34,7 +34,7 @@ export interface Config {
   readonly dataDir: string
   readonly logLevel: LogLevel
   readonly sandbox: 'off' | 'auto'
-  /** `1:<base64>,2:<base64>`; null: generated once and kept in `dataDir`. */
+  /** Encryption keys, such as `1:<base64>,2:<base64>`; null: one is generated at the first start and kept in `dataDir`. */
   readonly keyEncryptionKeys: string | null
   readonly keyPeppers: string | null
   readonly upstream: (upstreamId: string) => UpstreamEnvironment
@@ -154,7 +154,9 @@ function readProxies(reader: Reader): readonly string[] {
   return []
 }
 
-/** Reads networks in CIDR notation. The prefix length is required: its absence could be a mistake that opens a whole network. */
+/**
+ * Reads networks in CIDR notation. The prefix length is required, because a bare address could mean one host or a whole network.
+ */
 function readNetworks(reader: Reader): readonly string[] {
   const named = (reader.text('WEBHOOK_PRIVATE_NETWORKS') ?? '').split(',').map(network => network.trim())
   const networks = named.filter(network => network !== '')

@@ -59,18 +59,18 @@ export interface Gateway {
   readonly upstreams: UpstreamRegistry
   /** Null when metrics are off. */
   readonly metrics: Metrics | null
-  /** Stops listening without failing any client's call. A second call hurries it. Call `stop` afterwards. */
+  /** Stops listening without failing any client's request. Calling it again shortens the wait. Call `stop` afterwards. */
   retire(how: Leaving): Promise<void>
   /** Stops taking calls, waits for those in flight, settles them and closes everything. */
   stop(): Promise<void>
-  /** Aborts the calls that a `retire` or `stop` is waiting for; they are settled for what was sent. */
+  /** Aborts the calls in flight that `retire` or `stop` is waiting for. Each is charged for the part that has been sent. */
   hurry(): void
 }
 
 /**
- * How a process leaves its port. `replaced`: other processes take it over, so idle connections stay open until their clients
- * close them, when the announced keep-alive ends. `leaving`: load balancers are told first. `quick`: idle connections are closed
- * at once.
+ * How a process stops using its port. `replaced`: other processes keep serving the port, so idle connections stay open until
+ * their clients close them, which they do when the keep-alive time that we announced is over. `leaving`: load balancers are told
+ * first. `quick`: idle connections are closed at once.
  */
 export type Leaving = 'replaced' | 'leaving' | 'quick'
 

@@ -1,4 +1,4 @@
-/** The life of a gateway process: start in order, print how to use it, stop in order at a signal. */
+/** Runs a gateway process: starts its parts in order, prints how to use them, and stops them in order at a signal. */
 
 import { flushCompileCache } from 'node:module'
 import { TABLES } from '../generated/tables.ts'

@@ -1,4 +1,7 @@
-/** Start-up notes for operators outside production: which parts are simulated or open. */
+/**
+ * Start-up notes for operators outside production: which parts are simulated, which are real, and whether the network can reach
+ * them.
+ */
 
 import { isIPv4 } from 'node:net'
 import type { Config } from './config.ts'

@@ -13,8 +13,8 @@ export interface MetricsConfig {
   /** Pause between two audits, in minutes; 0 turns them off. */
   readonly auditMinutes: number
   /**
-   * For how many minutes audits may continue from the last full one; then the next reads the whole journal. 0 makes every audit
-   * a full one.
+   * How old the last full audit may be, in minutes. If it is older, the next audit reads the whole journal again. 0 makes every
+   * audit a full one.
    */
   readonly auditFullMinutes: number
 }
@@ -23,7 +23,7 @@ export interface TracesConfig {
   /** URL that OTLP spans are posted to. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Service name in traces; null: the service's own. */
+  /** Service name in traces; null: the one set in the catalogue. */
   readonly serviceName: string | null
   /** Additional OTLP resource attributes. */
   readonly attributes: Readonly<Record<string, string>>

@@ -108,8 +108,8 @@ export class Telemetry {
   }
 
   /**
-   * Serves the metrics; null when they are off. A worker's metrics are collected by its supervisor; any other process listens on
-   * a port of its own.
+   * Serves the metrics; null when they are off. A worker leaves this to its supervisor, which collects its metrics; any other
+   * process listens on a port of its own.
    */
   async serve(watched: Watched): Promise<Metrics | null> {
     const { config, databaseUrl, spoolDir, log } = this.#options

@@ -1,6 +1,6 @@
 /**
  * Audits the ledger, the payments and the spools in one consistent snapshot. A full audit reads every row of the journal; an
- * incremental one reads each wallet's rows only from the point that earlier audits have proven.
+ * incremental one skips the rows of each wallet that earlier audits have already proven.
  */
 
 import { createHash } from 'node:crypto'
@@ -29,9 +29,12 @@ export interface AuditReport {
   readonly payments: PaymentAudit
   readonly spool: {
     readonly differences: {
-      /** Spool lines set aside as damaged or unproven: settlements that have been charged to nobody. */
+      /**
+       * Number of spool lines set aside because they are damaged, or too old to have a checksum and not confirmed by the
+       * database. Each is a settlement that nobody was charged for.
+       */
       readonly spool_lines: number
-      /** Spool files set aside because they belong to another database. */
+      /** Number of spool files set aside because they belong to another database. */
       readonly spool_files: number
     }
     readonly spools: readonly SetAsideSpool[]

@@ -20,8 +20,8 @@ const WRITE = `insert into audit_result as r (differences, full_at, full_differe
   returning full_at`
 const READ = 'select audited_at, full_at, differences::text as differences from audit_result'
 /**
- * Reads the last full audit, and the database's identity and history now. A failover, a recovery and a restore each begin a new
- * history, which every gateway stores before it frees holds.
+ * Reads when the last full audit ran and what its proof depended on, and the database's current identity and history. Every
+ * failover, recovery and restore begins a new history. Gateways store a new history before they free any holds.
  */
 const READ_FULL = `select extract(epoch from now() - full_at)::double precision * 1000 as age_ms,
        coalesce((full_differences ->> 'orphan')::integer, 0) as orphans,
@@ -50,7 +50,7 @@ export interface LastFull {
   readonly sameRules: boolean
   readonly sameDatabase: boolean
   readonly orphans: number
-  /** The rules and the database of this moment, to be stored with a full audit. */
+  /** The rules and the database as they are now, to be stored if this audit is a full one. */
   readonly basis: AuditBasis
 }
 

@@ -17,8 +17,8 @@ export function familiesOf({ items }: Catalogue): readonly string[] {
 }
 
 /**
- * Turns names as people type them (in any case, or by alias) into entry ids and `family/*`, without duplicates. `unknown` lists
- * the names that match nothing.
+ * Turns names as people type them (aliases too, in upper or lower case) into entry ids and `family/*`, without duplicates.
+ * `unknown` lists the names that match nothing.
  */
 export function readAllowed(
   catalogue: Catalogue,

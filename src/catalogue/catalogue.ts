@@ -17,9 +17,9 @@ export interface Catalogue {
   readonly items: readonly CatalogueItem[]
   readonly upstreams: ReadonlyMap<string, Upstream>
   /**
-   * Resolves a name by id, then by alias, in any case, with or without a leading `vendor/` or a trailing `[1m]`. Null if it is
-   * unknown; the endpoint decides what to do then (the chat endpoints use `fallback`). Allocates nothing for a name spelled as in
-   * the catalogue.
+   * Resolves a name by id, then by alias. Upper and lower case are the same, and a leading `vendor/` or a trailing `[1m]` is
+   * accepted. Null if the name is unknown; the endpoint then decides what to do (the chat endpoints use `fallback`). Allocates
+   * nothing for a name spelled as in the catalogue.
    */
   resolve(name: string): Resolution | null
   /** The fallback entry for a name that `resolve` does not know. */

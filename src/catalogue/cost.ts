@@ -77,7 +77,7 @@ export function costAt(rates: CostRates, used: CostUnits): MicroVnd {
   return microVnd((sum + SCALE / 2n) / SCALE)
 }
 
-/** The cost of a call; null if the usage that determines it was not reported: the tokens, or the images. */
+/** The cost of a call. Null if it depends on usage that was not reported: on tokens if they have a price, otherwise on images. */
 export function costIfReported(rates: CostRates, used: CostUnits): MicroVnd | null {
   const isReported =
     rates.tokens === null ? rates.image === null || used.images > 0 : used.inputTokens + used.outputTokens > 0

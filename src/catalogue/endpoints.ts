@@ -1,4 +1,7 @@
-/** Basic facts about the endpoints that run a model, for rooms below `src/endpoints/`. The full records there extend these. */
+/**
+ * Basic facts about the endpoints that run a model, for modules that must not import `src/endpoints/`. The complete endpoint
+ * records there extend these facts.
+ */
 
 import type { Endpoint, ModelKind } from '../generated/types.ts'
 
@@ -9,8 +12,7 @@ export interface EndpointFacts {
   /** The kind of model that this endpoint serves. */
   readonly makes: ModelKind
   /**
-   * JSON pointers of the body fields, besides the billed ones, that the endpoint cannot do without. No catalogue rule may remove
-   * them.
+   * JSON pointers of the body fields that the endpoint needs, besides the billed ones. No catalogue rule may remove these fields.
    */
   readonly needs: readonly string[]
 }

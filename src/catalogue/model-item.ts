@@ -1,4 +1,6 @@
-/** One entry as `GET /v1/models` shows it, in a shape that both SDK families and price-aware tools understand. */
+/**
+ * One entry as `GET /v1/models` shows it, in a shape that the OpenAI and Anthropic SDKs and tools that compare prices understand.
+ */
 
 import type { ApiStandard, Capability, Dialect, ModelEntry, ToolTreatment } from '../generated/types.ts'
 
@@ -64,7 +66,7 @@ function inputModalities(entry: ModelEntry): string[] {
   return takesImages ? ['text', 'image'] : ['text']
 }
 
-/** The dialect of the entry's preferred target, which stands for all of them. */
+/** The dialect of the entry's preferred target, taken to hold for all its targets. */
 function dialectOf(entry: ModelEntry): Dialect | undefined {
   return entry.upstreams[0]?.dialect
 }
@@ -73,7 +75,7 @@ function supported(isSupported: boolean): { supported: boolean } {
   return { supported: isSupported }
 }
 
-/** The capabilities in the price list, then those that the messages SDK knows, each as `{supported}`. */
+/** The capabilities in the price list, then those that Anthropic's SDK has names for, each as `{supported}`. */
 function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
   const has = (capability: Capability) => entry.capabilities.includes(capability)
   const isChat = entry.kind === 'chat'
@@ -172,7 +174,7 @@ function steersReasoning({ reasoning }: Dialect): boolean {
   return reasoning.parameter !== null && (reasoning.levels !== null || reasoning.disable !== 'refused')
 }
 
-/** Request fields that the entry supports, under the names that price-aware tools use. */
+/** Request fields that the entry supports, named as tools that compare prices expect. */
 export function supportedParameters(entry: ModelEntry): string[] {
   if (entry.kind === 'image') return ['n', 'prompt', 'size']
   if (entry.kind === 'speech') return ['input', 'instructions', 'response_format', 'speed', 'voice']

@@ -29,8 +29,8 @@ export type ModelListResult = RenderedBody | { readonly problem: string }
 
 export interface ModelList {
   /**
-   * The models that a key may call (null: all of them), filtered and paged. `problem` says which query parameter is wrong and
-   * what to write instead; the route replies 400.
+   * Lists the models that a key may call (null: all models), filtered and paged. If a query parameter is wrong, `problem` names
+   * it and says what to write instead; the route then replies 400.
    */
   list(query: ModelListQuery, allowed?: readonly string[] | null): ModelListResult
   /** One entry by id or alias; null if there is none. */

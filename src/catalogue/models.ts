@@ -20,7 +20,7 @@ export function modelsOf(catalogue: Catalogue): readonly CatalogueModel[] {
   return [...Map.groupBy(present, keyOf).values()].map(modelWith)
 }
 
-/** The model that an entry belongs to. If all its entries have retired, the model has just this one. */
+/** The model that an entry belongs to. If all of the model's entries have retired, it is returned with this entry only. */
 export function modelOf(catalogue: Catalogue, item: CatalogueItem): CatalogueModel {
   const key = keyOf(item)
   const items = catalogue.items.filter(other => keyOf(other) === key && !catalogue.isRetired(other))

@@ -1,4 +1,7 @@
-/** Resolves the names that clients send: ids, aliases and `vendor/name`, in any case, with or without the long-context suffix. */
+/**
+ * Resolves the names that clients send: ids, aliases and `vendor/name`, in upper or lower case, with or without the long-context
+ * suffix.
+ */
 
 import type { ModelEntry } from '../generated/types.ts'
 import type { CatalogueItem } from './item.ts'

@@ -1,6 +1,6 @@
 /**
- * `catalogue …`: runs the code generator's verbs, so that operators need only one command. Also makes the check of the YAML for
- * `serve`.
+ * `catalogue …`: runs the code generator's verbs, so that operators need only one command. Also checks, for `serve`, whether the
+ * YAML matches the tables in use.
  */
 
 import { spawn } from 'node:child_process'
@@ -69,7 +69,7 @@ export async function warnOfOldTables(logLevel: string): Promise<void> {
   )
 }
 
-/** Uses a thread, so that no call waits for it; a separate process would look like a worker. */
+/** Reads the digests in a thread, so that no client's call has to wait. A child process would look like one of our workers. */
 async function readDigests(): Promise<Digests> {
   const worker = new Worker(CODEGEN, { argv: ['digest', '--json'], stdout: true, stderr: true })
   worker.unref()

@@ -3,7 +3,9 @@
 import { parseExactJson } from '../lib/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
-/** Key under which arguments that are not a JSON object are kept. The call stays, so its result still has a match. */
+/**
+ * Key for arguments that are not a JSON object. A call with such arguments is kept, because its result must still match a call.
+ */
 export const UNREADABLE_ARGUMENTS = '_arguments'
 
 /**

@@ -85,10 +85,11 @@ export function itemsCarriedBy(id: string, openMark: OpenMark): readonly JsonObj
 }
 
 /**
- * Handles a reference that cannot be resolved: reasoning is left out. Throws GatewayError `invalid_request` for any other item.
+ * Handles a reference that cannot be resolved: leaves out reasoning, and throws GatewayError `invalid_request` for any other
+ * item.
  */
 export function unresolvedItems(id: string, place: string): readonly never[] {
-  // A conversation may lack reasoning: the item did not fit into an id, or another service stores it.
+  // Reasoning may be left out of a conversation. Here it was too long for an id, or another service has stored it.
   if (id.startsWith('rs_')) return []
   return refuse(
     place,
@@ -109,7 +110,10 @@ export class CarriedItems {
     for (const id of ids) this.#read(id)
   }
 
-  /** Returns the item that the id refers to. Empty for an id that only carries items of other ids; null for an unknown id. */
+  /**
+   * Returns the item that the id refers to. Empty for an id that has no item of its own and only carries others; null for an
+   * unknown id.
+   */
   resolve(id: string): readonly JsonObject[] | null {
     const item = this.#items.get(id)
     if (item !== undefined) return [item]

@@ -5,7 +5,7 @@ const FENCE = '```'
 const BLANKS_MAX = 64
 const OPENING = /^\s{0,8}```[a-zA-Z]{0,16}[ \t]{0,4}(?:\r?\n)?/
 const CLOSING = /\s{0,64}```\s{0,64}$/
-/** The start of a text that may still turn out to be an opening fence. */
+/** Matches the beginning of a text that may still turn out to be an opening fence. */
 const UNDECIDED = /^\s{0,8}(?:`{0,2}|```[a-zA-Z]{0,16}[ \t]{0,4}\r?)$/
 
 /** Returns the text without its fence, or unchanged if it has none. */

@@ -192,8 +192,9 @@ export class TemplateLearner {
   }
 
   /**
-   * Learns from an event that carries only output, in the non-empty string `member` (such as `"content":`). `rename`: a part of
-   * the event to replace for the client. Events in which these are not found, or are ambiguous, give no template.
+   * Learns a template from an event whose only output is the non-empty string `member` (such as `"content":`). `rename` is a part
+   * of the event that must be replaced for the client. No template is learned if either is missing from the event or occurs in it
+   * more than once.
    */
   learn(
     raw: ByteText,

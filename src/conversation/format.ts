@@ -10,11 +10,14 @@ import type { ConversationRequest, ReasoningRequest, StructureRequest } from './
 import type { Seal } from './seal.ts'
 import type { TokenUsage, UsageFacts } from './usage.ts'
 
-/** `Echo`: the facts about the request that the format's own reply writer needs, in a shape of its own; never the whole body. */
+/**
+ * `Echo` holds what the format's own reply writer needs to know about the request. Each format has its own type for it, which
+ * never contains the whole body.
+ */
 export interface ConversationFormat<Echo = unknown> {
   /** Throws GatewayError `invalid_request` for features that other formats cannot express, and for values of a wrong type. */
   readRequest(body: JsonObject, facts: ReadFacts): { readonly request: ConversationRequest; readonly echo: Echo }
-  /** Reads only the reasoning settings, because the dialect also needs them for same-format bodies. */
+  /** Reads only the reasoning settings. The dialect needs them even if the body is already in the upstream's format. */
   readReasoning(body: JsonObject): ReasoningRequest
   readStructure(body: JsonObject): StructureRequest | null
   readonly plain: PlainRequest
@@ -34,11 +37,14 @@ export interface ConversationFormat<Echo = unknown> {
 }
 
 export interface ReadFacts {
-  /** Opens marks issued by this gateway. Null for any other text. */
+  /** Returns the content of a mark (see `seal.ts`) that this gateway issued; null for any other text. */
   readonly openMark: (text: string) => JsonValue | null
-  /** Identifies the upstream that the request goes to. Seals of other origins cannot be opened there and are left out. */
+  /**
+   * Identifies the upstream that the request goes to. It cannot open reasoning that another upstream sealed, so such seals are
+   * left out.
+   */
   readonly origin: string
-  /** Types of tools to leave out without an error, because a response header tells the client; null: none. */
+  /** Types of tools to leave out without an error, because a response header tells the client about them; null: none. */
   readonly toolsLeftOut: readonly string[] | null
 }
 
@@ -50,7 +56,7 @@ export interface WritableRequest extends Omit<ConversationRequest, 'turns'> {
 export interface WriteFacts {
   /** The upstream's name for the model. */
   readonly model: string
-  /** The facts about the model, which determine names of fields and roles. What the model does not accept is removed later. */
+  /** Facts about the model that decide how fields and roles are named. What the model does not accept is removed later. */
   readonly dialect: Dialect
 }
 
@@ -80,11 +86,11 @@ export interface WriterFacts {
   /** Input tokens by our own count, for events sent before the upstream reports its count. */
   readonly countInputTokens: () => number
   /**
-   * Wraps a seal in a mark that travels through clients of other formats. `lengths`: the lengths of the texts that the seal
-   * covers.
+   * Wraps a provider's seal in a mark (see `seal.ts`), which clients of other formats send back. `lengths`: the lengths of the
+   * texts that the seal covers.
    */
   readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
-  /** Wraps in a mark any data, other than a seal, that the client must send back. */
+  /** Makes a mark from any other data that the client must send back. */
   readonly mark: Mark
   /** The upstream's latest usage report; null if there is none yet. */
   readonly usageSoFar: () => TokenUsage | null

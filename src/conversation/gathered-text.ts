@@ -11,9 +11,9 @@ const PIECES_MAX = 64
 
 export class GatheredText {
   #text = ''
-  /** Continues `#text`, as escaped JSON string content. */
+  /** The text that follows `#text`, as escaped JSON string content. */
   #written = NO_BYTES
-  /** Continues `#written`, in pieces that are not joined yet. */
+  /** The text that follows `#written`, in pieces that are not joined yet. */
   #pieces: ByteText[] = []
 
   add(piece: string): void {

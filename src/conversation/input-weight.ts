@@ -1,4 +1,4 @@
-/** What to count as input tokens in a request. Each chat format has its own reader that fills it in. */
+/** What counts as input tokens in a request. Each chat format has its own function that collects it. */
 
 import { type JsonValue, textOrNull } from '../lib/json.ts'
 import { type PictureSize, pictureSize } from '../lib/picture.ts'
@@ -6,7 +6,7 @@ import { type PictureSize, pictureSize } from '../lib/picture.ts'
 export interface InputWeight {
   /** All text that the model reads, including the JSON of tool definitions and calls. */
   readonly texts: string[]
-  /** Sizes in pixels; null for an image whose size cannot be read from the request. */
+  /** Number of pages in documents that are not plain text. */
   readonly images: (PictureSize | null)[]
   /** Pages of non-text documents. */
   documentPages: number
@@ -14,7 +14,10 @@ export interface InputWeight {
   tools: number
 }
 
-/** Most Base64 characters of an image to decode. That is enough to find the image's size, which only metadata may precede. */
+/**
+ * How many Base64 characters of an image are decoded, at most. Only metadata can come before an image's size, so they are enough
+ * to find it.
+ */
 const HEADER_CHARACTERS_MAX = 512 * 1024
 /** Most Base64 characters of a document in which to count pages. */
 const DOCUMENT_CHARACTERS_MAX = 8 * 1024 * 1024
@@ -37,7 +40,8 @@ export function imageSize(data: string | null): PictureSize | null {
 }
 
 /**
- * Returns the number of pages of a base64 PDF: the page objects found in it, else an estimate by size; 1 if there is no data.
+ * Returns the number of pages of a base64 PDF, counted by its page objects or, if none are found, estimated by its size; 1 if
+ * there is no data.
  */
 export function pagesOf(data: string | null): number {
   if (data === null) return 1

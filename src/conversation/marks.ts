@@ -13,8 +13,8 @@ export function markPayload(seal: Seal, origin: string, lengths: readonly number
 }
 
 /**
- * Splits reasoning that a client sends back into its original pieces, which PIECES_APART separates in `text`. Drops seals of
- * other origins and marks that this gateway did not issue.
+ * Takes `text`, reasoning that a client has sent back, and splits it into the original pieces, which PIECES_APART separates.
+ * Ignores marks that this gateway did not issue, and seals that other upstreams made.
  */
 export function markedReasoning(text: string, mark: string | null, facts: ReadFacts): ReasoningPart {
   const [part = { kind: 'reasoning', texts: [], seal: null }] = markedReasonings(

@@ -72,7 +72,8 @@ export class ToolNames {
 export type IdForm = 'any' | 'word' | 'alphanumeric_9'
 
 /**
- * Assigns the ids that a history's calls have upstream: in the required form, unique, and the same for a call and its result.
+ * Assigns the ids that calls of the conversation's history get in the request to the upstream: in the required form, unique, and
+ * the same for a call and its result.
  */
 export class UpstreamIds {
   readonly #form: IdForm | 'as_given'

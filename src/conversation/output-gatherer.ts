@@ -7,7 +7,7 @@ const GATHERED_CHARACTERS_MAX = 16_384
 
 export type CountTokens = (text: string) => number
 
-/** Decodes JSON string content (escaped, without quotes), which may be several adjoining strings. */
+/** Decodes JSON string content (escaped, without quotes), which may be joined from several strings. */
 export function textWritten(written: ByteText): string {
   const text = decodeText(written)
   if (!text.includes('\\')) return text
@@ -31,8 +31,8 @@ const BYTES_PER_TOKEN = { ascii: 4, other: 2.5 } as const
 /** Fewest bytes of output that can add a token to the estimate. */
 export const BYTES_PER_TOKEN_MIN = BYTES_PER_TOKEN.other
 /**
- * Ratio of a text's non-ASCII UTF-8 bytes to those in excess of its string length: 3/2 for three-byte characters, 2/1 for two-
- * and four-byte ones.
+ * How many UTF-8 bytes the non-ASCII characters of a text have, for each byte that the text is longer in UTF-8 than in UTF-16
+ * units. Exact for characters of three bytes (3/2); characters of two or four bytes would need 2.
  */
 const OTHER_BYTES_PER_EXTRA_BYTE = 1.5
 
@@ -102,7 +102,7 @@ export class OutputGatherer {
   #readWritten(): void {
     if (this.#written.length === 0) return
     const text = textWritten(joinBytes(this.#written))
-    // Estimate the pieces of `#written` that remain, so that the text joined from them is not estimated again.
+    // Estimate the remaining pieces of `#written` now, so that `text`, which joins them all, is not estimated again.
     if (this.#writtenWeighed > 0) {
       this.estimate()
       this.#weighed++

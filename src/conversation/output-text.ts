@@ -1,6 +1,6 @@
 /**
  * Extracts the output of a non-streamed reply in either chat format, to be counted if the provider reports no usage. The parts
- * are joined without separators, as in a stream, so that both are billed alike.
+ * are joined without separators, as in a stream, so that a reply costs the same whether or not it is streamed.
  */
 
 import { isObject, type JsonValue } from '../lib/json.ts'

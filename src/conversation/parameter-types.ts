@@ -1,4 +1,7 @@
-/** Checks the types of the parameters that a conversion carries. A wrong type is refused rather than silently dropped. */
+/**
+ * Checks the types of the parameters that are kept when a request is converted. A wrong type is refused rather than silently
+ * dropped.
+ */
 
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { refuse } from './refuse.ts'

@@ -1,7 +1,6 @@
 /**
- * Describes plain conversations, made up of turns of text and function calls, which agents send all day. Anything else in a
- * request may cost extra or, for some provider, must be changed or refused, so its values are always read; see
- * `translate/plain-body.ts`.
+ * Describes plain conversations: turns of text and function calls, as agents send them all day. Anything else in a request may
+ * cost extra, or have to be changed or refused for some provider, so its values are always read; see `translate/plain-body.ts`.
  */
 
 import { Form } from '../lib/json-form.ts'
@@ -11,8 +10,8 @@ export interface PlainRequest {
   /** The form that a member must have to count as plain. */
   readonly form: Form
   /**
-   * Returns, for each large member, short JSON that yields the same notes. It stands in for the member where only the notes
-   * matter.
+   * Returns short JSON for each large member. It is read instead of the member where only the facts listed in NOTE matter,
+   * because reading it yields the same facts.
    */
   standIns(notes: readonly number[]): Readonly<Record<string, string>>
 }

@@ -24,8 +24,8 @@ export interface ReasoningFields extends Thinking {
   /** The effort as the client wrote it. Values that are not known levels are ignored. */
   readonly effort: JsonValue | undefined
   /**
-   * Whether the client wants to see the reasoning; null if it does not say. If absent, reasoning is shown if the client requested
-   * any.
+   * Whether the client wants to see the reasoning; null if the client does not say. If this is absent, reasoning is shown if the
+   * client requested any.
    */
   readonly shown?: boolean | null
 }

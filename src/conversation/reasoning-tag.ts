@@ -14,7 +14,7 @@ export class TagSplitter {
   readonly #closing: string
   #state: 'undecided' | 'reasoning' | 'text' = 'undecided'
   #held = ''
-  /** Whether to drop whitespace, as between the closing tag and the text. */
+  /** Whether to drop the whitespace that comes next, such as that between the closing tag and the text. */
   #trims = false
 
   constructor(tag: string) {

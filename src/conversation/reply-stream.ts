@@ -12,9 +12,9 @@ export interface ReplyStream {
    */
   push(event: SseEvent): ByteText
   /**
-   * The fast path: returns the client's events for upstream events, from `at` on, that repeat the pattern of earlier ones and
-   * need no parsing. An event must begin at `at`, and `all` must not contain CR. Afterwards `skimmedTo` is the offset reached; if
-   * it equals `at`, the first event must be pushed instead.
+   * The fast path, for upstream events that repeat the pattern of earlier ones and need no parsing. Returns the client's events
+   * for those that follow each other from `at` on. An event must begin at `at`, and `all` must not contain CR. Afterwards,
+   * `skimmedTo` is the offset reached; if it equals `at`, the first event must be given to `push` instead.
    */
   skim?(all: ByteText, at: number): ByteText
   readonly skimmedTo?: number

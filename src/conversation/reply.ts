@@ -51,7 +51,7 @@ export interface UpstreamEvent {
   readonly data: string
   /** The parsed data, available if a non-streamed reply is replayed as events. */
   readonly value?: JsonObject
-  /** The event's bytes, from which a reader can learn a template for skimming. */
+  /** The event's bytes. A reader can learn from them to recognise similar events without parsing (see `event-template.ts`). */
   readonly raw?: Buffer
 }
 
@@ -68,8 +68,8 @@ export interface ReplyReader {
   /** The usage that the upstream has reported so far. */
   readonly usage: UsageReport
   /**
-   * How to skim the next events: those that match the learner's template extend the open part. Null if the next event must be
-   * parsed.
+   * How to read the next events without parsing them: those that match the learner's template extend the open part. Null if the
+   * next event must be parsed.
    */
   readonly skimmable: Skimmable | null
 }
@@ -77,7 +77,7 @@ export interface ReplyReader {
 export interface Skimmable {
   readonly kind: 'text' | 'reasoning' | 'call'
   readonly learner: TemplateLearner
-  /** Receives skimmed text as escaped JSON string content; absent if the reader does not need the text. */
+  /** Receives text that was read without parsing, as escaped JSON string content; absent if the reader does not need the text. */
   readonly onSkimmed?: (written: ByteText) => void
 }
 
@@ -86,13 +86,14 @@ export interface ReplyWriter extends ReplySink {
   /** Returns the events written since the last call. */
   take(): ByteText
   /**
-   * Returns a frame for text of the open part, given as escaped JSON string content. Its events bypass `delta` and `take`, so
-   * pass the text to `framed` as well. Null if the open part is of another kind, or its next text needs more than one event.
+   * Returns a frame that turns text of the open part, given as escaped JSON string content, into events. These events bypass
+   * `delta` and `take`, so pass the text to `framed` as well. Null if the open part is of another kind, or its next text needs
+   * more than one event.
    */
   frame(kind: PartKind): DeltaFrame | null
   /** Records text (escaped JSON string content) that a frame has already written as events. */
   framed(text: ByteText): void
-  /** Returns the events that end the stream. */
+  /** Returns the event that ends a failed stream. Absent in formats that use the general error event. */
   end(stopReason: StopReason, usage: TokenUsage): ByteText
   /** Returns the event that ends a failed stream. Only in formats whose last event reports more than the error. */
   fail?(error: GatewayError): string

@@ -1,6 +1,6 @@
 /**
- * A request in format-neutral form, which every format's reader produces and every format's writer accepts. Features that only
- * one format can express are left out, so that no unknown key slips through.
+ * A request in format-neutral form, which every format's reader produces and every format's writer accepts. It has no fields for
+ * features that only one format can express, so that no unknown key slips through.
  */
 
 import type { JsonObject } from '../lib/json.ts'
@@ -44,7 +44,9 @@ export interface ReasoningPart {
   readonly seal: Seal | null
 }
 
-/** Marks removed content that no other provider can use, so that its neighbours are not merged. */
+/**
+ * Stands in for content that was removed because no other provider can use it, so that the parts before and after are not merged.
+ */
 export interface GapPart {
   readonly kind: 'gap'
 }

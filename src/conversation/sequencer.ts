@@ -53,7 +53,7 @@ export class Sequencer {
   #isOpen = false
   #waitingCharacters = 0
   readonly #learner = new TemplateLearner()
-  /** The part that events matching the learned template extend. */
+  /** The part that an event extends if it matches the learned template. */
   #extended: Extended = 'text'
 
   /** `isReplay`: each segment is complete before the next begins, so a call's arguments need not be scanned for their end. */
@@ -86,15 +86,15 @@ export class Sequencer {
     this.#advance()
   }
 
-  /** Learns a template from an event that extends only this part, by the non-empty string `member`. */
+  /** Learns a template from an event whose only output is the non-empty string `member`, which extends the given part. */
   learn(event: ByteText, member: OutputMember, extended: Extended): void {
     this.#extended = extended
     this.#learner.learn(event, member)
   }
 
   /**
-   * How to skim the next events that match the template. Null unless the part that they extend is the only one pending, is open,
-   * and has no text waiting, so that new text can be emitted immediately.
+   * How to read the next events without parsing them, by the template. Null unless the part that they extend is open, is the only
+   * one pending and has no text waiting, so that new text can be emitted immediately.
    */
   get skimmable(): Skimmable | null {
     const learner = this.#learner
@@ -170,7 +170,7 @@ export class Sequencer {
     if (segment === this.#first) this.#stream(segment, { force: false })
   }
 
-  /** Closes finished segments at the front of the queue as long as others follow them. */
+  /** Closes finished segments at the front of the queue while others follow. Then emits what the first one left has so far. */
   #advance(): void {
     while (this.#length > 1 && (this.#isReplay || isOver(this.#first!))) this.#closeHead()
     const head = this.#first

@@ -1,4 +1,4 @@
-/** Feeds an upstream's bytes to a reply stream. Events that can be skimmed bypass the event parser. */
+/** Feeds an upstream's bytes to a reply stream. Events that the stream can read without parsing bypass the event parser. */
 
 import { type ByteText, byteText } from '../lib/byte-text.ts'
 import { isObject, parseJson } from '../lib/json.ts'

@@ -22,7 +22,10 @@ export interface TokenUsage {
  */
 export interface UsageReport {
   readonly state: 'missing' | 'running' | 'final'
-  /** All zeros until the provider reports usage. */
+  /**
+   * Number of output tokens that are final while the report is still running: those of the provider's extra passes, such as a
+   * compaction, whose output the client never sees.
+   */
   readonly usage: TokenUsage
   /**
    * Output tokens that are final while the report is still running: those of completed passes whose output the client never sees.
@@ -60,7 +63,9 @@ export function usageReport(
   return { state: final ? 'final' : 'running', usage, hiddenOutputTokens, zeroIsTrue }
 }
 
-/** The dialect's facts about an upstream's usage object. `usage` of a resolved dialect has this shape. */
+/**
+ * Where a provider's replies hold the token counts, and what the counts include. `usage` of a resolved dialect has this shape.
+ */
 export interface UsageFacts {
   /** JSON pointers into the reply, read before the usual places. */
   readonly input?: readonly string[] | null

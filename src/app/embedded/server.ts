@@ -96,8 +96,8 @@ function launch(options: StartOptions): { exited: () => boolean } {
 }
 
 /**
- * Stops the server: a fast shutdown first, an immediate one after `timeoutMs`, and after twice that it kills the whole process
- * group. Leaves nothing running.
+ * Stops the server: first by a fast shutdown, after `timeoutMs` by an immediate one, and after as long again by killing the whole
+ * process group. Leaves nothing running.
  */
 export async function stopPostmaster(dataDirectory: string, { timeoutMs }: { timeoutMs: number }): Promise<void> {
   const running = findPostmaster(dataDirectory)
@@ -127,7 +127,7 @@ function isAlive(processId: number): boolean {
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
-  // A zombie (there is no init in a container) still answers signal 0.
+  // Signal 0 also reaches a zombie: a process that has ended but is still listed, as happens in a container without init.
   const status = readProcess(processId, 'stat')
   return status === null || !/\) Z /.test(status)
 }
@@ -149,13 +149,16 @@ function workingDirectory(processId: string): string | null {
   }
 }
 
-/** Whether the process serves `dataDirectory`, rather than having been given the pid of one that did. */
+/** Whether the process is the server of `dataDirectory`. If that server has died, its pid may now belong to another process. */
 function serves(processId: number, dataDirectory: string): boolean {
   const command = readProcess(processId, 'cmdline')
   return command === null || command.split('\0').includes(dataDirectory)
 }
 
-/** Reads a file in `/proc/<pid>`, where a process that is gone looks like a zombie; null on systems without /proc. */
+/**
+ * Reads a file in `/proc/<pid>`; null on systems without /proc. For a process that is gone, returns the status of a zombie, or an
+ * empty command line.
+ */
 function readProcess(processId: number, file: 'stat' | 'cmdline'): string | null {
   if (!existsSync('/proc/self/stat')) return null
   try {

@@ -19,7 +19,7 @@ export type ToWorker =
   | { readonly kind: 'retire'; readonly how: Leaving }
   /** Abort the calls you are waiting for. */
   | { readonly kind: 'hurry' }
-  /** Send your metrics, in a message with the same `question`. */
+  /** Environment variable by which the supervisor tells a worker its number among the running workers, from 1. */
   | { readonly kind: 'metrics'; readonly question: number }
 
 /** Set by the supervisor to the worker's number among those running, from 1. */

@@ -1,9 +1,9 @@
 /**
  * Keeps a number of workers serving: replaces those that die, and all of them one by one on request.
  *
- * All workers accept from one listening socket, so connections still in its queue survive the end of any worker. With a socket
- * per worker (SO_REUSEPORT), the kernel would reset the connections queued at a closing one. If the supervisor handed
- * connections out (round robin), those on their way to a killed worker would hang for ever.
+ * All workers accept from one listening socket, so connections that wait in its queue survive the end of any worker. If each
+ * worker had its own socket (SO_REUSEPORT), the kernel would reset the connections in the queue of a worker that exits. If the
+ * supervisor handed connections out (round robin), those on their way to a killed worker would hang for ever.
  */
 
 import cluster, { type Worker } from 'node:cluster'

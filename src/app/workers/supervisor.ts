@@ -1,4 +1,4 @@
-/** The life of a supervisor: database first, then the workers, then signals. */
+/** Runs a supervisor: starts the database, then the workers, and replaces or stops the workers on request. */
 
 import { createLog } from '../../lib/log.ts'
 import { type MetricsServer, startMetricsServer } from '../../telemetry/metrics-server.ts'
@@ -13,7 +13,7 @@ export interface Supervisor {
   readonly url: string
   /** Rejects when no worker is serving and none can be started. */
   readonly hopeless: Promise<never>
-  /** Replaces the workers by ones with the code and catalogue on disk. Faults are logged. */
+  /** Replaces every worker with one that runs the code and catalogue now on disk. Errors are logged. */
   reload(): void
   /** With `quick`, does not wait for load balancers and idle connections. */
   stop(options: { readonly quick: boolean }): Promise<void>

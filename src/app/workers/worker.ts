@@ -1,4 +1,4 @@
-/** The life of a worker: reports when it takes calls, and leaves when the supervisor asks or exits. */
+/** Runs a worker, which tells the supervisor when it takes calls, and leaves when the supervisor asks or exits. */
 
 import cluster from 'node:cluster'
 import { type Config, ConfigError } from '../config.ts'
