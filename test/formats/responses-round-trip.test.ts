@@ -1,4 +1,4 @@
-/** Written responses are read back unchanged; damaged streams are read by the rules, or fail. */
+/** Written responses can be read back unchanged. Damaged streams are read, or they fail as an upstream error. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -59,7 +59,7 @@ function stepsOf(part: ScriptPart, index: number): Step[] {
 }
 
 describe('whatever is written can be read back', () => {
-  // Writes seals without their marks, so that they can be compared with what is read back.
+  // Writes sealed reasoning as the provider sent it, without the gateway's mark around it, because reading does not remove marks.
   const facts = () => factsOf({ markSeal: seal => ('encrypted' in seal ? seal.encrypted : '') })
   const unnamed = (steps: readonly Step[]) =>
     folded(steps).parts.map(part =>

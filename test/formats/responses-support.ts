@@ -1,4 +1,4 @@
-/** Helpers for tests of the responses format: facts, scripted replies, and the official clients without a network. */
+/** Helpers for tests of the responses format: options for its writers, scripted replies, official clients without a network. */
 
 import { createOpenAI } from '@ai-sdk/openai'
 import OpenAI from 'openai'

@@ -1,4 +1,4 @@
-/** Makes calls at a steady rate through the balancer, and notices when they are served again after a fault. */
+/** Makes calls at a steady rate through the balancer, and detects when calls are served again after a fault. */
 
 import type { ClientCall } from '../fault/support/client.ts'
 import type { Customer } from '../fault/support/customers.ts'
@@ -7,7 +7,7 @@ import type { World } from './world.ts'
 
 export const REPRICED_MODEL = 'gpt-5.5'
 const MODELS = [REPRICED_MODEL, 'claude-opus-5'] as const
-/** A call that is open for longer than this counts as failed to be served. */
+/** A call that is open for longer than this counts as not being served. */
 const SLOW_MS = 5_000
 export const LATE_MS = 180_000
 /** How long calls must go without trouble before they count as served again. */
@@ -39,7 +39,7 @@ export class Load {
     this.#running = false
   }
 
-  /** Resolves once calls have been served for a while, with all calls that were open at `from` or later. */
+  /** Waits until calls have been served without trouble for a while, and returns all calls that were open at `from` or later. */
   async calm(from: number): Promise<ClientCall[]> {
     const deadline = Date.now() + LATE_MS
     for (;;) {

@@ -60,7 +60,7 @@ export class Network {
     ip('link', 'set', this.#cable(name), 'up')
   }
 
-  /** Silently drops what two hosts send each other; both can still reach all others. Cut only one pair at a time. */
+  /** Silently drops what the two hosts send each other. Both can still reach every other host. Cut only one pair at a time. */
   cut(...pair: readonly [string, string]): void {
     for (const name of pair) ip('link', 'set', this.#cable(name), 'type', 'bridge_slave', 'isolated', 'on')
   }
@@ -123,7 +123,7 @@ function removeSpace(space: string): void {
   spawnSync('ip', ['netns', 'del', space])
 }
 
-/** Removes what runs that were killed have left behind. */
+/** Removes the namespaces and bridges of earlier runs that were killed. */
 function removeLeftovers(): void {
   const spaces = execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' }).matchAll(/^gwh-(\d+)-\S+/gm)
   for (const [space, id] of spaces) {

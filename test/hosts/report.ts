@@ -25,7 +25,7 @@ export interface HostsReport {
   readonly calls: number
   readonly steps: readonly StepReport[]
   readonly findings: Findings
-  /** Number of different prices at which the model with the changed price was sold. */
+  /** Number of different prices that calls of the repriced model were charged at; 2 is correct. */
   readonly prices: number
 }
 

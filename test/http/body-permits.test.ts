@@ -1,4 +1,7 @@
-/** Bodies of unknown length acquire permits as they grow; many at once never deadlock over the permits they hold. */
+/**
+ * A body of unknown length acquires permits for memory as it grows. Many such bodies at once never deadlock by waiting for each
+ * other's permits.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
@@ -33,7 +36,7 @@ beforeEach(() => {
   }
 })
 
-/** A body padded with random whitespace, so that half of its compressed bytes decode to half of the body. */
+/** A body padded with random whitespace. It compresses evenly: half of its compressed bytes decode to half of the body. */
 function paddedBody(): Buffer {
   const blanks = Uint8Array.from(randomBytes(0.75 * BODY_BYTES_MAX), byte => [32, 9, 10, 13][byte & 3] as number)
   return Buffer.concat([Buffer.from(BODY), blanks])

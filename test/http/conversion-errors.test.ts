@@ -1,4 +1,4 @@
-/** Errors of converted calls: the client gets them in its own format and in words it knows, and is charged by the rules. */
+/** Errors of converted calls: what the client gets, in its own format and vocabulary, and what it is charged. */
 
 import { describe, expect, test } from 'vitest'
 import {

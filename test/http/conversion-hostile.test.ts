@@ -1,6 +1,6 @@
 /**
- * Odd and hostile provider streams, sent through a running gateway over real sockets and split anywhere. The table that the
- * translators' tests share says what each stream means; here that result must survive the whole relay, and be billed.
+ * Odd and hostile provider streams, sent through a running gateway over real sockets and split anywhere. The tables of streams
+ * are those of the translators' tests. The client must get the reply that the table lists for a stream, and be billed for it.
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -46,7 +46,7 @@ const asChat = async () =>
     )
   ).text()
 
-/** The table numbers calls that come without an id; a running gateway gives them random ids. */
+/** Tool calls without an id get one from the gateway: numbered in the table, but random here. So any such id is accepted. */
 function withIds(blocks: readonly object[]): object[] {
   return blocks.map(block =>
     'id' in block && /^toolu_\d$/.test(String(block.id))

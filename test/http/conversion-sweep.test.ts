@@ -1,6 +1,7 @@
 /**
- * Every chat entry of the catalogue on both endpoints, streamed and non-streamed, with requests as agents send them: system
- * turns, tools with odd schemas, calls and results, images, efforts. The sandbox refuses what the entry's provider would refuse.
+ * Calls every chat entry of the catalogue on both endpoints, streamed and non-streamed. The requests are like those of agents:
+ * they have system messages, tools with odd schemas, tool calls and results, images and a reasoning effort. The sandbox refuses
+ * what the entry's provider would refuse.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -13,7 +13,10 @@ const ends = (since: string, retires: string, successor: string | null): ModelEn
   successor,
 })
 
-/** Entries whose deprecation starts only on their last day, so that any earlier warning comes from the 60 days of notice. */
+/**
+ * Entries that are retired in 59 days, each with its successor. Their deprecation starts on that same day, so only the rule of
+ * 60 days' notice can cause a warning now.
+ */
 const SOON: Readonly<Record<string, string | null>> = {
   'claude-opus-4-8': 'claude-opus-5',
   'gpt-5.5': 'gpt-5.4',

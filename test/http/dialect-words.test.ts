@@ -1,5 +1,6 @@
 /**
- * What dialect facts do to upstream bodies, counts and bills on every endpoint, including facts that no shipped upstream uses.
+ * How each setting of a dialect affects upstream bodies, token counts and bills, on every endpoint. Includes settings that no
+ * upstream of the shipped catalogue uses.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -23,7 +24,7 @@ const MESSAGES = 'claude-opus-5'
 
 type Changes = { readonly [Group in keyof Dialect]?: Partial<Dialect[Group]> }
 
-/** The shipped tables with some dialect facts of the two models changed. */
+/** The shipped tables, with changes to the dialects of the models `CHAT` and `MESSAGES`. */
 function tablesWith(changes: Changes): Tables {
   const entries: readonly ModelEntry[] = TABLES.entries
   const changed = (dialect: Dialect) =>

@@ -113,7 +113,7 @@ async function messageOf(response: Response): Promise<string> {
   return body.error.message
 }
 
-/** Endpoint, entry, field, a value that costs extra, and a value that does not (null if there is none). */
+/** Fields that can cost extra: endpoint, entry, field, a value that costs extra, and one that does not (null if none). */
 const FIELDS: readonly [road: Road, model: string, field: string, dear: unknown, free: unknown][] = [
   ['messages', 'claude-opus-5', 'service_tier', 'priority', 'standard_only'],
   ['messages', 'claude-opus-5', 'speed', 'fast', 'standard'],
@@ -231,7 +231,7 @@ const CHAT_TOOL = { type: 'function', function: { name: 'get_weather', parameter
 const RESPONSES_TOOL = { type: 'function', name: 'get_weather', parameters: { type: 'object' } }
 const OWN: Readonly<Record<string, object>> = { messages: MESSAGES_TOOL, chat: CHAT_TOOL, responses: RESPONSES_TOOL }
 
-/** Endpoint, entry, tool, and the tool's name in the vocabulary of extras. */
+/** Tools that cost extra: endpoint, entry, the tool as requested, and the name that the catalogue gives it. */
 const TOOLS: readonly [road: Road, model: string, tool: object, word: string][] = [
   ['messages', 'claude-opus-5', { type: 'web_search_20250305', name: 'web_search', max_uses: 8 }, 'web_search'],
   ['messages', 'claude-opus-5', { type: 'web_search_20260318', name: 'web_search' }, 'web_search'],
@@ -415,7 +415,7 @@ test.each(LATER)('%s: a tool outside the list itself is refused', async (road, b
 })
 
 describe('agents', () => {
-  /** A request as Codex sends it, with a search among its functions, a free-form tool and a namespace. */
+  /** A request as Codex sends it. Its tools are a function, a free-form tool, a web search and a namespace. */
   const CODEX =
     '{"model":"gpt-5.5","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Sửa lỗi ế"}]}],' +
     '"tools":[{"type":"function","name":"exec_command","strict":false,"parameters":{"type":"object","properties":{"n":{"maximum":9007199254740993}}}},' +

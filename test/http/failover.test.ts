@@ -1,4 +1,7 @@
-/** The gateway tries another credential, then another upstream, before anything reaches the client; what failed cools down. */
+/**
+ * Until a client has received anything, the gateway retries a failed call with another credential, then at another upstream. A
+ * credential or upstream that failed is not used for a while.
+ */
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -239,7 +242,7 @@ test('respects a provider’s retry-after, and passes it on if there is no other
   const refused = await call(single)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '30'])
   expect(await refused.json()).toMatchObject({ error: { type: 'rate_limit_error' } })
-  // One call probes whether the provider's limit still holds; the others are told to wait, without a request upstream.
+  // The next call is sent to find out whether the provider still refuses calls. Meanwhile, other calls are refused at once.
   const leaving = new AbortController()
   const trial = call(single, { stream: true }, leaving.signal).catch(() => null)
   await alone.received(2)

@@ -1,4 +1,4 @@
-/** How much of long bodies the gateway reads per turn of the event loop, however much has arrived. */
+/** The gateway reads only a limited part of long bodies per turn of the event loop, even if all of them have arrived. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -55,7 +55,10 @@ function requests(): IncomingMessage[] {
   return Array.from({ length: BODIES }, () => new ArrivedBody() as unknown as IncomingMessage)
 }
 
-/** Each body may exceed the limit per turn by one read, and a turn counted here may overlap two turns of the gateway. */
+/**
+ * Fails if more was read in a turn than is allowed, or if not everything was read. Each body may exceed the limit by one read,
+ * and a turn counted here may overlap two turns of the gateway.
+ */
 function expectBounded(turns: readonly number[]): void {
   expect(Math.max(...turns)).toBeLessThanOrEqual(2 * (READS_PER_TURN + BODIES))
   expect(turns.reduce((sum, value) => sum + value, 0)).toBe(BODIES * CHUNKS)

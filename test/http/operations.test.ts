@@ -30,7 +30,7 @@ import { changedTables } from '../support/tables.ts'
 
 const CREDIT = 1_000_000n * 1_000_000n
 const ENTRY = 'claude-opus-5'
-/** Calls per minute that the catalogue of this file allows a key without a limit of its own. */
+/** Calls per minute allowed to a key without a limit of its own, in the changed tables of these tests. */
 const DEFAULT_LIMIT = 7
 
 let provider: ScriptedUpstream
@@ -151,7 +151,7 @@ test('the official SDKs wait for the end of a maintenance of up to a minute, and
   }
   expect(answers.splice(0)).toEqual(Array(2).fill([503, '61', 'false']))
 
-  // Maintenance stays on; the gateways learn its new end a moment later.
+  // Turning maintenance on again changes only its `retry-after`, which the gateways learn a moment later.
   const announce = async (seconds: string) => {
     await maintenance(true, '--retry-after', seconds)
     const asked = async () => {

@@ -78,7 +78,7 @@ test.each([
   expect(rows).toHaveLength(1000)
   expect(rows.reduce((sum, row) => sum + row.charged, 0n)).toBe(credit)
   expect(rows.every(row => row.balance_after >= 0n)).toBe(true)
-  // Rows are in journal order: after the first call refused for lack of money, none was charged.
+  // The rows are sorted by when they were written. No call after the first one refused for lack of money was charged.
   const firstRefused = rows.findIndex(row => row.status === 402)
   expect(rows.slice(firstRefused).every(row => row.charged === 0n)).toBe(true)
   expect(rows[firstRefused]?.balance_after).toBe(0n)

@@ -1,4 +1,7 @@
-/** With the same format on both sides, bytes pass unchanged apart from the model, however the provider's bytes are split. */
+/**
+ * If client and provider use the same format, bytes pass unchanged except for the model's name, however the provider's stream is
+ * split.
+ */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * The responses format passes unchanged in both directions except for the model; its own usage is billed, and failures have its
- * own form.
+ * Calls from clients of the responses format to providers of it: requests and replies pass unchanged except for the model, the
+ * reported usage is billed, and failures are reported as that format defines.
  */
 
 import { connect } from 'node:net'

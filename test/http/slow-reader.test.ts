@@ -8,7 +8,7 @@ import { chatCall, MESSAGES_END, MESSAGES_START, textDelta } from '../support/ch
 import { startTestGateway } from '../support/gateway.ts'
 
 const STREAM_BYTES = 96 * 2 ** 20
-/** The most that the kernel's sockets on both legs, and the gateway between them, may buffer. */
+/** Maximum number of bytes buffered between provider and client: by the gateway, and by the kernel for both connections. */
 const WAITING_BYTES_MAX = 24 * 2 ** 20
 
 test('pauses the provider while the client does not read, and delivers everything in the end', async () => {

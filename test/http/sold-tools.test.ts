@@ -142,7 +142,10 @@ const chunk = (delta: object, finish_reason: string | null = null, more: object 
   ...more,
 })
 
-/** Replies that report searches, three in most of them. Chat replies of GPT have only citations, which count as one search. */
+/**
+ * Replies that report searches, each with the number of searches to charge for. Chat replies of GPT have only citations, which
+ * count as one search.
+ */
 const WHOLE: Readonly<Record<string, readonly [format: Format, uses: number, reply: object]>> = {
   'messages, by usage': [
     'messages',

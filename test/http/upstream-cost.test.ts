@@ -1,6 +1,6 @@
 /**
- * What a call cost the operator, on its usage row: by kind of token, for the target that served it, and never on a customer's
- * bill.
+ * A call's usage row says what the call cost the operator. This cost depends on the upstream that served the call and on each
+ * kind of token, and never affects what the customer pays.
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'

@@ -1,5 +1,6 @@
 /**
- * The tokens that a call is billed for: those of every pass, genuine zeros, and partial reports when a client leaves a stream.
+ * How many tokens a call is billed for if the provider ran the model several times, if it reports a usage of zero, or if the
+ * client leaves a stream before the final report.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -21,7 +22,7 @@ interface Reply {
   readonly content: readonly JsonObject[]
   readonly stopReason: string
   readonly usage: JsonObject
-  /** The usage in `message_start`; by default that of `usage` without output tokens and passes. */
+  /** The usage in `message_start`; by default `usage` without its output tokens and without `iterations`. */
   readonly startUsage?: JsonObject
 }
 

@@ -60,7 +60,7 @@ describe.each(ROADS)('%s with %s at %d, %j', (endpoint, model, price, body, fiel
     expect(cap).toBeGreaterThan(39_900)
     expect(cap).toBeLessThan(40_000)
     expect(sent[field]).toBe(cap)
-    // Everything that the provider was allowed to write, and wrote, is charged.
+    // The provider wrote as much as the cap allowed, and all of it is charged.
     const [row] = await running.usage(account.accountId)
     expect(row).toMatchObject({ status: 200, output_tokens: cap })
     expect(row?.charged).toBe(row?.cost)
@@ -74,7 +74,7 @@ describe.each(ROADS)('%s with %s at %d, %j', (endpoint, model, price, body, fiel
       unknown
     >
     expect(cap).toBeNull()
-    // The messages format requires an output cap.
+    // If the client sent no cap, none is sent upstream, except in the messages format, which requires one.
     if (Object.keys(body).length > 1 || field === 'max_tokens') expect(sent[field]).toBe(own[field])
     else expect(sent[field]).toBeUndefined()
   })

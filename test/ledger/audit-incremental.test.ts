@@ -161,7 +161,7 @@ test('audits started at once take turns, while calls continue', async () => {
 
 test('days that end and rows that are retired between two audits change nothing', async () => {
   await goOn()
-  // Makes everything 100 days older, so that the days that were open at the last audit have ended.
+  // Moves all rows 100 days into the past, so that the days that were still going on at the last audit have ended.
   await forge(
     `update usage set closed_at = closed_at - interval '100 days', opened_at = opened_at - interval '100 days'`,
     `update usage_daily set day = day - 100`,

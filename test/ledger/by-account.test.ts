@@ -1,7 +1,7 @@
 /**
- * Accounts could be spread over several databases, because money is divided by account: every unique index of a table with
- * accounts' rows includes the account, and every statement on the path of a call finds its rows by account. The lists below name
- * every table and statement; a new one fails here until it is listed.
+ * Accounts could be spread over several databases, because no statement about money concerns more than one account: every unique
+ * index of a table with accounts' rows includes the account, and every statement that a call waits for finds its rows by account.
+ * The lists below name every table and statement. The tests fail for one that is not listed.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -84,8 +84,8 @@ const LOCAL_TABLES = [
   'usage_roll_up',
 ]
 /**
- * Unique indexes that lack the account, because they find the account by key. With several databases, a hint in the key or a
- * directory would have to name the database.
+ * Unique indexes without the account, because they are used to find the account of an API key. With several databases, the key
+ * itself or a directory would have to say which database to search.
  */
 const FOUND_BY_KEY = ['api_key_hash', 'api_key_replaced_hash']
 
@@ -106,8 +106,8 @@ const HOT = [
   'replay.ts PROVEN',
 ]
 /**
- * Accesses that deliberately look for the call rather than the account: they notice a settlement that names a different account
- * than the call's hold or row, provided that both accounts are in one database.
+ * Index scans that deliberately search by call instead of by account. They detect a settlement that names a different account
+ * than the call's hold or usage row, provided that both accounts are in one database.
  */
 const BY_CALL: Readonly<Record<string, readonly string[]>> = {
   'settle.ts SETTLE': [

@@ -19,7 +19,7 @@ const garbage = (length: number, random: Random): Buffer => Buffer.from(Array.fr
 const inserted = (content: Buffer, offset: number, what: Buffer): Buffer =>
   Buffer.concat([content.subarray(0, offset), what, content.subarray(offset)])
 
-/** Functions that take a file's content and return it damaged; `others` are intact lines of other spools. */
+/** Functions that damage a file's content, each in its own way. `others` are intact lines of other spools, to be inserted. */
 function damages(others: readonly string[]): readonly Damage[] {
   return [
     function flipsBits(content, random) {

@@ -33,8 +33,8 @@ export class Model {
   readonly usage = new Map<string, { charged: bigint; after: bigint }>()
 
   /**
-   * For each request: `refused`, or the amount held (null if none), and the balance and free money before (null if the call had a
-   * hold).
+   * For each request: `refused`, or three amounts: what is now held (null if the money did not suffice), and the wallet's balance
+   * and free money before that (both null if the call already had a hold).
    */
   place(requests: readonly ModelHold[]): ('refused' | Record<'held' | 'balance' | 'free', bigint | null>)[] {
     const before = new Map([...this.wallets].map(([account, wallet]) => [account, { ...wallet }]))

@@ -112,7 +112,7 @@ async function expectRecovered(calls: number): Promise<void> {
   await expectCleanAudit(sql)
 }
 
-/** Admits twenty calls, causes the fault, and settles them while it lasts. */
+/** Admits twenty calls, causes the fault, and settles the calls before the fault is repaired. */
 async function finishDuring(fault: () => Promise<void>): Promise<void> {
   const requests = Array.from({ length: 20 }, () => holdRequest(customer))
   await Promise.all(requests.map(request => ledger.admit(request, patient)))

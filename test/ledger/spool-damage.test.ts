@@ -1,6 +1,6 @@
 /**
- * Spools damaged at random. `make fuzz-spools` tries 10,000; `make fuzz-spools SPOOLS=100000 SEED=7` tries more, and the same
- * ones every time.
+ * Reads spools damaged at random. `make fuzz-spools` tries 10,000 spools. `make fuzz-spools SPOOLS=100000 SEED=7` tries more, and
+ * damages them in the same way every time.
  */
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -100,7 +100,7 @@ function expected(path: string, settlements: readonly Settlement[]): { owed: str
   const good = new Set([...settlements.map(asLine), writeHeader(databaseId).trimEnd()])
   const done = new Set<string>()
   for (const { callId } of settlements) {
-    // The second form of the line is that of an earlier version, without a checksum.
+    // Earlier versions wrote the line without a checksum, as in the second form.
     for (const line of [writeDone(callId, databaseId).trimEnd(), `{"done":"${callId}"}`]) {
       good.add(line)
       if (present.has(line)) done.add(callId)
@@ -113,7 +113,7 @@ function expected(path: string, settlements: readonly Settlement[]): { owed: str
   return { owed, bad: lines.filter(line => !good.has(line) && !DONE_OF_EARLIER_VERSION.test(line)).length }
 }
 
-/** A line that never counts as bad, whichever call it names, because that call's settlement may have been in a lost file. */
+/** Matches a line that is valid whichever call it names, because that call's settlement may have been in a lost file. */
 const DONE_OF_EARLIER_VERSION = /^\{"done":"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"\}$/
 
 const otherId = '01900000-0000-7000-8000-00000000abcd'
@@ -228,7 +228,7 @@ test('a line without a checksum is settled if the call’s hold agrees, and set 
   const rows =
     await database.sql`select call_id, status from usage where call_id in ${database.sql(calls.map(one => one.callId))}`
   expect(new Map(rows.map(row => [row.call_id, row.status]))).toEqual(
-    // The hold of the call whose line cannot be trusted is freed and the call uncharged, as if it had been interrupted.
+    // The call whose line cannot be trusted is not charged, and its hold is freed, as for an interrupted call.
     new Map([
       [agrees!.callId, 200],
       [changed!.callId, 599],

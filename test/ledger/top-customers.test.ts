@@ -15,8 +15,8 @@ const ALL = 2_147_483_647
 const period = { from: addDays(TODAY, 1 - DAYS), to: addDays(TODAY, 1) }
 
 /**
- * Customer 1 pays 6 a day. On each day, a different customer (numbered from 10) pays 10, so customer 1 pays the most over the
- * period, but on no single day. Customers from number 100 pay 0 to 3 a day.
+ * Customer 1 pays 6 µVND every day. Each day, another customer pays 10 µVND: number 10 on the first day, 11 on the second, and so
+ * on. So customer 1 pays the most over the period, but not on any single day. Customers from 100 on pay 0 to 3 µVND a day.
  */
 beforeAll(async () => {
   await sql.unsafe(
@@ -40,7 +40,7 @@ async function everybody(limit: number): Promise<BusinessTop> {
   return { figures: best.slice(0, limit), total: addFigures('', customers), hasMore: customers.length > limit }
 }
 
-/** `summed` is the number of days that housekeeping has summed up before. */
+/** `summed` is the number of days that housekeeping has already summed up in `account_daily`. */
 test.each([0, 3, DAYS - 1])(
   'whoever paid most over the period is found among any depth, %i days summed',
   async summed => {

@@ -179,7 +179,7 @@ test('no migration reads or rewrites a whole table while it blocks calls, except
     for (const name of readdirSync(MIGRATIONS).sort()) {
       if (name.slice(0, 4) <= first) continue
       await database.sql.begin(async transaction => {
-        // The counts may still include those of the previous transaction.
+        // Postgres may still add scans of the previous transaction to these counts, so only their increase matters.
         const scans = async () => new Map((await transaction.unsafe(SCANNED)).map(row => [row.name, row.scans]))
         const before = await scans()
         const files = new Map((await transaction.unsafe(FILES)).map(row => [row.name, row.file]))

@@ -204,7 +204,7 @@ test('rows that a statement sent before it failed do not appear in the next answ
 
 test('a copy that ends while its reader is full leaves the connection usable', async () => {
   const sql = openDatabase({ url: database.url, name: 'copy', connectionsMax: 1 })
-  // If reading starts late, the end of the copy arrives together with more data than the stream buffers.
+  // Because reading starts late, more data than the stream can buffer arrives at once, together with the end of the copy.
   for (let kilobytes = 56; kilobytes <= 136; kilobytes += 8) {
     const copy = `copy (select repeat('x', 1023) from generate_series(1, ${kilobytes})) to stdout`
     const rows = await sql.unsafe(copy).readable()
@@ -236,7 +236,7 @@ describe('a pool that is ended leaves no connection behind', () => {
     async function expectNothingLeft() {
       // Longer than any pause before reconnecting.
       await new Promise(resolve => setTimeout(resolve, 600))
-      // Nobody reads these bytes, but if the other side has closed the connection, it answers them with a reset.
+      // If the pool has closed a connection, bytes sent to it cause a reset, which removes the socket from `open`.
       const left = () => {
         for (const socket of open) socket.write('?')
         return open.size

@@ -29,7 +29,7 @@ test('the edits turn the text of one value into the other', () => {
       const text = encodeText(JSON.stringify(one))
       const edited = decodeText(editJson(text, editsBetween(before, after)))
       expect(Object.entries(JSON.parse(edited)).sort()).toEqual(Object.entries(after).sort())
-      // Values that occur in both lists are recognised wherever they have moved.
+      // Values that occur in both lists are recognised even if their position has changed.
       const held: JsonObject = { list: [before, 1, after, {}] }
       const moved: JsonObject = { list: [{ new: after }, after, before] }
       const told = editJson(encodeText(JSON.stringify(held)), editsBetween(held, moved))
@@ -49,7 +49,7 @@ test('a list whose length changes is rewritten, and its remaining elements keep 
   expect(sent('new', first, second, third)).toBe(
     '{ "list": ["new",{"a" : 1e2, "b": [1.50, 2]},{"x": 12345678901234567890 },"y"] }',
   )
-  // An element that differs but still precedes the same neighbour counts as changed, not as new.
+  // The first element has changed, but the one after it has not. So the first is edited, and the rest of it keeps its bytes.
   expect(sent({ ...first, b: [(first.b as number[])[0]] }, second)).toBe(
     '{ "list": [{"a" : 1e2, "b": [1.5]},{"x": 12345678901234567890 }] }',
   )

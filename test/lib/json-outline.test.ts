@@ -1,5 +1,5 @@
 /**
- * The outline reader accepts what JSON.parse accepts, finds the same members, and recognises values that have a known plain form.
+ * The outline reader accepts only what JSON.parse accepts, finds the same members, and detects whether values have a given form.
  */
 
 import fc from 'fast-check'
@@ -21,7 +21,7 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** Whether an outline can read the bytes: an object without long numbers below its top level and without escaped keys. */
+/** Whether the outline reader accepts the bytes: an object with plain ASCII keys, and with long numbers at its top level only. */
 function isSimple(bytes: Buffer): boolean {
   const scan = new JsonScan(byteText(bytes), { valuesMax: 1e9 })
   try {

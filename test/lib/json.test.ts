@@ -1,4 +1,4 @@
-/** JSON from outside is read correctly even on runtimes whose JSON.parse mixes up keys with escapes. */
+/** JSON from outside is read correctly even if the runtime's JSON.parse mistakes a key with an escape for another key. */
 
 import { expect, test } from 'vitest'
 import { encodeText } from '../../src/lib/byte-text.ts'
@@ -11,7 +11,7 @@ async function parseBody(text: string): Promise<JsonValue> {
   return parseScanned(Buffer.from(text), bytes, await scanJson(bytes, { valuesMax: 1_000 }))
 }
 
-/** After parsing this text, V8 expects its keys in objects that it parses later. */
+/** Parsing this text prepares V8's bug: V8 remembers these keys, and mistakes keys of `AFTER` for them. */
 const BEFORE = '{"model":"m","inner":[{"a":1,"\\\\u007":1},{"a":1,"\\\\u007":1}],"\\\\u007":1}'
 const AFTER = '{"model":"m","inner":[{"a":1,"\\u0074ypes":1},{"a":1,"\\u0074ypes":2}],"\\u0074ools":[]}'
 const LONG = `,"long":"${'x'.repeat(20_000)}"}`

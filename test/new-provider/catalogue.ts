@@ -38,7 +38,7 @@ export function sources(): SourceText[] {
   return [...own, ...files].toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** Compiles the catalogue; throws its findings if one is an error. */
+/** Compiles the catalogue. Throws one error that lists every finding that is an error. */
 export function compileTables(): Tables {
   const { tables, findings } = ownCompiler().compile(sources())
   if (tables === null) throw new Error(formatFindings(findings.filter(isError), 'text'))

@@ -88,7 +88,7 @@ function blocksFor(body: JsonObject): JsonObject[] {
   const tool = arrayOrEmpty(body.tools)[0]
   if (!isObject(tool) || isAnswered || choice.type === 'none')
     return [...thought, { type: 'text', text: textFor(body) }]
-  // A tool whose schema is that of the script's object is called with the object; any other tool is called for the weather.
+  // If the tool's schema asks for `OBJECT`, the model calls the tool with `OBJECT`, otherwise with a question about the weather.
   const properties = (tool.input_schema as { properties?: JsonObject }).properties ?? {}
   const input = Object.hasOwn(properties, 'degrees') ? OBJECT : TOOL_INPUT
   return [...thought, { type: 'tool_use', id: 'toolu_1', name: tool.name as string, input }]

@@ -37,7 +37,7 @@ const TOOL = {
 } as const
 const WEATHER = z.object({ city: z.string(), degrees: z.number() })
 
-/** The reply's text without `<think>…</think>`, which same-format chat replies keep. */
+/** The reply's text without `<think>…</think>`, which the gateway removes only in conversions. */
 const textOf = (message: { content: string | null }) => (message.content ?? '').replace(/^<think>.*<\/think>\n/, '')
 
 describe.each(MODELS)('$model', ({ model, price, double }) => {

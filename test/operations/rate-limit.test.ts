@@ -51,14 +51,17 @@ function within(grants: readonly number[], ms: number): number[] {
   return grants.filter(at => at > nowMs - ms)
 }
 
-/** Makes random batches of calls with one key, some at exactly the time that the last refusal named, and yields each outcome. */
+/**
+ * Makes random batches of calls with one key, and yields the outcome of each. Some batches start exactly at the time until which
+ * the last refusal told the client to wait.
+ */
 async function* traffic(keyId: number, limit: number, steps: number) {
   const random = seededRandom(keyId)
   const grants: number[] = []
   for (let step = 0; step < steps; step++) {
     const before = grants.length
     const calls = 1 + random(Math.max(3, Math.ceil(limit / 4)) * (random(10) === 0 ? 8 : 1))
-    // Forgets its cache every other time, to act like another process.
+    // Clears the limiter's cache every other time, so that it acts like another process.
     if (step % 2 === 0) limiter.forget()
     const outcome = await take(limiter, keyId, limit, calls)
     for (let call = 0; call < outcome.granted; call++) grants.push(nowMs)
@@ -118,7 +121,7 @@ test('follows a limit that was changed', async () => {
   expect(await take(limiter, 6, 8, 9)).toEqual({ granted: 5, waitSeconds: 50 })
   limiter.forget()
   nowMs += 10_000
-  // Eight calls count, and the limit is now two. Three of them expire in 40 s, but only the other five, in 50 s, make room.
+  // Eight calls count against the limit, which is now two. Three expire in 40 s, and five in 50 s: only then is there room.
   expect(await take(limiter, 6, 2, 1)).toEqual({ granted: 0, waitSeconds: 50 })
   nowMs += 50_000
   expect(await take(limiter, 6, 2, 3)).toEqual({ granted: 2, waitSeconds: 60 })

@@ -274,7 +274,7 @@ describe('links to banking apps', () => {
       })
     }
     expect(new Set(apps.map(app => app.id)).size).toBe(apps.length)
-    // In an independent table of banks, the bank's number has the same name as the app with that code.
+    // An independent table of banks gives each bank the name that our list gives the app with the bank's code.
     const names = new Map(Object.values(BanksObject).map(each => [each.bin, each.shortName.replace('OCB Bank', 'OCB')]))
     for (const [bin, code] of Object.entries(banks)) {
       const app = apps.find(({ id }) => id === code)

@@ -17,8 +17,8 @@ const { sql } = database
 afterAll(() => database.drop())
 
 /**
- * The number of transfers whose references begin alike; more than a search looks up by their beginning. The first reference is
- * that beginning.
+ * Number of transfers whose references begin with `FT26`: more than a search finds by the beginning of the reference. The first
+ * transfer's reference is `FT26` itself.
  */
 const SAME_BEGINNING = 1_010
 

@@ -1,4 +1,4 @@
-/** Which addresses are recognised in a memo: the same as by comparing each address with it. */
+/** The index recognises the same email addresses in a memo as comparing the memo with every address. */
 
 import { afterAll, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'

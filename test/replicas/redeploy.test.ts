@@ -94,7 +94,7 @@ test('a change of price reaches all workers under load: no call fails, and each 
   project.reprice(LOAD_MODEL, PRICES.after)
   await replaceWorkers()
   await more(load, CALLS)
-  // A connection opened before may still carry its last call to an old worker.
+  // The connection used here may be an old one, whose last call still goes to an old worker.
   await until(async () => (await catalogueAt(program.url)) !== before)
   const after = await catalogueAt(program.url)
   const result = await load.stop()

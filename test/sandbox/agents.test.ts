@@ -1,6 +1,6 @@
 /**
- * First requests of coding agents, as their versions of November 2026 send them (texts shortened), with the user's request filled
- * in. The sandbox answers as a model would, and the agents' loops end.
+ * Replays the first requests of coding agents, recorded from their versions of November 2026 with shortened texts, and then the
+ * tool calls that follow. The sandbox answers as a model would, so that every agent reaches its final answer.
  */
 
 import { readFileSync } from 'node:fs'

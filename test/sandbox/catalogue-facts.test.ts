@@ -17,7 +17,7 @@ const PATHS = {
   chat_completions: '/v1/chat/completions',
 } as const
 
-/** Every upstream model that can reason, in the chat format or at Anthropic. AWS carries the same messages format. */
+/** Every upstream model that can reason, in the chat format or at Anthropic. AWS is left out: its messages format is the same. */
 const MODELS = [
   ...new Map(
     TABLES.entries

@@ -164,7 +164,7 @@ describe.each(LANGCHAIN)('%s', (_library, modelOf) => {
         }
       }
       const rows = await expectLoop(world, model, answer?.text ?? '')
-      // When streaming in the messages format, LangChain takes the input tokens from the estimate at the start.
+      // From a stream in the messages format, LangChain takes the input tokens of the first event, which are only estimated.
       if (way === 'invoke') expect(told).toBe(tokensOf(rows))
       else expect(told).toBeGreaterThan(0)
     },

@@ -95,7 +95,7 @@ describe.each(MODELS)('%s', model => {
       expect(cities).toHaveLength(2)
       expect(answer.stop_reason).toBe('end_turn')
       expect(textOf(answer as Anthropic.Message)).toContain('31 degrees')
-      // The SDK first asks for a thread; the gateway refuses it without a charge, and the SDK continues without one.
+      // The SDK first asks for a stored thread. The gateway refuses, so the SDK sends the whole conversation with each call.
       const rows = await running.usage(account.accountId)
       expect(rows.map(row => [row.status, row.cost > 0n])).toEqual([
         [400, false],

@@ -1,7 +1,8 @@
 /**
- * One conversation across models of all three wires, with the official SDK of each format: a model's reasoning, calls and results
- * go to the next model with the whole history, and back. The AI SDK sends them as references. The test double refuses seals,
- * signatures and ids that are not its own, missing reasoning where it is required, and anything that leaks from another format.
+ * One conversation that alternates between models of all three wires, with the official SDK of each format. Every model gets the
+ * whole history, including the reasoning, calls and results of the other models. The AI SDK refers to earlier items by id. The
+ * test double refuses seals, signatures and ids that are not its own, missing reasoning where it is required, and anything that
+ * leaks from another format.
  */
 
 import { createOpenAI, type OpenAIProvider } from '@ai-sdk/openai'

@@ -1,6 +1,6 @@
 /**
- * Runs the Python code and the blocks for llm of the quick start, the model pages and the playground, unchanged. The packages
- * come from PyPI, so `make tools` runs this and `make test` leaves it out.
+ * Runs, unchanged, the Python code and the commands for the tool `llm` that the quick start, the model pages and the playground
+ * show. The packages come from PyPI, so `make tools` runs these tests and `make test` leaves them out.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { requestOf } from '../../src/dashboard/assets/playground-request.js'
 import { unescaped, Visitor } from '../dashboard/visitor.ts'
 import { COMMAND_LINE, chosenTools, type QuickStart, runTool, startQuickStart } from '../support/quick-start.ts'
 
-/** The versions tried last, grouped by what is installed together. */
+/** The newest versions that these tests passed with. Each group is installed together. */
 const PACKAGES = {
   python: ['openai==3.54.0', 'anthropic==2.12.0'],
   langchain: ['langchain-openai==1.7.3'],

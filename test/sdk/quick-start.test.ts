@@ -1,6 +1,6 @@
 /**
- * The blocks of the quick start, with a new key. Blocks for packages of this project are run unchanged; of the others, the
- * settings are checked. `make tools` runs the coding agents.
+ * Tests the code blocks of the quick start, with a new key. Blocks that need only packages of this project are run unchanged. Of
+ * the other blocks, only the settings are checked. `make tools` runs the coding agents themselves.
  */
 
 import { spawn, spawnSync } from 'node:child_process'

@@ -47,7 +47,7 @@ describe('ai with openai(model), which refers to items of earlier turns by id', 
     maxRetries: 0,
   })
 
-  /** Continues a conversation by sending the texts of earlier turns as references. */
+  /** Continues a conversation. The AI SDK refers to the texts of earlier turns by id instead of repeating them. */
   async function goOn(model: string, earlier: readonly ModelMessage[]): Promise<void> {
     const messages: ModelMessage[] = [
       { role: 'user', content: QUESTION },

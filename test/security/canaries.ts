@@ -6,14 +6,14 @@ import { randomBytes } from 'node:crypto'
 export class Canaries {
   readonly #texts = new Map<string, string>()
 
-  /** The canary of a place, created on first use. */
+  /** Returns the canary of a source of content, and creates it on first use. */
   at(place: string): string {
     const text = this.#texts.get(place) ?? `canary${randomBytes(9).toString('hex')}`
     this.#texts.set(place, text)
     return text
   }
 
-  /** Adds a text from elsewhere, such as an API key, to the search. */
+  /** Adds a text that is not a canary, such as an API key, to the texts to search for. Returns the text. */
   watch(place: string, text: string): string {
     this.#texts.set(place, text)
     return text
@@ -23,7 +23,7 @@ export class Canaries {
     return this.#texts.size
   }
 
-  /** The places whose text is in the haystack, in any letter case and encoding. */
+  /** The sources whose text is in the haystack, in any letter case and encoding. */
   found(haystack: string): string[] {
     const lower = haystack.toLowerCase()
     return [...this.#texts]

@@ -1,6 +1,6 @@
 /**
- * Content leaves no trace: every source of content, keys and secrets gets a canary, the process logs at its most verbose level,
- * and then everything that it wrote anywhere is searched for the canaries.
+ * Content leaves no trace: every field that can hold content gets a canary, the process logs at its most verbose level, and then
+ * everything that it has written is searched for the canaries, and for keys and secrets.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -345,7 +345,7 @@ test('no content is in what the process has written', async () => {
   for (const [name, text] of files) {
     if (!name.startsWith(outbox)) expect([name, canaries.found(text)]).toEqual([name, []])
   }
-  // An email contains the link that it was sent for, and no other secret or content.
+  // The link to reset a password is the only secret that an email may contain. No email contains content.
   const mails = await readOutbox(outbox)
   expect(mails.length).toBeGreaterThan(2)
   for (const { subject, text } of mails) {

@@ -74,7 +74,7 @@ test('while the database is down a valid key gets 503 and never 401, cached or n
   expect(running.isUp()).toBe(true)
 })
 
-// Other statements may take 60 s. If a page exceeds this test's timeout, it has lost its own, shorter statement timeout.
+// Pages have a shorter statement timeout than the 60 s of other statements. Without it, this test would time out.
 test('a page that would wait for a locked or slow table gives up, and meanwhile calls continue', {
   timeout: 50_000,
 }, async () => {

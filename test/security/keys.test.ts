@@ -67,7 +67,7 @@ test('after all of them the good key works, and a key that differs in its last c
   ]) {
     expect((await models(wrong)).status).toBe(401)
   }
-  // The cache must compare whole keys: in whichever order they come, a valid key does not let a similar one in.
+  // The cache of keys compares whole keys: a valid key that was used before or after does not let a similar key in.
   const call = (key: string) =>
     fetch(`${running.url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': key }, body: '{}' })
   for (const [key, status] of [

@@ -282,7 +282,7 @@ describe('each class with every credential that is not its own', () => {
   })
 
   test('public and development routes answer everybody alike, whatever credential they send', async () => {
-    // Programs send a key, valid or not. Of the pages that share their path with the API, only `/` also answers programs.
+    // Requests with an API key come from programs. Some pages share their path with the API. Of these, only `/` answers programs.
     const browserPaths = PAGES.filter(page => page.sharesPath && page.path !== '/').map(page => page.path)
     expect(browserPaths).toEqual(['/models', '/models/*'])
     for (const route of [...ofClass('none'), ...ofClass('development')]) {

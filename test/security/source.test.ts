@@ -13,10 +13,10 @@ const sources = globSync('src/**/*.ts', { cwd: ROOT }).map(
 const SQL =
   /\b(select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from|set\s+local|create\s+(table|database)|drop\s+(table|database)|where\s+[\w.]+\s*(=|<|>|is|in|like)\s)/is
 
-/** Builds statements from table names in the database's schema; only the command line uses it. */
+/** Folder that is not checked: it builds statements from the database's own table names, and only the command line uses it. */
 const BACKUP = 'src/ledger/backup/'
 
-/** Interpolations into statements that are constants, although functions assemble them. */
+/** Allowed interpolations: functions assemble these statements, but from constants only. */
 const MADE_OF_CONSTANTS = [
   'src/lib/packed-rows.ts: listed(names)',
   'src/lib/packed-rows.ts: parameter',
@@ -58,13 +58,13 @@ const MADE_OF_CONSTANTS = [
   'src/accounts/operator.ts: accounts',
 ]
 
-/** Whether the place is inside the value of a module's constant, which is computed once from other constants. */
+/** Whether the position is inside the value of a module's constant. Such a value is computed once, from other constants. */
 function isInConstant(text: string, place: number): boolean {
   const line = [...text.slice(0, place).matchAll(/^\S.*/gm)].at(-1)?.[0] ?? ''
   return /^(export )?const [A-Z][A-Z0-9_]* = /.test(line)
 }
 
-/** All other interpolations into the text of statements. */
+/** Lists where a file puts values into the text of statements, apart from module constants. */
 function stringsInSql(file: string, text: string): string[] {
   const wrong: string[] = []
   for (const { index, 0: literal } of text.matchAll(/`(?:[^`\\]|\\.)*`/gs)) {

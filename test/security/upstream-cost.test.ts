@@ -14,7 +14,7 @@ const RATE = '26417.53'
 const COST_MICRO_VND = (7_654_321n * 7_391n * 2_641_753n + 500_000n) / 1_000_000n
 const [WHOLE, FRACTION] = [String(COST_MICRO_VND / 1_000_000n), String(COST_MICRO_VND % 1_000_000n).padStart(6, '0')]
 
-/** Every form that the cost may take: as configured, in dong and micro-dong, with and without grouping, and its name. */
+/** Texts that would reveal the cost: configured figures, the cost in VND (with each grouping of digits) and µVND, its name. */
 const CANARIES = [
   USD,
   SHARE,

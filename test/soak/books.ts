@@ -15,7 +15,7 @@ export interface Books {
   readonly acknowledgedVnd: number
 }
 
-/** Findings of the books. Every list must be empty. */
+/** What is wrong in the ledger. Every list must be empty. */
 export interface BookFindings {
   /** Whole replies that were not charged. */
   readonly lost: readonly string[]

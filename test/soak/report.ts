@@ -57,7 +57,7 @@ function seriesCounts(series: readonly Judgement[]): string {
   return `${series.length}, ${judged.length}, ${judged.filter(({ verdict }) => verdict === 'grows').length}`
 }
 
-/** Whether to show a series in the report. Database tables below a megabyte are only counted, as most of them are small. */
+/** Whether a series gets a row in the report. Database tables below a megabyte get none, unless they grow. */
 function isWorthShowing({ name, unit, level, verdict }: Judgement): boolean {
   if (verdict === 'grows') return true
   return verdict !== 'few' && (!/: (table|indexes)$/.test(name) || (unit === 'MB' && level >= 1))

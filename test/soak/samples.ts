@@ -1,4 +1,4 @@
-/** Samples what must not grow: memory and descriptors of processes, connections, tables, indexes, dead rows, spools, logs. */
+/** Measures what must not grow: processes' memory and descriptors, connections, tables, indexes, dead rows, spools and logs. */
 
 import { globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const MB = 2 ** 20
 /** A table with more rows than this is judged by its size per row, since its size is meant to grow with its rows. */
 const MANY_ROWS = 1_000
 
-/** How much each kind of series may grow. V8's heap takes some minutes and some 20 MB to find its size. */
+/** How much each kind of series may grow. V8's heap grows by some 20 MB in its first minutes, so memory may grow by 24 MB. */
 const BOUNDS = {
   memory: { perHour: 0.1, floor: 24 },
   descriptors: { perHour: 0.1, floor: 10 },
@@ -27,7 +27,7 @@ const BOUNDS = {
 interface Line extends Bound {
   readonly name: string
   readonly unit: string
-  /** Points by life, which is a process id, or 0 for what outlives processes. */
+  /** Points by the id of the measured process; by 0 for what outlives processes, such as tables. */
   readonly lives: Map<number, Point[]>
 }
 

@@ -7,7 +7,7 @@ import { judgeSeries, type Point, type Series, since } from './slope.ts'
 const MINUTE_MS = 60_000
 const random = seededRandom(7)
 
-/** A point every 15 s; `valueAt` gives the value at a minute. */
+/** Points that are 15 s apart. `valueAt` returns the value at a time in minutes. */
 function points(minutes: number, valueAt: (minute: number) => number, fromMinute = 0): Point[] {
   return Array.from({ length: minutes * 4 }, (_, index) => {
     const minute = fromMinute + index / 4
@@ -44,7 +44,7 @@ test.each<[string, Series]>([
   expect(judged.growth).toBeGreaterThan(judged.allowed)
 })
 
-/** A series of six processes that live for 15 minutes each; `valueAt` gives the value by process and by minute of its life. */
+/** Points of six processes, one after another, that live for 15 minutes each. `valueAt` gets a process's number and its age. */
 function lives(valueAt: (life: number, minute: number) => number): Point[][] {
   return Array.from({ length: 6 }, (_, life) => points(15, minute => valueAt(life, minute - life * 15), life * 15))
 }

@@ -1,6 +1,6 @@
 /**
- * Tells a leak from noise by the median of all slopes between two points (Theil–Sen), which ignores outliers and sawteeth. If the
- * process behind a series is replaced, the series has a segment for each life, and only points of the same life are compared.
+ * Tells a leak from noise by the median of the slopes between all pairs of points (Theil–Sen), which ignores outliers and
+ * sawteeth. A series has a segment for each process that was measured, and only points of the same segment are compared.
  */
 
 export interface Point {

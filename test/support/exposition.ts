@@ -78,7 +78,7 @@ export class Figures {
     this.families = parseExposition(text)
   }
 
-  /** Sum of the samples with these label values; 0 if there are none. `name` may be a part of a histogram, such as `x_count`. */
+  /** Sum of the samples of a metric with these label values; 0 if there are none. `name` may have a suffix, such as `x_count`. */
   sum(name: string, labels: Readonly<Record<string, string>> = {}): number {
     const family = this.families.get(name) ?? this.families.get(name.replace(/_(bucket|sum|count)$/, ''))
     if (family === undefined) throw new Error(`there is no metric ${name}`)

@@ -53,7 +53,7 @@ export interface TestGateway {
   close(): Promise<void>
 }
 
-/** Variables for a bank account, so that customers can order top-ups even where no payments are simulated. */
+/** Variables for a bank account, so that customers can order top-ups in production, where no payments are simulated. */
 export const TEST_BANK = { BANK_BIN: '970436', BANK_ACCOUNT: '0071000123456', BANK_ACCOUNT_NAME: 'CONG TY SVC' }
 
 /** Variables for the company that runs the service. */

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 
 export const CLIENT = { id: 'client-of-the-gateway', secret: 'a-secret-of-the-client' } as const
 
-/** A person as the double knows them. */
+/** A person with an account at the provider. */
 export interface Person {
   readonly id: string
   readonly email?: string

@@ -10,7 +10,7 @@ export interface LongStreamsOptions {
   /** Number of text events per stream, each with this `text`. */
   readonly events: number
   readonly text: string
-  /** Input tokens reported at the end of a stream, or in a non-streamed reply; `outputTokens` likewise. */
+  /** Number of input tokens that each reply reports. */
   readonly inputTokens: number
   readonly outputTokens: number
   /** Pause before each event; 0 for none. */

@@ -20,7 +20,7 @@ export interface RequestOptions {
 interface Lie {
   readonly origin?: string
   readonly challenge?: string
-  /** Whether the device has not checked who holds it. */
+  /** True if the device does not verify its user, for example by a fingerprint. */
   readonly isUnverified?: boolean
   readonly signCount?: number
 }

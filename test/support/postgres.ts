@@ -25,7 +25,7 @@ interface Server {
 /** Long, because a busy machine may take seconds to start a server process. */
 const CONNECT_TIMEOUT_MS = 60_000
 
-/** Joined once per process and never left: the server runs until the test run ends. */
+/** The embedded Postgres. A process joins its users once and never leaves them, so it runs until the test run ends. */
 let server: Promise<Server> | null = null
 let databases = 0
 
@@ -34,11 +34,11 @@ export async function createTestDatabase({ migrated = true }: { migrated?: boole
   server ??= joinServer()
   const { urlOf, admin, template } = await server
   const name = `test_${process.pid}_${++databases}`
-  // Takes half the work of the default strategy, which writes every page to the log.
+  // Copying files is half as much work as Postgres' default strategy, which writes every page to the log.
   await admin.unsafe(`create database ${name} template ${migrated ? template : 'template1'} strategy file_copy`)
   const url = urlOf(name)
   const sql = openDatabase({ url, name: 'test', connectionsMax: 8, connectTimeoutMs: CONNECT_TIMEOUT_MS })
-  // All other rows may be the same in every copy.
+  // Gives the copy an identity of its own. All other rows may be the same in every copy.
   if (migrated) await sql.unsafe('update database_identity set database_id = gen_random_uuid()')
   return {
     url,
@@ -74,7 +74,8 @@ async function joinServer(): Promise<Server> {
 }
 
 /**
- * Stores the password with one round of hashing. The usual thousands take half the time of connecting, and protect nothing here.
+ * Stores the password with one round of hashing. The usual thousands of rounds would double the time to connect, and protect
+ * nothing here.
  */
 async function shortenSignIn(admin: Sql, url: string): Promise<void> {
   await admin.unsafe('set scram_iterations = 1')

@@ -36,7 +36,7 @@ export class Prometheus {
   readonly #store = new SampleStore()
   readonly #rules: readonly { readonly rule: Rule; readonly query: Query }[]
   readonly #targets: readonly Target[]
-  /** Since when each alert's expression has been true, by rule and labels. */
+  /** Time since which each alert's expression has been true, by rule and labels. */
   readonly #pending = new Map<string, number>()
   readonly #fired = new Set<string>()
   /** When each round began, in seconds since 1970. */
@@ -87,7 +87,7 @@ export class Prometheus {
     return (this.#rounds[0] as number) + this.#rounds.length * ROUND_S
   }
 
-  /** Moves a timestamp to the simulated clock; those before the first round stay as they are. */
+  /** Converts a timestamp to the simulated clock. Timestamps before the first round stay as they are. */
   #moved(seconds: number): number {
     const passed = this.#rounds.filter(round => round <= seconds).length
     return passed === 0 ? seconds : (this.#rounds[0] as number) + passed * ROUND_S

@@ -50,7 +50,7 @@ function blocksOf(html: string): Block[] {
   })
 }
 
-/** Which of the known tools TOOLS names (`make tools`); none in a plain run of the tests. */
+/** The known tools that the variable TOOLS names. `make tools` sets it; `make test` does not, so no tool is chosen. */
 export function chosenTools(known: readonly string[]): readonly string[] {
   const { TOOLS = '' } = process.env
   return TOOLS === 'all' ? known : TOOLS.split(',').filter(tool => known.includes(tool))

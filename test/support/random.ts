@@ -1,5 +1,5 @@
 /**
- * Mulberry32, a small seeded generator that gives the same numbers everywhere: integers from 0 up to, but not including, `below`.
+ * Returns a random integer from 0 to `below` − 1. The same seed gives the same numbers everywhere (the algorithm is Mulberry32).
  */
 export type Random = (below: number) => number
 

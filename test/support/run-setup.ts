@@ -1,6 +1,6 @@
 /**
- * Creates a folder for the run's embedded Postgres, its temporary files and its processes' compiled code, and cleans up
- * afterwards, including what a killed run left behind.
+ * Creates a folder for the embedded Postgres, the temporary files and the compiled code of a test run. Removes it afterwards, and
+ * also removes the folders of earlier runs that were killed.
  */
 
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ declare module 'vitest' {
 const PREFIX = 'gateway-test-run-'
 /** Where Linux mounts a file system in memory. */
 const MEMORY = '/dev/shm'
-/** Free space that the run requires: several times what its files take up. */
+/** Free space that a run requires, in bytes: several times what its files take up. */
 const ROOM_BYTES = 3 * 1024 ** 3
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -36,15 +36,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 /**
- * Whether the run's files fit into this place. Memory is better than a disk: a database is 600 files, and creating and deleting
- * them on a disk takes more processor time than all that tests do with them.
+ * Whether the run's files fit into this folder. A folder in memory is better than one on a disk: a database is 600 files, and
+ * creating and deleting them on a disk takes more processor time than all that tests do with them.
  */
 function hasRoom(place: string): boolean {
   const probe = join(place, `${PREFIX}probe-${process.pid}`)
   try {
     const { bavail, bsize } = statfsSync(place)
     if (Math.min(bavail * bsize, freemem()) < ROOM_BYTES) return false
-    // Some tests write programs and run them, so the place must allow that.
+    // Some tests write programs and run them, so the folder must allow executable files.
     writeFileSync(probe, '', { mode: 0o700 })
     accessSync(probe, constants.X_OK)
     return true
@@ -63,7 +63,7 @@ async function removeAbandoned(place: string): Promise<void> {
   }
 }
 
-/** Removes the run's folder. First stops its server, if there is one: this process joins as the last user, and leaves. */
+/** Removes a run's folder. First stops the run's Postgres, if there is one, by using it and leaving it as its last user. */
 async function remove(folder: string): Promise<void> {
   if (existsSync(join(folder, 'postgres', 'data'))) {
     const instance = await startEmbeddedPostgres({ dataDir: folder, durable: false })

@@ -6,8 +6,9 @@
  *     [sse(), write('data: {"a":"é"}\r\n\r\n', { cutEvery: 1 }), until(gate), reset()],
  *   ])
  *
- * Requests get the answers, which are lists of steps, in the order in which they arrive. A function in place of the list of answers
- * answers every request. Each `write`, or each part that it is cut into, reaches the client's HTTP parser as a separate chunk.
+ * Each answer is a list of steps. The first request gets the first answer, and so on. If the script is a function, it is called
+ * for every request and returns the answer. Each `write`, or each part that it is cut into, reaches the client's HTTP parser as a
+ * separate chunk.
  */
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -43,7 +44,7 @@ export interface RecordedRequest {
   /** Path of the request, including its query string. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** The request's whole body, unless the answer started `early`. */
+  /** The request's whole body; empty if the answer begins with `early`. */
   readonly body: Buffer
   /** The request's body as JSON; throws if it is not JSON. */
   json(): unknown
@@ -121,7 +122,7 @@ export function early(): Step {
   return { do: 'early' }
 }
 
-/** Timeout, long enough for a busy machine. */
+/** How long `received` waits; enough for a busy machine. */
 const RECEIVE_TIMEOUT_MS = 60_000
 
 export async function startScriptedUpstream(script: Script): Promise<ScriptedUpstream> {

@@ -8,7 +8,10 @@ export interface TableChanges {
   readonly upstreams?: Readonly<Record<string, Partial<Upstream>>>
   /** Changes to all upstreams. */
   readonly everyUpstream?: Partial<Upstream>
-  /** Upstream ids by entry id. Each becomes a copy of the entry's own target with another `via`, and a weight if given. */
+  /**
+   * Ids of the upstreams that serve an entry instead of its own, by entry id. Each becomes a copy of the entry's own target, with
+   * this id in `via`, and with the weight if one is given.
+   */
   readonly targets?: Readonly<Record<string, readonly (string | readonly [via: string, weight: number])[]>>
   /** What each target of an entry costs the operator, by entry id. */
   readonly costs?: Readonly<Record<string, readonly UpstreamCost[]>>
@@ -40,8 +43,8 @@ export function changedTables(changes: TableChanges): Tables {
 }
 
 /**
- * Changes the tables so that clients whose format the model does not speak are always served over the model's standard wire,
- * whatever other wires it speaks; for tests of that conversion.
+ * Changes the tables so that calls in a format that a model does not support are always converted to the model's standard wire,
+ * even if the model supports other wires, too.
  */
 export function standardFirst(tables: Tables = TABLES): Tables {
   const reordered = (target: UpstreamTarget): UpstreamTarget => {

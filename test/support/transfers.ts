@@ -1,4 +1,4 @@
-/** Credits money by bank transfer, where no payments are simulated. */
+/** Credits money by bank transfer, for gateways that do not simulate payments. */
 
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { createPayments } from '../../src/app/back-office.ts'

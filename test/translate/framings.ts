@@ -41,7 +41,7 @@ const TEXTS: Readonly<Record<string, (events: readonly FramedEvent[]) => string>
   'without the last blank line': events => text(events).replace(/\n+$/, '\n'),
 }
 
-/** Each notation in one chunk and byte by byte, and the plain notation with one chunk per event. */
+/** By name: each notation sent in one chunk and byte by byte, and the plain notation with one chunk per event. */
 export const FRAMINGS: ReadonlyMap<string, Framing> = new Map(
   Object.entries(TEXTS).flatMap(([name, tell]): [string, Framing][] => [
     [name, events => [Buffer.from(tell(events))]],
@@ -49,10 +49,10 @@ export const FRAMINGS: ReadonlyMap<string, Framing> = new Map(
   ]),
 ).set('event by event', events => events.map(event => Buffer.from(plain(event))))
 
-/** Distance between chunk boundaries, in bytes. A stream is split this many times, so that every byte begins a chunk once. */
+/** Chunk size in bytes. A stream is split in this many ways, so that every byte begins a chunk in one of them. */
 const CUT_EVERY = 101
 
-/** Splits the stream in several ways, so that every byte begins a chunk in one of them. */
+/** Yields the chunks of each way of splitting the stream. */
 export function* cutsAtEachByte(events: readonly FramedEvent[], lineEnd: '\n' | '\r\n'): Generator<Buffer[]> {
   const bytes = Buffer.from(text(events).replaceAll('\n', lineEnd))
   for (let first = 0; first < Math.min(CUT_EVERY, bytes.length); first++) {
@@ -74,7 +74,7 @@ export function eventsOf(stream: string): FramedEvent[] {
     }))
 }
 
-/** Splits JSON after the commas between its tokens; text without such commas stays whole. */
+/** Splits JSON after every comma that is not inside a string. Text without such commas stays whole. */
 function brokenUp(data: string): string[] {
   return data.match(/(?:"(?:[^"\\]|\\.)*"|[^",])*,?/g)?.filter(line => line !== '') ?? [data]
 }

@@ -14,7 +14,7 @@ function convert(chunks: readonly (object | string)[]): string {
 type Method = (this: { readonly length: number }, ...parameters: unknown[]) => unknown
 
 /**
- * Measures the work done during `run`: the characters and items processed one by one, as whole texts and lists, or by parsing.
+ * Measures the work done during `run`: the number of characters and list items that string, list and JSON functions process.
  */
 function workOf(run: () => void): number {
   let work = 0
@@ -42,7 +42,7 @@ function workOf(run: () => void): number {
   return work
 }
 
-/** Two calls whose pieces alternate. Their arguments are nested, so that many pieces end like complete arguments. */
+/** Two calls whose pieces alternate. Many pieces of their arguments end in `}`, as complete arguments would. */
 function twoCalls(items: number) {
   const text = JSON.stringify({ list: Array.from({ length: items }, (_, at) => ({ at, text: '"}{\\' })) })
   const pieces = text.match(/.{1,5}/gs) ?? []

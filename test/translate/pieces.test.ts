@@ -1,4 +1,4 @@
-/** Small rules that translations share: names, ids, schemas, data URLs, output caps, fences and tags. */
+/** Helper functions of conversions, for names, ids, schemas, data URLs, output caps, code fences and reasoning tags. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

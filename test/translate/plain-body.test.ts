@@ -1,6 +1,7 @@
 /**
- * Bodies whose plain members are checked but not parsed, compared with the same bodies parsed in full: what is refused, what is
- * read, and what each stage decides for every target of the catalogue. `make fuzz-plain FUZZ=100000 SEED=7` tries more.
+ * Ordinary members of a body are checked but not parsed. These tests compare such bodies with the same bodies parsed in full:
+ * what is refused, what is read, and what each stage decides for the targets of the catalogue.
+ * `make fuzz-plain FUZZ=100000 SEED=7` tries more bodies.
  */
 
 import { expect, test } from 'vitest'
@@ -127,7 +128,7 @@ function planFor(
   return { edits, ...rest, prefilled: isPrefilled(body, { ...target, dialect }) }
 }
 
-/** Compares the decisions made with and without the parsed values; true if no decision needed the values. */
+/** Fails unless a parsed and an unparsed body lead to the same decisions. Returns true if no decision had to parse the body. */
 function compareDecisions(aim: Aim, body: ChatBody, values: JsonObject): boolean {
   const { format, entry, target, dialect } = aim
   const { text, raw, outline, members } = body
@@ -181,7 +182,7 @@ test(
       expect(estimateInput(body, 1_000), where).toEqual(estimateInput(whole, 1_000))
       const known = pick(random, AIMS[format])
       const others = [1, 2, 3, 4].map(() => ({ ...known, dialect: pick(random, DIALECTS) }))
-      // Includes entries that are reachable by conversion only.
+      // Any entry of the catalogue, including those that do not support the body's format.
       for (let tries = 0; tries < 3; tries++) {
         const entry = pick(random, ENTRIES as readonly ModelEntry[])
         const chosen = onWires(entry, format, body.outline).upstreams

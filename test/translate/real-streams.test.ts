@@ -55,7 +55,7 @@ function meaning(told: Told): unknown {
   return { ...rest, isMarked: /^data: ?\[DONE\]/m.test(sse), events: readEvents(sse) }
 }
 
-/** Fails unless the stream means the same in whichever chunks it comes. Chunkings with the same output are compared only once. */
+/** Fails unless the client reads the same content however the stream is split into chunks. Compares each output only once. */
 function expectSame(open: () => ReplyStream, runs: Iterable<readonly [string, readonly Buffer[]]>): void {
   const seen = new Set<string>()
   let expected: unknown
@@ -76,7 +76,7 @@ const STRICT: Readonly<Record<Wire, (sse: string) => unknown>> = {
   responses: strictResponse,
 }
 
-/** A client without free-form calls sees such a call as one whose only argument is the text. */
+/** What the client reads. Only the responses format has free-form calls; in others, the text becomes the argument `input`. */
 function asHeardBy(client: Wire, says: Heard): Heard {
   if (client === 'responses') return says
   return { ...says, calls: says.calls.map(([name, input]) => [name, typeof input === 'string' ? { input } : input]) }

@@ -22,7 +22,7 @@ const ROADS = [
 
 const event = (data: JsonObject): UpstreamEvent => ({ name: String(data.type), data: JSON.stringify(data) })
 
-/** Replies with sealed reasoning (in two pieces if the format has pieces) and a tool call. */
+/** A reply of each wire that seals reasoning, as a stream: reasoning, then a tool call. */
 const REPLIES: Readonly<Record<'messages' | 'responses', readonly UpstreamEvent[]>> = {
   messages: [
     event({ type: 'message_start', message: { id: 'msg_up', usage: { input_tokens: 5, output_tokens: 1 } } }),

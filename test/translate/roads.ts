@@ -1,4 +1,4 @@
-/** The streams that the relay drives, for each pair of upstream format and client format. */
+/** Creates the object that turns an upstream's stream into the client's, for each pair of upstream format and client format. */
 
 import type { ConversationFormat } from '../../src/conversation/format.ts'
 import { OutputGatherer } from '../../src/conversation/output-gatherer.ts'

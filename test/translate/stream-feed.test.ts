@@ -18,7 +18,10 @@ interface Told {
   readonly usage: unknown
 }
 
-/** What the client gets, including errors, when the stream takes the fast path in chunks split at these places. */
+/**
+ * What the client gets, including errors, if the bytes are split at these places and events are read without parsing where
+ * possible. `skimmed` counts how often that was possible.
+ */
 function throughFeed(stream: ReplyStream, bytes: Buffer, places: readonly number[]): Told & { skimmed: number } {
   let skimmed = 0
   let told = ''
@@ -72,7 +75,7 @@ function said(told: Told): unknown {
   return { ...told, bytes: events }
 }
 
-/** Fails unless both paths give the same output: byte for byte, unless the upstream escapes more than it has to. */
+/** Fails unless both paths give the same bytes, or, if the upstream escapes more than it has to, the same content. */
 function expectSame(open: () => ReplyStream, bytes: Buffer, cuts: readonly number[], escaped = 'none'): void {
   const { skimmed, ...told } = throughFeed(open(), bytes, cuts)
   const parsed = throughReader(open(), bytes)
@@ -81,7 +84,10 @@ function expectSame(open: () => ReplyStream, bytes: Buffer, cuts: readonly numbe
 }
 
 const places = fc.array(fc.nat(20_000), { maxLength: 30 })
-/** Sometimes CR LF, as some servers write. Streams that pass through get LF only, because their very last LF may be left out. */
+/**
+ * The upstream's line ends: mostly LF, sometimes CR LF. A stream that passes through unchanged always has LF, because the gateway
+ * may leave out its very last LF.
+ */
 const lineEndsOf = (upstream: Wire, client: Wire) =>
   upstream === client ? fc.constant('\n') : fc.constantFrom('\n', '\n', '\n', '\r\n')
 const withEnds = (bytes: Buffer, end: string) =>
@@ -193,7 +199,7 @@ describe('an event that resembles the previous ones but differs', () => {
     ['nothing', NEXT, '"content":""'],
     ['invalid UTF-8', NEXT, '"content":"\xff"'],
   ])('%s', (_, from, to) => {
-    // Changes the third piece: by then the template is known.
+    // Changes the third event: by then, the fast path has learned from the first two what events look like.
     const at = GOOD.indexOf(from, GOOD.split(NEXT).slice(0, 3).join(NEXT).length)
     const bytes = Buffer.from(GOOD.slice(0, at) + to + GOOD.slice(at + from.length), 'latin1')
     for (const client of WIRES) {

@@ -16,7 +16,7 @@ const JSON_SCHEMA = { type: 'json_schema', json_schema: { name: 'r', schema: SCH
 
 type Pair = readonly [given: object, without: object]
 
-/** Requests with and without the parameter, also with reasoning off, because some models accept the parameter only then. */
+/** Pairs of requests with and without the parameter, by default and with reasoning off: some models accept it only then. */
 const alsoUnreasoned = (given: object): readonly Pair[] =>
   [{}, { reasoning_effort: 'none' }].map(extra => [{ ...extra, ...given }, extra] as const)
 const efforts = (write: (effort: string) => object): readonly Pair[] =>
@@ -38,7 +38,10 @@ const REQUESTS: Readonly<Record<string, readonly Pair[]>> = {
   response_format: [[{ response_format: { type: 'json_object' } }, {}]],
   structured_outputs: [[{ response_format: JSON_SCHEMA }, {}]],
 }
-/** Parameters that may reach models that do not list them: as instructions, or in fields that these models refuse. */
+/**
+ * Parameters that may change the request to a model that does not list them: the gateway turns them into instructions, or sends
+ * them in fields that this model refuses.
+ */
 const MAY_BE_MORE: ReadonlySet<string> = new Set(['response_format', 'structured_outputs', 'stop'])
 
 /** The body sent to an entry's preferred upstream; null if the request is refused. */

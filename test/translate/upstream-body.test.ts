@@ -1,4 +1,4 @@
-/** A body with known members is parsed only for rules that can change it, and the result is the same. */
+/** If the positions of a body's members are known, it is parsed only for rules that can change it. The result is the same. */
 
 import { expect, test, vi } from 'vitest'
 import type { Rule, UpstreamTarget } from '../../src/generated/types.ts'

@@ -36,7 +36,7 @@ test('a released connection is reused before a new one is made, even after it wa
   expect(await ask(connections.take(), '/')).toBe('fine')
   expect(made).toBe(3)
 
-  // At the limit, a call queues behind another one on its connection.
+  // All connections that the limit allows are in use, so a call has to share one with another call.
   expect(connections.take()).toBe(first)
   const shared = connections.take()
   expect([first, second]).toContain(shared)

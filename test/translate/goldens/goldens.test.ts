@@ -1,4 +1,4 @@
-/** The converted form of each case for each target, kept in files for review: a loss shows up as a changed line. */
+/** Converts each case for each target. The results are kept in files for review, so that a loss shows as a changed line. */
 
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -55,7 +55,7 @@ function convert(body: JsonObject, { dialect, entry }: Target, { translator, ups
   }
 }
 
-/** The whole body for the plain target, and only the differences for others, where `null` marks a missing field. */
+/** The file of one case: the whole body for the first target, and the fields that differ for the others (`null` if missing). */
 function golden(body: JsonObject, direction: Direction): string {
   const [plain, ...others] = direction.targets
   const base = convert(body, plain!, direction)

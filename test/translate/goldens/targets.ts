@@ -1,5 +1,6 @@
 /**
- * The dialects to which the cases are converted: one of each relevant kind. The first of each list is the plain one.
+ * The dialects for which the cases are converted: one of each kind that conversion treats differently. The first of each list has
+ * no special features.
  */
 
 import type { Dialect, ModelEntry } from '../../../src/generated/types.ts'
