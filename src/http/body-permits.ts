@@ -1,8 +1,10 @@
 /**
- * Limits the memory for request bodies by permits, with one byte budget for the process and a smaller one per key. A body that
- * does not fit waits in line for a limited time. Bodies of unknown length grow while they are read, and could deadlock, each
- * waiting for bytes that others hold. So room for one body of the largest size is kept in reserve and lent to one growing body at
- * a time, the oldest that needs it; that one can always be read to its end.
+ * Limits the memory for request bodies. Each body needs a permit for its bytes, which count against a budget of the process and a
+ * smaller budget of the key. A body that does not fit waits in line for a limited time.
+ *
+ * Bodies of unknown length ask for more bytes while they are read. They could block one another, each waiting for bytes that
+ * others hold. So room for one body of the largest size is kept in reserve, and lent to one growing body at a time: the oldest
+ * that needs it. This body can always be read to its end.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -20,8 +22,8 @@ export interface BodyPermitLimits {
 }
 
 /**
- * Whose budget a body counts against: the key's; the host's, if the request has no key; or one that all keys with an empty wallet
- * share.
+ * Whose budget a body counts against: the key's; the host's, if the request has no key; or a budget that all keys with an empty
+ * wallet share.
  */
 export type Holder = number | string
 
@@ -239,7 +241,10 @@ export class BodyPermit {
   }
 }
 
-/** Whether a half-read body goes ahead of another body in line: it passes all new ones, and half-read ones that began later. */
+/**
+ * Whether a half-read body goes ahead of `other` in line. It goes ahead of bodies that have no bytes yet, and of half-read ones
+ * that began later.
+ */
 function isBefore(permit: BodyPermit, other: BodyPermit): boolean {
   return other.bytes === 0 || permit.number < other.number
 }

@@ -14,7 +14,7 @@ import { refuseTooLarge } from './read-body.ts'
 import type { ServerOptions } from './request.ts'
 
 /**
- * Guards routes as their config says: `endpoint` marks routes that run models, `authentication` says how the caller is
+ * Guards routes as their configuration says: `endpoint` marks routes that run models, `authentication` says how the caller is
  * identified.
  */
 export function addCallGates(server: FastifyInstance, options: ServerOptions): void {

@@ -62,10 +62,14 @@ export interface BodyLimits extends BodyPermitLimits {
 }
 
 /**
- * One budget for all keys with an empty wallet, which may still count tokens: together they get no more bytes than a single key.
+ * The holder that stands for all keys with an empty wallet. Such keys may still count tokens, but together they get no more bytes
+ * than a single key.
  */
 const WITHOUT_MONEY = 'without money'
-/** Share of the bytes for notifications and forms that one host may use. Who sent them is only known once they have been read. */
+/**
+ * Share of the bytes for notifications and forms that one host may use. A host is the only limit possible: the sender is not
+ * known before the body has been read.
+ */
 const SHARE_OF_HOST = 1 / 8
 
 /** Reads the bodies of a server's requests, each under a permit. */

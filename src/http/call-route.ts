@@ -1,5 +1,6 @@
 /**
- * The frame of every route that runs a model: identifies the caller, reads the body, and runs the pipeline on a hijacked reply.
+ * What all routes that run a model have in common: they identify the caller, read the body, and run the pipeline on a hijacked
+ * reply.
  */
 
 import type { FastifyInstance } from 'fastify'

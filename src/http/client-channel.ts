@@ -44,7 +44,9 @@ export class ResponseChannel implements ClientChannel {
   #flushing = false
   #ended = false
   #bytes = false
-  /** Whether the body is sent in chunks. This class frames them itself, so that frame and text leave in one write. */
+  /**
+   * Whether the body is sent in chunks. This class writes each chunk's length itself, so that length and text leave in one write.
+   */
   #isChunked = false
   started = false
   failureEvent: ((error: GatewayError) => string | null) | null = null

@@ -43,7 +43,7 @@ export class Connections {
   }
 
   #letIdle(idleMs: number): void {
-    // Node applies this timeout to connections that become idle, which includes those whose reply has already begun.
+    // Node applies this timeout to connections that become idle later, even if their current reply has already begun.
     this.#server.keepAliveTimeout = idleMs
     this.#server.keepAliveTimeoutBuffer = 0
     for (const socket of this.#open) {

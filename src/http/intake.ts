@@ -8,8 +8,8 @@ import type { Readable } from 'node:stream'
 /** Maximum number of reads in one turn, over all connections. A read is at most 64 kB. */
 const READS_PER_TURN = 64
 /**
- * Maximum number of paused sources resumed in one turn. Each first delivers a read that is already buffered; the turn's other
- * reads are left for new data.
+ * Maximum number of paused sources resumed in one turn. Each of them at once delivers a read that Node has already buffered. The
+ * turn's other reads are left for new data.
  */
 const RESUMED_PER_TURN = 16
 
@@ -19,9 +19,7 @@ export class Intake {
   /** Sources waiting to be resumed, first come, first served. */
   #paused: Readable[] = []
 
-  /**
-   * Counts a read of a body, unless it was its last. Once this turn's reads are used up, pauses the source until a later turn.
-   */
+  /** Call after each read of a body except its last. Once this turn's reads are used up, pauses the source until a later turn. */
   count(source: Readable): void {
     if (!this.#scheduled) {
       this.#scheduled = true

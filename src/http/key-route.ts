@@ -1,6 +1,6 @@
 /**
- * `GET /v1/key`: what the request's key may do, has spent and has left. The fields are named as in OpenRouter's route (its API
- * reference, read 2026-11), so that clients written for it work here; amounts are in VND.
+ * `GET /v1/key` reports on the request's key: what it may do, what it has spent, and what it has left. The fields are named as in
+ * OpenRouter's route (its API reference, read 2026-11), so that clients written for that route work here; amounts are in VND.
  */
 
 import type { FastifyInstance } from 'fastify'

@@ -12,8 +12,8 @@ export interface ReadinessOptions {
 
 export interface RetireOptions {
   /**
-   * How long the gateway reports "not ready" before it stops listening, in ms. Null if another process takes over the same port:
-   * it then never reports "not ready".
+   * How long the gateway reports "not ready" before it stops listening, in ms. Null if another process takes over the same port;
+   * the gateway then never reports "not ready".
    */
   readonly noticeMs: number | null
   /** How long an idle connection stays open for one more call, in ms. */

@@ -123,8 +123,8 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: G
     answerEarly(request, reply, error)
     return
   }
-  // After an unreadable body, Fastify wants to close the connection; but Node discards the rest of a short one, so it can stay
-  // open.
+  // Fastify closes the connection after a body that it cannot read. But Node discards the rest of a short body, so the connection
+  // can stay open.
   if (reply.getHeader('connection') === 'close') reply.removeHeader('connection')
   reply.code(error.status).headers(errorHeaders(error, server.service)).send(bodyOf(request, error))
 }

@@ -21,7 +21,10 @@ interface Waiter {
   readonly row: HoldRow
   readonly settled: (answer: HoldAnswer) => void
   readonly failed: (error: unknown) => void
-  /** Ends the wait, once the answer to a hold being placed is known. Set if the wait timed out or the client left before that. */
+  /**
+   * Ends the wait. Set if the wait times out, or the client leaves, while the hold is being placed; called once Postgres has
+   * answered.
+   */
   given: (() => void) | null
   placed: boolean
 }
@@ -72,7 +75,10 @@ export class Admission {
     return this.#queues.has(accountId)
   }
 
-  /** Tells the calls waiting for a wallet what a settlement or credit in this process has left in it. */
+  /**
+   * Tries calls that wait for this wallet, after a settlement or credit in this process. `state`: the wallet after that; null if
+   * not known.
+   */
   wake(accountId: number, state: WalletState | null): void {
     const queue = this.#queues.get(accountId)
     if (queue === undefined) return
@@ -189,7 +195,7 @@ export class Admission {
 
   #answerAll(queue: WalletQueue, answer: HoldAnswer): void {
     for (const waiter of [...queue.waiters]) {
-      // A waiter whose hold is being placed gets Postgres' answer instead.
+      // A waiter whose hold is being placed gets the answer from Postgres instead.
       if (!waiter.placed) waiter.settled(answer)
     }
   }
@@ -223,7 +229,8 @@ function answerOf(result: HoldResult): HoldAnswer | null {
 }
 
 /**
- * How many waiters the money is enough for; at least one, because a hold may be cut to what is left, and the figure may be stale.
+ * How many waiters to try: as many as the money is enough for, but at least one, because a hold may be cut to what is left, and
+ * the figure may be out of date.
  */
 function fitting(queue: WalletQueue, availableMicroVnd: bigint): number {
   let left = availableMicroVnd

@@ -25,14 +25,14 @@ export interface Adopter {
   readonly pools: { readonly life: StatementPool }
   readonly settling: Settling
   readonly databaseId: string
-  /** The history that the database is in; null if it is not known yet. */
+  /** The database's current history (see `readHistory`); null if it is not known yet. */
   readonly history: string | null
   readonly setAside: SetAsideReport
 }
 
 /**
- * Takes over every spool that it can lock. Resolves to true if a process turned out to be dead, so that it may have left holds to
- * free.
+ * Takes over every spool that it can lock. Resolves to true if one of them belonged to a dead process, which may have left holds
+ * to free.
  */
 export async function adoptSpools(adopter: Adopter): Promise<boolean> {
   const { options } = adopter

@@ -1,8 +1,8 @@
 /** The audit's SQL. Full and incremental audits apply the same rules. */
 
 /**
- * `full` reads every row of the journal. `incremental` reads each wallet's rows after the point up to which it was last proven,
- * and all rows of a wallet without such a point.
+ * `full` reads every row of the journal. `incremental` skips each wallet's rows up to its proven point: the last row that an
+ * earlier audit found correct. If a wallet has no such point, it reads all of the wallet's rows.
  */
 export type AuditMode = 'full' | 'incremental'
 
@@ -24,8 +24,8 @@ const list = (text: (name: (typeof SUMS)[number]) => string): string => SUMS.map
 const OPEN_SINCE = `((now() - interval '1 hour') at time zone 'Asia/Ho_Chi_Minh')::date`
 
 /**
- * The rows of a journal table that an audit reads. A full audit reads them all; an incremental one looks up those of each account
- * past `after`.
+ * The rows of a journal table that an audit reads. A full audit reads them all; an incremental one looks up each account's rows
+ * with a `seq` above `after`.
  */
 function rowsOf(table: string, mode: AuditMode, after: string): string {
   if (mode === 'full') return `select * from ${table}`

@@ -11,9 +11,9 @@ export interface AuditReport {
   readonly differences: {
     /** The balance is not the sum of the journal. */
     readonly balance: number
-    /** The journal's `seq` has a gap, or its last one is not the wallet's. */
+    /** The journal's `seq` has a gap, or the last `seq` differs from the one in the wallet. */
     readonly seq: number
-    /** A row's `balance_after` is not the running sum. */
+    /** A row's `balance_after` is not the sum of the rows up to it. */
     readonly chain: number
     /** The held amount is not the sum of the open holds. */
     readonly held: number
@@ -21,9 +21,9 @@ export interface AuditReport {
     readonly daily: number
     /** Credits minus the charges of retired calls do not equal the balance recorded at retirement. */
     readonly retired: number
-    /** Usage rows not charged least(cost, balance before the call). */
+    /** Usage rows whose charge is not least(cost, balance before the call). */
     readonly charge: number
-    /** Refunds of another account's call, or of another amount than the call was charged. */
+    /** Refunds of a call of a different account, or with an amount that differs from the call's charge. */
     readonly refund: number
     /** Journal rows, daily rows, holds and keys of accounts without a wallet. */
     readonly orphan: number
@@ -41,8 +41,9 @@ export interface AuditOptions {
   /** Default: `full`. */
   readonly mode?: AuditMode
   /**
-   * Whether to move the proven points of wallets without a difference. A full audit also deletes the points of wallets with one,
-   * so that the next audits read all of their rows. Needs a transaction with snapshot isolation. Default: false.
+   * Whether to move the proven point of each wallet without a difference (see AuditMode). A full audit also deletes the points of
+   * wallets that have a difference, so that the next audits read all of their rows. Needs a transaction with snapshot isolation.
+   * Default: false.
    */
   readonly movesPoints?: boolean
 }

@@ -1,7 +1,7 @@
 /**
  * Sums each day, once it is over, for all accounts: by entry, by account and by upstream. A settlement counts for the day on
  * which it is written, so a day no longer changes once its last transaction has committed. Sums by upstream are computed from the
- * roll-up, so a day has to wait until the roll-up has covered it.
+ * roll-up, so they have to wait until the roll-up has covered the day.
  */
 
 import type { Sql } from '../lib/database.ts'
@@ -9,8 +9,8 @@ import { patiently } from './roll-up.ts'
 
 export interface DayTotalsOptions {
   /**
-   * How many seconds ago a day must have ended; must exceed the time that any settlement takes to commit. Not used for sums by
-   * upstream.
+   * Days that ended fewer seconds ago than this are not summed yet. Must exceed the time that any settlement takes to commit. Not
+   * used for sums by upstream.
    */
   readonly lagSeconds?: number
   /** Maximum number of days summed in one run, for each kind of sum. Each day is a separate transaction. */
@@ -49,7 +49,7 @@ const MARK = 'update call_roll_up set days_summed_before = $1::text::date + 1'
 const MARK_UPSTREAMS = 'update call_roll_up set upstreams_summed_before = $1::text::date + 1'
 
 export interface SummedDays {
-  /** Days summed by entry and by account; `upstreamDays` counts those summed by upstream. */
+  /** Number of days summed by entry and by account; `upstreamDays` is the number of days summed by upstream. */
   readonly days: number
   readonly upstreamDays: number
 }
@@ -83,7 +83,10 @@ async function sumEach(
   return daysMax
 }
 
-/** Each side has a single bound: given two, the planner believes the loose one, and reads a month of days instead of one. */
+/**
+ * `least` and `greatest` leave a single bound on each side. With two, the planner would rely on the looser one, and read a month
+ * of days instead of one.
+ */
 const SUMMED = `day >= $1::text::date and day < (select least($2::text::date, days_summed_before) from call_roll_up)`
 export const NOT_SUMMED = `day >= (select greatest($1::text::date, days_summed_before) from call_roll_up) and day < $2::text::date`
 /**

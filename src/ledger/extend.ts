@@ -23,7 +23,8 @@ const REQUESTS = packedRows<ExtendRequest>()({
  * requested. Requests name totals, not increments, so that a statement can be repeated when its answer was lost.
  *
  * Locks in the same order as HOLD and SETTLE: wallets in account order, then their holds. Locking reads the newest version of
- * each row, and both updates only add to it. As in those statements, a window function brings wallets and calls together.
+ * each row, and both updates only add to its amounts. As in those statements, a window function passes the wallets' figures to
+ * the calls.
  */
 export const EXTEND = `
 with requests as materialized (${REQUESTS.select('$1', ['account_id', 'call_id', 'want'])}),

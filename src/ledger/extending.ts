@@ -85,7 +85,10 @@ export class Extending {
     }
   }
 
-  /** A hold lost in a crash is not placed again. The call may continue for the amount that the wallet would have granted. */
+  /**
+   * Returns the answer for a call. A hold lost in a crash is not placed again; the call may continue for as much as the wallet
+   * could still have granted.
+   */
   #answer({ wantMicroVnd }: ExtendRequest, { heldMicroVnd, freeMicroVnd }: ExtendResult): ExtendAnswer {
     const { extensions } = this.#options.metrics
     if (heldMicroVnd === null) {

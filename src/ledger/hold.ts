@@ -10,7 +10,7 @@ import { type KeyLimit, PRICE_PER_CODES, type PricePer, REFUSED_KEY_STATES, type
 export interface HoldRow {
   readonly keyHashHex: string
   readonly callId: string
-  /** The smallest hold that admits the call. If nothing else is held, less is enough. */
+  /** The smallest hold that admits the call. If the wallet has no other holds, a smaller one is enough. */
   readonly wantMicroVnd: MicroVnd
   /** The largest hold for the call; also limited to a sixteenth of the balance. */
   readonly wantMaxMicroVnd: MicroVnd
@@ -35,8 +35,8 @@ export type HoldResult =
       /** The balance less the holds of all earlier calls, at least 0; null if this call already had its hold. */
       readonly freeMicroVnd: MicroVnd | null
       /**
-       * Why nothing was set aside, unless it was for lack of money in the wallet: the key's limit, or a model that the key may
-       * not call. `limited`: the key has a limit, so the call needs HOLD_WITHIN_LIMITS.
+       * Why nothing was set aside: because of the key's limit, or of a model that the key may not call. Null if money was set
+       * aside, or if the wallet lacked it. `limited`: the key has a limit, so the call needs HOLD_WITHIN_LIMITS.
        */
       readonly refusal: KeyLimit | 'model' | 'limited' | null
     }
@@ -180,15 +180,15 @@ select array_agg(n)::text as n, array_agg(refusal)::text as refusal, array_agg(a
  * what is left in any case. Calls after it get nothing. A call that already has a hold gets the same answer again.
  *
  * A key's own limit is divided in the same way, before the wallet is. Both the cost of the key's settled calls in the period and
- * the holds of its calls in flight count against it. `key_standings` reads these figures for all such keys after the wallets are
- * locked; like those of the wallets, its rows reach the calls by a window function. Most keys have no limit, and the steps for
- * limits take time even if they find nothing to do. So HOLD omits them, and answers `limited` for calls that need
- * HOLD_WITHIN_LIMITS.
+ * the holds of its calls in flight count against it. `key_standings` reads these figures for all keys with a limit after the
+ * wallets are locked. A window function passes them to the calls, as it does with the wallets' figures. Most keys have no limit,
+ * and the steps for limits take time even if they find nothing to do. So HOLD omits them, and answers `limited` for calls that
+ * need HOLD_WITHIN_LIMITS.
  *
  * Wallets are locked in account order before anything changes (`count(*) from locked_wallets`). A wallet's new held sum is
- * computed from the wallet's own columns, because a CHECK must never see a figure based on a stale row. The updated rows are put
- * in front of the wallet's requests and passed down by a window function: joining two intermediate results would be quadratic in
- * a plan that serves every batch size.
+ * computed from the wallet's own columns, because a CHECK must never see a figure based on a stale row. A window function passes
+ * each updated row to the wallet's requests, in front of which it is sorted: joining two intermediate results would be quadratic
+ * in a plan that serves every batch size.
  */
 export const HOLD = `${KNOWN}${ASKED}${GRANTED}
     select n, 'limited', account_id, key_id, null, null, null

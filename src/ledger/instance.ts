@@ -9,7 +9,7 @@ import type { Settlement } from './types.ts'
 export const INTERRUPTED_STATUS = 599
 
 const REGISTER = 'insert into gateway_instance (name) values ($1) returning instance_id'
-/** Also takes the process's lock, which lasts as long as this connection: a free lock means that the process is gone. */
+/** Also takes the process's lock, which ends with this connection. So if the lock is free, the process is gone. */
 const BEAT = `update gateway_instance set last_seen = now()
    where instance_id = $1::text::bigint and name = $2 and ended_at is null
   returning pg_try_advisory_lock(7, instance_id::integer) as locked,
@@ -20,8 +20,8 @@ const BEGIN_HISTORY = `insert into database_timeline (timeline)
 const HISTORY = 'select history from database_history'
 const END = 'update gateway_instance set ended_at = now() where instance_id = $1::text::bigint and ended_at is null'
 /**
- * Silence is counted from the beginning of the database's history at the earliest: after a restore, `last_seen` is old, and the
- * processes need time to report again.
+ * A process counts as silent from the beginning of the database's history at the earliest. After a restore, `last_seen` is old,
+ * and the processes need time to report again.
  */
 const FENCE = `
 with c as materialized (
@@ -46,9 +46,9 @@ const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested
   to_char(greatest(h.opened_at, now() - interval '89 days'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened_at,
   least(2147483647, greatest(0, extract(epoch from now() - h.opened_at) * 1000))::integer as age_ms`
 /**
- * Holds of ended processes, with two exceptions. If the process ended in an earlier history, its own spool may know more about
- * them, so they have to wait. If the hold was placed after its process ended, the process was declared dead by mistake: it lives,
- * and moves its holds to a new number within seconds.
+ * Holds of ended processes, with two exceptions. If the process ended in an earlier history, its holds have to wait, because its
+ * own spool may know more about them. If the hold was placed after its process ended, the process was declared dead by mistake:
+ * it is alive, and moves its holds to a new number within seconds.
  */
 const ABANDONED = `select ${HOLD_COLUMNS} from hold h join gateway_instance g using (instance_id)
   where h.call_id <> all ($1::uuid[])
@@ -101,8 +101,8 @@ export async function beat(
 }
 
 /**
- * The database's current history; null if no process has recorded it yet. If it has changed, settlements of the last minutes may
- * be missing, and their holds may have come back.
+ * The database's current history; null if no process has recorded it yet. A failover or a restore begins a new one. Settlements
+ * of the last minutes may then be missing, and their holds may have come back.
  */
 export async function readHistory(pool: StatementPool): Promise<string | null> {
   return (await pool.query<{ history: string }>(HISTORY, []))[0]?.history ?? null
@@ -114,7 +114,8 @@ export async function endInstance(pool: StatementPool, instanceId: string): Prom
 
 /**
  * Marks dead processes as ended: earlier ones of this name, and any that have been silent for long. Here and below, `history` is
- * the history to which this process has replayed its spool; in any other history, nothing happens.
+ * the database history to which this process has sent the settlements in its spool. If the database is in a different history,
+ * nothing happens.
  */
 export async function fenceDead(
   pool: StatementPool,

@@ -69,9 +69,9 @@ interface Parts {
   /** Identity of the database that this process started with. */
   readonly databaseId: string
   instanceId: string
-  /** This process's number before another one declared it dead, or null. Holds may still be placed under it for a while. */
+  /** The number that this process had until another one declared it dead, or null. For a while, holds may still have it. */
   former: { readonly instanceId: string; readonly untilMs: number } | null
-  /** The database history to which this process's spool has been replayed. */
+  /** The database history to which this process has sent all settlements in its spool (see `readHistory`). */
   history: string | null
   available: boolean
 }
@@ -100,7 +100,7 @@ export async function createLedger(options: LedgerOptions): Promise<RunningLedge
   }
 }
 
-/** Waits a while for the lock: another process may hold it briefly to settle for a dead process of this name. */
+/** Waits a while for the lock: another process may hold it briefly while it settles the calls of a dead process of this name. */
 async function lockSpool(options: LedgerOptions, folder: string, limits: LedgerLimits): Promise<FileLock> {
   const path = join(folder, 'lock')
   const lock = new FileLock(path)
@@ -293,7 +293,7 @@ async function heartbeat(parts: Parts): Promise<void> {
     parts.history = answer.history
     spool.history = answer.history
   }
-  // Delete old files only now: while Postgres is away, keep the settlements that it may lack when it returns.
+  // Delete old files only now: after an outage, Postgres may have lacked settlements that they hold.
   spool.tidy()
 }
 
@@ -304,7 +304,7 @@ async function takeAlong(parts: Parts): Promise<void> {
   if (performance.now() > former.untilMs) parts.former = null
 }
 
-/** Cleans up. Every process sees to its own disk and holds; a task shared by all is done by one of them. */
+/** Cleans up: every process its own disk and its own holds; one process at a time what concerns the whole database. */
 async function sweep(parts: Parts): Promise<void> {
   const { options, limits, pools, open } = parts
   if ((await readHistory(pools.life)) !== parts.history) return

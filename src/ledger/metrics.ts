@@ -49,7 +49,7 @@ export class LedgerMetrics {
   readonly holdBatches = new BatchMetrics()
   readonly extendBatches = new BatchMetrics()
   readonly settleBatches = new BatchMetrics()
-  /** Money by entry, counted once settlements are durable. */
+  /** For each entry, what was charged and what remained uncollected; counted once settlements are durable. */
   readonly money = new Map<string, Money>()
   /** Holds freed because their call never ended. */
   holdsSwept = 0
@@ -69,19 +69,19 @@ export class LedgerMetrics {
   }
 }
 
-/** A snapshot of this process's ledger, for metrics. */
+/** Number of calls waiting for money. */
 export interface LedgerState {
   /** Calls waiting for money. */
   readonly waiting: number
   readonly queues: readonly QueueLoad[]
-  /** Calls between their request for a hold and their durable settlement. */
+  /** Number of calls between their request for a hold and their durable settlement. */
   readonly open: number
   /** When the oldest of the `open` calls began, in milliseconds since 1970; null if there is none. */
   readonly oldestOpenedMs: number | null
-  /** Settlements that are not yet durable. */
+  /** Number of settlements that are not durable yet. */
   readonly owed: number
   readonly spool: { readonly owed: number; readonly bytes: number }
-  /** What has been set aside from the spools on this disk: untrusted lines, and files of other databases. */
+  /** Number of untrusted lines, and of files of other databases, that have been set aside from the spools on this disk. */
   readonly setAside: { readonly lines: number; readonly files: number }
   readonly pools: readonly PoolLoad[]
   readonly counts: LedgerMetrics

@@ -48,7 +48,7 @@ export interface LedgerLimits {
   readonly settleWaitMs: number
   /** Longest pause between attempts to settle while Postgres fails, in ms. */
   readonly settleRetryMs: number
-  /** Maximum number of settlements in memory; the rest stay in the spool until there is room. */
+  /** Maximum number of concurrent statements for holds. As many again may run for settlements. */
   readonly settlementsMax: number
   /** Maximum number of concurrent statements for holds, and as many for settlements. */
   readonly concurrency: number
@@ -79,8 +79,8 @@ export interface LedgerLimits {
   /** Size of the spool, in bytes, above which finished segments are deleted early. */
   readonly spoolBytesMax: number
   /**
-   * Largest file of lines set aside as damaged, in bytes. Once it is full, the spool files that contain such lines are kept
-   * instead.
+   * Largest size, in bytes, of the file of lines set aside as damaged. When it is full, spool files with further damaged lines
+   * are kept.
    */
   readonly spoolSetAsideBytesMax: number
 }

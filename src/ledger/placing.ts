@@ -81,7 +81,7 @@ export interface PlacingOptions {
   readonly limits: LedgerLimits
   readonly report: (event: LedgerEvent) => void
   readonly instanceId: () => string
-  /** Whether other calls of this account are waiting for money: a newcomer must not overtake them. */
+  /** Whether other calls of this account are waiting for money. A new call must not overtake them. */
   readonly isQueued: (accountId: number) => boolean
   readonly metrics: LedgerMetrics
 }
@@ -110,9 +110,9 @@ export class Placing {
   }
 
   /**
-   * Tries once to place the hold; null if the call has to queue first. Calls of one account share a queue, so that this process
-   * never blocks itself. Rejects with GatewayError `ledger_unavailable` if Postgres does not respond in time; the hold may exist
-   * nevertheless.
+   * Tries once to place the hold; null if the call has to queue first. Holds of one account are placed one batch after another,
+   * so that this process never waits for its own locks. Rejects with GatewayError `ledger_unavailable` if Postgres does not
+   * respond in time; the hold may exist nevertheless.
    */
   place(row: HoldRow, accountId: number | null, origin: Origin): Promise<HoldResult | null> {
     if (this.#batcher.size >= this.#options.limits.holdsMax)

@@ -1,6 +1,7 @@
 /**
- * Rolls up calls into hourly sums some time after they ended, so that reports by upstream add no work to the calls themselves.
- * All calls up to a mark have been counted; the mark moves in the transaction that counts, so each call is counted once.
+ * Rolls up calls into hourly sums some time after they ended, so that calls need no extra work for reports by upstream. A table
+ * stores the time up to which all calls have been counted, called the mark. The transaction that counts calls also moves the
+ * mark, so each call is counted once.
  */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
@@ -11,7 +12,10 @@ export interface RollUpOptions {
   /** Minimum length of the period that one transaction counts, in seconds. */
   readonly secondsMin?: number
   readonly secondsMax?: number
-  /** How many seconds ago a call must have ended. Must exceed the time from a settlement's timestamp to its commit. */
+  /**
+   * Calls that ended fewer seconds ago than this are not counted yet. Must exceed the time from a settlement's timestamp to its
+   * commit.
+   */
   readonly lagSeconds?: number
   readonly signal?: AbortSignal
 }
@@ -35,7 +39,7 @@ export interface RollUp {
   readonly mark: string
   /** Counts the calls that ended from $1 to before $2 and moves the mark. Returns one row with the number of `calls`. */
   readonly count: string
-  /** Run once all calls have been counted. */
+  /** Statements that merge or delete old sums. They are run after all calls have been counted. */
   readonly tidy: readonly string[]
 }
 
@@ -69,8 +73,8 @@ const dayOf = (time: string): string => `(${time}::text::timestamptz at time zon
 const stepOf = (ms: string): string => `floor(8 * log(2, greatest(1, ${ms})::numeric))::smallint`
 
 /**
- * Within an account, calls can be found by time; over all accounts, they cannot. So the daily sums say which accounts had calls.
- * `offset 0` keeps the planner from turning the search around: its statistics know nothing of the last minutes.
+ * Calls can be found by time within an account, but not over all accounts. So the daily sums say which accounts had calls.
+ * `offset 0` keeps the planner from starting with the calls instead: its statistics know nothing of the last minutes.
  */
 export const ENDED = `accounts as (
   select distinct account_id from usage_daily where day between ${dayOf('$1')} and ${dayOf('$2')}),

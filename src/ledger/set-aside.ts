@@ -27,7 +27,7 @@ export class SetAside {
     this.#bytesMax = bytesMax
   }
 
-  /** Number of lines in the file, which an operator removes after dealing with it. Throws if it cannot be read. */
+  /** Number of lines in the file. An operator removes lines after dealing with them. Throws if the file cannot be read. */
   get lines(): number {
     const stat = statSync(this.path, { throwIfNoEntry: false })
     if (stat === undefined) return 0
@@ -38,9 +38,7 @@ export class SetAside {
     return this.#counted.lines
   }
 
-  /**
-   * Adds the lines that are not in the file yet and returns how many those were. Throws if the file cannot be written or is full.
-   */
+  /** Adds the lines that are not in the file yet and returns their number. Throws if the file cannot be written or is full. */
   add(path: string, found: readonly DamagedLine[]): number {
     const file = basename(path)
     const places = this.#places()

@@ -1,6 +1,6 @@
 /**
- * SETTLE, LOOKUP and RELEASE: charge the holds of a batch of calls, once; find what was charged before; free holds whose call has
- * been settled.
+ * Statements for a batch of calls. SETTLE charges each call once and frees its hold. LOOKUP finds what calls were charged before.
+ * RELEASE frees the holds of calls that have been settled before.
  */
 
 import { elementsOf, plainArray, type StatementPool } from '../lib/database.ts'
@@ -88,14 +88,14 @@ const USAGE_COLUMNS = [
 /**
  * Charges least(cost, balance): money stays uncollected only if the balance reaches exactly zero. Each usage row gets its
  * wallet's next seq. A call that already has a row fails the whole statement with 23505: an anti-join here would be planned badly
- * while a table is young. As in HOLD, wallets are locked in order first, and a window function brings the updated rows to the
- * wallet's calls. A wallet's held sum is taken from the locked row, because the update would first compute it from the row as in
- * the statement's snapshot, and a CHECK would see less held than an extension has just added to the hold.
+ * while a table is young. As in HOLD, wallets are locked in order first, and a window function passes the updated rows to the
+ * wallet's calls. A wallet's held sum is computed from the locked row. The update would first use the row in the statement's
+ * snapshot, where an extension that has just enlarged a hold is missing from the sum, and a CHECK would fail.
  *
- * Account, key and price are checked against the call's hold, whichever process placed it: a settlement that names others is left
- * out, and so is one without a wallet. A settlement at cost 0 needs no price. Times are the database's: the call began when its
- * hold was placed or, without a hold, as long ago as the call took. A charge without a hold is also left out if it is as old as
- * rows that may have been retired, or if another account has the call's row.
+ * Account, key and price are checked against the call's hold, whichever process placed it. A settlement with a different account,
+ * key or price is left out, and so is one without a wallet. A settlement at cost 0 needs no price. Times are the database's: the
+ * call began when its hold was placed or, without a hold, as long ago as the call took. A charge without a hold is also left out
+ * if it is as old as rows that may have been retired, or if another account has the call's row.
  */
 export const SETTLE = `
 with requests as materialized (${SETTLEMENTS.select('$1', ['account_id', 'call_id', 'key_id', 'cost', 'price_vnd', 'price_per', 'latency_ms', 'told_opened_at'])}),

@@ -27,7 +27,7 @@ export function* readLines(path: string): Generator<RawLine> {
     let number = 1
     const take = (part: Buffer): void => {
       length += part.length
-      // Keep one byte more than a valid line may have, so that `readLine` can tell from the length that a line is too long.
+      // Keep one byte more than the longest valid line has, so that `readLine` can tell from the length that a line is too long.
       kept = Buffer.concat([kept, part.subarray(0, LINE_BYTES_MAX + 1 - kept.length)])
     }
     for (;;) {

@@ -13,7 +13,7 @@ import { PRICE_PER_CODES, type Settlement } from './types.ts'
 
 const ENDPOINTS: ReadonlySet<unknown> = new Set(Object.values(ENDPOINT_FACTS).map(({ code }) => code))
 
-/** Longest line that is read, in bytes. A settlement with the longest names takes a third of it. */
+/** Longest line that is read, in bytes: three times as long as a settlement with the longest names. */
 export const LINE_BYTES_MAX = 8_192
 
 export type SpoolLine =

@@ -32,9 +32,9 @@ export interface SpooledSettlement {
 /** What an operator must look at in a spool. */
 export interface SpoolSetAside {
   readonly folder: string
-  /** Lines that are damaged or unproven. */
+  /** Number of lines that are damaged or unproven. */
   readonly lines: number
-  /** Files that belong to another database. */
+  /** Number of files that belong to another database. */
   readonly files: number
 }
 

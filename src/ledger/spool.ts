@@ -1,6 +1,6 @@
 /**
- * An append-only file of what this process owes the ledger: one line before a settlement is sent, another when it is durable. If
- * the process is killed, nothing is lost. Contains metadata only.
+ * An append-only file of settlements. It gets one line before a settlement is sent to Postgres, and another when the settlement
+ * is durable. So nothing is lost if the process is killed. Contains metadata only.
  */
 
 import {
@@ -147,8 +147,8 @@ export class Spool {
   }
 
   /**
-   * Records that a settlement is durable; written with the next line or by `tidy`. If that gets lost, the next process merely
-   * asks Postgres.
+   * Records that a settlement is durable. The record is written with the next line or by `tidy`. If the record is lost, the next
+   * process merely asks Postgres.
    */
   done(callId: string): void {
     const segment = this.#owedIn.get(callId)

@@ -19,7 +19,7 @@ export interface HoldRequest {
   /** The name that the client sent, if it was mapped to another entry; otherwise null. */
   readonly requestedName: string | null
   readonly endpoint: EndpointCode
-  /** VND per 1M tokens, per request or per image. The settlement must state the same price. */
+  /** The price in VND per 1M tokens, per request or per image, as `pricePer` says. The settlement must state the same price. */
   readonly priceVnd: number
   readonly pricePer: PricePer
   /** The entry's family, to which a key may be restricted. */
@@ -37,8 +37,8 @@ export type HoldAnswer =
       readonly keyId: number
       readonly heldMicroVnd: MicroVnd
       /**
-       * Balance less the holds of other calls when the hold was placed: the most that this call may cost. If the call already had
-       * a hold, the amount of that hold.
+       * The most that this call may cost: the balance when the hold was placed, less the holds of other calls. If the call
+       * already had a hold, the amount of that hold.
        */
       readonly freeMicroVnd: MicroVnd
     }
@@ -82,7 +82,7 @@ export interface Settlement {
   readonly reasoningTokens: number
   /** Images returned; 0 on other endpoints. */
   readonly images: number
-  /** VND per 1M tokens, per request or per image. */
+  /** The price in VND per 1M tokens, per request or per image, as `pricePer` says. */
   readonly priceVnd: number
   readonly pricePer: PricePer
   /** The part of the cost caused by priced tool uses, in whole VND. Default: 0. */
@@ -90,8 +90,8 @@ export interface Settlement {
   /** What the call cost the operator; never part of a charge. Null or absent if unknown. */
   readonly upstreamCostMicroVnd?: MicroVnd | null
   /**
-   * When the call began, by this process's clock. Only used to refuse a late charge without a hold: the usage row takes its time
-   * from the hold or, without one, from the latency.
+   * When the call began, by this process's clock. Only used to refuse a late charge without a hold. The usage row does not use
+   * it: its time comes from the hold or, without one, from the latency.
    */
   readonly openedAt: Date
   /** Time until the first byte was sent to the client, in ms; null if none was sent. */
@@ -105,10 +105,7 @@ export interface Settlement {
   readonly attempts?: readonly SettledAttempt[]
   /** What went wrong, as a code of errors.ts; null or absent if nothing did, or the client left. */
   readonly errorCode?: string | null
-  /**
-   * The request id chosen by the client; null or absent if it chose none, in which case the request's id is derived from the
-   * call's.
-   */
+  /** The request id chosen by the client. If it is null or absent, the request's id is derived from the call's. */
   readonly requestId?: string | null
   /** The client's own label for the call; null or absent if it sent none. */
   readonly tag?: string | null
@@ -155,8 +152,8 @@ export interface ExtendAnswer {
 }
 
 /**
- * Sets money aside for calls and charges it. Throws GatewayError `ledger_unavailable` when Postgres is not responding, never an
- * authentication error.
+ * Sets money aside for calls and charges it. While Postgres is not responding, throws GatewayError `ledger_unavailable`, and
+ * never an authentication error.
  */
 export interface Ledger {
   /** Places a hold; waits for a limited time if other calls hold the money. A call id never gets a second hold. */

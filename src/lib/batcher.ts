@@ -6,7 +6,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
 export interface BatcherOptions<Item> {
-  /** Most batches in progress at once. */
+  /** Maximum number of batches in progress at once. */
   readonly concurrency: number
   readonly batchMax: number
   /**
@@ -40,7 +40,7 @@ export interface QueueLoad {
   readonly name: string
   /** Number of items waiting or in progress. */
   readonly items: number
-  /** Limit beyond which items are refused or dropped; null when the queue's limit is measured elsewhere. */
+  /** Number of items beyond which items are refused or dropped; null if the number of items is already limited elsewhere. */
   readonly itemsMax: number | null
   /** How long the queue's oldest statement has been running, in ms; null when the queue runs no statements. */
   readonly batchMs: number | null

@@ -1,6 +1,6 @@
 /**
- * UTF-8 bytes held in a string, one character per byte, so that a relay can forward and edit text without decoding it. An offset
- * is a byte offset, and V8 searches and slices such strings at one byte per character.
+ * UTF-8 bytes held in a string, one character per byte, so that a relay can forward and edit text without decoding it. Offsets
+ * count bytes. V8 stores such strings at one byte per character, and searches and slices them as fast.
  */
 
 import { type JsonValue, parseJson } from './json.ts'
@@ -21,8 +21,9 @@ interface ByteTextMethods {
 }
 
 /**
- * A string at run time; to the compiler, a type that converts neither to nor from string. It is declared as a symbol because
- * TypeScript rejects symbols in `+` and in templates, where it accepts any object. Literals to search for must be ASCII.
+ * A string at run time. The compiler treats it as a separate type, and converts it neither to nor from string. It is declared as
+ * a symbol because TypeScript rejects symbols in `+` and in templates, where it accepts any object. Literals to search for must
+ * be ASCII.
  */
 export type ByteText = symbol & ByteTextMethods
 
@@ -56,7 +57,7 @@ export function encodeText(text: string): ByteText {
   return isAsciiText(text) ? ofCharacters(text) : byteText(Buffer.from(text, 'utf8'))
 }
 
-/** Measuring the text in UTF-8 takes a fraction of the time that a regular expression needs to look at each character. */
+/** Whether the text is ASCII. Comparing its lengths takes a fraction of the time that a regular expression needs. */
 export function isAsciiText(text: string): boolean {
   return Buffer.byteLength(text, 'utf8') === text.length
 }
@@ -92,8 +93,8 @@ export function replaceOnce(bytes: ByteText, from: ByteText, to: ByteText): Byte
 }
 
 /**
- * Parses JSON without decoding UTF-8 first; undefined when it is not JSON. For readers of ASCII names, numbers and structure:
- * other text comes out garbled.
+ * Parses JSON without decoding UTF-8 first; undefined when it is not JSON. Only ASCII text comes out right, so read nothing but
+ * names, numbers and the structure.
  */
 export function parseUndecoded(bytes: ByteText): JsonValue | undefined {
   return parseJson(characters(bytes))

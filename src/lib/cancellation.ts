@@ -1,6 +1,6 @@
 /**
- * Tells waiting code that its result is no longer needed. Has only the part of AbortSignal's interface that we use, so an
- * AbortSignal can take its place, but a call need not pay for an event target.
+ * Tells waiting code that its result is no longer needed. Has only the part of AbortSignal's interface that we use. An
+ * AbortSignal can take its place, but a call avoids the cost of creating an event target.
  */
 
 type Listener = () => void

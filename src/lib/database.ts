@@ -36,7 +36,8 @@ export function openDatabase(options: DatabaseOptions): Sql {
     max: options.connectionsMax,
     fetch_types: false,
     connect_timeout: (options.connectTimeoutMs ?? 5_000) / 1_000,
-    // Connections are replaced when they break, never by age, and at most one statement queues behind another on each.
+    // Connections are replaced when they break, never because of their age. On each, at most one statement waits behind the
+    // running one.
     max_lifetime: null,
     max_pipeline: 1,
     backoff: reconnectSeconds,
@@ -47,7 +48,10 @@ export function openDatabase(options: DatabaseOptions): Sql {
   return postgres(options.url, settings)
 }
 
-/** A pooler rejects sessions with these settings; behind one they are set on the role, see docs/scale.md. */
+/**
+ * Returns the session settings. A pooler rejects sessions with such settings, so behind a pooler, set them on the role (see
+ * docs/scale.md).
+ */
 function sessionOf(options: DatabaseOptions): Readonly<Record<string, string | number>> {
   return {
     statement_timeout: options.statementTimeoutMs ?? 60_000,

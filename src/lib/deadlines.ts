@@ -1,6 +1,6 @@
 /**
- * Deadlines that are nearly always cancelled before they expire: all of the same length share one timer, and each costs one list
- * node.
+ * Deadlines that are nearly always cancelled before they expire. All deadlines of the same length share one timer, so each of
+ * them costs only a list node.
  */
 
 export interface DeadlineTarget {

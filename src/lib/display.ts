@@ -1,6 +1,6 @@
 /**
- * Formats amounts and times for pages and emails. Both languages use the Vietnamese format, with dots between thousands and a
- * decimal comma: with two formats, 1.234 and 1,234 could be different numbers on one page.
+ * Formats amounts and times for pages and emails. Texts in English use the Vietnamese format too, with dots between thousands and
+ * a decimal comma. With a second format, 1.234 on a page could mean either of two numbers.
  */
 
 import { formatVnd, type MicroVnd } from './money.ts'

@@ -1,6 +1,6 @@
 /**
- * JSON whose numbers keep their digits. A number that does not fit a double becomes an opaque value made by `JSON.rawJSON`,
- * which `JSON.stringify` writes unchanged. `isObject` is false for it, and no code calculates with it.
+ * JSON whose numbers keep their digits. A number that does not fit a double becomes an opaque value made by `JSON.rawJSON`, which
+ * `JSON.stringify` writes unchanged. `isObject` is false for such a value, and no code calculates with it.
  */
 
 import { isObject, type JsonObject, type JsonValue, parseJson, parseText } from './json.ts'
@@ -14,7 +14,7 @@ export const EXACT_NUMBER_LENGTH_MIN = 16
 /** Finds where a long number may be. It also matches inside strings, which costs time but does no harm. */
 const MAY_HOLD_LONG_NUMBER = /[[:,\s]-?\d[\d.eE+-]{14}/
 
-/** The number with its digits kept; a plain one where that loses nothing. */
+/** Parses a number. If a plain number would lose digits, returns an opaque value that keeps them. */
 export function exactNumber(source: string): JsonValue {
   const value = Number(source)
   return String(value) === source ? value : rawJSON(source)

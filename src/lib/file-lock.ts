@@ -56,7 +56,7 @@ export class FileLock {
     } catch (error) {
       handle.close()
       if (hasCode(error, SQLITE_BUSY)) return false
-      // Something wrote into the file. It matters only as a lock, and nobody else holds it, so it can be emptied.
+      // Something wrote into the file. Its content has no meaning, and nobody else holds the lock, so the file can be emptied.
       if (!hasCode(error, SQLITE_NOTADB) || statSync(this.#path).size === 0) throw error
       truncateSync(this.#path)
       return this.#try(take)

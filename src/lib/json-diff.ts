@@ -40,8 +40,8 @@ function collect(before: JsonValue | undefined, after: JsonValue, path: string, 
 }
 
 /**
- * Describes `after` as a rearrangement of `before`. Elements in both keep their bytes. A new object counts as an edited version
- * of the old element that followed the same neighbour, if that is an object that is no longer there.
+ * Describes `after` as a rearrangement of `before`. Elements that are in both lists keep their bytes. A new object becomes an
+ * edited version of an old element with the same element before it, if that is an object missing from `after`.
  */
 function arranged(before: readonly JsonValue[], after: readonly JsonValue[]): ArrangedItem[] {
   const places = new Map(before.map((value, index) => [value, index]))
@@ -64,7 +64,10 @@ function isContainer(value: JsonValue): boolean {
   return typeof value === 'object' && value !== null
 }
 
-/** Edits that turn `before` into `after`, as deep in the tree as possible. A list whose length changed is rearranged. */
+/**
+ * Returns edits that turn `before` into `after`. Each edit covers as little of the value as possible. A list whose length has
+ * changed is rearranged.
+ */
 export function editsBetween(before: JsonObject, after: JsonObject): BodyEdit[] {
   const edits: BodyEdit[] = []
   collect(before, after, '', edits)

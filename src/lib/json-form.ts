@@ -9,15 +9,15 @@ export interface FormFacts {
   /** Any string. */
   readonly text?: true
   /**
-   * One of these strings, written without escapes. The form's `note` has one bit for each string that occurs, the lowest for the
-   * first.
+   * One of these strings, written without escapes. In the form's note, one bit per string says whether it occurred; the first
+   * string has the lowest bit.
    */
   readonly words?: readonly string[]
-  /** A string of letters, digits, `_` and `-` that begins with a letter. The form's `note` is the greatest length. */
+  /** A string of letters, digits, `_` and `-` that begins with a letter. The form's note is the length of the longest one. */
   readonly token?: true
   /** A non-empty string of letters, digits and `+/=_-`. */
   readonly base64?: true
-  /** One of `words`: an object in which a member has this value must also have the key `required`. */
+  /** One of `words`. If a member of an object has this value, the object must also have the key `required`. */
   readonly requiring?: string
   /** A non-empty list of values of this form. */
   readonly each?: Form
@@ -25,15 +25,18 @@ export interface FormFacts {
   readonly members?: Readonly<Record<string, Form>>
   /** Keys of which an object must have at least one. */
   readonly needs?: readonly string[]
-  /** The key that an object must have when a member's value is a `requiring` word. */
+  /**
+   * Where this form's note is in the list of notes. A note is a number about all values that were read with the form; what it
+   * counts is said above.
+   */
   readonly required?: string
-  /** Index of the form's note: a number that sums up all values in the text that were read with this form. */
+  /** With `words`, where the note is that says which word occurred last. */
   readonly note?: number
   /** With `words`, index of the note that says which word occurred last. */
   readonly noteLast?: number
 }
 
-/** Flag kept beside the bits for an object's keys: the value of some member is a `requiring` word. */
+/** Flag in the same number as the bits of an object's keys: some member's value is a `requiring` word. */
 export const REQUIRES = 1 << 30
 
 const NO_WORDS: readonly Uint8Array[] = []
@@ -82,9 +85,7 @@ export class Form {
     this.noteLast = facts.noteLast ?? -1
   }
 
-  /**
-   * Whether an object of this form has the keys that it must have. `seen` holds the bits of the keys that it has, and REQUIRES.
-   */
+  /** Whether an object of this form has all keys that it must have. `seen`: the bits of its keys, plus REQUIRES if it was set. */
   isComplete(seen: number): boolean {
     if (this.needs !== 0 && (seen & this.needs) === 0) return false
     return (seen & REQUIRES) === 0 || (seen & this.required) !== 0
@@ -109,8 +110,8 @@ export function indexOfText(texts: readonly Uint8Array[], bytes: Uint8Array, sta
 }
 
 /**
- * Checks whether a string has the form, and updates the form's notes. `start` and `end` enclose what is between its quotes.
- * Returns -1 if it does not have the form, REQUIRES for a `requiring` word, else 0.
+ * Checks whether a string has the form, and updates the form's notes. The string's content, without quotes, is from `start` up to
+ * `end`. Returns -1 if it does not have the form, REQUIRES for a `requiring` word, else 0.
  */
 export function takeText(form: Form, bytes: Uint8Array, start: number, end: number, notes: number[]): number {
   if (form.text) return 0
@@ -150,7 +151,7 @@ function isLetter(code: number): boolean {
   return small >= 97 && small <= 122
 }
 
-/** Whether a value of the form can contain anything at this path; a step may be `*`. */
+/** Whether a value of this form can contain anything at the path. A step `*` stands for any key. */
 export function mayHold(form: Form, [step, ...rest]: readonly string[]): boolean {
   if (step === undefined || form.anything) return true
   if (form.each !== null && mayHold(form.each, rest)) return true

@@ -8,9 +8,9 @@ import { asciiJson, type BodyEdit, editJson, type Member, replacement } from './
 type MemberEdit = { readonly whole: BodyEdit } | { readonly within: BodyEdit[] }
 
 /**
- * The edited text of an object, in pieces to be written one after the other; equivalent to the result of `editJson`. `members`
- * are those of `text`, without duplicates. Returns null when two edits concern the same member, or when one enters a member that
- * is missing or is neither an object nor a list.
+ * Returns the edited text of an object, in pieces to be written one after the other. Together, they are equivalent to the result
+ * of `editJson`. `members`: the members of `text`, without duplicates. Returns null if a member is edited both as a whole and in
+ * another way, or if an edit goes inside a member that is missing or is neither an object nor a list.
  */
 export function editMembers(
   text: ByteText,
@@ -85,7 +85,7 @@ function valueFor(text: ByteText, { valueStart, valueEnd }: Member, edit: Member
   return edit.whole.op === 'remove' ? NO_BYTES : replacement(text, valueStart, edit.whole)
 }
 
-/** Texts of the members to add: they go in front, the last one added first. */
+/** Returns the text of the members to add, in reverse order. They precede the object's other members. */
 function addedTo(members: readonly Member[], wanted: ReadonlyMap<string, MemberEdit>, areOthers: boolean): ByteText {
   const added: ByteText[] = []
   for (const key of wanted.keys()) {

@@ -1,6 +1,6 @@
 /**
- * Checks JSON text against the whole grammar without building its values. Finds the top-level members and checks whether those
- * that make up most of the text have a given form. Whatever it accepts, JSON.parse accepts too.
+ * Checks JSON text against the whole grammar without building its values. Finds the top-level members. Some of them make up most
+ * of the text; these are also checked for a given form. JSON.parse accepts all text that this accepts.
  */
 
 import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
@@ -14,13 +14,13 @@ import { searched as bytes, RUN_BYTES_MAX, runEnd } from './text-run.ts'
 export const OUTLINE_BYTES_MAX = RUN_BYTES_MAX - 1
 
 export interface Outline {
-  /** In the order of the text. No key needs decoding, but a key may occur twice. */
+  /** The top-level members, in the order of the text. Their keys are ASCII without escapes. A key may occur twice. */
   readonly members: readonly ScannedMember[]
-  /** Whether every top-level member for which the root names a form has that form. */
+  /** Whether each top-level member has the form that the root names for it. A member without such a form may be anything. */
   readonly plain: boolean
   /** The notes of the forms, by index; meaningless unless `plain`. */
   readonly notes: readonly number[]
-  /** Whether `hasSpelling` may be true of the text. */
+  /** Whether the text has an escape for which `maySpell` is true. If not, `hasSpelling` is false for the text. */
   readonly maySpell: boolean
 }
 
@@ -47,13 +47,13 @@ const CLOSE_BRACE = 125
 const closings = new Uint8Array(NESTING_MAX + 1)
 const forms: (Form | null)[] = Array.from({ length: NESTING_MAX + 1 }, () => null)
 const keysSeen = new Int32Array(NESTING_MAX + 1)
-/** Set when a string has an escape for which `maySpell` is true. */
+/** Whether the text so far has an escape for which `maySpell` is true. */
 let spells = false
 
 /**
- * Returns the text's outline; `root` gives the forms of top-level members, and members that it does not name may be anything.
+ * Returns the text's outline. `root` gives the forms of top-level members; a member that it does not name may be anything.
  *
- * Returns null for anything but JSON, and for what is left to a slower reader: values that are not objects, deep nesting,
+ * Returns null for text that is not JSON, and for text that needs a slower reader: values that are not objects, deep nesting,
  * numbers below the top level that a double may not hold, top-level keys that need decoding, and texts longer than
  * `OUTLINE_BYTES_MAX`.
  */
@@ -61,7 +61,7 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
   const { length } = text
   if (length > OUTLINE_BYTES_MAX) return null
   bytes.set(text)
-  // No token continues with a zero byte, so no loop reads beyond it.
+  // No token contains a zero byte, so no loop reads beyond it.
   bytes[length] = 0
   const members: ScannedMember[] = []
   const notes = new Array<number>(NOTES).fill(0)

@@ -30,8 +30,8 @@ export async function scanJson(text: ByteText, limits: ScanLimits): Promise<Json
 }
 
 /**
- * The value of scanned JSON text; numbers below the top-level object keep their digits, see lib/exact-json.ts. `bytes` and
- * `text` have the same content: decoding from the bytes saves a copy. Rejects with SyntaxError for anything but JSON.
+ * Parses JSON text that has been scanned. Numbers below the top-level object keep their digits (see lib/exact-json.ts). `bytes`
+ * and `text` have the same content: decoding from the bytes saves a copy. Rejects with SyntaxError for anything but JSON.
  */
 export async function parseScanned(
   bytes: Buffer,
@@ -76,7 +76,8 @@ async function decodeLong(text: ByteText, { start, end }: EscapedText): Promise<
 }
 
 /**
- * The last position up to `at` that is inside neither an escape nor a character. Escapes that begin before `from` do not matter.
+ * The last position up to `at` where the text can be cut without splitting an escape or a character.
+ * `from` must be such a position, too.
  */
 function cutBefore(text: ByteText, from: number, at: number): number {
   let cut = at

@@ -8,7 +8,7 @@ import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
 import { NESTING_MAX, NestingError } from './json-text.ts'
 
 export interface ScanLimits {
-  /** Most values in the whole text: strings, numbers, literals, objects and arrays. */
+  /** Maximum number of values in the whole text. Strings, numbers, literals, objects and arrays all count. */
   readonly valuesMax: number
 }
 
@@ -30,7 +30,7 @@ export interface EscapedText {
 /** The text has more values than allowed, or an absurdly long key. */
 export class JsonSizeError extends Error {}
 
-/** Most numbers recorded because a double may not hold them; more than any honest body has. */
+/** Maximum number of recorded numbers that a double may not hold; more than any honest body has. */
 const LONG_NUMBERS_MAX = 10_000
 /** Length in characters from which strings with escapes are decoded in slices. */
 const LONG_CHARACTERS = 256 * 1024
@@ -49,11 +49,11 @@ const SPACE = 32
 export class JsonScan {
   readonly #text: ByteText
   readonly #valuesMax: number
-  /** Where to resume after a pause. The fields below are kept for that too. */
+  /** Where to resume after a pause. The private fields below keep the rest of the state meanwhile. */
   #at = 0
   #depth = 0
   #values = 1
-  /** Whether the last token opened an object or array: then the next one begins a value unless it closes it. */
+  /** Whether the last token opened an object or array. The next token then either closes it or begins its first value. */
   #isFresh = false
   /** Position of the current string's opening quote; -1 outside strings. */
   #textStart = -1

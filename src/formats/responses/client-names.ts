@@ -1,10 +1,13 @@
-/** Restores tool names in a response that passes through: in calls, and in the tools that the response repeats. */
+/**
+ * Edits that restore the client's tool names in a response that passes through. Names occur in the response's calls, and in the
+ * tools that it repeats from the request.
+ */
 
 import type { ToolNames } from '../../conversation/names.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { BodyEdit } from '../../lib/json-text.ts'
 
-/** Returns the edits for a response at `path`. */
+/** Returns the edits that restore the names in a response. `path`: JSON pointer to the response. */
 export function namesInResponse(response: JsonObject, path: string, names: ToolNames): BodyEdit[] {
   const { output, tools, tool_choice } = response
   return [
@@ -14,7 +17,7 @@ export function namesInResponse(response: JsonObject, path: string, names: ToolN
   ]
 }
 
-/** Returns the edits for an item, a tool or a tool choice at `path`. */
+/** Returns the edits that restore the names in an item, a tool or a tool choice. `path`: JSON pointer to it. */
 export function namesIn(value: JsonObject, path: string, names: ToolNames): BodyEdit[] {
   const { name, tools } = value
   const clientName = typeof name === 'string' ? names.client(name) : name

@@ -1,4 +1,6 @@
-/** The facts about a request that the writer of responses needs: the client's tools, and the fields that a response repeats. */
+/**
+ * What the writer of a response needs to know about the request: the client's tools, and the fields that the response repeats.
+ */
 
 import type { JsonObject } from '../../lib/json.ts'
 
@@ -16,10 +18,10 @@ export interface ResponsesEcho {
   /**
    * Members of the response that repeat the request, with the format's defaults for missing ones: `instructions`,
    * `max_output_tokens`, `metadata`, `parallel_tool_calls`, `prompt_cache_key`, `reasoning`, `safety_identifier`, `temperature`,
-   * `text`, `tool_choice`, `tools`, `top_p`, `truncation`, `user`. They refer to the client's values without copying them.
+   * `text`, `tool_choice`, `tools`, `top_p`, `truncation`, `user`. The values are the client's own objects, not copies.
    */
   readonly fields: JsonObject
-  /** Whether the client expects responses to be stored (`store` is not false), and so may refer to items by id. */
+  /** Whether the client may refer to items by id, because it expects responses to be stored (`store` is not false). */
   readonly refersToItems: boolean
   /** Ids of the calls in the input. New calls must not reuse them. */
   readonly callIds: ReadonlySet<string>

@@ -3,7 +3,7 @@
 import { base64Of, type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
-/** Collects the input. Leaves out sealed history, whose length only its provider knows. */
+/** Collects the input. Leaves out encrypted content, because only the provider that encrypted it knows its length. */
 export function weighInput(body: JsonObject): InputWeight {
   const weight = noInput()
   weighTurns(body.instructions, weight)

@@ -20,7 +20,7 @@ export class KnownItems {
     this.name(known, item)
   }
 
-  /** Adds the ids of a complete item, which may have additional or different ones. */
+  /** Records the ids of a complete item. They may differ from the ids in the item's earlier events. */
   name(known: KnownItem, item: JsonObject): void {
     for (const id of idsOf(item)) this.#byId.set(id, known)
   }
@@ -33,7 +33,8 @@ export class KnownItems {
   }
 
   /**
-   * Finds the known item for an item in an event: by id, else by index if the item there has the same type and is not done yet.
+   * Finds the known item that matches the item in an event: by id or, failing that, by index. A match by index only counts if the
+   * known item has the same type and is not done yet.
    */
   ofItem(item: JsonObject, outputIndex: JsonValue | undefined): KnownItem | null {
     const named = this.#named(item)
@@ -43,8 +44,8 @@ export class KnownItems {
   }
 
   /**
-   * Matches the items of the final output with known items: by id, because indexes may have gaps. Some hosts assign new ids in
-   * the final output, so the remaining items are matched by type, in order.
+   * Matches each item of the final output with a known item. Items are matched by id, because indexes may have gaps. Some hosts
+   * assign new ids in the final output, so the remaining items are matched by type, in order.
    */
   pair(output: readonly JsonObject[]): [JsonObject, KnownItem | null][] {
     const named = output.map(item => this.#named(item) ?? null)

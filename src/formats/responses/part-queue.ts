@@ -47,7 +47,7 @@ export class QueuedPart {
     this.#said.addWritten(text)
   }
 
-  /** Adds the part of the full text that has not arrived yet. Ignores a full text that contradicts what has arrived. */
+  /** Adds the end of the full text, as far as it has not arrived yet. Ignores a full text that begins differently. */
   complete(whole: string): void {
     if (this.isOver || whole === '') return
     const { text } = this.#said
@@ -124,8 +124,8 @@ export class PartQueue {
   }
 
   /**
-   * Emits the text that waits in the first part. A part opens with its first piece of text; calls, and reasoning with a seal,
-   * open without any.
+   * Emits the text that waits in the first part. A part opens when its first piece of text arrives. A call, or reasoning with a
+   * seal, opens even without text.
    */
   #tell(part: QueuedPart): void {
     if (part.start.kind === 'call' || part.seal !== null) this.#open(part)

@@ -19,7 +19,7 @@ import { FREEFORM_INPUT } from './freeform.ts'
 import { readContent, readOutput, readTexts } from './read-content.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
-/** What an item means for the conversation. `place`: the item's path. */
+/** A piece of the conversation, read from one item. `place`: the item's path. */
 export type Piece =
   | { readonly by: 'system' | 'user' | 'assistant'; readonly parts: readonly ContentPart[]; readonly place: string }
   | { readonly by: 'tool'; readonly result: ResultPart }
@@ -36,7 +36,10 @@ export function itemReading(body: JsonObject, registry: ToolRegistry, facts: Rea
   return { registry, carried: new CarriedItems(ids, facts.openMark), facts }
 }
 
-/** Types of items from tools that the provider ran, and of notes between client and provider. Other models cannot use them. */
+/**
+ * Types of items that mean something to one provider only: tools that it ran itself, and its exchanges with the client. Other
+ * models cannot use these items.
+ */
 const PROVIDERS_OWN = new Set([
   ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call'],
   ...['computer_call', 'computer_call_output', 'program', 'program_output', 'configuration_update'],
@@ -44,8 +47,8 @@ const PROVIDERS_OWN = new Set([
 ])
 
 /**
- * Reads one item: as no piece if it means nothing to a model, as several if it refers to several items. Throws GatewayError
- * `invalid_request` for items that must not be lost.
+ * Reads one item. Returns no piece for an item that means nothing to a model, and several pieces for a reference to several
+ * items. Throws GatewayError `invalid_request` for items that must not be lost.
  */
 export function readItem(value: JsonValue, place: string, reading: ItemReading): Piece[] {
   const item = objectOrNull(value) ?? refuse(place, 'expected an item, e.g. {"role": "user", "content": "…"}')
@@ -119,7 +122,10 @@ function said(by: 'system' | 'user' | 'assistant', parts: readonly ContentPart[]
   return parts.length === 0 ? null : { by, parts, place }
 }
 
-/** Reads a message between the client's agents. Only the service that sealed a message can read it. */
+/**
+ * Reads a message between the client's agents. Null if it has no plain text: only the service that encrypted a message can read
+ * it.
+ */
 function readAgentMessage(item: JsonObject, place: string): Piece | null {
   const texts = typeof item.content === 'string' ? [item.content] : arrayOrEmpty(item.content).map(textOf)
   const text = texts.filter(each => each !== null).join('\n\n')
@@ -143,7 +149,7 @@ function readReasoning(item: JsonObject, place: string, { facts }: ItemReading):
   return { by: 'assistant', parts: [part], place }
 }
 
-/** Resolves a reference to an item. Ids issued by this gateway may carry the items themselves. */
+/** Returns the items that an `item_reference` refers to. An id issued by this gateway may contain the items themselves. */
 function referredItems(item: JsonObject, place: string, { carried }: ItemReading): readonly JsonObject[] {
   const id = textOrNull(item.id) ?? ''
   return carried.resolve(id) ?? unresolvedItems(id, place)

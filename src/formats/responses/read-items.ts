@@ -9,15 +9,17 @@ import { FREE_TEXT_KEY } from './write-items.ts'
 
 export interface ItemReader {
   /**
-   * Reads an event that belongs to the item. Returns the part that this event and further events like it extend; null if there is
-   * none.
+   * Reads an event of the item. Returns the part that this event and further events like it add text to; null if there is none.
    */
   take(type: string, event: JsonObject): QueuedPart | null
   /** Reads the finished item. Pass an empty object if the item was never reported as done. */
   done(item: JsonObject): void
 }
 
-/** Returns a reader for an item that was announced as `item`. Items that clients must not see get a reader that ignores them. */
+/**
+ * Returns a reader for a new item. `item` is the item as its first event describes it. Items that clients must not see get a
+ * reader that ignores them.
+ */
 export function readerOf(item: JsonObject, queue: PartQueue): ItemReader {
   switch (item.type) {
     case 'message':
@@ -33,7 +35,7 @@ export function readerOf(item: JsonObject, queue: PartQueue): ItemReader {
   }
 }
 
-/** Infers the type of an unannounced item from one of its events; null if that is impossible. */
+/** Infers the type of an item from one of its events, if no event has announced the item; null if the event does not tell. */
 export function typeOfItem(eventType: string): string | null {
   if (eventType.startsWith('response.output_text.') || eventType.startsWith('response.refusal.')) return 'message'
   if (eventType.startsWith('response.reasoning_')) return 'reasoning'
@@ -142,7 +144,10 @@ class ReasoningReader implements ItemReader {
     if (textOrNull(text) !== null && this.#isAt(source, index)) this.#part.complete(textOf(text))
   }
 
-  /** Moves on to a later piece if necessary. Returns false for an earlier piece or the other kind of text. */
+  /**
+   * Whether text at this index is to be added. A later index starts a new piece. False for an earlier index, and for the kind of
+   * text that is not used.
+   */
   #isAt(source: 'summary' | 'content', index: JsonValue | undefined): boolean {
     this.#source ??= source
     const place = indexIn(index)
@@ -153,7 +158,7 @@ class ReasoningReader implements ItemReader {
   }
 }
 
-/** Returns the seal of a finished item. The seal of an item that was only announced may be incomplete. */
+/** Returns the seal of a finished item. Before an item is finished, its seal may be incomplete. */
 function sealOf({ id, encrypted_content }: JsonObject): Seal | null {
   const encrypted = textOrNull(encrypted_content)
   return encrypted === null ? null : { wire: 'responses', id: textOrNull(id), encrypted }

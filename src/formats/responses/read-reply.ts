@@ -1,4 +1,4 @@
-/** Reads an upstream's responses stream, or a non-streamed response that is replayed as a stream. */
+/** Reads an upstream's reply in the responses format: a stream, or a non-streamed response that has been turned into events. */
 
 import { TemplateLearner } from '../../conversation/event-template.ts'
 import type { ReaderFacts } from '../../conversation/format.ts'
@@ -25,7 +25,7 @@ export class ResponsesReader implements ReplyReader {
   #cut: string | null = null
   finished = false
   readonly #learner = new TemplateLearner()
-  /** The part whose deltas match the learned template. */
+  /** The part that the latest learned event adds text to. Events that look the same belong to the same part. */
   #learned: QueuedPart | null = null
 
   constructor(sink: ReplySink, { usage }: ReaderFacts) {
@@ -89,7 +89,7 @@ export class ResponsesReader implements ReplyReader {
         break
       default:
         if (type.startsWith('response.')) this.#takeOfItem(type, data, event.raw)
-        // Any other event: a keep-alive, a vendor-specific event, or an error of any shape, for which this throws.
+        // A keep-alive, a vendor-specific event, or an error of any shape; `readEvent` throws for an error.
         else readEvent(event)
     }
   }
@@ -122,7 +122,9 @@ export class ResponsesReader implements ReplyReader {
     this.#learner.learn(byteText(raw), '"delta":')
   }
 
-  /** Adds an item that was never announced, on its first event. */
+  /**
+   * Adds an item that no event has announced, when the first event about it arrives. Null if the event does not tell its type.
+   */
   #addUntold(type: string, { output_index, item_id }: JsonObject): KnownItem | null {
     const itemType = typeOfItem(type)
     return itemType === null ? null : this.#add({ type: itemType, id: item_id ?? null }, output_index)

@@ -38,7 +38,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
   return { request, echo: echoOf(body, registry, turns) }
 }
 
-/** Refuses references to content stored at a provider, without which part of the conversation would be lost. */
+/** Refuses references to content that a provider has stored. Ignoring such a reference would lose part of the conversation. */
 function refuseMemory(body: JsonObject): void {
   if (isGiven(body.previous_response_id)) {
     throw new GatewayError('previous_response_not_found', { param: 'previous_response_id' })

@@ -41,8 +41,8 @@ function readInput({ input }: JsonObject, reading: ItemReading): Piece[] {
 }
 
 /**
- * Makes one turn of consecutive model output, followed by a turn with the outputs of its calls, wherever the client put them. A
- * note replaces a missing output; an output without a call becomes text.
+ * Joins consecutive model output into one turn. The outputs of its calls follow in the next turn, wherever the client put them.
+ * If an output is missing, a note takes its place; an output without a call becomes text.
  */
 function inOrder(pieces: readonly Piece[]): Turn[] {
   const waiting = new Waiting(pieces)
@@ -108,8 +108,8 @@ function text(value: string) {
 }
 
 /**
- * Errors in the wording that clients of this format know. `readTurns` leaves no unmatched calls or outputs, but the interface
- * requires these methods.
+ * Errors in the wording that clients of this format know. The methods are never called, because `readTurns` leaves no call or
+ * output unmatched, but `ClientWords` requires them.
  */
 export const responsesWords: ClientWords = {
   stopField: 'stop',

@@ -18,7 +18,7 @@ export function relayEdits(
   const isNamed = response.model === undefined || response.model === clientModel
   return [
     ...(isNamed ? [] : [{ op: 'set', path: '/model', value: clientModel } as const]),
-    // Clients only look for figures in `usage`, so those found elsewhere are copied there.
+    // Clients only look for figures in `usage`, so figures found elsewhere are copied to it.
     ...(state === 'missing' || isObject(response.usage)
       ? []
       : [{ op: 'set', path: '/usage', value: writeUsage(usage) } as const]),

@@ -1,4 +1,7 @@
-/** Relays a stream of the responses format. Events pass through unchanged except for the names of the model and of tools. */
+/**
+ * Relays a stream of the responses format. Events pass through unchanged, except that the model and the tools get the client's
+ * names for them.
+ */
 
 import { editData } from '../../conversation/event-edit.ts'
 import type { ToolNames } from '../../conversation/names.ts'
@@ -38,10 +41,13 @@ export class ResponsesRelay implements ReplyStream {
   readonly #usage: StreamUsage
   #terminal = NO_BYTES
   #started = false
-  /** Facts about the response that a failure event needs. */
+  /** What a failure event repeats about the response; null until an event has told it. */
   #response: { readonly id: string; readonly createdAt: number } | null = null
   #lastSequence = -1
-  /** How the latest type of output event begins; comparing it is faster than matching DELTA_HEAD. */
+  /**
+   * The beginning of the latest output event, up to its data. Comparing the next event with it is faster than matching
+   * DELTA_HEAD.
+   */
   #head = NO_BYTES
   finished = false
   skimmedTo = 0
@@ -91,7 +97,7 @@ export class ResponsesRelay implements ReplyStream {
     }
   }
 
-  /** Skims events that carry output and have exactly two lines. */
+  /** Relays output events without parsing them, as long as each of them has exactly two lines. */
   skim(all: ByteText, at: number): ByteText {
     this.skimmedTo = at
     if (this.finished) return NO_BYTES
@@ -125,7 +131,7 @@ export class ResponsesRelay implements ReplyStream {
     return this.#counter.estimate()
   }
 
-  /** Returns the event that ends a failed stream: the response as far as it is known, else a plain error. */
+  /** Returns the event that ends a failed stream: `response.failed` if an event has told the response's id, otherwise `error`. */
   failureEvent(error: GatewayError): string {
     const code = failureCodeOf(error)
     const sequence_number = this.#lastSequence + 1
@@ -150,7 +156,7 @@ export class ResponsesRelay implements ReplyStream {
     })
   }
 
-  /** Returns the offset of the data in an output event; 0 if the event is of another type. */
+  /** Clients only look for figures in `usage`, so figures found elsewhere are copied to it. */
   #headAt(all: ByteText, at: number): number {
     const end = at + this.#head.length
     if (this.#head.length > 0 && all.slice(at, end) === this.#head) return end

@@ -29,7 +29,9 @@ function numbered(events: readonly Told[]): UpstreamEvent[] {
   return events.map(([type, members], sequence_number) => replayed(type, { type, sequence_number, ...members }))
 }
 
-/** How text is streamed: the prefix of its events' names, and the member of the part or item that holds the text. */
+/**
+ * How a text is streamed. `events`: prefix of its events' names. `member`: the member of the part or item that holds the text.
+ */
 interface TextEvents {
   readonly events: string
   readonly member: string
@@ -37,14 +39,14 @@ interface TextEvents {
   readonly besides?: JsonObject
 }
 
-/** How text is streamed, by the type of the part that holds it. */
+/** For each type of part that holds text, how the text is streamed. */
 const PART_TEXTS: ReadonlyMap<JsonValue | undefined, TextEvents> = new Map([
   ['output_text', { events: 'response.output_text', member: 'text', besides: { logprobs: [] } }],
   ['refusal', { events: 'response.refusal', member: 'refusal' }],
   ['summary_text', { events: 'response.reasoning_summary_text', member: 'text' }],
   ['reasoning_text', { events: 'response.reasoning_text', member: 'text' }],
 ])
-/** How text is streamed, by the type of the item that holds it. */
+/** For each type of item that holds text, how the text is streamed. */
 const ITEM_TEXTS: ReadonlyMap<JsonValue | undefined, TextEvents> = new Map([
   ['function_call', { events: 'response.function_call_arguments', member: 'arguments' }],
   ['custom_tool_call', { events: 'response.custom_tool_call_input', member: 'input' }],

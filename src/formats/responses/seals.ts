@@ -7,8 +7,9 @@ import { arrayOrEmpty, isObject } from '../../lib/json.ts'
 import { elementsOf, membersOf } from '../../lib/json-text.ts'
 
 /**
- * Errors that several providers use. For seals that cannot be opened, OpenAI sends the code and Azure only the text
- * (openai/openai-agents-python#2063); both also refuse reasoning that is not followed by its item (Responses API, read 2026-11).
+ * How several providers refuse reasoning. If a seal cannot be opened, OpenAI sends the code, and Azure only the first text
+ * (openai/openai-agents-python#2063). Both send the second text for reasoning that is not followed by its item (Responses API,
+ * read 2026-11).
  */
 const CODE = 'invalid_encrypted_content'
 const TEXTS = [
@@ -16,7 +17,10 @@ const TEXTS = [
   /\breasoning\b.{0,200}\bwas provided without its required following item/is,
 ]
 
-/** Whether an error refuses the reasoning that the client sent back, rather than anything else in the request. */
+/**
+ * Whether an error refuses the reasoning that the client sent back, rather than anything else in the request. `fact`: how the
+ * provider refuses it; null if not configured.
+ */
 export function refusesSeals(status: number, error: ErrorBody, fact: RefusedSeal | null): boolean {
   if (fact !== null && isMeant(status, error, fact)) return true
   return status === 400 && (error.code === CODE || TEXTS.some(text => text.test(error.message)))
@@ -25,7 +29,7 @@ export function refusesSeals(status: number, error: ErrorBody, fact: RefusedSeal
 function isMeant(status: number, error: ErrorBody, fact: RefusedSeal): boolean {
   const code = fact.code ?? null
   const message = fact.message ?? null
-  // A fact with neither code nor message would match any error of this status.
+  // With neither code nor message, `fact` would match any error of this status.
   if (fact.status !== status || (code === null && message === null)) return false
   if (code !== null && code.toLowerCase() !== error.code) return false
   return message === null || error.message.toLowerCase().includes(message.toLowerCase())

@@ -13,7 +13,7 @@ export class EventLog {
   #events = NO_BYTES
   readonly #numbers: EventNumbers = { next: 0 }
 
-  /** Adds an event. `texts`: JSON strings that replace each TEXT in the members, in order. */
+  /** Adds an event. `texts`: JSON strings that take the places of the TEXTs in the members, in order. */
   add(type: string, members: JsonObject, texts: readonly ByteText[] = []): void {
     this.#add(type, membersWith(members, texts))
   }
@@ -30,8 +30,8 @@ export class EventLog {
   }
 
   /**
-   * Returns a frame for events that carry pieces of text. `place`: the item and indexes that they belong to. `rest`: members
-   * after the piece.
+   * Returns a frame for events that carry pieces of text. `place`: members that say which item, and which part of it, the text
+   * belongs to. `rest`: members after the text.
    */
   frame(type: DeltaType, place: JsonObject, rest: JsonObject = {}): DeltaFrame {
     const name = ascii(type)

@@ -100,7 +100,7 @@ function writeResult(result: ResultPart, call: CallPart, { ids, freeform }: Inpu
 function writeAssistant(parts: readonly ContentPart[], writing: InputWriting): JsonObject[] {
   const items: JsonObject[] = []
   let texts: TextPart[] = []
-  // Without a phase, models take text before a call as the end of their work.
+  // Without a phase, models take text before a call for their final answer.
   const phase = parts.some(isCall) ? 'commentary' : 'final_answer'
   for (const part of parts) {
     if (part.kind === 'text') {

@@ -22,7 +22,7 @@ import {
 } from './write-items.ts'
 import { TEXT } from './written-texts.ts'
 
-/** Where an item writes its events, and at which position it is. */
+/** Where an item writes its events, and the item's position in the output. */
 export interface ItemPlace {
   readonly events: EventLog
   readonly outputIndex: number
@@ -31,7 +31,7 @@ export interface ItemPlace {
 
 export interface OpenItem {
   readonly kind: PartKind
-  /** Like `ReplyWriter.frame`: text written with it must also be passed to `framed`. */
+  /** Frame for the item's next text, or null (see `ReplyWriter.frame`). Pass each text written with it to `framed` as well. */
   readonly frame: DeltaFrame | null
   delta(text: string): void
   framed(text: ByteText): void

@@ -39,8 +39,8 @@ export class ResponsesWriter implements ReplyWriter {
   readonly #items: WrittenItem[] = []
   #open: OpenItem | null = null
   /**
-   * The item of the part closed last. It stays open until the next part opens or the reply ends, when it is known whether the
-   * item was truncated.
+   * The item whose part was closed last. Its end is written when the next part opens or the reply ends: only then is it known
+   * whether the item was truncated.
    */
   #over: { readonly item: OpenItem; readonly seal: Seal | null } | null = null
   #started = false
@@ -102,7 +102,10 @@ export class ResponsesWriter implements ReplyWriter {
 
   said(): void {}
 
-  /** Returns the events that end a failed stream. Clients require the events that start a response before them. */
+  /**
+   * Returns the events that end a failed stream. If the stream has not begun, they include the events that start a response,
+   * because clients require those.
+   */
   fail(error: GatewayError): string {
     this.start()
     this.#finish('completed')
@@ -135,7 +138,7 @@ export class ResponsesWriter implements ReplyWriter {
     if (!this.#echo.refersToItems) return
     const id = carrierIdOf(this.#items, this.#facts.mark)
     if (id === null) return
-    // As long as the items, and in every event of its own item; all of its characters are ASCII without escapes.
+    // The id is as long as all items together, and every event of its item repeats it. It is ASCII without characters to escape.
     const texts = [ofCharacters(`"${id}"`)]
     const output_index = this.#items.length
     this.#events.add('response.output_item.added', { output_index, item: begunReasoning(TEXT) }, texts)
@@ -163,7 +166,7 @@ export function writeReply(reply: FoldedReply, echo: ResponsesEcho, facts: Write
   )
 }
 
-/** Returns the last item's status: that is where a truncated reply was cut off. */
+/** Returns the last item's status. If the reply was truncated, the last item was cut off. */
 function lastStatus({ status }: ResponseState): EndStatus {
   return status === 'incomplete' ? status : 'completed'
 }

@@ -22,7 +22,7 @@ export function writeTools(tools: ToolRequest, dialect: Dialect): JsonObject {
   }
 }
 
-/** Always writes `strict`, whose default in this format is true and makes models fill in optional parameters. */
+/** Always writes `strict`: if it is absent, this format takes it as true, and models fill in optional parameters. */
 function functionTool({ name, description, schema, strict }: ToolDefinition): JsonObject {
   return { type: 'function', name, ...(description !== null && { description }), parameters: schema, strict }
 }

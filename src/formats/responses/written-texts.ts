@@ -4,8 +4,8 @@ import { ascii, type ByteText, concat, encodeText, NO_BYTES, ofCharacters } from
 import type { JsonObject } from '../../lib/json.ts'
 
 /**
- * Placeholder for a text that is already serialized. Within a value, it must precede all strings that come from clients or
- * models.
+ * Placeholder for a text that is already serialized. It must come before all strings from clients or models, because they could
+ * contain the same characters.
  */
 export const TEXT = '\u0000text'
 

@@ -28,7 +28,7 @@ export interface OpenApi {
   readonly operations: readonly DescribedOperation[]
 }
 
-/** For each status, what all its errors have in common. */
+/** For each error status, a text that is true of all errors with that status. */
 const ERROR_MEANINGS: readonly (readonly [status: number, meaning: string])[] = [
   [400, 'The request is not valid; the message says what to correct.'],
   [401, 'The API key is missing, wrong, revoked, paused or expired.'],
@@ -173,7 +173,7 @@ function reference(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** Status and meaning of every possible reply to an operation. One that is not billed never replies 402 or 502. */
+/** Returns the status and the meaning of every possible reply. An operation that is not billed never replies 402 or 502. */
 function answersOf({ billed }: Operation): readonly (readonly [string, string])[] {
   const rows = Object.values(ERRORS)
   const errors = ERROR_MEANINGS.filter(([status]) => billed || (status !== 402 && status !== 502)).map(

@@ -30,8 +30,8 @@ export interface BackupTrailer {
 export class BackupError extends Error {}
 
 /**
- * Every table worth backing up. Left out: the migrations' own table, tables that a crash empties anyway, those about disks and
- * database histories, and proven points, because a restored ledger is audited in full.
+ * Every table worth backing up. Left out: the migrations' own table; tables that a crash empties anyway; tables about disks and
+ * database histories; and the points up to which audits have proven wallets, because a restored ledger is audited in full.
  */
 const TABLES = `select c.relname as table, array_to_string(array_agg(quote_ident(a.attname) order by a.attnum), ',') as columns
   from pg_class c join pg_attribute a on a.attrelid = c.oid

@@ -67,7 +67,7 @@ async function refuseUse(sql: TransactionSql): Promise<void> {
   await sql.unsafe(`lock table ${tables.map(({ table }) => `"${table}"`).join(', ')} in access exclusive mode`)
   if ((await sql.unsafe(RUNNING))[0]?.count > 0)
     throw new BackupError('A gateway is running on this database; stop it first.')
-  // A restored database begins a new history, so gateways send it again the settlements that it lacks.
+  // Begin a new history in the restored database. Gateways then send again the settlements that it lacks.
   await sql.unsafe('delete from database_timeline')
   for (const { table } of tables) {
     if (OF_THE_DATABASE.has(table)) await sql.unsafe(`delete from "${table}"`)
@@ -77,7 +77,7 @@ async function refuseUse(sql: TransactionSql): Promise<void> {
   }
 }
 
-/** The lines, each with its end. Only `\n` ends a line: text may contain other characters that end lines elsewhere. */
+/** Yields the lines, each with its line feed. Only `\n` ends a line, because text may contain other line separators. */
 async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer[] = []
   for await (const chunk of chunks) {

@@ -29,7 +29,10 @@ const DAYS = `select to_char(min(day), 'YYYY-MM-DD') as first, to_char(max(day),
   where account_id = $1::text::bigint and ($2::text is null or key_id = $2::text::bigint) and ($3::text is null or entry_id = $3)
     and case $4 when 'error' then errors > 0 when 'ok' then calls > errors else true end`
 
-/** The first hour with calls of a tag; without any, the time up to which calls have been rolled up. */
+/**
+ * The time before which the account has no calls with a tag: the first hour with such calls, but at most the time up to which
+ * calls have been rolled up.
+ */
 const TAGGED = `select least(min(hour), (select closed_before from usage_roll_up)) as first from usage_hourly
   where account_id = $1::text::bigint and tag = $2`
 

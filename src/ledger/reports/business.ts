@@ -102,7 +102,7 @@ export function marginOf({ revenueMicroVnd, costMicroVnd, costKnownCalls }: Busi
   return costKnownCalls === 0 ? null : microVnd(revenueMicroVnd - costMicroVnd)
 }
 
-/** The share of calls without an error whose cost is known, from 0 to 1. */
+/** Of the calls without an error, the share whose cost is known, from 0 to 1. */
 export function costKnownShare({ calls, errors, costKnownCalls }: BusinessFigure): number {
   const served = calls - errors
   return served <= 0 ? 1 : Math.min(1, costKnownCalls / served)

@@ -38,7 +38,7 @@ const PAGE = `select seq, key_id, tag, entry_id, requested_name, endpoint,
 
 const ENDPOINTS = new Map<number, string>(Object.entries(ENDPOINT_FACTS).map(([name, { code }]) => [code, name]))
 
-/** Names of the columns. Those for operators and the tag come after them. */
+/** Names of the columns. The tag, and in the operators' export the columns for operators, follow them. */
 export const HEADER =
   'seq,opened_at,closed_at,key_id,key,model,requested_model,endpoint,status,input_tokens,output_tokens,cached_input_tokens,' +
   'reasoning_tokens,images,price_vnd,price_per,cost_vnd,charged_vnd,balance_after_vnd,first_byte_ms,latency_ms,streamed,' +
@@ -114,7 +114,7 @@ export async function countUsage(
   const { from = BEGINNING, to = END } = filter
   const period = { from: fullHour(from, 'before'), to: fullHour(to, 'after') }
   const calls = known ?? addHourly(await readHourly(sql, { accountId, ...period, filter, per: 'day', by: 'key' })).calls
-  // The hourly sums also count retired rows, which the bounds leave out.
+  // The hourly sums also count retired rows, so the range of `seq`, which leaves those out, limits the number.
   return Math.max(0, Math.min(calls, bounds.beforeSeq - bounds.afterSeq - 1))
 }
 

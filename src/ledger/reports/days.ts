@@ -27,7 +27,7 @@ export function isDay(text: string): boolean {
   return DAY.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) && addDays(text, 0) === text
 }
 
-/** Throws RangeError, with a message that says what is wrong with the period. */
+/** Throws RangeError for an impossible period; the message says what is wrong with it. */
 export function checkRange({ from, to }: DayRange): void {
   if (!isDay(from) || !isDay(to)) throw new RangeError('a day must be written like 2026-11-21')
   if (from >= to) throw new RangeError('the first day must come before the last')

@@ -46,7 +46,9 @@ export async function readFailingAccounts(
   return toTroubled(await sql.unsafe(FAILING, [dayOf(now), String(errorsMin), String(shareMin), String(limit)]))
 }
 
-/** `offset 0` makes the planner look up the wallets of the accounts with calls, where it would rather read all accounts. */
+/**
+ * `offset 0` makes the planner look up the wallets of the accounts with calls. Without it, the planner would read all accounts.
+ */
 const EMPTY = `
 with called as materialized (
   select account_id, sum(calls) as calls, sum(errors) as errors from usage_daily where day = $1::text::date group by 1 order by 1),

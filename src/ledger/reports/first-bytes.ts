@@ -9,7 +9,7 @@ export function sum(counts: readonly { readonly attempts: number }[]): number {
   return counts.reduce((all, { attempts }) => all + attempts, 0)
 }
 
-/** A percentile in ms: the middle of the step that contains it, within 5 %. Steps must be ascending, with at least one. */
+/** A percentile in ms, accurate to 5 %: the middle of the step that contains it. Steps must be ascending, with at least one. */
 export function percentile(steps: readonly Step[], part: number): number {
   let left = Math.ceil(sum(steps) * part)
   const found = steps.find(({ attempts }) => {

@@ -1,6 +1,6 @@
 /**
- * Sums by hour or day, with all filters of the list of calls. They come from the roll-up for the time that it covers, and from
- * the calls themselves after that. One statement reads both and where the roll-up ends, so nothing is missing or counted twice.
+ * Sums by hour or day, with all filters of the list of calls. They come from the roll-up as far as it reaches, and from the calls
+ * themselves after that. A single statement reads both, and where the roll-up ends, so nothing is missing or counted twice.
  */
 
 import type { AnySql } from '../../lib/database.ts'

@@ -15,7 +15,7 @@ export interface ModelFigures {
   readonly firstByte: { readonly medianMs: number; readonly calls: number } | null
 }
 
-/** A 429 is the provider's if there was an attempt; otherwise, the key's own limit was reached. */
+/** A 429 is the provider's if there was an attempt; without one, the key's own limit was reached. */
 const CALLS = `select entry_id, (sum(calls) filter (where status < 400))::text as served,
     (sum(calls) filter (where status >= 500 or (status = 429 and upstream_id <> '')))::text as failed
   from call_hourly where hour >= date_trunc('hour', $1::text::timestamptz) group by 1`

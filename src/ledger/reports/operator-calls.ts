@@ -1,7 +1,7 @@
 /**
- * Finds calls of all accounts, newest first. Call ids sort by the time at which calls began, so a search over all accounts
- * follows the ids, and a search in one account follows its journal. If the filter matches little, a search skips hours in which
- * nothing can match, and stops after a number of calls; the answer says how far it looked.
+ * Finds calls of one account or of all accounts, newest first. A search over all accounts goes by call ids, which sort by the
+ * time at which calls began; a search in one account goes by its journal. If the filter matches little, a search skips hours in
+ * which nothing can match, and stops after a number of calls; the answer says how far it looked.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -65,8 +65,8 @@ const SOURCES = {
 } as const
 
 /**
- * SQL for a page. Every row also says how far the search looked; if no call matches, a single row says only that. Attempts make
- * up most of a row's bytes and are read only if the filter names an upstream.
+ * SQL for a page. Every row also says how far the search has looked. If no call matches, a single row without a call says so.
+ * Attempts make up most of a row's bytes and are read only if the filter names an upstream.
  */
 const pageOf = (source: keyof typeof SOURCES, window: number, attempts: string): string => `
 with looked as materialized (
@@ -83,7 +83,10 @@ select edge.*, matching.* from edge left join lateral (
   select ${CALL_COLUMNS} from found join usage using (account_id, seq) ${CALL_SOURCES}) matching on true
  order by ${source === 'account' ? 'seq' : 'call_id'} desc`
 
-/** Uses the roll-up's hours to tell how far back from $1 the next call can be that matches the filter. */
+/**
+ * Returns the call id from which to continue a search that has reached $1, because the roll-up's hours show that no call in
+ * between matches. Null if no earlier call matches.
+ */
 const JUMP = `
 with hours as not materialized (
   select first_call_id, last_call_id from call_hourly
@@ -186,7 +189,7 @@ async function findInAccount(
   return { calls, next: null, lookedBackTo: null }
 }
 
-/** Longest time from the beginning of a call to its end, plus what clocks may differ by. */
+/** Longest time from the beginning of a call to its end, plus the largest difference between two clocks. */
 const CALL_MS_MAX = 20 * 60_000
 const DAY_MS = 86_400_000
 

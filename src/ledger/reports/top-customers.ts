@@ -27,15 +27,15 @@ const COLUMNS = NAMES.join(', ')
 const SUMS = NAMES.map(name => `sum(${name})::bigint as ${name}`).join(', ')
 
 /**
- * How many of each day's top-paying customers are candidates. The next depth is tried if the candidates cannot prove who paid
- * most in the period; the last one takes every customer.
+ * How many customers become candidates on each day: those who paid most. If the candidates do not prove who paid most in the
+ * period, the next number is tried; the last number takes every customer.
  */
 const DEPTHS: readonly number[] = [200, 2_000, 2_147_483_647]
 
 /**
- * $1 and $2: the period; $3: number of customers; $4: the depth. A customer who is not a candidate paid no more on any day than
- * that day's last candidate, so at most `bound` in all. The top candidates are therefore the top customers if each of them paid
- * more than `bound`.
+ * $1 and $2: the period; $3: number of customers; $4: number of candidates per day, from DEPTHS. A customer who is not a
+ * candidate paid no more on any day than that day's last candidate, so at most `bound` in all. The top candidates are therefore
+ * the top customers if each of them paid more than `bound`.
  */
 const TOP = `with days as materialized (
     select slot::date as day from call_roll_up cross join lateral

@@ -15,11 +15,11 @@ export interface OutcomeCount {
 export interface UpstreamFigures {
   readonly upstreamId: string
   readonly attempts: number
-  /** Attempts that failed through the upstream's fault. */
+  /** Number of attempts that failed through the upstream's fault. */
   readonly failures: number
-  /** The most frequent outcome comes first. */
+  /** How many attempts had each outcome; the most frequent outcome comes first. */
   readonly outcomes: readonly OutcomeCount[]
-  /** Time to the first byte of streams, in ms, within 5 %; null if there were none. */
+  /** Number of calls that this upstream served, or that failed and were tried here last. */
   readonly firstByteMs: { readonly p50: number; readonly p95: number } | null
   /** Calls that this upstream served, or that were tried here last. */
   readonly calls: number
