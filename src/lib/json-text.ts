@@ -53,7 +53,7 @@ function skipString(text: ByteText, at: number): number {
 /** Deepest nesting allowed, because tree walks recurse once per level. */
 export const NESTING_MAX = 500
 
-/** The text is nested deeper than NESTING_MAX. */
+/** Thrown for text that is nested deeper than NESTING_MAX. */
 export class NestingError extends SyntaxError {}
 
 /** Position after the value that begins at `at`. Throws NestingError. */
@@ -196,7 +196,7 @@ function applySplice(text: ByteText, splice: Splice): ByteText {
 }
 
 interface Step {
-  /** The part of the pointer below the current value. */
+  /** The parts of the pointer that lead on from the current value. */
   readonly tokens: readonly string[]
   readonly edit: BodyEdit
 }

@@ -28,7 +28,7 @@ export function memberOf(value: JsonValue | undefined, name: string): JsonValue 
   return typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined
 }
 
-/** Sets a member of any name. `__proto__` is defined, because assigning it would set the prototype. */
+/** Sets a member with any name. Assigning `__proto__` would set the prototype, so that member is defined instead. */
 export function setMember(object: JsonObject, key: string, value: JsonValue | undefined): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
@@ -51,10 +51,10 @@ export function arrayOrEmpty(value: JsonValue | undefined): readonly JsonValue[]
 }
 
 /**
- * JSON.parse without a bug of V8 14.6 (Node 26.10, 2026-11), which can mistake a key with an escape for an earlier key: after an
- * object with the key `\u007` (a real backslash), `"\u0074ools"` in the same place of the next object is read as that key, not
- * as `tools`. Clients could hide fields from the gateway that way. The key that V8 mistakes it for always has a backslash, so
- * nobody can forge the name of one of our fields.
+ * JSON.parse without a bug of V8 14.6 (Node 26.10, 2026-11), which can mistake a key that contains an escape for an earlier
+ * key. After an object with the key `\u007` (a real backslash), the key `"\u0074ools"` in the same place of the next object is
+ * read as that earlier key, not as `tools`. Clients could hide fields from the gateway that way. They cannot forge one of our
+ * fields, because the earlier key always contains a backslash.
  */
 export function parseText(text: string, parse: (text: string) => unknown = JSON.parse): JsonValue {
   // The original is parsed too, because spelling out the escapes could make invalid JSON valid.
@@ -93,7 +93,7 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** The value at an RFC 6901 pointer, or undefined. `*` is an ordinary key here. */
+/** The value at an RFC 6901 pointer, or undefined. `*` is not a wildcard here. */
 export function atPointer(value: JsonValue | undefined, pointer: string): JsonValue | undefined {
   let current = value
   for (const part of pointer.split('/').slice(1)) {

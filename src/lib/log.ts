@@ -30,7 +30,9 @@ export interface LogOptions {
   readonly to?: DestinationStream
 }
 
-/** Creates a logger. Its field `cause` may be any error: only the error's kind and place are written, never its message. */
+/**
+ * Creates a logger. Its field `cause` may be any error: the log gets the error's type and stack frames, but never its message.
+ */
 export function createLog(level: string, { base = {}, to }: LogOptions = {}): Logger {
   return pino(
     {

@@ -3,7 +3,7 @@
  * a few milliseconds (or one longer piece), and other connections are served between turns.
  */
 
-/** Pieces run one after the other until a turn has taken this long, in ms. */
+/** Time after which a turn starts no further piece, in ms. */
 const TURN_MS = 5
 
 type Piece = () => void
@@ -11,7 +11,7 @@ type Piece = () => void
 const waiting: Piece[] = []
 let scheduled = false
 
-/** Runs a piece of work in its own turn of the event loop, first come, first served. Rejects with what the work throws. */
+/** Runs a piece of work in a coming turn of the event loop, first come, first served. Rejects with what the work throws. */
 export function inTurn<Result>(work: () => Result | Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     waiting.push(() => {

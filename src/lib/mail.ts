@@ -36,8 +36,8 @@ interface Transport<Open> {
 }
 
 /**
- * Loads the mail library shortly after start-up: start-up does not wait for it, and an upgrade that replaces its files later
- * cannot break it.
+ * Loads the mail library shortly after start-up, so that start-up does not wait for it. It is not loaded any later, because an
+ * upgrade may have replaced its files by then.
  */
 function whenFirstUsed<Open extends { close(): void }>(
   create: (mailers: typeof import('nodemailer')) => Open,

@@ -17,7 +17,7 @@ export function pictureType(bytes: Buffer): PictureType | null {
   return null
 }
 
-/** Width and height in pixels; null when the bytes are not an image or end before its size. */
+/** Width and height in pixels; null when the bytes are not an image, or end before the place where its size is written. */
 export function pictureSize(bytes: Buffer): PictureSize | null {
   const read = READERS[pictureType(bytes) ?? 'none']
   const size = read(bytes)

@@ -7,7 +7,7 @@
 export const RUN_BYTES_MAX = 256 * 1024
 
 const PAGE_BYTES = 64 * 1024
-/** One page more than the text needs, because the last load reads beyond its end. */
+/** Number of memory pages: one more than the text needs, because the last load reads beyond the text's end. */
 const PAGES = RUN_BYTES_MAX / PAGE_BYTES + 1
 
 const LOOP = [

@@ -27,7 +27,7 @@ export interface FlightLimiter {
    */
   take(keyId: number, limit: number): Promise<void> | null
   release(keyId: number): void
-  /** Calls refused since the start because their key had too many in flight. */
+  /** Number of calls refused since the process started because their key had too many in flight. */
   readonly refused: number
   /** Sets the number of serving processes, this one included. */
   setProcesses(count: number): void
@@ -77,7 +77,7 @@ interface Flight {
   /** Number of slots taken in Postgres; null if none are, so that only the process's own share may be used. */
   taken: number | null
   giveBack: NodeJS.Timeout | undefined
-  /** Batches in progress that ask about this key; the entry must not be dropped before they are answered. */
+  /** Number of batches in progress that ask about this key. The entry must not be dropped before they are answered. */
   asking: number
 }
 
@@ -212,7 +212,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
     setProcesses(count) {
       if (count === processes) return
       processes = count
-      // Calls beyond the new own share must be recorded in Postgres, where all processes see them.
+      // Calls beyond this process's new share must be recorded in Postgres, where all processes see them.
       for (const [keyId, flight] of flights) {
         if (flight.taken === null && flight.count > ownShare(flight.limit)) batcher.push({ keyId, call: null })
       }

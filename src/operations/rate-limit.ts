@@ -105,7 +105,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const usedUp = new Map<number, number>()
   const batcher = createBatcher<Question>({ concurrency: 1, batchMax, queueOf: () => 0, run: batch => answer(batch) })
 
-  /** Grants each key as many of its calls as fit, in order. */
+  /** Grants each key as many of its calls as its limit allows, in order. */
   async function answer(batch: readonly Question[]) {
     const byKey = Map.groupBy(batch, question => question.keyId)
     const askedMs = nowMs()

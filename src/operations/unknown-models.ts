@@ -25,9 +25,9 @@ export interface UnknownModelsOptions {
 export interface UnknownModels {
   /** On the hot path: must be cheap. */
   count(name: string, outcome: UnknownOutcome): void
-  /** Calls with an unknown model since the process started. */
+  /** Number of calls with an unknown model since the process started. */
   readonly calls: Readonly<Record<UnknownOutcome, number>>
-  /** Calls since the process started whose model name did not fit into memory. */
+  /** Number of calls since the process started whose model name did not fit into memory. */
   readonly unnamed: number
   readonly queue: QueueLoad
   /** Writes the counts in memory. Never rejects: what could not be written is retried next time. */
@@ -44,7 +44,10 @@ export const UNKNOWN_MODELS_KEPT_DAYS = 90
 
 const TODAY = `(now() at time zone 'Asia/Ho_Chi_Minh')::date`
 
-/** Updates rows in the names' order, so that processes cannot deadlock. New names are added while there is room. */
+/**
+ * Updates rows in the names' order, so that processes cannot deadlock. $4 is the maximum number of names per day; when a day
+ * has so many, new names are ignored.
+ */
 const WRITE = `
 with asked as (
   select name, fell_back, refused,
@@ -59,7 +62,7 @@ select ${TODAY}, name, fell_back, refused from ranked, room where is_known or ra
 on conflict (day, name) do update set fell_back = u.fell_back + excluded.fell_back, refused = u.refused + excluded.refused,
   last_at = now()`
 
-/** Skips rows that another process is deleting. */
+/** Deletes old names, except for rows that another process is deleting. */
 const FORGET = `delete from unknown_model where (day, name) in (
   select day, name from unknown_model where day < ${TODAY} - ${UNKNOWN_MODELS_KEPT_DAYS}
    order by day, name limit 10000 for update skip locked)`
@@ -155,9 +158,9 @@ function summaryOf(rows: readonly (Counts & { readonly name: string })[]): objec
 
 export interface UnknownModel {
   readonly name: string
-  /** Calls that the fallback served. */
+  /** Number of calls that the fallback served. */
   readonly fellBack: number
-  /** Calls refused, on endpoints without a fallback. */
+  /** Number of calls refused, on endpoints without a fallback. */
   readonly refused: number
   readonly lastAt: Date
 }

@@ -23,7 +23,7 @@ export interface WatchOptions {
   readonly onProcesses?: (count: number) => void
   /** Called when the database stops responding or responds again. */
   readonly report: (event: { level: 'warn' | 'info'; message: string; cause?: unknown }) => void
-  /** Pause between polls, in ms. Without notifications, maintenance takes effect here after this long at most. */
+  /** Pause between two reports of an unchanged status, in ms; must be below LOST_AFTER_SECONDS. */
   readonly askMs?: number
   /** Pause between two reports of an unchanged status, in ms; below LOST_AFTER_SECONDS. */
   readonly statusMs?: number
@@ -126,7 +126,7 @@ class Watch implements OperationsWatch {
     const now = performance.now()
     if (text === this.#written && now - this.#writtenAtMs < statusMs) return
     await writeProcessStatus(sql, name, JSON.parse(text) as object)
-    // The other processes divide in-flight limits anew before this one takes its first call.
+    // Before this process takes its first call, the other processes have to divide in-flight limits anew.
     if (this.#written === '') await announce(sql, 'processes')
     this.#written = text
     this.#writtenAtMs = now

@@ -5,16 +5,16 @@ import type { AnySql } from '../lib/database.ts'
 export interface PaymentAudit {
   readonly clean: boolean
   readonly differences: {
-    /** Credited transactions without a matching credit. */
+    /** Number of credited transactions without a matching credit. */
     readonly unbooked: number
-    /** Credits by bank transfer without a credited transaction. */
+    /** Number of credits by bank transfer without a credited transaction. */
     readonly unfounded: number
-    /** Orders whose paid sum differs from that of their transactions. */
+    /** Number of orders whose paid sum differs from that of their transactions. */
     readonly orders: number
-    /** Transactions undecided for more than five minutes. */
+    /** Number of transactions undecided for more than five minutes. */
     readonly undecided: number
   }
-  /** The first 20 accounts with a difference. */
+  /** Numbers of the first 20 accounts with a difference. */
   readonly accounts: readonly number[]
   /** Numbers of the first 20 transactions with a difference. */
   readonly transfers: readonly number[]

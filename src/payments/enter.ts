@@ -5,7 +5,10 @@ import { type Received, receiveTransactions } from './receive.ts'
 import type { Actor, PaymentServices } from './types.ts'
 
 export interface EnteredTransfer {
-  /** The bank's number for the transfer: it makes the entry unique and pairs it with a provider's later report. */
+  /**
+   * The bank's number for the transfer. It keeps the transfer from being entered twice, and pairs it with a provider's later
+   * report.
+   */
   readonly bankReference: string
   readonly amountVnd: number
   /** The memo on the statement; an order code in it pays that order. */

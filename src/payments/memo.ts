@@ -7,7 +7,7 @@ import { isOrderCode } from './order-code.ts'
 
 const MEMO_CHARACTERS_MAX = 2_000
 const CODES_MAX = 20
-/** Matches at every position, to find even a code that begins inside something resembling a code. */
+/** Matches at every position, because a code may begin inside something that resembles a code. */
 const CANDIDATE = /(?=(ST[0-9A-HJKMNP-TV-Z]{10}))/g
 
 /** The memo's letters and digits, without anything between them. */

@@ -1,5 +1,5 @@
 /**
- * Takes a notification from its bytes to committed credits. Authentic notifications are stored as received before anything is
+ * Turns a notification's bytes into committed credits. Authentic notifications are stored as received before anything is
  * decided.
  */
 
@@ -64,8 +64,8 @@ async function keep(sql: Sql, { name }: BankProvider, rawBody: Buffer, fault: st
 }
 
 /**
- * Counts authentic notifications that could not be parsed: the provider must have changed its format, and they may report money
- * that has not been credited.
+ * Counts authentic notifications that could not be parsed. Their provider must have changed its format, and such notifications
+ * may report money that has not been credited.
  */
 export async function countUnreadable({ sql }: { sql: Sql }): Promise<number> {
   return (await sql.unsafe(UNREADABLE))[0]!.unreadable

@@ -10,7 +10,7 @@ export interface Receipt extends TaxedAmount {
   readonly day: string
   readonly accountId: number
   readonly email: string
-  /** '' if an operator credited the money to an account without an order. */
+  /** '' if an operator credited the money directly to an account, not to an order. */
   readonly orderCode: string
   readonly bankReference: string
   readonly provider: string

@@ -8,7 +8,7 @@ export type Received = { readonly bankTxnId: number } & (
   | Exclude<Verdict, { outcome: 'decided' }>
   /** Reported before; nothing changed. */
   | { readonly outcome: 'duplicate' }
-  /** Reported before with another amount, account or direction. Nothing changed; an operator must look into it. */
+  /** Reported before with a different amount, account or direction. Nothing changed; an operator must look into it. */
   | { readonly outcome: 'conflict' }
 )
 

@@ -16,7 +16,8 @@ export interface TaxedAmount {
 }
 
 /**
- * The rate that applies on a day in Vietnam; days before the first rate get the first. Throws RangeError if there are no rates.
+ * The rate that applies on a day in Vietnam; on days before the first rate begins, the first rate. Throws RangeError if there
+ * are no rates.
  */
 export function taxRateOn(rates: readonly TaxRate[], day: string): TaxRate {
   const rate = rates.findLast(({ from }) => from <= day) ?? rates[0]

@@ -52,9 +52,9 @@ const LIST = `select ${TRANSACTION_COLUMNS} from bank_txn
 
 export type StoreAnswer =
   | { readonly outcome: 'stored'; readonly bankTxnId: number }
-  /** The same transaction was reported before. `undecided`: a crash came before the decision. */
+  /** The same transaction was reported before. `undecided` is true if a crash prevented its decision. */
   | { readonly outcome: 'duplicate'; readonly bankTxnId: number; readonly undecided: boolean }
-  /** Under the same reference, a transaction with another amount, account or direction was reported before. */
+  /** A transaction with the same reference but a different amount, account or direction was reported before. */
   | { readonly outcome: 'conflict'; readonly bankTxnId: number }
 
 /** Stores a transaction without deciding anything about it. Durable once it resolves. */

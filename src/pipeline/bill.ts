@@ -71,8 +71,8 @@ export class Bill {
   }
 
   /**
-   * Settles the call; further calls return the first answer. Resolves when the charge is durable or spooled. Rejects if the
-   * figures are impossible.
+   * Settles the call, once: later requests to settle return the first answer. Resolves when the charge is durable or spooled.
+   * Rejects if the figures are impossible.
    */
   settle(result: CallResult): Promise<SettleAnswer> {
     this.#settling ??= this.#settleOnce(result)

@@ -61,7 +61,7 @@ export interface Call {
    * Returns the body as received, but only once (an empty buffer after that), so that nobody but the taker keeps it in memory.
    */
   readonly takeBody: () => Buffer
-  /** Releases the body's permit once its bytes are no longer needed. */
+  /** Gives back the permit that reserves memory for the body. Call it when the body's bytes are no longer needed. */
   readonly bodyDone: () => void
 }
 

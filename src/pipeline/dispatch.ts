@@ -58,7 +58,7 @@ export interface DispatchPlan<Prepared extends PreparedBody, Received> {
   readonly signal: Cancellation
 }
 
-/** The upstream's endpoint for a call; for chat, the one that speaks the target's wire. */
+/** The endpoint of the upstream to which a call is sent; for chat, the endpoint that speaks the target's wire. */
 export function upstreamEndpoint(endpoint: Endpoint, target: UpstreamTarget): Endpoint {
   return ENDPOINT_FACTS[endpoint].makes === 'chat' ? wireOf(target) : endpoint
 }

@@ -29,9 +29,9 @@ export interface Funding {
 }
 
 export interface Funded extends Admitted {
-  /** Held in addition to `heldMicroVnd`, for content that the body merely refers to. */
+  /** Amount held in addition to `heldMicroVnd`, for content that the body merely refers to. */
   readonly namedMicroVnd: MicroVnd
-  /** Held for tool uses, in addition to `heldMicroVnd` and `namedMicroVnd`. */
+  /** Amount held for tool uses, in addition to `heldMicroVnd` and `namedMicroVnd`. */
   readonly reservedMicroVnd: MicroVnd
   /** The lowered output cap to send upstream; null if the wallet can pay for the usual cap. */
   readonly outputTokensAfforded: number | null

@@ -124,7 +124,7 @@ export class StreamHold {
     else this.#lookAgainIn((this.#asking ? limit : asksAt) - used)
   }
 
-  /** Tokens used so far, estimated from the length; where the provider has reported more, its figure counts. */
+  /** Number of tokens used so far. Output is estimated from its length, unless the provider has reported more. */
   #usedTokens(): number {
     const { stream, inputTokensEstimate } = this.#options
     const { usage, hiddenOutputTokens } = stream.usage

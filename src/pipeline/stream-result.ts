@@ -20,8 +20,8 @@ export interface OwnCounts {
 }
 
 /**
- * The result of a stream that reached its end, or of which the client received something before it left. A stream that ended
- * because the wallet ran empty is always charged: the provider has read its input.
+ * The charge and status for a stream that has ended. A stream that ended because the wallet ran empty is always charged: the
+ * provider has read its input.
  */
 export function resultOf({ stream, end, countInputTokens }: StreamFacts): CallResult {
   if (end === 'unsent') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }

@@ -15,8 +15,8 @@ const REQUEST_CHARACTERS_MAX = 4_000
 const NO_VALUES: ReadonlyMap<string, Json> = new Map()
 
 /**
- * Number of points that a tool gets for its name and for each word that the request mentions. A tool is called if it has at
- * least `least` points. Words of a short description count more.
+ * Number of points that a tool gets for its name and for each word that the request mentions. The request asks for a tool if
+ * the tool has at least `least` points. Words of a short description count more.
  */
 const POINTS = { named: 100, nameWord: 5, descriptionWord: 2, shortDescriptionWord: 4, least: 4 } as const
 const SHORT_DESCRIPTION_WORDS = 4
@@ -97,7 +97,8 @@ function rank(tools: readonly OfferedTool[], text: string): OfferedTool[] {
 }
 
 /**
- * Whether the request names the tool. A name of several words always counts; an everyday word only when it is meant as a tool.
+ * Whether the request names the tool. A name of several words always counts. A name that is a single word only counts next to a
+ * word such as `use` or `tool`.
  */
 function isNamed({ name }: OfferedTool, request: string): boolean {
   const quoted = name.toLowerCase().replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)

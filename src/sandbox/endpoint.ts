@@ -39,7 +39,7 @@ export function lookUpModel(body: JsonObject, kind: ModelKind, lookUp: ModelLook
   )
 }
 
-/** The `sandbox:` words in a text. A misspelt one throws a 400 that lists the known words. */
+/** Finds the `sandbox:` words in a text. Throws a 400 that lists the known words if one is misspelt. */
 export function wordsOf(text: string): FoundWords {
   try {
     return readWords(text)

@@ -3,7 +3,7 @@
 import type { JsonObject } from './json.ts'
 import type { ModelFacts, Prompt, ProviderError, ReplyPlan, StreamStep } from './model.ts'
 
-/** Faults that all formats have in common; each words them in its own way. */
+/** Faults that all formats have in common. Each format has its own wording for them. */
 export type FaultKind =
   | '400' | '401' | '403' | '404' | '413' | '429' | '500' | '502' | '503' | '529'
   | 'insufficient_quota' | 'json' // biome-ignore format: a plain list

@@ -1,7 +1,7 @@
 /**
  * Adapter for payOS (payos.vn/docs/tich-hop-webhook/kiem-tra-du-lieu-voi-signature, read 2026-11-21): one transaction per
- * notification, signed inside the body. It carries no sending time, but a replay only repeats the same transaction and changes
- * nothing.
+ * notification, signed inside the body. Notifications do not say when they were sent, but a replayed one only repeats the same
+ * transaction and changes nothing.
  */
 
 import { isObject, type JsonObject, type JsonValue, objectOrNull, parseJson } from '../../lib/json.ts'
