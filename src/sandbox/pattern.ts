@@ -5,7 +5,7 @@ interface Lengths {
   readonly lengthMax: number
 }
 
-/** How often `*`, `+` or `{2,}` may repeat at most. They repeat more than necessary only to reach `lengthMin`. */
+/** Most repetitions by a quantifier without an upper bound, such as `*`. It repeats that often only to reach `lengthMin`. */
 const REPEATS_MAX = 4_096
 const DEPTH_MAX = 50
 

@@ -1,4 +1,4 @@
-/** Answers one call in a chat format: checks, reads, plans, sends. */
+/** Answers one call in a chat format: checks and reads the request, then plans and sends the reply. */
 
 import { lookUpModel, type ModelLookup, parseBody } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'

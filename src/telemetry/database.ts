@@ -150,7 +150,7 @@ export class DatabaseMetrics {
     this.#timer.unref()
   }
 
-  /** Runs an audit if one is due and no other process is running it. */
+  /** Runs an audit if one is due and no other process has started it. */
   async #auditOnLease(): Promise<void> {
     const query = (statement: string, parameters: string[]) => this.#sql.unsafe(statement, parameters)
     const lease = { task: 'audit', everyMs: this.#options.auditEveryMs }

@@ -11,7 +11,7 @@ import {
 } from 'node:perf_hooks'
 import { counter, type Family, gauge, Histogram, histogram } from '../lib/metrics.ts'
 
-/** Pause between checks of the event loop, in ms. While the loop is busy, the next check is delayed, which shows for how long. */
+/** Pause between checks of the event loop, in ms. The delay of a check shows how long the loop was busy. */
 const LOOK_MS = 10
 const NANOSECONDS = 1e9
 const MICROSECONDS = 1e6

@@ -1,4 +1,4 @@
-/** Metric families of requests that are not calls yet: memory for bodies, connections, too many calls in flight. */
+/** Metric families of requests that are not calls yet: memory for bodies, connections, and refused calls. */
 
 import { counter, type Family, gauge } from '../lib/metrics.ts'
 

@@ -142,7 +142,7 @@ function attemptSpan(ended: EndedCall, attempt: Attempt, { context, spanId, isLa
   const { operation, output } = endpointOf(call.endpoint).traced
   const openedMs = call.openedAt.getTime()
   const endedMs = failure === null ? call.startedMs + latencyMs : failure.atMs
-  // A stream that breaks after its start has no `failure`, but the provider is to blame all the same.
+  // A stream that breaks after its start has no `failure`, although it is the provider's fault, too.
   const error = failure?.code ?? (isLast && status >= 500 ? ended.code : null)
   return {
     name: `${operation} ${target.model}`,

@@ -1,4 +1,4 @@
-/** Converts replies from one format to another, and undoes in the reply what the gateway changed in the request. */
+/** Converts replies from the upstream's format to the client's. */
 
 import { ReplyFold } from '../conversation/fold.ts'
 import type { ConversationFormat, WriterFacts } from '../conversation/format.ts'

@@ -1,4 +1,4 @@
-/** Finds the image URLs in a request whose upstream fetches none, and replaces them with the images that the gateway fetched. */
+/** Replaces the image URLs in a request with fetched images, for upstreams that do not fetch images themselves. */
 
 import { dataUrl, isHttpUrl } from '../conversation/images.ts'
 import type { WireName } from '../generated/types.ts'

@@ -1,4 +1,4 @@
-/** Passes a reply from its reader to its writer, and undoes in it what the gateway changed in the request for the model. */
+/** Passes a reply from its reader to its writer. Reverses what the gateway changed in the request, such as the names of tools. */
 
 import type { TaggedText } from '../conversation/reasoning-tag.ts'
 import type { PartKind, PartStart, ReplySink, StopReason } from '../conversation/reply.ts'
@@ -21,7 +21,7 @@ export class ReplyPipe implements ReplySink {
   readonly #text: TextUndo | null
   /** The kind of part that the reader has begun and not ended; null between parts. */
   #from: PartKind | null = null
-  /** The same for the writer. It begins text or reasoning only with the first piece. */
+  /** The kind of part that the writer has begun and not ended. Text and reasoning are begun only with their first piece. */
   #open: PartKind | null = null
   /** Whether the open call stands in for a JSON reply, so that its arguments go to the client as text. */
   #isReply = false

@@ -24,7 +24,7 @@ export class AddressGuard {
     this.#resolve = options.resolve ?? systemAddresses
   }
 
-  /** Checks a host name that is an address, because those are never resolved. Throws the `refusal`. */
+  /** Checks a host name that is itself an IP address, because `lookup` is never called for one. Throws the `refusal`. */
   checkLiteral(hostname: string): void {
     const address = hostname.replace(/^\[|\]$/g, '')
     if (isIP(address) !== 0 && !this.#isAllowed(address)) throw this.#options.refusal()

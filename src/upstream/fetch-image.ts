@@ -32,7 +32,7 @@ export interface FetchedImage {
 export interface ImageCall {
   readonly field: string
   readonly signal: AbortSignal
-  /** How many more bytes the images of one call may have. All fetches of the call share this object and deduct from it. */
+  /** How many more bytes the images of one call may have in total. All fetches of the call deduct from this object. */
   readonly budget: { bytesLeft: number }
 }
 

@@ -22,7 +22,7 @@ const ARGUMENTS = [
 /** Timeout, long enough for a busy machine. */
 const WAIT_MS = 60_000
 
-/** Says why there is no browser to test with; null if there is one. In CI, throws instead of saying why. */
+/** Returns the reason why there is no browser to test with; null if there is one. In CI, throws the reason instead. */
 export function missingBrowser(): string | null {
   if (existsSync(EXECUTABLE)) return null
   const reason = `there is no ${EXECUTABLE}; install Debian's chromium, or set CHROMIUM to the path of one`
@@ -42,8 +42,8 @@ export async function openContext(browser: Browser, options: BrowserContextOptio
 }
 
 /**
- * Follows a link in an email of the development outbox. Waits for the email, since some are sent after the page that announces
- * them.
+ * Follows a link in an email of the development outbox. Waits for the email, because some emails are sent only after
+ * the page that announces them.
  */
 export async function openMailedLink(page: Page, email: string, link: RegExp): Promise<void> {
   // Leaving the page earlier would cancel the form's request.
@@ -72,7 +72,7 @@ export function collectComplaints(page: Page, base: string): string[] {
   return complaints
 }
 
-/** The minified build of axe, because every page has to read it anew: it has less than half the size of `axe.source`. */
+/** The minified source of axe, because every page has to parse it again. It is less than half as long as `axe.source`. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** Turns off the rules whose findings are at most moderate, because the tests count only serious findings. */

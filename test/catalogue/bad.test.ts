@@ -18,7 +18,7 @@ const names = readdirSync(bad, { withFileTypes: true })
 const folders = names.filter(name => name.isDirectory()).map(({ name }) => name)
 const matters = names.filter(name => name.isFile()).map(({ name }) => name)
 const isUpdate = process.env.UPDATE_EXPECTED === '1'
-/** The date on which entries are judged to retire soon or to have retired. */
+/** How the catalogue is checked. `today` decides which entries retire soon or have retired. */
 const OPTIONS = { lenient: false, today: '2026-11-21' }
 /** Findings that no source file can cause: see generate.test.ts and command.test.ts. */
 const ELSEWHERE: readonly string[] = ['stale', 'unreadable-file']

@@ -1,4 +1,4 @@
-/** The price list agrees with what the specification fixes. */
+/** The price list has the entries and prices that the specification requires. */
 
 import { expect, test } from 'vitest'
 import { ENTRIES } from '../../src/generated/entries.ts'

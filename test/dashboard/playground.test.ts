@@ -17,7 +17,7 @@ import { readable, Visitor } from './visitor.ts'
 
 type ChatFormat = 'chat_completions' | 'messages' | 'responses'
 const FORMATS: readonly ChatFormat[] = ['chat_completions', 'messages', 'responses']
-/** Runs a program without blocking this process, because the gateway runs in it, too. */
+/** Runs a program without blocking this process, in which the gateway runs. */
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const SECRETS = `1:${Buffer.alloc(32, 5).toString('base64')}`
@@ -184,7 +184,7 @@ describe('what a call returns', () => {
       const reply = path.endsWith(String(row?.key_id)) ? await owner.get(path) : await owner.post(path)
       expect([path, reply.status]).toEqual([path, 404])
     }
-    // The key has no secret, and the hash stored for it does not work as one.
+    // The playground's key has no secret, and nobody can use its stored hash as a key.
     expect(row?.ciphertext).toBeNull()
     const tried = await fetch(`${running.url}/v1/models`, { headers: { 'x-api-key': row?.hash } })
     expect(tried.status).toBe(401)

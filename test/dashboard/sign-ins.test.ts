@@ -430,7 +430,7 @@ describe('from the account’s page', () => {
     google.person = { id: 'g-attacker', email: 'attacker@gmail.com' }
     const back = await link(attacker, 'google')
     expect((await owner.get(back)).status).toBe(422)
-    // One account starts linking in a browser, and another account finishes it there.
+    // One account starts linking in a browser; another account, signed in to the same browser, tries to finish it.
     const shared = visitor()
     shared.cookie = attacker.cookie
     const again = await link(shared, 'google')

@@ -103,7 +103,7 @@ const METRIC = /\b((?:gateway|process|nodejs)_[a-z0-9_]+)(?:\{([^}]*)\})?/g
 const MATCHER = /([a-z_]+)\s*(?:=~|!~|!=|=)\s*"/g
 const GROUPING = /\b(?:by|without|on|ignoring)\s*\(([^)]*)\)/g
 
-/** Finds the metric family that a query means by a name. `_bucket`, `_sum` and `_count` name series of a histogram. */
+/** Finds the metric family of a name in a query. Names that end in `_bucket`, `_sum` or `_count` are series of a histogram. */
 function familyOf(name: string): ParsedFamily | undefined {
   const whole = families.get(name.replace(/_(bucket|sum|count)$/, ''))
   return families.get(name) ?? (whole?.type === 'histogram' ? whole : undefined)
@@ -113,7 +113,7 @@ function labelsOf(family: ParsedFamily): ReadonlySet<string> {
   return new Set([...family.samples.flatMap(({ labels }) => Object.keys(labels)), ...TARGET_LABELS])
 }
 
-/** What is wrong with a query; empty if a gateway exports everything in it. */
+/** Lists the faults of a query, such as metrics and labels that no gateway exports. */
 function faultsOf(query: string): string[] {
   const faults: string[] = []
   const known = new Set(TARGET_LABELS)

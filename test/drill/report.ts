@@ -12,11 +12,11 @@ export interface Recovery {
   readonly lost: number
   /** Number of acknowledged top-ups that were missing after the recovery. */
   readonly creditsGone: number
-  /** Number of those that were still missing after the bank had repeated its notifications. */
+  /** Number of acknowledged top-ups that were still missing after the bank had repeated its notifications. */
   readonly creditsLost: number
   /** Time from the loss until Postgres accepted writes again. */
   readonly restoredMs: number
-  /** Time from then until the first call was served. */
+  /** Time from when Postgres accepted writes until the first call was served. */
   readonly servedMs: number
   /** Time from when Postgres accepted writes until all calls were charged. */
   readonly chargedMs: number

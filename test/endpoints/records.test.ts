@@ -1,4 +1,4 @@
-/** Each endpoint's record states each fact once, and every list that has to be elsewhere agrees with it. */
+/** Every endpoint has one record of facts, and the lists of endpoints elsewhere agree with these records. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'

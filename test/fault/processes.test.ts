@@ -183,7 +183,7 @@ test('a machine that is lost for good: another process releases its holds, uncha
   const lost = await world.add('lost')
   expect(await lost.start()).toBe(true)
   const customer = await world.customers.create(world.sql, 10n * PRICE)
-  // Open the calls one after the other: `holdOpen` cannot tell two calls apart that start at once.
+  // Open the calls one after the other: `holdOpen` cannot tell apart two calls that start at the same time.
   const held = [await holdOpen(lost, customer), await holdOpen(lost, customer)]
   expect((await walletOf(world.sql, customer.accountId)).held).toBe(2n * PRICE)
   await lost.signal('SIGKILL')

@@ -36,7 +36,7 @@ export interface StormReport {
   readonly databaseRecoveryMs: readonly number[]
   /** For each start of a gateway, the time until it was ready. */
   readonly bootMs: readonly number[]
-  /** For each kill of a gateway, how long before it the gateway last answered a request, in ms. */
+  /** For each kill of a gateway, the time from the gateway's last answered request to the kill, in ms. */
   readonly silencesMs: readonly number[]
   /** Time in ms from when all gateways were ready again until no hold was left. */
   readonly sweptMs: number

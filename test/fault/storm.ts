@@ -97,7 +97,7 @@ class Storm {
     }
   }
 
-  /** Keeps checking a gateway's health. On a busy machine it may stall for seconds; its last answer shows how long it worked. */
+  /** Keeps checking a gateway's health. On a busy machine a gateway may stall; its last answer shows until when it worked. */
   async #probe(gateway: GatewayProcess): Promise<void> {
     while (this.#running) {
       await gateway.probe()

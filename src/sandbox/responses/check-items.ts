@@ -148,7 +148,7 @@ function checkPart(part: Json, at: string, facts: ModelFacts): void {
   )
 }
 
-/** Throws when a call has no output or an output no call. `items` includes those of an earlier response. */
+/** Throws if a call has no matching output, or an output no matching call. `items` includes the items of earlier responses. */
 export function checkOutputs(items: readonly JsonObject[]): void {
   const idsOf = (...types: string[]) =>
     items.filter(({ type }) => types.includes(String(type))).map(item => String(item.call_id))

@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto'
 
 const START = 'gAAAAAB'
-/** Not a secret: it only tells the sandbox's seals from others. */
+/** This key is not secret. It only distinguishes the sandbox's seals from other texts. */
 const KEY = 'sandbox'
 
 /** Seals a text. The salt makes seals of the same text differ, as the real provider's do. */

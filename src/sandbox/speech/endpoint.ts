@@ -44,7 +44,7 @@ export async function answerSpeech(exchange: Exchange, lookUp: ModelLookup): Pro
   await sendStream(exchange, steps, { words, errorEvent: asEvents ? chatErrorEvent() : '', contentType })
 }
 
-/** Pitch of a voice: every listed voice has its own, and a customer's own voice shares one of those. */
+/** Pitch of a voice. Each listed voice has a different pitch; a voice that a customer created gets the pitch of a listed one. */
 function pitchOf(voice: Json | undefined, facts: ModelFacts): number {
   const voices = facts.voices ?? VOICES
   if (typeof voice === 'string') return voices.indexOf(voice)

@@ -30,7 +30,7 @@ export interface Witnesses {
 }
 
 export interface Findings {
-  /** Replies that the gateway received completely but did not charge, and free calls whose client got the whole reply. */
+  /** Complete replies that the gateway or the client received, but that were not charged. */
   readonly lost: readonly string[]
   /** Replies or calls that were charged more than once. */
   readonly doubled: readonly string[]
@@ -58,7 +58,7 @@ export interface Verdict {
   readonly charged: number
   /** Number of the `finished` replies without a charge because their gateway was killed before it received the end. */
   readonly unheard: number
-  /** How long, at most, a gateway still worked after the provider had finished one of the `unheard` replies, in ms. */
+  /** Longest time that a gateway still worked after the provider had finished one of the `unheard` replies, in ms. */
   readonly unheardMs: number
   /** Number of streams charged for more than `OUTGROWN_TOKENS`. */
   readonly outgrown: number
@@ -66,7 +66,7 @@ export interface Verdict {
   readonly spent: number
   /** Number of calls that left no trace because of two simultaneous faults; see `missing.ts`. */
   readonly traceless: number
-  /** How many such calls are tolerated. */
+  /** Highest tolerated number of such calls. */
   readonly tracelessMax: number
 }
 
@@ -90,10 +90,7 @@ interface UsageRow {
   readonly cost: string
   readonly charged: string
   readonly after: string
-  /**
-   * Whether the gateway counted the tokens itself. If so, `input` is not the reply's serial, because that is what the provider
-   * reports as input tokens.
-   */
+  /** Whether the gateway counted the tokens itself. If not, `input` is the reply's serial, as the provider reported it. */
   readonly estimated: boolean
   readonly at: number
 }
@@ -185,7 +182,7 @@ function guessesOf(calls: readonly ClientCall[], rows: readonly UsageRow[]) {
   }
 }
 
-/** How long a gateway still worked after the provider had finished a reply, until the gateway was killed, in ms. */
+/** Time from when the provider finished a reply until the gateway was last seen working before it was killed, in ms. */
 function timeLeft(lives: readonly Life[], finishedAt: number): number {
   // If no gateway of this name was alive when the reply ended, nobody read it.
   const lived = ({ startedAt, endedAt }: Life) => startedAt <= finishedAt && finishedAt <= (endedAt ?? Infinity)

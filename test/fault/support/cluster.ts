@@ -296,7 +296,7 @@ async function makeMigrated(folder: string): Promise<void> {
   await embedded.stop()
 }
 
-/** Copies the run's migrated cluster, which the first caller creates. */
+/** Copies the migrated cluster that all tests of a run share. The first caller creates it. */
 async function copyMigrated(template: string, folder: string): Promise<void> {
   mkdirSync(template, { recursive: true })
   const lock = new FileLock(join(template, 'made.lock'))
