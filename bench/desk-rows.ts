@@ -10,7 +10,8 @@ import { insertUsage, SUM_DAYS, type UsageValues } from './usage-rows.ts'
 import { SESSION, withoutIndexes } from './years/indexes.ts'
 
 /**
- * SQL values for the columns of a call. The query must supply `status`, `upstream` and `cost`. Every hundredth call failed over.
+ * SQL for the columns of a call, by column. The query must supply `status`, `upstream` and `cost`. Every hundredth call failed
+ * over.
  */
 export const TRIED: UsageValues = {
   requested_name: `case when n % 4 = 0 then 'vendor/model-' || n % 10 end`,

@@ -46,7 +46,7 @@ export function openBenchLedger({
     instanceName: 'bench',
     spoolDir: join(folder, 'spool'),
     report: event => event.level === 'info' || console.error(event),
-    // Unbatched statements queue for longer than a gateway would let a call wait.
+    // With one call per statement, a statement queues for longer than a gateway would let a call wait.
     limits: { spoolRetentionMs: 0, holdRetryMs: 120_000, statementTimeoutMs: 60_000, settleWaitMs: 120_000, ...limits },
   })
 }

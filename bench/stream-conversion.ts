@@ -76,7 +76,7 @@ class Reader implements ClientChannel {
     this.#pending = concat(this.#pending, events)
     return true
   }
-  /** Plays the end of an event loop's turn, when everything pending is written at once. */
+  /** Called where a turn of the event loop would end: writes everything pending at once. */
   flush(): void {
     if (this.#pending.length > 0) this.bytes += toBuffer(this.#pending).length
     this.#pending = NO_BYTES

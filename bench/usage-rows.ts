@@ -3,8 +3,8 @@
 import type { Sql } from '../src/lib/database.ts'
 
 /**
- * SQL for the values of a row, unless the caller gives others. It may use `account_id`, `n` and `age` (a negative interval),
- * which every query selects.
+ * SQL for each column of a call, used unless the caller gives its own. It may use `account_id`, `n` and `age` (a negative
+ * interval), which every query selects.
  */
 const USUAL = {
   account_id: 'account_id',
@@ -31,7 +31,7 @@ const USUAL = {
   closed_at: 'now() + age',
 }
 
-/** SQL for columns whose values differ from the usual ones. */
+/** SQL by column, for columns whose values differ from the usual ones. */
 export type UsageValues = Readonly<Record<string, string>>
 
 /** Returns the statement that inserts a call for each row of `from`. */

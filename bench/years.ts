@@ -15,9 +15,9 @@ import { type Database, describe, measure, type Took, WALLETS, type World, withW
 const [accounts = 1_000_000, keys = 2 * accounts, calls = 20 * accounts] = process.argv.slice(2).map(Number)
 
 /**
- * The parts of the bench, in the order in which they run. Pages run before the hot path, because housekeeping has not yet summed
- * the calls that the hot path makes. Parts that change or delete rows come last. `BENCH_YEARS_PARTS` selects some by name,
- * separated by commas.
+ * The parts of the bench, in the order in which they run. Pages run before the hot path, whose new calls would slow them down
+ * until housekeeping has summed the calls. Parts that change or delete rows come last. `BENCH_YEARS_PARTS` selects some parts by
+ * name, separated by commas.
  */
 const PARTS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   starts,
@@ -163,8 +163,8 @@ async function pages(world: World): Promise<void> {
 }
 
 /**
- * Measures a page's median time and the mean processor time of gateway and Postgres, in ms; says why if the page cannot be
- * loaded.
+ * Formats a page's median time and the mean processor time of gateway and Postgres, in ms. If the page cannot be loaded, returns
+ * the error instead.
  */
 async function pageTimes(world: World, signedIn: SignedIn, path: string): Promise<string> {
   try {

@@ -1,4 +1,4 @@
-/** A kind of finding. If it masks, it hides later findings at the same place, which would only repeat the same mistake. */
+/** A kind of finding. A finding that masks hides later findings at the same place, which would only repeat the same mistake. */
 
 interface CodeRow {
   readonly severity: 'error' | 'warning'

@@ -20,7 +20,7 @@ const ELSEWHERE: Row = ['elsewhere', 'elsewhere', 'elsewhere']
 const RESPONSES_ELSEWHERE: Row = [null, null, 'elsewhere']
 const USAGE: Row = [null, 'elsewhere', 'elsewhere']
 
-/** Where each dialect word acts, by its name in the catalogue. */
+/** For each dialect word, by its name in the catalogue: which calls it acts on in each wire. */
 export const MATRIX: Readonly<Record<string, Row>> = {
   'output.cap_field': CHAT,
   'output.cap_min': ALL,

@@ -6,7 +6,9 @@ import type { Finding } from './findings.ts'
 import type { Schema } from './schemas.ts'
 import { nearestWord } from './spelling.ts'
 
-/** Largest number of keys that a schema may define for an only unknown key to count as a misspelling of the only missing one. */
+/**
+ * If a schema defines at most this many keys, the only unknown key of an object counts as a misspelling of the only missing key.
+ */
 const FEW_KEYS = 6
 
 /**

@@ -45,7 +45,7 @@ export function keptFor(name: `${string}.${string}`, input: unknown, packages: s
           if (other.endsWith(`-${name}`) && join(folder, other) !== path) rmSync(join(folder, other), { force: true })
         }
       } catch {
-        // A read-only folder just means that the next run takes as long as this one.
+        // In a read-only folder, nothing is cached: the next run takes as long as this one.
       }
     },
   }

@@ -44,7 +44,7 @@ export interface LayerTreeOptions<Value> {
   readonly kept: readonly Layer['kind'][]
 }
 
-/** All values built from layers. The same layers give the same object, and the layers of each object can be looked up. */
+/** Builds values from layers. The same layers give the same object, and the layers of each object can be looked up. */
 export class LayerTree<Value extends object> {
   readonly root: LayerNode<Value>
   readonly #options: LayerTreeOptions<Value>

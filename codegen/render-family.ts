@@ -1,4 +1,7 @@
-/** Writes the source of one family: constants with what the family and its models state, then the entries, which spread them. */
+/**
+ * Writes the source of one family: constants with what the family and its models state, then the entries, which spread these
+ * constants.
+ */
 
 import type { Rule, UpstreamTarget, Wire } from '../src/generated/types.ts'
 import { canonicalJson, isSameData } from './canonical.ts'

@@ -175,7 +175,7 @@ function resolveTarget(
   }
 }
 
-/** The layer of an entry priced per call: one reply per call, unless the entry itself allows more. */
+/** The layer that an entry priced per call adds: it limits a call to one reply, unless the entry itself allows more. */
 function callLayer(context: EntryContext, { id, dialect }: EntryFacts): Layer {
   const choices = dialect?.output?.choices_max
   if (choices === undefined || choices === null) return context.perCall

@@ -60,7 +60,7 @@ function sameBeginning(word: string, known: readonly string[]): string | undefin
   const longer = known.filter(candidate => word.length >= BEGINNING_MIN && candidate.startsWith(word))
   const shorter = known.filter(candidate => candidate.length >= BEGINNING_MIN && word.startsWith(candidate))
   const [shortest] = longer.toSorted((a, b) => a.length - b.length)
-  // If several known words begin with the given one, take the shortest, provided that it begins all the others.
+  // If several known words begin with the given one, take the shortest, provided that all the others begin with it.
   if (shortest !== undefined && longer.every(candidate => candidate.startsWith(shortest))) return shortest
   return shorter.length === 1 ? shorter[0] : undefined
 }

@@ -77,7 +77,7 @@ export interface SourceFiles {
 
 export type Report = (place: Place, at: Path, code: Code, message: string, fix: string, part?: 'key' | 'value') => void
 
-/** Returns a reporter that adds to `findings`. The path `at` that it is called with is relative to the place. */
+/** Returns a reporter that adds to `findings`. The reporter's `at` is a path relative to its `place`. */
 export function reporter(findings: Finding[]): Report {
   return (place, at, code, message, fix, part = 'value') => {
     findings.push({ ...place.file.locate([...place.path, ...at], part), code, message, fix })

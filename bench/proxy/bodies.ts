@@ -46,7 +46,7 @@ export function requestBody(format: Format, options: BodyOptions): Buffer {
     steps.push(next)
     used += more
   }
-  // Measured on the whole body, to count commas, brackets and escaped quotes exactly.
+  // Measure the whole body, so that commas, brackets and escaped quotes count exactly.
   const filled = (count: number) => ({ ...talk, last: prose(count) })
   let count = bytes - size(talk)
   while (count > 0 && size(filled(count)) > bytes) count--

@@ -12,7 +12,7 @@ export interface Cores {
   readonly all: string
 }
 
-/** Null if processes cannot be pinned (no taskset), or if there is only one core. */
+/** Reserves a core for the measured process. Null if processes cannot be pinned (no taskset), or if there is only one core. */
 export function findCores(): Cores | null {
   try {
     const list = /^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? ''

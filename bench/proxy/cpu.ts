@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 /** CPU used in a period, over all threads, in microseconds. */
 export interface Used {
   readonly run: number
-  /** How long threads were ready to run while another thread had the core. */
+  /** How long threads were ready to run but had to wait, because another thread had the core; in microseconds. */
   readonly wait: number
 }
 

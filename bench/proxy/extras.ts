@@ -1,4 +1,4 @@
-/** Takes the measurements other than calls: the model list, start-up, and the gain from a second worker. */
+/** Measures what is not about the cost of a call: the model list, start-up, and the gain from a second worker. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -16,7 +16,10 @@ interface Taken {
   readonly times: readonly number[]
 }
 
-/** Measures the latency that each contender adds to calling the upstream directly, in ms. Leaves out disturbed rounds. */
+/**
+ * Measures how many ms longer a call through each contender takes than a direct call to the upstream. Leaves out disturbed
+ * rounds.
+ */
 export async function measureLatency(
   world: World,
   { rounds, perSecond, milliseconds }: LatencyOptions,

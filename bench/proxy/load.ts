@@ -45,7 +45,7 @@ export interface Load {
 
 const HEAD_END = '\r\n\r\n'
 const CHUNKED_END = '\r\n0\r\n\r\n'
-/** Bytes kept from the end of a reply, to check that a stream ended well. */
+/** Number of bytes kept from the end of a reply, to check that a stream ended well. */
 const TAIL_BYTES = 16_384
 
 /** A client's connection, which makes one call at a time. */

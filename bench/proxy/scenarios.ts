@@ -10,7 +10,7 @@ import type { GatewayUnderTest, World } from './world.ts'
 
 export interface Case {
   readonly name: string
-  /** What the CPU used is divided by: the number of calls, or of stream deltas that the upstream sent. */
+  /** The unit for which CPU time is reported: a call, or a delta that the upstream sent in a stream. */
   readonly per: 'call' | 'event'
   readonly bytes: number
   readonly concurrency: number

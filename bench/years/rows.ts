@@ -16,8 +16,8 @@ export interface Size {
 }
 
 /**
- * How fast an account's share of the calls falls with its number. The first account has a tenth of all calls; with a million
- * accounts, half make none.
+ * How fast the share of calls falls as account numbers rise. The first account has a tenth of all calls; with a million accounts,
+ * half make none.
  */
 const SKEW = 1.05
 /**

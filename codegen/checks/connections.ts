@@ -37,7 +37,7 @@ function checkAddress(host: HostView, report: Report): void {
   }
 }
 
-/** The longest suffix of `base` that is a prefix of `path`, joined by slashes; '' if there is none. */
+/** The longest end of `base` with which `path` begins, joined by slashes; '' if there is none. */
 function doubledPart(base: readonly string[], path: readonly string[]): string {
   for (let length = Math.min(base.length, path.length); length > 0; length--) {
     const end = base.slice(-length).join('/')
@@ -46,7 +46,7 @@ function doubledPart(base: readonly string[], path: readonly string[]): string {
   return ''
 }
 
-/** Rejects settings that the scheme ignores, because readers would think that they apply. */
+/** Rejects settings that the host's authentication scheme ignores, because readers would think that they apply. */
 function checkAuth(host: HostView, report: Report): void {
   const { scheme, header, region } = asRecord(host.value.auth)
   if (typeof scheme !== 'string') return

@@ -39,7 +39,7 @@ interface Step {
   readonly at: Path
 }
 
-/** Reads a key written as one value or as a list of dated ones, each of which must begin later than the one before. */
+/** Reads a key whose value is a single value or a list of dated values. Reports dates that are not later than the one before. */
 function checkHistory(report: Report, place: Holder, key: string): Step[] {
   const written = place.value[key]
   const steps: Step[] = Array.isArray(written)

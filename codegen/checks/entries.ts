@@ -141,7 +141,9 @@ function checkModel(model: ModelView, report: Report): void {
   }
 }
 
-/** Whether no model of the family has the capability or its own reasoning parameter: then the mistake is the family's. */
+/**
+ * Whether no model of the family has the capability or its own reasoning parameter. If so, the mistake is in the family's facts.
+ */
 function isWholeFamilyWithout({ family }: ModelView): boolean {
   return family.models.every(
     ({ value }) =>

@@ -20,9 +20,9 @@ import {
 
 /** Fields that billing and metering depend on. */
 export const BILLED = ['/model', '/stream', '/stream_options']
-/** Number of choices or images, which rules may only drop or lower. */
+/** Field for the number of choices or images. Rules may only remove or lower it. */
 export const CHOICES = '/n'
-/** Output limits, which rules may only lower. */
+/** Fields that limit the output. Rules may only lower them. */
 export const OUTPUT_CAPS = ['/max_tokens', '/max_completion_tokens', '/max_output_tokens']
 
 interface RuleView extends Place {

@@ -118,7 +118,7 @@ function checkFormat(entry: EntryView, target: TargetView, host: HostView, repor
   const standard = asText(target.value.standard) || entry.standard
   if (!isStandard(standard)) return
   const paths = asRecord(host.value.paths)
-  // Missing paths, and paths for unknown endpoints, have their own findings.
+  // Other checks report missing paths and paths for unknown endpoints.
   if (Object.keys(paths).length === 0 || !Object.keys(paths).every(key => PATH_KEYS.has(key))) return
   const missing = UPSTREAM_ENDPOINTS[standard].needed.filter(endpoint => !Object.hasOwn(paths, endpoint))
   if (missing.length === 0) return

@@ -44,7 +44,7 @@ export interface CatalogueDiff {
   readonly added: readonly ModelEntry[]
   readonly removed: readonly RemovedEntry[]
   readonly facts: readonly FactChange[]
-  /** Changed treatment of fields and tools that make a provider charge for more than tokens. */
+  /** Changes in how the gateway treats fields and tools that make a provider charge for more than tokens. */
   readonly extras: readonly FactChange[]
   /** Changes of aliases, the fallback, upstreams and other settings. */
   readonly settings: readonly FactChange[]

@@ -49,8 +49,8 @@ export function entryFacts(entry: ModelEntry): Facts {
 }
 
 /**
- * Shown instead of a description that was generated from name and limits. If these change, the generated text need not be listed
- * as a change too.
+ * Shown instead of a description that was generated from name and limits. A change of name or limits is then not listed a second
+ * time as a change of the description.
  */
 const MADE = 'made from the facts'
 

@@ -71,7 +71,7 @@ export function summarise(diff: CatalogueDiff, thresholdPercent: number): string
   return `${parts.join(', ')}.${verdict}`
 }
 
-/** Lines for `acknowledged` in catalogue.yaml, ready to paste. */
+/** Writes the lines that acknowledge these prices in catalogue.yaml, ready to paste. */
 export function acknowledgementLines(changes: readonly PriceChange[]): string {
   const lines = changes.map(
     ({ name, new: now }) => `  - { name: ${name}, price: { vnd: ${now.vnd}, per: ${now.per} }, reason: "…" }`,

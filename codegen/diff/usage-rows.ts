@@ -86,7 +86,7 @@ function wholeNumber(text: string | undefined): bigint {
   return /^[0-9]{1,15}$/.test(text ?? '') ? BigInt(text as string) : 0n
 }
 
-/** Number of images of a call: as the file says, or else as many as its cost pays for. */
+/** Number of images of a call: the number in the file or, if it has none, as many images as the call's cost pays for. */
 export function imagesOf({ images, costMicroVnd }: ChargedCall, priceVnd: number): bigint {
   if (images !== null && images > 0n) return images
   const price = BigInt(priceVnd) * MICRO

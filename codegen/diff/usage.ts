@@ -18,7 +18,7 @@ export interface UsageEffect {
   readonly rows: readonly UsageRow[]
   readonly oldVnd: bigint
   readonly newVnd: bigint
-  /** Names in the usage that the base does not know. */
+  /** Names in the usage that the old catalogue does not know. */
   readonly unknown: readonly string[]
 }
 

@@ -63,7 +63,7 @@ function modelsAt({ entries }: Tables, upstreamId: string): ReadonlyMap<string, 
   return new Map([...byModel].map(([model, each]) => [model, each.map(({ entry }) => entry)]))
 }
 
-/** Whether a listed id is the model's with a release date appended: `model-20251001`, `model-2025-10-01`. */
+/** Whether a listed id is the model's id with a release date appended: `model-20251001`, `model-2025-10-01`. */
 function isDated(id: string, model: string): boolean {
   return id.startsWith(model) && /^-20\d{2}-?\d{2}-?\d{2}$/.test(id.slice(model.length))
 }

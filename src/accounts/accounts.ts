@@ -61,7 +61,7 @@ export async function createAccount(sql: Sql, email: string): Promise<Account> {
   }
 }
 
-/** Ignores case. Null if no account has this address. */
+/** Finds the account with this address, ignoring case. Null if there is none. */
 export async function findAccountByEmail(sql: Sql, email: string): Promise<AccountWithWallet | null> {
   return readAccount((await sql.unsafe(FIND, [spellEmail(email)]))[0])
 }

@@ -1,4 +1,4 @@
-/** Stores authenticator secrets, sealed under KEY_ENCRYPTION_KEYS and each bound to its account. */
+/** Stores the secrets of authenticators. Each is sealed under KEY_ENCRYPTION_KEYS and bound to its account. */
 
 import type { AnySql } from '../lib/database.ts'
 import { open, type SealedValue, seal } from '../lib/secrets.ts'

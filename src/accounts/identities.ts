@@ -45,7 +45,8 @@ export async function findIdentity(
 }
 
 /**
- * Throws the database's error (see isTaken) if the identity has an account already, or the account an identity at this provider.
+ * Links an identity to an account. Throws the database's error (see isTaken) if the identity already has an account, or if the
+ * account already has an identity at this provider.
  */
 export async function addIdentity(sql: AnySql, accountId: number, identity: Identity): Promise<void> {
   const { provider, subject, email, isAuthoritative } = identity
@@ -57,7 +58,10 @@ export function isTaken(error: unknown): boolean {
   return faultCode(error) === '23505'
 }
 
-/** False if the provider is not linked or is the last way to sign in. Two concurrent removals leave one way to sign in. */
+/**
+ * Unlinks a provider. False if the provider is not linked or is the last way to sign in. Two concurrent removals leave one way to
+ * sign in.
+ */
 export function removeIdentity(sql: Sql, accountId: number, provider: ProviderId): Promise<boolean> {
   return sql.begin(async transaction => {
     await transaction.unsafe(LOCK, [String(accountId)])

@@ -114,8 +114,8 @@ export async function revokeAllKeys(sql: AnySql, accountId: number): Promise<voi
 }
 
 /**
- * Finds a key by its number or its last four characters, in one account or in all; includes revoked keys. Null when
- * there is none or the ending is ambiguous.
+ * Finds a key by its number or its last four characters, in one account or in all; includes revoked keys. Null if no key matches,
+ * or if several end with these characters.
  */
 export async function findKeyOfAny(
   sql: AnySql,

@@ -13,7 +13,7 @@ export interface PeopleLimits {
   readonly passwordFreshSeconds: number
   /** Moving money requires a second-factor check no older than this. */
   readonly factorFreshSeconds: number
-  /** Wrong codes for one account, from devices that have never entered a right one, before the first wait. */
+  /** Number of wrong codes for one account, from devices that have never entered a right one, before the first wait. */
   readonly factorFailuresMax: number
   /** How long a device has to sign a challenge. */
   readonly passkeyChallengeSeconds: number

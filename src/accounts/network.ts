@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 
 const BITS = { host: { ipv4: 32, ipv6: 64 }, network: { ipv4: 24, ipv6: 48 } } as const
 
-/** Such as `203.0.113.0/24`; all texts that are not IP addresses count as one network. */
+/** Returns the network of an address, such as `203.0.113.0/24`. All texts that are not IP addresses count as one network. */
 export function networkOf(ipAddress: string): string {
   return cut(ipAddress, BITS.network)
 }

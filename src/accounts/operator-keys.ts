@@ -13,7 +13,7 @@ interface Deed {
   readonly reason: string
 }
 
-/** For calls, null means the catalogue's limit and 0 no limit; for the spending cap, null means none. */
+/** For `callsPerMinute` and `callsInFlight`, null means the catalogue's limit and 0 no limit; for `capVnd`, null means no cap. */
 export interface KeyLimits {
   readonly callsPerMinute: number | null
   readonly callsInFlight: number | null
@@ -54,7 +54,7 @@ export function changeKeyLimits(
   })
 }
 
-/** False if there is no such active key. */
+/** Revokes a customer's key. False if there is no such active key. */
 export function revokeCustomerKey(sql: Sql, { accountId, keyId, by, reason }: KeyRow & Deed): Promise<boolean> {
   return sql.begin(async transaction => {
     if (!(await revokeKey(transaction, { accountId, keyId }))) return false

@@ -15,7 +15,7 @@ export interface OwnKey extends ApiKey {
   readonly disabledAt: Date | null
   readonly expiresAt: Date | null
   readonly rotations: number
-  /** When the secret replaced by the last rotation stops working; null if it has. */
+  /** When the previous secret stops working after a rotation; null if no previous secret works. */
   readonly replacedUntil: Date | null
   /** Models that the key may call, as entry ids and `family/*`; null: all. */
   readonly allowedModels: readonly string[] | null
@@ -27,7 +27,7 @@ export interface OwnKey extends ApiKey {
   readonly limitMicroVnd: MicroVnd | null
   /** How often the limit resets; null: never. */
   readonly limitReset: Period | null
-  /** What counts against the limit: charges of its current period. */
+  /** The amount that counts against the limit: what the key was charged in the limit's current period. */
   readonly spentMicroVnd: MicroVnd
   /** True while an operator controls the calls per minute, so that the owner cannot change them. */
   readonly rateHeld: boolean

@@ -29,7 +29,10 @@ const ADD = `insert into passkey (credential_id, account_id, public_key, sign_co
 const REMOVE = `delete from passkey where account_id = $1::text::bigint and passkey_id = $2::text::bigint returning name`
 const FIND = `select passkey_id, credential_id, public_key, transports, name from passkey
   where account_id = $1::text::bigint and credential_id = decode($2, 'hex')`
-/** If a device counts its signatures, the count must rise each time: otherwise the passkey was copied or the answer replayed. */
+/**
+ * Some devices count their signatures. Then the count must rise each time; otherwise, the passkey was copied or the answer
+ * replayed.
+ */
 const USE = `update passkey set sign_count = $3::text::bigint, used_at = now()
   where account_id = $1::text::bigint and passkey_id = $2::text::bigint
     and (sign_count < $3::text::bigint or sign_count = 0 and $3::text::bigint = 0)

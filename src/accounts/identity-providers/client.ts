@@ -1,4 +1,4 @@
-/** Loads the OpenID client library on first use, to keep start-up fast, and bounds the replies that it reads. */
+/** Loads the OpenID client library on first use, to keep start-up fast, and limits the size of the replies that it reads. */
 
 import type { Configuration } from 'openid-client'
 import { type AttemptSecrets, callbackUrl, type ProviderId, type ProviderOptions } from './types.ts'
