@@ -195,8 +195,8 @@ const CAPABILITY_KEYS = {
 const THEME_COLORS = { light: '#faf9f6', dark: '#131615' }
 
 /**
- * Beginning of the language and theme links, to which each link adds its field: the current path and query without these fields.
- * A path that only accepts forms cannot be linked to, so its nearest parent path with a page takes its place.
+ * The address that the language and theme links extend by their field: the current path and query without these fields. A path
+ * that only accepts forms cannot be linked to, so its nearest parent path with a page takes its place.
  */
 function localUrl(request: FastifyRequest): string {
   let { path, query } = splitTarget(request.url)

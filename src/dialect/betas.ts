@@ -15,8 +15,8 @@ export interface BetaPlan {
 }
 
 /**
- * Selects the flags to send: the client's flags, as far as the upstream supports them, and the flag that the upstream requires
- * for an effort if the client sets one.
+ * Selects the flags to send: the client's flags, as far as the upstream supports them, and, if the client sets an effort, the
+ * flag that the upstream requires for it.
  */
 export function planBetas(body: JsonObject, betas: readonly string[], facts: DialectBetas): BetaPlan {
   const effort = objectOrNull(body.output_config)?.effort

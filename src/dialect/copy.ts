@@ -7,7 +7,7 @@ export function withMember(object: JsonObject, key: string, value: JsonValue): J
   return Object.hasOwn(object, key) && object[key] === value ? object : { ...object, [key]: value }
 }
 
-/** Sets a value under a new name, at the position of the old one. */
+/** Renames a member and sets its value. The member keeps its position. */
 export function withMemberRenamed(object: JsonObject, from: string, to: string, value: JsonValue): JsonObject {
   if (from === to) return withMember(object, to, value)
   const changed: JsonObject = {}

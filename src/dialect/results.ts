@@ -11,7 +11,7 @@ export interface ResultForm {
   /** Name of the member with a tool result's content; `id` names the member with the id of the result's call. */
   readonly content: string
   readonly id: string
-  /** What notes call images and documents, by type of the part. */
+  /** Words that stand for images and documents in notes, by type of the part. */
   readonly media: Readonly<Record<string, string>>
   /** Type of a text part in a user message. */
   readonly text: string

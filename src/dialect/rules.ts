@@ -1,4 +1,4 @@
-/** Applies the catalogue's rules: six operations on the upstream's body. Keys are plain data, even `__proto__`. */
+/** Applies the catalogue's rules: six operations on the upstream's body. Every key is treated as data, even `__proto__`. */
 
 import type { Endpoint, Rule, When } from '../generated/types.ts'
 import { copyJson } from '../lib/exact-json.ts'
@@ -6,7 +6,7 @@ import { type JsonObject, type JsonValue, setMember } from '../lib/json.ts'
 
 type Container = JsonObject | JsonValue[]
 
-/** A place in an object or list, which may not hold a value yet. */
+/** A place in an object or list. There need not be a value in it yet. */
 interface Slot {
   readonly container: Container
   readonly key: string | number
@@ -17,7 +17,7 @@ interface Slot {
 interface CompiledRule {
   readonly rule: Rule
   readonly steps: readonly string[]
-  /** Where a move puts the value; empty for other operations. */
+  /** Steps of the pointer to a move's target; empty for other operations. */
   readonly goal: readonly string[]
   readonly whenSteps: readonly string[]
 }

@@ -15,7 +15,7 @@ export function schemaFor(given: JsonValue | undefined, { dialect, road }: Diale
 
 /**
  * Whether a tool may keep its `strict`. In converted calls, the schema must be suitable; same-format clients get the upstream's
- * own error about an unsuitable schema. A tool without `strict` has nothing to lose, so its schema is not examined.
+ * own error about an unsuitable schema. For a tool without `strict`, the answer does not matter, so its schema is not examined.
  */
 export function goesStrict(
   { strict }: JsonObject,

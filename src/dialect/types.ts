@@ -19,7 +19,7 @@ export interface DialectFacts {
   readonly contextTokens: number | null
   /** Rough estimate of the input tokens, to find out how much of the context is left for output. */
   readonly inputTokensEstimate: number
-  /** Output cap in tokens for a body without one, from what the wallet can pay for; null: the wallet sets no limit. */
+  /** Output cap in tokens that the wallet can pay for, used if the body sets no cap; null: the wallet sets no limit. */
   readonly outputTokensAfforded: number | null
   /** The client's reasoning settings, as read by its format. */
   readonly reasoning: ReasoningRequest
@@ -29,7 +29,7 @@ export interface DialectFacts {
   readonly betas: readonly string[]
   /** Name of the client format's field for stop sequences. */
   readonly stopField: string
-  /** Returns the path of the message or item at this index, as it was in the client's body and in the client's notation. */
+  /** Returns the path that the message or item at this index had in the client's body, in the client's notation. */
   readonly place: (index: number) => string
   /** Returns the content of a mark that this gateway issued (see `conversation/seal.ts`); null for any other text. */
   readonly openMark: (text: string) => JsonValue | null

@@ -1,6 +1,6 @@
 /**
  * Charts of stacked bars, drawn by the server so that they need no script. The largest series are named, the rest combined. Each
- * bar may link to what it stands for.
+ * bar may link to a page about its data.
  */
 
 import { addDays } from '../../ledger/reports/days.ts'

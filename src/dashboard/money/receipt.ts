@@ -27,7 +27,7 @@ async function show(request: PageRequest): Promise<Answer> {
     data: {
       order,
       transfers,
-      // The latest transfer's details, because an order's transfers may have different ones.
+      // The details of the latest transfer, because the transfers of an order may have different ones.
       buyer: transfers.at(-1)?.buyer ?? null,
       email,
       company: options.company,

@@ -34,7 +34,7 @@ interface Named {
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
-/** Maximum number of customers or models that are named in one line of the list. */
+/** Maximum number of customers or models that one line of the attention list names. */
 const NAMED_MAX = 3
 /** A customer needs help if at least this many of their calls failed today, and at least this share of them. */
 export const FAILING_CUSTOMER = { errorsMin: 20, shareMin: 0.2 } as const
@@ -44,7 +44,7 @@ const UNKNOWN_NAMES_MAX = 200
 
 type Look = (request: PageRequest) => Promise<readonly Attention[]>
 
-/** The checks, each with what the operator's role must allow. */
+/** The checks. Each is made only if the operator's role allows what is named before it. */
 const LOOKS: readonly (readonly [OperatorNeed, Look])[] = [
   ['read', maintenance],
   ['read', audit],

@@ -29,7 +29,7 @@ export function actorInWords(language: PageRequest['language'], name: string): s
   return key === undefined ? name : text(language, key)
 }
 
-/** What was done, in words, or the code itself if it has none, such as an action of a newer version. */
+/** The action in words. If there are no words for it, because a newer version has logged it, the action's code. */
 export function describe(language: PageRequest['language'], action: string): string {
   const key = `operator.action.${action.replaceAll('.', '_')}`
   return isTextKey(key) ? text(language, key) : action

@@ -11,7 +11,7 @@ import { checkFactor, FACTOR_FIELD } from './factor-gate.ts'
 import { throttledAnswer } from './faults.ts'
 import { offeredProviders } from './providers.ts'
 
-/** What the form asks for, and what was wrong with it. */
+/** Which proof the form asks for, and what was wrong with the proof that was given. */
 export interface ProofView {
   readonly asksPassword: boolean
   /** True if the account has no password, so that only signing in again proves anything. */

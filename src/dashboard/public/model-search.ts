@@ -48,7 +48,7 @@ export function searchModels(catalogue: Catalogue, models: readonly CatalogueMod
   return { models: hits.map(({ model }) => model), instead: isCorrected && hits.length > 0 ? searched.join(' ') : null }
 }
 
-/** Caches what is searched for each model. It changes only when one of the model's entries retires. */
+/** Caches the search data of each model. A model's search data changes only when one of its entries retires. */
 const index = new WeakMap<CatalogueItem, Indexed>()
 
 function indexed(catalogue: Catalogue, model: CatalogueModel): Indexed {

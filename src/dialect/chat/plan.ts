@@ -28,7 +28,8 @@ function isForced(choice: JsonValue | undefined): boolean {
 }
 
 /**
- * Returns the tool choice for upstreams that can only force a tool by name: `required` becomes the only tool's name, or `auto`.
+ * Returns the tool choice for upstreams that can only force a tool by name. `required` becomes the name of the only tool or, if
+ * there are several tools, `auto`.
  */
 function namedChoice({ tools, tool_choice: choice }: JsonObject): JsonValue | undefined {
   if (choice !== 'required') return choice

@@ -31,7 +31,7 @@ export function withInstruction(messages: readonly JsonValue[], text: string, { 
   return messages.with(at, withMember(last, 'content', content))
 }
 
-/** Moves later instructions to where the upstream accepts them, and merges neighbouring turns if roles must alternate. */
+/** Moves instructions between turns to where the upstream accepts them, and merges neighbouring turns if roles must alternate. */
 export function placed(messages: readonly JsonValue[], { midSystem, alternate }: Turns): JsonValue[] {
   const set = midSystem === 'keep' ? (messages as JsonValue[]) : placeSystem(messages, midSystem)
   // Tool results and messages with calls are never merged.

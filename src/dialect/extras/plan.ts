@@ -57,9 +57,9 @@ export interface ExtrasRequest {
   readonly leftOut?: readonly string[] | null
 }
 
-/** Most uses that a hold covers, even if the call allows more. */
+/** Maximum number of uses that a hold covers, even if the call allows more. */
 const USES_MAX = 1000
-/** Uses that a hold assumes if neither the call nor the catalogue sets a limit. */
+/** Number of uses that a hold assumes if neither the call nor the catalogue sets a limit. */
 const USES_ASSUMED = 5
 const NOTHING: ExtrasPlan = { changes: [], leftOut: [], sold: [] }
 

@@ -13,7 +13,7 @@ import {
 } from '../../lib/json.ts'
 import { looksLike, type SoldTool } from './plan.ts'
 
-/** Most uses that a call can plausibly have. A larger figure is a provider's error. */
+/** Maximum number of uses that a call can plausibly have. A larger figure is a provider's error. */
 const USES_MAX = 10_000
 
 /** Uses found so far at one place of a reply. */

@@ -65,7 +65,10 @@ function withinCap(thinking: JsonObject, body: JsonObject, maxTokens: number): J
   return { ...thinking, budget_tokens: Math.max(BUDGET_TOKENS_MIN, Math.floor(maxTokens / 2)) }
 }
 
-/** Returns the tool choice. If the upstream can only force a tool by name, `any` becomes the only tool's name, or `auto`. */
+/**
+ * Returns the tool choice. If the upstream can only force a tool by name, `any` becomes the name of the only tool or, if there
+ * are several tools, `auto`.
+ */
 function choiceOf({ tools, tool_choice: given }: JsonObject, dialect: Dialect): JsonObject | null {
   const choice = objectOrNull(given)
   if (choice?.type !== 'any' || dialect.tools.forced !== 'named_only') return choice

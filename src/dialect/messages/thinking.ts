@@ -5,8 +5,8 @@ import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, text
 import { mapList } from '../copy.ts'
 
 /**
- * Removes thinking of other vendors' models, because an upstream would refuse the whole request for such a block. It has no
- * signature, or a mark of this gateway (see `conversation/seal.ts`), which need not be valid.
+ * Removes thinking of other vendors' models, because an upstream would refuse the whole request for such a block. Such thinking
+ * has no signature, or in its place a mark of this gateway (see `conversation/seal.ts`), valid or not.
  */
 export function withoutForeignThinking(content: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(content)) return content

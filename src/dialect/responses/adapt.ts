@@ -63,7 +63,10 @@ function withStructure(
   return plan.tool === null ? instructed : withReplyTool(instructed, plan.tool)
 }
 
-/** Returns the JSON format to send, given as in the chat format. In this format, a schema's members are next to its type. */
+/**
+ * Returns the reply format to send. The plan writes it as in a chat request; in a responses request, a schema's members are next
+ * to its type.
+ */
 function formatOf(format: JsonObject | null): JsonObject | null {
   const schema = objectOrNull(format?.json_schema)
   return schema === null ? format : { type: 'json_schema', strict: false, ...schema }

@@ -34,7 +34,7 @@ export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: D
 }
 
 function resolved(items: readonly JsonValue[], { openMark, place }: DialectFacts): readonly JsonValue[] {
-  // Only references need be opened: the id of a reference carries the referenced item, or another reference's id does.
+  // Only the ids of references are opened: an item that a reference needs is carried by one of these ids.
   if (!items.some(item => isReference(item) && isMarkedId(item.id))) return items
   const carried = new CarriedItems(
     items.filter(isReference).map(item => item.id),

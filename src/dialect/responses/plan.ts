@@ -57,7 +57,8 @@ function unforced(choice: JsonValue | undefined): JsonValue {
 }
 
 /**
- * Returns the tool choice for upstreams that can only force a tool by name: `required` becomes the only tool's name, or `auto`.
+ * Returns the tool choice for upstreams that can only force a tool by name. `required` becomes the name of the only tool or, if
+ * there are several tools, `auto`.
  */
 function namedChoice({ tools, tool_choice: choice }: JsonObject): JsonValue | undefined {
   if (isObject(choice) && isRequiredSet(choice)) return unforced(choice)

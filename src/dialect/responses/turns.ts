@@ -42,8 +42,8 @@ function firstTurn(items: readonly JsonValue[]): number {
 }
 
 /**
- * Moves later instructions to where the host accepts them. Adds a user turn after a final assistant message if the model would
- * not continue it by itself.
+ * Moves instructions between turns to where the host accepts them. Adds a user turn after a final assistant message if the model
+ * would not continue it by itself.
  */
 export function placed(items: readonly JsonValue[], { midSystem, prefill }: Turns): JsonValue[] {
   const turns = midSystem === 'keep' ? (items as JsonValue[]) : placeSystem(items, midSystem)

@@ -204,7 +204,9 @@ export class ChatRelay implements ReplyStream {
     }
   }
 
-  /** Makes a template for the fast path (EventTemplate) from a chunk if one piece of output is all that it says. */
+  /**
+   * Makes a template for the fast path (EventTemplate) from a chunk that carries one piece of output and nothing else of meaning.
+   */
   #learn(raw: ByteText, { choices, usage, model }: JsonObject): void {
     const choice = arrayOrEmpty(choices).length === 1 ? objectOrNull(arrayOrEmpty(choices)[0]) : null
     const member = choice === null || choice.finish_reason || isObject(usage) ? null : deltaMember(choice.delta)

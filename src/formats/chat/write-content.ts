@@ -47,7 +47,7 @@ export function textPart(part: TextPart): JsonObject {
 
 /**
  * Returns a document's data. Throws GatewayError `invalid_request` for a document given by URL, which this format cannot express.
- * If the host takes no documents at all, no data is needed, because the dialect replaces or refuses the document by its name.
+ * If the host takes no documents at all, returns nothing: the dialect needs only the name to replace or refuse the document.
  */
 function data({ source, place }: DocumentPart, { content }: Dialect): JsonObject {
   if (source.type === 'base64') return { file_data: dataUrl(source.mediaType, source.data) }

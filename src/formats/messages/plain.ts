@@ -16,7 +16,8 @@ import { Form } from '../../lib/json-form.ts'
 const text = new Form({ members: { type: new Form({ words: ['text'] }), text: TEXT, cache_control: CACHE_MARK } })
 const texts = new Form({ text: true, each: text })
 /**
- * Types of plain content blocks. Thinking must have a signature. Seals must not contain a dot, as this gateway's own marks do.
+ * Types of plain content blocks. Thinking must have a signature. A seal must not contain a dot, because it could then be a mark
+ * of this gateway.
  */
 const TYPES = ['text', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking']
 const SEALED = (1 << TYPES.indexOf('thinking')) | (1 << TYPES.indexOf('redacted_thinking'))

@@ -34,8 +34,8 @@ export function carrierIdOf(items: readonly WrittenItem[], mark: Mark): string |
 }
 
 /**
- * Returns the id that carries an item of a non-streamed reply. It is the item's original id if clients never refer to the item,
- * or if the carrying id would be too long.
+ * Returns an id that carries an item of a non-streamed reply, or the item's original id if clients never refer to the item or if
+ * the carrying id would be too long.
  */
 export function ownIdOf(item: JsonObject, mark: Mark): string {
   const own = typeof item.id === 'string' ? item.id : ''

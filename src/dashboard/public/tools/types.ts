@@ -36,7 +36,7 @@ export interface Tool {
   readonly name: string
   /** Id of the model that the tool itself asks for in minor tasks. */
   readonly smallModel?: string
-  /** What the reader should know first; `{provider}` and the like are filled in by `values`. */
+  /** Text key of a note to the reader, shown first. `values` fills in its placeholders, such as `{provider}`. */
   readonly note?: TextKey
   readonly values?: (setup: Setup) => Readonly<Record<string, string>>
   readonly blocks?: (setup: Setup) => readonly Block[]
