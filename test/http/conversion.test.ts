@@ -1,4 +1,4 @@
-/** Converted calls through a running gateway: the reply in the client's format, and its cost to the µVND. */
+/** Converted calls through a running gateway: the reply is in the client's format, and its cost is exact to the µVND. */
 
 import { describe, expect, test } from 'vitest'
 import {

@@ -1,4 +1,7 @@
-/** Extras are left out, refused or passed as the catalogue says, in every format and for converted calls. */
+/**
+ * Fields and tools that cost extra are left out, refused or passed on, as the catalogue says, in every format and in converted
+ * calls.
+ */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'

@@ -1,4 +1,7 @@
-/** Sealed reasoning that the provider cannot open: the call is sent again without it, and no upstream is blamed. */
+/**
+ * If a provider cannot open a call's sealed reasoning, the gateway sends the call again without it, and does not count this as a
+ * failure of the provider.
+ */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'

@@ -1,4 +1,4 @@
-/** How unknown model names appear in replies, in the metric, on the operator's page and in the command line. */
+/** How calls with unknown model names appear in replies, in their metric, on the operator's page and in the command line. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Foundation } from '../../src/app/foundation.ts'

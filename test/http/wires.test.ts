@@ -1,4 +1,4 @@
-/** The wire of a call as seen from outside: which of the provider's paths is called, and where the wire is reported. */
+/** Which wire the gateway uses for a call. Tests look at the path that the provider gets, and at all reports of the wire. */
 
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'

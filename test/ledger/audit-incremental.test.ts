@@ -1,6 +1,6 @@
 /**
- * The incremental audit continues where the last audit ended: what it finds, what only a full audit finds, and when it becomes
- * full.
+ * An incremental audit continues where the last audit ended. The tests show which forgeries it finds, which ones only a full
+ * audit finds, and when a full audit runs instead.
  */
 
 import { afterAll, expect, test } from 'vitest'

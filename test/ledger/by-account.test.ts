@@ -89,7 +89,7 @@ const LOCAL_TABLES = [
  */
 const FOUND_BY_KEY = ['api_key_hash', 'api_key_replaced_hash']
 
-/** Statements for a call, for a payment, or for one account at a time. */
+/** Statements that handle a call or a payment, or anything else that concerns one account at a time. */
 const HOT = [
   'hold.ts HOLD',
   'hold.ts HOLD_WITHIN_LIMITS',

@@ -31,7 +31,7 @@ const customers: Customer[] = []
 const HOUR_MS = 3_600_000
 const now = Date.now()
 const CALLS = 300
-/** The roll-up lags this far behind, so the last ten calls are not rolled up yet. */
+/** Calls younger than this are not rolled up yet: the last ten. */
 const LAG_SECONDS = 57 * 60
 
 const attempt = (change: Partial<SettledAttempt> = {}): SettledAttempt => ({

@@ -59,7 +59,7 @@ function randomId(random: Random): string {
 const FILES = 3
 const LINES = 6
 
-/** Writes spool files as a killed process leaves them, with some settlements marked as done. Returns all the settlements. */
+/** Writes spool files as a killed process leaves them: some settlements are marked as done. Returns all settlements written. */
 function writeSpool(path: string, { random, id, of }: { random: Random; id: string; of: Customer }): Settlement[] {
   mkdirSync(path, { recursive: true })
   const settlements: Settlement[] = []

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 interface Outcome {
   readonly granted: number
-  /** The seconds that refused calls were told to wait; null if none was refused. */
+  /** How many seconds refused calls were told to wait; null if no call was refused. */
   readonly waitSeconds: number | null
 }
 

@@ -1,4 +1,4 @@
-/** The sandbox follows the catalogue's facts: which models think by default, and which report usage without being asked. */
+/** The sandbox behaves as the catalogue describes models: some think by default, and some report usage without being asked. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sandboxFacts } from '../../src/app/sandbox-facts.ts'

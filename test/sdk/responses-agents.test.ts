@@ -1,6 +1,6 @@
 /**
- * Agent libraries that use the Responses format by default, with their default settings: tool loops with models of
- * every wire.
+ * Agent libraries that use the Responses format by default. With their default settings, they run tool loops with models of every
+ * wire.
  */
 
 import { createOpenAI } from '@ai-sdk/openai'

@@ -225,7 +225,7 @@ test(`${BODIES} random and mutated bodies cause no internal error; the process s
   expect(row?.charged).toBe(0)
 })
 
-/** Forms that would sign out the test's own visitors. */
+/** Paths of the forms that the test leaves out, because they would sign out its own users. */
 const ENDINGS = new Set(['/signout', '/account/sessions/end', '/account/password'])
 
 test('no form of the pages causes an internal error, whatever its fields contain, for customers and for operators', async () => {

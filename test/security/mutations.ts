@@ -89,7 +89,7 @@ const WHOLE_BODIES: readonly string[] = [
   `{"model":"claude-opus-5","messages":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
 ]
 
-/** A mutation of one of these valid bodies, which may still be valid, or a hostile body. */
+/** Returns a mutation of one of the valid bodies (which may happen to be valid), or a hostile body. */
 export function mutatedBody(random: Random, good: readonly object[]): Buffer<ArrayBuffer> {
   const roll = random()
   if (roll < 0.05) return Buffer.from(pick(random, WHOLE_BODIES))

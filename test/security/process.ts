@@ -41,7 +41,7 @@ export interface ProcessOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** A module to load before the program. */
   readonly preload?: URL
-  /** Maps the database's address to the one that the gateway uses, e.g. that of a relay. */
+  /** Gets the URL of the database, and returns the URL that the gateway should use, for example that of a relay. */
   readonly databaseUrl?: (url: string) => Promise<string>
 }
 

@@ -263,7 +263,7 @@ describe('each class with every credential that is not its own', () => {
     expect(granted('support')).toEqual(['read', 'customers'])
     expect(granted('read-only')).toEqual(['read', 'business'])
     expect(OPERATOR_NEEDS.filter(need => mayDo(null, need))).toEqual([])
-    // The only form open to read-only roles starts the audit, which changes nothing.
+    // Roles that may not change anything can submit only one form: it starts the audit.
     const looking = PAGES.filter(page => page.authentication === 'operator' && page.method === 'POST')
       .filter(page => ['read', 'business'].includes((page as OperatorPage).needs))
       .map(({ path }) => path)

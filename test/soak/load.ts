@@ -70,7 +70,7 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
-/** Faults that the provider is asked for, in the sandbox's own words. */
+/** Faults that prompts ask the sandbox for, in its own notation. */
 const FAULTS = ['error=500', 'error=503', 'reset', 'cut', 'cut=reset', 'garbage', 'slow=40', 'error-event', 'html']
 
 export interface SoakCall {

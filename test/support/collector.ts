@@ -27,7 +27,7 @@ export interface Collector {
   readonly headers: readonly IncomingHttpHeaders[]
   /** What the collector does with further batches. */
   behaviour: 'take' | 'refuse' | 'hang'
-  /** Resolves when `holds` accepts the spans received so far; rejects after 20 s. */
+  /** Resolves when `holds` accepts the spans received so far; rejects after a minute. */
   until(holds: (spans: readonly ReceivedSpan[]) => boolean): Promise<void>
   close(): Promise<void>
 }

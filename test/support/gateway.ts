@@ -76,8 +76,8 @@ export const PRODUCTION = {
 
 export interface TestGatewayOptions {
   /**
-   * Base URLs by upstream id, with API keys where needed. The sandbox stands in for all other upstreams, unless `sandboxed` is
-   * false.
+   * Base URLs by upstream id, with API keys where needed. The sandbox replaces every upstream that is not listed, unless
+   * `sandboxed` is false.
    */
   readonly upstreams?: Readonly<Record<string, string | { readonly url: string; readonly keys: readonly string[] }>>
   readonly sandboxed?: boolean

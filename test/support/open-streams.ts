@@ -1,6 +1,6 @@
 /**
- * A thread that plays both ends of a gateway's streams, so that the gateway's own memory can be measured: a provider that starts
- * its replies and then falls silent, and clients that wait for the rest.
+ * A thread that plays both a provider and its clients. The provider starts its replies and then falls silent; the clients wait
+ * for the rest. Because both run outside the gateway's thread, tests can measure the memory of the gateway alone.
  */
 
 import { type ClientRequest, createServer, request } from 'node:http'

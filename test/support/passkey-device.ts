@@ -1,6 +1,6 @@
 /**
- * A device with a passkey, and what a browser sends on its behalf: a key pair on P-256, attestation "none". A test can forge
- * whatever an attacker could.
+ * Simulates a device with a passkey (a key pair on P-256 with attestation "none") and the browser that uses it. A test can make
+ * it lie about anything that an attacker could forge.
  */
 
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'

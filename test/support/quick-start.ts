@@ -1,6 +1,5 @@
 /**
- * Runs a gateway at its own address, with a customer who has just created a key, and reads the code blocks that the pages then
- * show.
+ * Starts a gateway and a customer who creates a key, and reads the code blocks of the pages that this customer then sees.
  */
 
 import { spawn } from 'node:child_process'

@@ -36,7 +36,7 @@ export interface Cuts {
 export type Answer = readonly Step[]
 export type Script = readonly Answer[] | ((request: RecordedRequest, index: number) => Answer)
 
-/** How an exchange ended: the reply was sent as scripted, the client left, or the script itself broke it off. */
+/** `finished`: the reply was sent as scripted. `aborted`: the client left. `broken`: the script itself cut the connection. */
 export type Outcome = 'finished' | 'aborted' | 'broken'
 
 export interface RecordedRequest {

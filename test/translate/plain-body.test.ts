@@ -77,7 +77,7 @@ function aimsOf(format: WireName): Aim[] {
 
 const AIMS = Object.fromEntries(WIRES.map(format => [format, aimsOf(format)])) as Record<WireName, Aim[]>
 
-/** Dialects that each differ from the default in one fact. */
+/** Dialects that each differ from the default in one setting. */
 const DIALECTS = [
   {},
   { output: { cap_min: 99 } },

@@ -36,7 +36,7 @@ const SOLD_FIELDS = [
   ...Object.values(TOOLS).flatMap(({ fields = [], companions = [] }) => [...fields, ...companions]),
 ]
 
-/** Builds one request; `odds` is the chance of something odd at each place. */
+/** Builds one request. `odds` is the probability that a value or member is odd. */
 class Maker {
   readonly #random: Random
   readonly #odds: number

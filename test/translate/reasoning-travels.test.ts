@@ -12,7 +12,7 @@ const FORMATS = ['messages', 'chat_completions', 'responses'] as const
 const SEAL = 'EqQBCgIYAhIM1gbcDa9GJwZA2b3h'
 const TOOL = { type: 'object', properties: { city: { type: 'string' } } }
 
-/** Each client format that can send sealed reasoning back, with the wire of a model that seals its reasoning. */
+/** Pairs of a client's format and the wire of a model that seals its reasoning. */
 const ROADS = [
   ['messages', 'responses'],
   ['chat_completions', 'responses'],

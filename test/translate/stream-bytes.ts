@@ -18,7 +18,7 @@ const piece: fc.Arbitrary<ContentPart> = fc.oneof(
   ),
   fc.tuple(fc.constantFrom('refusal', 'ping', 'odd'), fc.constantFrom('a', 'b')),
 )
-/** Groups of pieces of the same kind, as real streams have them. */
+/** Parts of a reply. Several parts of the same kind follow each other, as in real streams. */
 export const pieces = fc
   .array(fc.tuple(piece, fc.nat(6)), { maxLength: 12 })
   .map(groups =>

@@ -19,7 +19,7 @@ import type {
   UpstreamEvent,
 } from '../../src/translate/translator.ts'
 
-/** Translators for clients of one format and upstreams of the other. */
+/** Translators by client format and wire. */
 export const messagesViaChat = translatorFor('messages', 'chat_completions')
 export const chatViaMessages = translatorFor('chat_completions', 'messages')
 
@@ -35,7 +35,7 @@ export function replayAsEvents(format: ChatFormat, reply: JsonObject): UpstreamE
 
 const SCHEMA = JSON.parse(readFileSync(new URL('../../schemas/dialect.schema.json', import.meta.url), 'utf8'))
 
-/** A complete dialect: the given facts, written as in the catalogue, and the schema's defaults for the others. */
+/** A complete dialect: the given settings, written as in the catalogue, and the schema's defaults for all others. */
 export function dialectOf(facts: DialectFacts = {}): Dialect {
   return resolveFacts(SCHEMA, [{ ...facts }]) as unknown as Dialect
 }

@@ -1,4 +1,4 @@
-/** Dumps a database's rows as SQL and loads them again. The schema comes from the migrations, which never change. */
+/** Dumps a database's rows as SQL, and loads them into another. The dump has no schema, because migrations recreate it. */
 
 import type { Sql } from '../../../src/lib/database.ts'
 
