@@ -16,7 +16,7 @@ export interface UnknownModelsOptions {
   readonly report: (event: { level: 'info' | 'warn'; fields: object; message: string }) => void
   /** Maximum number of names in memory between two writes. Calls with further names only count in `unnamed`. */
   readonly namesMax: number
-  /** Maximum number of names kept per day; further ones are not listed. */
+  /** Maximum number of names stored per day; further names are ignored. */
   readonly namesPerDayMax: number
   /** Pause between two writes, in ms. */
   readonly writeMs: number

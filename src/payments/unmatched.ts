@@ -73,7 +73,7 @@ async function ownerOf(transaction: TransactionSql, to: Assignment['to']): Promi
   return rows[0] === undefined ? null : Number(rows[0].account_id)
 }
 
-/** Closes a transfer whose money was sent back or that is no top-up. False if it is no longer unmatched. */
+/** Closes a transfer that is not a top-up, or whose money was sent back. False if the transfer is no longer unmatched. */
 export async function settleUnmatched(
   services: PaymentServices,
   { bankTxnId, as, by, reason }: { bankTxnId: number; as: 'returned' | 'ignored'; by: Actor; reason: string },

@@ -1,4 +1,4 @@
-/** Estimates the hold for a call whose usage is not known yet: its likely cost. */
+/** Estimates how much money to hold for a call before its usage is known: its likely cost. */
 
 import { BUDGET_TOKENS_MIN } from '../dialect/reasoning-plan.ts'
 import type { ModelEntry } from '../generated/types.ts'
@@ -168,12 +168,12 @@ export function affordedOutputTokens(
   return sent >= outputTokensOf(entry, cap) ? null : sent
 }
 
-/** Lowest output cap; also the output tokens that a reply needs in addition to a thinking budget. */
+/** Lowest output cap. A call with a thinking budget needs this many output tokens in addition to the budget. */
 const OUTPUT_TOKENS_MIN = 16
 
 /**
- * The lowest output cap for a chat call, in tokens. It is higher for a call with a thinking budget, because that has a minimum
- * too.
+ * The lowest output cap for a chat call, in tokens. It is higher for a call with a thinking budget, because the budget has a
+ * minimum too.
  */
 export function lowestCap({ thinking }: JsonObject, entry: ModelEntry): number {
   const hasBudget = typeof objectOrNull(thinking)?.budget_tokens === 'number'

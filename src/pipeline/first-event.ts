@@ -41,7 +41,7 @@ export async function awaitFirstEvent(reply: UpstreamReply, options: FirstEventO
   return reply
 }
 
-/** The error for a reply that is not an event stream: a JSON body may report one under status 200. */
+/** The error for a reply that is not an event stream. A JSON body may report an error although the status is 200. */
 async function readOther(reply: UpstreamReply, secrets: readonly string[]): Promise<GatewayError> {
   const body = await reply.readBody(OTHER_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
   const value = parseJson(body.toString('utf8'))

@@ -20,7 +20,7 @@ export function parseBody(bytes: Buffer, format: Pick<ErrorFormat, 'fault'>): Js
   return body
 }
 
-/** Looks up the model that the body names. Throws ProviderError when `model` is missing, unknown, or of another kind. */
+/** Looks up the model that the body names. Throws ProviderError when `model` is missing, unknown, or of a different kind. */
 export function lookUpModel(body: JsonObject, kind: ModelKind, lookUp: ModelLookup, format: ErrorFormat): ModelFacts {
   const { model } = body
   if (model === undefined) throw invalid('model: Field required', { param: 'model' })

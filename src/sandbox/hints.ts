@@ -10,8 +10,8 @@ const OPENERS =
   /^(?:What|Whats|Which|When|Where|Who|Why|How|Is|Are|Do|Does|Did|Can|Could|Would|Will|Please|Tell|Give|Show|Find|Get|Call|Use|Run|Compare|Look|Search|Read|Write|The|This|That|And|In|On|At|For|Of|To|I|We|You|It|A|An|My|Thời|Hãy|Cho|Tìm|Xin|Tôi|Bạn|Gọi|Dùng|Plan|Create|Make|Describe|Book|Add|List|Summari[sz]e|Explain|Translate|Extract|Return|Reply|Answer|Generate|Calculate|Set|Send|Open|Check|Tạo|Viết|Chạy|Đọc|Nói|Mô|So|As|If|With|From|By|Then|Now|Thanks|Hi|Hello|Ở)$/
 
 /**
- * The strings are quoted texts first, then names (adjacent capitalised words), each in the prompt's order and without
- * duplicates.
+ * Finds the hints in a text. The strings are quoted texts first, then names (adjacent capitalised words), each
+ * in the prompt's order and without duplicates.
  */
 export function hintsIn(text: string): Hints {
   const sample = withoutWords(text.slice(0, LIMITS.characters))

@@ -98,9 +98,9 @@ export interface Prompt {
   readonly toolChoice: ToolChoice
   readonly parallelCalls: boolean
   readonly outputForm: OutputForm
-  /** Most reasoning tokens that the reply may have; 0 when none were requested. */
+  /** Maximum number of reasoning tokens in the reply; 0 when none were requested. */
   readonly reasoningTokensMax: number
-  /** Most output tokens, reasoning included; null: only the model's own limit applies. */
+  /** Maximum number of output tokens, reasoning included; null: only the model's own limit applies. */
   readonly outputTokensMax: number | null
   readonly stopSequences: readonly string[]
   readonly inputTokens: number
