@@ -30,7 +30,7 @@ const SPENT = `select coalesce(sum(charged_micro_vnd), 0)::text as spent from us
 
 interface Playground {
   readonly accountId: number
-  /** Most that an account may spend in the playground per day in Vietnam, in whole dong. */
+  /** Largest amount that an account may spend in the playground per day in Vietnam, in whole dong. */
   readonly dailyVndMax: number
 }
 
@@ -60,7 +60,7 @@ export async function playgroundKey(
   }
 }
 
-/** What the account's playground has been charged today, by Vietnam's calendar. */
+/** Returns what the account's playground has been charged today, by Vietnam's calendar. */
 export async function playgroundSpentToday(sql: AnySql, accountId: number): Promise<MicroVnd> {
   const [row] = await sql.unsafe(SPENT, [String(accountId)])
   return microVnd(BigInt(row?.spent))

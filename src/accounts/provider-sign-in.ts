@@ -143,7 +143,10 @@ async function linkProven(
   await addIdentity(transaction, accountId, identity)
 }
 
-/** What the page needs to ask the owner whether to link the provider; null if no attempt of this browser is waiting. */
+/**
+ * Returns what the page needs to ask the owner whether to link the provider; null if this browser has no attempt that waits for
+ * the owner.
+ */
 export async function readLinkQuestion(
   { sql }: PeopleServices,
   attempt: string | null,
@@ -157,8 +160,8 @@ export async function readLinkQuestion(
 export type Linked =
   | { readonly outcome: 'linked'; readonly opened: OpenedSession; readonly next: string }
   /**
-   * `taken`: by now, the person is linked to another account, or the account to another person. `expired`: no attempt of this
-   * browser is waiting.
+   * `taken`: in the meantime, the person was linked to another account, or the account to another person. `expired`: this browser
+   * has no attempt that waits for the owner.
    */
   | { readonly outcome: 'refused' | 'taken' | 'expired' | 'blocked' }
   | Throttled

@@ -32,7 +32,7 @@ export async function dropRecoveryCodes(sql: AnySql, accountId: number): Promise
   await sql.unsafe(DROP, [String(accountId)])
 }
 
-/** Uses up a recovery code. True if it was unused; of two concurrent uses, one gets false. */
+/** Uses up a recovery code. True if it was valid and unused; if two requests use it at once, one of them gets false. */
 export async function useRecoveryCode(sql: AnySql, accountId: number, typed: string): Promise<boolean> {
   return (await sql.unsafe(USE, [String(accountId), hashCode(typed)])).length > 0
 }

@@ -90,7 +90,7 @@ export interface SecretsInUse {
   readonly encryption: ReadonlyMap<number, number>
   /** Number of active keys without a sealed copy. They cannot be moved to another pepper, so their owners must replace them. */
   readonly withoutCopy: number
-  /** Numbers under which a wrong secret is configured: not the one that keys were stored under. */
+  /** Numbers whose configured secret is not the one that keys were stored under. */
   readonly wrong: { readonly peppers: ReadonlySet<number>; readonly encryption: ReadonlySet<number> }
 }
 

@@ -19,9 +19,7 @@ import { type Authenticator, describeAuthenticator, isCode, makeTotpSecret, step
 import type { Language, PeopleServices, Session, Throttled, Visitor } from './types.ts'
 
 const READ = 'select encryption_id, encryption_iv, ciphertext from totp where account_id = $1::text::bigint'
-/**
- * Accepts each code once: if two requests carry the same one, even one read over somebody's shoulder, only the first succeeds.
- */
+/** Accepts each code only once, so that a code which somebody else has seen is worthless after its owner has used it. */
 const TAKE_STEP = `update totp set last_step = $2::text::bigint
   where account_id = $1::text::bigint and last_step < $2::text::bigint returning account_id`
 const ADD = `insert into totp (account_id, encryption_id, encryption_iv, ciphertext, last_step)
@@ -117,7 +115,9 @@ export async function dropSecondFactor(
   return isDropped
 }
 
-/** Which factors an account has. Locks them until the transaction ends, so that nobody else changes them in the meantime. */
+/**
+ * Returns which second factors an account has. Locks them until the transaction ends, so that nobody else changes them meanwhile.
+ */
 export async function lockFactors(
   transaction: TransactionSql,
   accountId: number,
@@ -248,8 +248,8 @@ export function isFactorFresh(
 }
 
 /**
- * Wrong second factors and wrong passwords of a device must count separately. No email address contains spaces, so the two
- * subjects always differ.
+ * Returns the subject under which a device's second factors are counted; null without a device cookie. No email address contains
+ * spaces, so it never equals the subject under which the device's passwords are counted.
  */
 function deviceOf({ device }: Pick<Visitor, 'device'>, { email }: Pick<Session, 'email'>): string | null {
   return isToken(device) ? deviceSubject(device, `second factor of ${email}`) : null

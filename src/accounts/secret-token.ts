@@ -13,7 +13,7 @@ export function isToken(text: string | null | undefined): text is string {
   return text != null && TOKEN.test(text)
 }
 
-/** Returns the hash as hexadecimal, or null for text that cannot be a token, so that nothing long or odd is looked up. */
+/** Returns the hash as hexadecimal. Null for text that cannot be a token, so that only well-formed tokens are looked up. */
 export function hashToken(token: string): string | null {
   return isToken(token) ? createHash('sha256').update(token, 'utf8').digest('hex') : null
 }

@@ -77,7 +77,7 @@ export async function openSession(
   return { token, session, maxAgeSeconds, device, deviceSeconds: limits.deviceSeconds }
 }
 
-/** Null if the session is unknown, ended or expired, or its account is blocked. */
+/** Returns the session of a token; null if it is unknown, ended or expired, or its account is blocked. */
 export async function readSession({ sql, limits }: PeopleServices, token: string): Promise<Session | null> {
   const hash = hashToken(token)
   if (hash === null) return null

@@ -66,7 +66,7 @@ export async function readAttempt(sql: AnySql, token: string | null): Promise<At
     : { provider: row.provider, accountId: row.accountId, next: row.next }
 }
 
-/** Consumes the attempt; null if it is unknown, used, expired or another provider's. */
+/** Consumes the attempt and returns it; null if it is unknown, used, expired or another provider's. */
 export async function takeAttempt(sql: AnySql, token: string | null, provider: ProviderId): Promise<Attempt | null> {
   const hash = hashToken(token ?? '')
   const row = hash === null ? undefined : (await sql.unsafe(TAKE, [hash, String(PROVIDER_CODES[provider])]))[0]
@@ -99,7 +99,7 @@ export async function setMailedLink(sql: AnySql, token: string, link: string): P
   await sql.unsafe(SET_LINK, [hashToken(token) as string, hashToken(link) as string])
 }
 
-/** Consumes the waiting attempt. Of two concurrent uses, one gets false. */
+/** Consumes the waiting attempt. False if another request has already done so. */
 export async function endWaiting(sql: AnySql, token: string): Promise<boolean> {
   return (await sql.unsafe(END, [hashToken(token) as string])).length > 0
 }

@@ -141,7 +141,7 @@ export async function isDeviceKnown(sql: AnySql, limits: PeopleLimits, subject: 
   return (await sql.unsafe(IS_KNOWN, [subject, String(limits.deviceSeconds)])).length > 0
 }
 
-/** Deletes rows that no limit needs any more. */
+/** Deletes rows so old that they no longer affect any limit. */
 export async function sweepThrottle(sql: AnySql, limits: PeopleLimits): Promise<void> {
   const seconds = [Math.max(limits.throttleForgetSeconds, 3_600), limits.deviceSeconds]
   await sql.unsafe(SWEEP, seconds.map(String))

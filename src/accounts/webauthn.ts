@@ -100,7 +100,7 @@ export interface NewPasskey extends StoredPasskey {
 
 const TRANSPORTS_MAX = 10
 
-/** Null if the answer is malformed, belongs to another challenge or comes from another site. */
+/** Returns the new passkey; null if the answer is malformed, belongs to another challenge or comes from another site. */
 export async function verifyCreation(
   party: RelyingParty,
   challenge: string,
@@ -148,7 +148,7 @@ export function credentialIdOf(answer: string): Buffer | null {
   }
 }
 
-/** The device's count of its signatures; null if this passkey did not sign the answer or the answer is malformed. */
+/** Returns the device's signature count; null if this passkey did not sign the answer or the answer is malformed. */
 export async function verifySignature(
   party: RelyingParty,
   { credentialId, publicKey }: StoredPasskey,

@@ -145,8 +145,8 @@ with found as (
     from webhook where webhook_id = $3::text::bigint)${SQL_RECORD}`
 
 /**
- * Switches off a webhook in two cases: its receiver answered that the webhook is gone, or this alert has run out of tries and the
- * receiver has accepted nothing since the alert was recorded.
+ * Switches off a webhook in two cases: its receiver answered that the webhook is gone, or a delivery has run out of tries and the
+ * receiver has accepted nothing since that alert was recorded.
  */
 async function judgeWebhook(
   services: AlertServices,

@@ -36,7 +36,7 @@ export class DeliveryCounts {
   }
 }
 
-/** A delivery in progress becomes due when its claim expires, because its process must then have died. */
+/** A delivery in progress becomes due again only when its claim expires, because its process must then have died. */
 const OVERDUE = `select coalesce(extract(epoch from now() - min(next_at)), 0)::double precision as seconds
   from alert_delivery where state = 0 and next_at <= now()`
 

@@ -3,13 +3,13 @@
 export interface AlertLimits {
   /** Balance that counts as low by default, in whole dong; never more than a fifth of the balance after the last top-up. */
   readonly lowVnd: number
-  /** Percentages of a key's limit at which an alert is sent. */
+  /** A balance also counts as low if it will last fewer days than this. */
   readonly lowDays: number
-  /** Shares of a key's cap that are reported, in percent. */
+  /** Percentages of a key's limit at which an alert is sent. */
   readonly capPercents: readonly [80, 100]
-  /** How far a search looks back beyond the previous one, for transactions that had not been committed then. */
+  /** Notice given before a model retires, in days. */
   readonly retiringDays: readonly [7, 30]
-  /** A search also looks this far back before the previous one, for transactions that had not been committed then. */
+  /** How far a search looks back beyond the previous one, for transactions that had not been committed then. */
   readonly overlapSeconds: number
   /** Most alerts emailed to one account within a day; later ones are only recorded. */
   readonly mailsPerDayMax: number
@@ -29,7 +29,7 @@ export interface AlertLimits {
   readonly webhooksMax: number
   /** Test deliveries that one account may send within an hour. */
   readonly webhookTestsMax: number
-  /** How long a webhook's replaced secret still signs. */
+  /** How long a replaced secret still signs a webhook's deliveries. */
   readonly webhookOverlapSeconds: number
   readonly deliveriesShown: number
   readonly statementTimeoutMs: number

@@ -1,4 +1,4 @@
-/** What housekeeping runs: the search for alerts and the deletion of old ones. */
+/** The tasks for alerts that housekeeping runs: searching for new alerts and deleting old ones. */
 
 import { FIND_BALANCES, FIND_CAPS } from './find-balance.ts'
 import { FIND_EVENTS } from './find-events.ts'

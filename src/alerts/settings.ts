@@ -51,7 +51,7 @@ export async function writeAlertSettings(
   await sql.unsafe(WRITE, [String(accountId), JSON.stringify(Object.fromEntries(chosen)), low])
 }
 
-/** Stops emails of this kind, from the next alert on. */
+/** Switches off emails of this kind, from the next alert on. */
 export async function switchMailOff(sql: AnySql, accountId: number, kind: AlertKind): Promise<void> {
   await sql.unsafe(SWITCH_OFF, [String(accountId), kind])
 }

@@ -20,12 +20,15 @@ const COLUMNS = 'webhook_id, account_id, url, kinds, created_at, delivered_at, d
 const BY_OWNER = 'webhook_id = $1::text::bigint and account_id = $2::text::bigint'
 const LIST = `select ${COLUMNS} from webhook where account_id = $1::text::bigint order by webhook_id limit 100`
 const READ = `select ${COLUMNS} from webhook where ${BY_OWNER}`
-/** Creates one webhook at a time per account, so that the limit holds. */
+/** Lets only one webhook be created at a time per account, so that the limit holds. */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('webhook|' || $1, 0))`
 const INSERT = `insert into webhook (account_id, url, kinds) values ($1::text::bigint, $2, $3::text::text[]) returning ${COLUMNS}`
 const SET_KINDS = `update webhook set kinds = $3::text::text[] where ${BY_OWNER} returning webhook_id`
 const ENABLE = `update webhook set disabled_at = null, disabled_for = null where ${BY_OWNER} returning webhook_id`
-/** Calls off the deliveries that wait for the webhook: if it is switched on again, they would come late and all at once. */
+/**
+ * Switches a webhook off and calls off its waiting deliveries: if it were switched on again, they would come late and all at
+ * once.
+ */
 const DISABLE = `
 with changed as (
   update webhook set disabled_at = now(), disabled_for = $3 where ${BY_OWNER} and disabled_at is null
@@ -45,8 +48,8 @@ export type CreatedWebhook =
   | { readonly outcome: 'url' | 'address' | 'limit' | 'exists' }
 
 /**
- * Creates a webhook, whose secret can be shown only now. `url`: not https, or contains credentials. `address`: it leads to a
- * private network.
+ * Creates a webhook and returns its secret, which cannot be shown again. Outcome `url`: the URL is not https, or contains
+ * credentials. Outcome `address`: the URL leads to a private network.
  */
 export async function createWebhook(
   { sql, limits, secrets, webhookClient }: AlertServices,

@@ -64,7 +64,7 @@ const SANDBOX_BANK: BankAccount = {
 const SWEEP_MS = 3_600_000
 /**
  * How long to pause after a roll-up or a search for alerts, as a multiple of the time that it took; at most REST_MS_MAX. The more
- * accounts make calls in a day, the longer both take.
+ * accounts make calls in a day, the longer a roll-up or search takes.
  */
 const REST_TIMES = 19
 const REST_MS_MAX = 120_000

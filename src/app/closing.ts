@@ -36,7 +36,7 @@ export class Closing {
   }
 
   /**
-   * `step` names what closes now; null means that everything is closed and the process should end by itself. The first call
+   * `step` names what is being closed; null means that everything is closed and the process should end by itself. The first call
    * starts the clock.
    */
   begin(step: string | null): void {

@@ -47,7 +47,7 @@ interface Reader {
 const METRICS = ['METRICS_PORT', 'METRICS_HOST', 'METRICS_AUDIT_MINUTES', 'METRICS_AUDIT_FULL_MINUTES'] as const
 const PORTS: IntegerRow = { fallback: 0, min: 0, max: 65_535 }
 const AUDIT_MINUTES: IntegerRow = { fallback: 360, min: 0, max: 10_080 }
-/** At most a week, so that a change to rows that passed an audit is found within that time. */
+/** At most a week: by then, a full audit finds every change to rows that an earlier audit has passed. */
 const AUDIT_FULL_MINUTES: IntegerRow = { fallback: 1_440, min: 0, max: 10_080 }
 const HTTP = ['http:', 'https:']
 

@@ -1,6 +1,6 @@
 /**
  * Audits the ledger, the payments and the spools in one consistent snapshot. A full audit reads every row of the journal; an
- * incremental one skips the rows of each wallet that earlier audits have already proven.
+ * incremental one skips the rows of each wallet that earlier audits have found correct.
  */
 
 import { createHash } from 'node:crypto'

@@ -12,8 +12,8 @@ export interface Resolution {
   /** The name that the client sent, if it differs from the entry's own; otherwise null. */
   readonly mappedFrom: string | null
   /**
-   * The model name to use in replies: the entry's own name as the client spelled it (`GPT-5.5`, `openai/gpt-5.5`), otherwise the
-   * entry's id. Always printable ASCII.
+   * The model name to use in replies. If the client sent the entry's own name, its spelling is kept (`GPT-5.5`,
+   * `openai/gpt-5.5`); for any other name, this is the entry's id. Always printable ASCII.
    */
   readonly clientModel: string
 }
@@ -29,7 +29,7 @@ export interface Named {
 export interface NameIndexOptions {
   readonly items: readonly CatalogueItem[]
   readonly aliases: Iterable<readonly [string, CatalogueItem]>
-  /** Other names that clients use for vendors, in lower case, and the vendors that they mean. */
+  /** Maps other names that clients use for vendors, in lower case, to the vendors. */
   readonly vendors: Readonly<Record<string, string>>
   /** The successor of a retired item. */
   readonly heirOf: (item: CatalogueItem) => CatalogueItem | null

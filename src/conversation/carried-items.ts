@@ -104,7 +104,7 @@ export class CarriedItems {
   readonly #items = new Map<string, JsonObject>()
   readonly #carriers = new Set<string>()
 
-  /** `ids`: every reference of the request, because a later id may carry the item of an earlier one. */
+  /** `ids`: all references in the request, because an id may carry the item that an earlier id refers to. */
   constructor(ids: Iterable<string>, openMark: OpenMark) {
     this.#openMark = openMark
     for (const id of ids) this.#read(id)

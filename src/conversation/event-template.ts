@@ -193,8 +193,8 @@ export class TemplateLearner {
 
   /**
    * Learns a template from an event whose only output is the non-empty string `member` (such as `"content":`). `rename` is a part
-   * of the event that must be replaced for the client. No template is learned if either is missing from the event or occurs in it
-   * more than once.
+   * of the event that must be replaced for the client. No template is learned if `member` is missing or occurs more than once, or
+   * if `rename` is missing.
    */
   learn(
     raw: ByteText,
@@ -234,8 +234,8 @@ function learn(
 }
 
 /**
- * Finds the event's sequence number. A match cannot be inside a string, where quotes are escaped. A second number becomes part of
- * a literal.
+ * Finds the event's first sequence number. A match cannot be inside a string, where quotes are escaped. Only this number may
+ * vary; any further one must be the same in every event.
  */
 function numberOf(raw: ByteText): Hole | null {
   const found = SEQUENCE.exec(characters(raw))

@@ -6,9 +6,9 @@ import { type PictureSize, pictureSize } from '../lib/picture.ts'
 export interface InputWeight {
   /** All text that the model reads, including the JSON of tool definitions and calls. */
   readonly texts: string[]
-  /** Number of pages in documents that are not plain text. */
+  /** Sizes in pixels; null for an image whose size cannot be read from the request. */
   readonly images: (PictureSize | null)[]
-  /** Pages of non-text documents. */
+  /** Number of pages in documents that are not plain text. */
   documentPages: number
   turns: number
   tools: number

@@ -89,7 +89,7 @@ export class UpstreamIds {
     const known = this.#ids.get(call)
     if (known !== undefined) return known
     let id = idInForm(call.id === '' ? `call_${this.#ids.size}` : call.id, this.#form)
-    // Some providers restart numbering in each turn. A repeated id gets a suffix, which is the same in every request.
+    // Some providers number their calls anew in each turn. A repeated id gets a suffix, which is the same in every request.
     for (let attempt = 2; this.#taken.has(id); attempt += 1) {
       const suffix = `_${attempt}`
       id = idInForm(`${call.id.slice(0, ID_LENGTH_MAX - suffix.length)}${suffix}`, this.#form)

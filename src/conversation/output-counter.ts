@@ -18,8 +18,8 @@ const SPACE = 32
 const QUOTE = 34
 
 /**
- * Most characters of events buffered before their output is extracted. In most streams that never happens, because the upstream
- * reports the usage.
+ * How many characters of events are buffered, at most, before their output is extracted. Most streams never need that, because
+ * the upstream reports the usage.
  */
 const UNREAD_CHARACTERS_MAX = 16_384
 

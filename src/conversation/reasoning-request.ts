@@ -1,4 +1,4 @@
-/** Combines the fields in which formats take reasoning settings into one reasoning request. */
+/** Turns reasoning settings, for which each format has fields of its own, into one common request. */
 
 import { isObject, type JsonValue, numberOrNull } from '../lib/json.ts'
 import type { EffortLevel, ReasoningRequest } from './request.ts'

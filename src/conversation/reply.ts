@@ -33,7 +33,7 @@ export interface ReplySink {
   /** Reports that the upstream has begun its reply. Called once, first. */
   start(): void
   open(part: PartStart): void
-  /** More of the open part: text, or JSON of a call's arguments; never empty. */
+  /** Adds to the open part: text, or JSON of a call's arguments; never empty. */
   delta(text: string): void
   /** Starts a new piece within the open reasoning. */
   divide(): void
@@ -81,7 +81,7 @@ export interface Skimmable {
   readonly onSkimmed?: (written: ByteText) => void
 }
 
-/** Writes a client's stream. Collects text until `take` is called, after each upstream event. */
+/** Writes a client's stream. Events are collected until `take` is called, which happens after each upstream event. */
 export interface ReplyWriter extends ReplySink {
   /** Returns the events written since the last call. */
   take(): ByteText
@@ -93,9 +93,9 @@ export interface ReplyWriter extends ReplySink {
   frame(kind: PartKind): DeltaFrame | null
   /** Records text (escaped JSON string content) that a frame has already written as events. */
   framed(text: ByteText): void
-  /** Returns the event that ends a failed stream. Absent in formats that use the general error event. */
+  /** Returns the events that end the stream. */
   end(stopReason: StopReason, usage: TokenUsage): ByteText
-  /** Returns the event that ends a failed stream. Only in formats whose last event reports more than the error. */
+  /** Returns the event that ends a failed stream. Absent in formats that use the general error event. */
   fail?(error: GatewayError): string
 }
 

@@ -94,8 +94,8 @@ export interface ToolDefinition {
   readonly strict: boolean
   readonly cacheControl?: JsonObject
   /**
-   * Set if the client defined a free-form tool, which is sent as a function with a single string, `input`. The outer
-   * `description` includes the grammar; this one does not. Absent for a function.
+   * Set if the client defined a free-form tool, which is sent as a function with a single string, `input`. Absent for a function.
+   * The tool's own `description` includes the grammar; the one in `freeform` does not.
    */
   readonly freeform?: { readonly format: JsonObject | null; readonly description: string | null }
 }

@@ -93,8 +93,8 @@ export class Sequencer {
   }
 
   /**
-   * How to read the next events without parsing them, by the template. Null unless the part that they extend is open, is the only
-   * one pending and has no text waiting, so that new text can be emitted immediately.
+   * How to read the next events without parsing them, by comparing them with the template. Null unless the part that they extend
+   * is open, is the only one pending and has no text waiting, so that new text can be emitted immediately.
    */
   get skimmable(): Skimmable | null {
     const learner = this.#learner

@@ -22,18 +22,17 @@ export interface TokenUsage {
  */
 export interface UsageReport {
   readonly state: 'missing' | 'running' | 'final'
+  /** All zeros until the provider reports usage. */
+  readonly usage: TokenUsage
   /**
    * Number of output tokens that are final while the report is still running: those of the provider's extra passes, such as a
    * compaction, whose output the client never sees.
    */
-  readonly usage: TokenUsage
-  /**
-   * Output tokens that are final while the report is still running: those of completed passes whose output the client never sees.
-   */
   readonly hiddenOutputTokens: number
   /**
-   * Whether a count of 0 is real. Normally it means that the provider did not count. But a reply that consists only of calls from
-   * a program running at the provider costs nothing by itself; its tokens are reported with the reply that ends the program.
+   * Whether a count of 0 can be trusted. Normally, 0 means that the provider did not count. But a reply that consists only of
+   * calls from a program running at the provider costs nothing by itself; its tokens are reported with the reply that ends the
+   * program.
    */
   readonly zeroIsTrue: boolean
 }

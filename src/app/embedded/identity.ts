@@ -42,8 +42,8 @@ export function runAs(identity: Identity): Runner {
 }
 
 /**
- * Runner that changes the user but keeps the capability to read and enter any folder. `access(2)` honours it only with the
- * no_setuid_fixup bit, and Postgres uses `access(2)` to check its own program.
+ * Runner that changes the user but keeps the capability to read and enter any folder. It also sets the no_setuid_fixup bit:
+ * without it, `access(2)`, with which Postgres checks its own program, would ignore the capability.
  */
 export function runWithReadAccess(identity: Identity, setpriv: string): Runner {
   return (file, args) => ({

@@ -19,8 +19,8 @@ export type ToWorker =
   | { readonly kind: 'retire'; readonly how: Leaving }
   /** Abort the calls you are waiting for. */
   | { readonly kind: 'hurry' }
-  /** Environment variable by which the supervisor tells a worker its number among the running workers, from 1. */
+  /** Send your metrics, in a message with the same `question`. */
   | { readonly kind: 'metrics'; readonly question: number }
 
-/** Set by the supervisor to the worker's number among those running, from 1. */
+/** Environment variable by which the supervisor tells a worker its number among the running workers, from 1. */
 export const WORKER_VARIABLE = 'GATEWAY_WORKER'

@@ -61,9 +61,9 @@ interface Member {
 /** Makes libuv accept one connection at a time, so that a burst does not all go to the first worker that wakes up. */
 const EVEN_SHARES = { UV_TCP_SINGLE_ACCEPT: '1' }
 const FIRST_PAUSE_MS = 100
-/** Most processes per worker slot at a time: the serving one, and earlier ones with long streams. */
+/** Largest number of processes per worker slot: the serving one, and earlier ones that are finishing long streams. */
 const GENERATIONS_MAX = 3
-/** How long after its shutdown limit a worker is killed, in ms. */
+/** How long a worker may outlive its shutdown limit before it is killed, in ms. */
 const KILL_AFTER_MS = 5_000
 
 export class WorkerPool {
