@@ -87,7 +87,7 @@ export const WORDS = [
 
 export type Word = (typeof WORDS)[number]['word']
 
-/** The `sandbox:` words found in a prompt, with their values; '' for a word without one. */
+/** The `sandbox:` words found in a prompt, with their values; '' for a word without a value. */
 export type FoundWords = ReadonlyMap<Word, string>
 
 export class UnknownWordError extends Error {}

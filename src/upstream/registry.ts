@@ -111,10 +111,7 @@ export class ReachableUpstream {
     return this.callsInFlight >= this.#concurrencyMax
   }
 
-  /**
-   * How much longer an operator's decision keeps the upstream out of service, so that it gets no calls, in ms; 0 when it is in
-   * service.
-   */
+  /** For how much longer an operator has taken the upstream out of service, in ms; 0 when it is in service. */
   get outMs(): number {
     return this.#outUntilMs === 0 ? 0 : Math.max(0, this.#outUntilMs - this.#nowMs())
   }

@@ -1,6 +1,6 @@
 /**
  * Follows a new customer in a real browser, from the front page to the first money spent and the email that warns of a low
- * balance. Counts every click that the page sees, but not typing.
+ * balance. Counts every click on a page, but no typing.
  */
 
 import { join } from 'node:path'

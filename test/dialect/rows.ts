@@ -127,7 +127,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
       { type: 'input_image', image_url: 'https://example.com/a.png' },
     ),
-    // The gateway replaces the image URLs that it fetches before the pass, so any URL that is left is refused.
+    // Before the pass, the gateway replaces the image URLs that it can fetch. The pass refuses any URL that is left.
     check: seen =>
       seen.dialect.content.imageUrl === 'pass' ? expect(seen.refusal).toBeNull() : refused(seen, 'image URLs'),
   },

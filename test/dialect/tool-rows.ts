@@ -66,7 +66,7 @@ export const TOOL_ROWS: Readonly<Record<string, Row>> = {
   'tools.call_id': {
     base: { [MESSAGES]: {} },
     set: {
-      // Clients of the messages format already send ids in that form, so `word` would change nothing.
+      // `word` would change nothing here, because clients of the messages format already send such ids.
       [MESSAGES]: [{ tools: { call_id: 'alphanumeric_9' } }],
       [CHAT]: [{ tools: { call_id: 'word' } }, { tools: { call_id: 'alphanumeric_9' } }],
       [RESPONSES]: [{ tools: { call_id: 'word' } }, { tools: { call_id: 'alphanumeric_9' } }],

@@ -154,7 +154,7 @@ class Drill {
     }
   }
 
-  /** Runs a verb of the command line in a separate process. */
+  /** Runs a command of the gateway's command line in a separate process. */
   async #verb(cluster: Cluster, ...words: string[]): Promise<void> {
     const { customers } = this.#world
     const env = { ...programEnvironment(), ...customers.environment, DATABASE_URL: cluster.url, DATA_DIR: this.#folder }
@@ -260,8 +260,8 @@ class Drill {
   }
 
   /**
-   * Recovers another copy to its state at a moment in the past, and compares that with the current one. Gateways do not use the
-   * copy.
+   * Recovers a copy of the cluster to its state at a past moment, and compares the copy with the current cluster. No gateway uses
+   * the copy.
    */
   async #recoverTo(moment: string): Promise<DrillReport['moment']> {
     const now = this.#cluster.open(1)

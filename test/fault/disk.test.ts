@@ -1,4 +1,4 @@
-/** Fills the disks of Postgres' data and of a gateway's spool. They must be small file systems, which only root can mount. */
+/** Fills the disks of Postgres' data and of a gateway's spool. Both must be small file systems, which only root can mount. */
 
 import { spawnSync } from 'node:child_process'
 import {

@@ -240,7 +240,7 @@ test('clocks that are off by a day or an hour, or that jump: charges, days, rate
   await Promise.all(shifted.map(gateway => gateway.signal('SIGTERM')))
 })
 
-/** Creates a key limited to 5 calls per minute that no process has seen. */
+/** Creates a key that no process has seen yet, with a limit of 5 calls per minute. */
 async function limitedKey({ accountId }: Customer): Promise<{ keyId: number; apiKey: string }> {
   const { keyId, key: apiKey } = await createKey(world.sql, world.customers.secrets, { accountId })
   await world.sql.unsafe('update api_key set rate_limit_per_minute = 5 where key_id = $1', [String(keyId)])

@@ -49,7 +49,7 @@ class Storm {
   #spoolsLittered = 0
   #notifications = 0
   #lowestBalance = 0n
-  /** Called at the next good reply, and only then. */
+  /** Called once, when the next good reply arrives. */
   #onGood: (() => void) | null = null
 
   constructor(world: World, options: StormOptions) {
@@ -261,7 +261,7 @@ class Storm {
     return items[this.#random(items.length)] as Item
   }
 
-  /** Kills everything that is still running one last time, restarts it, and reports. */
+  /** Kills and restarts all gateways one last time, waits until everything is settled, and reports. */
   async #end(seconds: number): Promise<StormReport> {
     const { world } = this
     const { client, oracle, gateways, sql } = world
