@@ -93,7 +93,7 @@ export function messagesStreamText(shape: StreamShape, deltas: number): string {
   ].join('')
 }
 
-/** How a Responses stream names the parts of its only item. */
+/** Names and values that differ between Responses streams, by what the stream's only item is. */
 const RESPONSES_SHAPES = {
   text: {
     events: 'output_text',

@@ -62,7 +62,7 @@ class PlainReader {
   #at = 0
   /** Column at which the next line with content begins; the line's first character is at `#at`. -1 after the last such line. */
   #indent = 0
-  /** Where the last unquoted text ended, including its trailing spaces. */
+  /** Position at which the last unquoted text ended, after its trailing spaces. */
   #textEnd = 0
 
   constructor(text: string) {

@@ -1,6 +1,6 @@
 /**
- * Checks lists of wires: each wire has a path, is listed once and uses only its own dialect words, and the list includes
- * the wire that the gateway uses.
+ * Checks lists of wires. Each wire must be listed once, have a path and use only dialect words that have a meaning in its format.
+ * The list must include the wire that the gateway uses.
  */
 
 import type { WireName } from '../../src/generated/types.ts'

@@ -23,7 +23,7 @@ export interface MixMargin {
 export interface EntryMargin {
   readonly id: string
   readonly price: Price
-  /** The first mix decides whether the entry loses money. Empty if the entry's cost is unknown. */
+  /** The margin in each mix. The first mix decides whether the entry loses money. Empty if the entry's cost is unknown. */
   readonly mixes: readonly MixMargin[]
 }
 

@@ -36,8 +36,8 @@ export interface KeyFinderOptions {
 
 export interface KeyFinder {
   /**
-   * Null if none of these hashes belongs to a key (see candidateHashes). Rejects with GatewayError `ledger_unavailable` when the
-   * database is not responding, never with an authentication error.
+   * Finds the key that is stored under one of these hashes (see candidateHashes); null if there is none. Rejects with
+   * GatewayError `ledger_unavailable` if the database is not responding, never with an authentication error.
    */
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
   readonly load: PoolLoad

@@ -15,7 +15,10 @@ const REMOVE = `delete from identity i
       or exists (select from identity o where o.account_id = i.account_id and o.provider <> i.provider))
   returning provider`
 const LOCK = 'select account_id from account where account_id = $1::text::bigint for update'
-/** Proof of owning the mailbox outranks identity links: removes all but the link of a provider that runs this very mailbox. */
+/**
+ * Removes an account's links to identities, except to one at a provider that runs the account's mailbox. Proof of owning the
+ * mailbox outranks the links removed.
+ */
 const REMOVE_OUTRANKED = `delete from identity i using account a
   where i.account_id = $1::text::bigint and a.account_id = i.account_id
     and not (i.is_authoritative and lower(i.email) = a.email_key)`

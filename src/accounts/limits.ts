@@ -26,11 +26,17 @@ export interface PeopleLimits {
   readonly providerTimeoutMs: number
   readonly providerReplyBytesMax: number
   readonly resetSeconds: number
-  /** Failed sign-ins to one address, from one network or from a device that has signed in to it, before the first wait. */
+  /**
+   * Number of failed sign-ins to one address before the first wait, from one network or from a device that has signed in to that
+   * address.
+   */
   readonly guessesMax: number
-  /** Failed sign-ins to one address from anywhere; beyond that, devices that have never signed in to it are slowed down. */
+  /**
+   * Number of failed sign-ins to one address from anywhere; beyond that, devices that have never signed in to that address are
+   * slowed down.
+   */
   readonly accountFailuresMax: number
-  /** Failed sign-ins from one host; generous, because mobile networks put many homes behind one address. */
+  /** Number of failed sign-ins from one host; generous, because mobile networks put many homes behind one address. */
   readonly hostFailuresMax: number
   readonly networkFailuresMax: number
   /** How long a device that has signed in is remembered. */
