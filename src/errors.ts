@@ -262,7 +262,7 @@ export interface ErrorDetails {
   message?: string
   /** Seconds for `retry-after`, replacing the table's. */
   retryAfterSeconds?: number
-  /** Status that replaces the table's (an upstream's 413 or 422 is kept). */
+  /** Status to send instead of the table's; used to pass on an upstream's 413 or 422. */
   status?: number
   /** Machine-readable details for the body (`error.details`), as SDKs read them. */
   details?: Record<string, unknown>

@@ -11,7 +11,7 @@ import type { CallKind } from '../pipeline/call-kind.ts'
 export interface Operation {
   readonly summary: string
   readonly description: string
-  /** Name of the request's schema; null when there is no body. `reply` names the reply's. */
+  /** Name of the request's schema; null when there is no body. `reply` is the name of the reply's schema. */
   readonly request: string | null
   readonly reply: string | null
   /** Second content type of the request, besides JSON. */

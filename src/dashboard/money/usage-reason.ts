@@ -12,7 +12,7 @@ export function reasonText(language: Language, ended: Ended): string | null {
   return key === null ? null : text(language, key)
 }
 
-/** What to do about it; null if nothing went wrong. */
+/** What the customer can do about the error, in words; null if nothing went wrong. */
 export function cureText(language: Language, ended: Ended): string | null {
   const key = keyOf('cure', ended)
   return key === null ? null : text(language, key)

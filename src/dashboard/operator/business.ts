@@ -58,7 +58,7 @@ function askedOf({ query, now, options }: PageRequest): Asked {
   return { from, to, by: query.choice('by', SPLITS) ?? 'day' }
 }
 
-/** Figures by channel use the channel that an entry has today; entries that no longer exist have none. */
+/** Figures by channel use the channel that an entry has today. An entry that no longer exists has no channel. */
 async function figuresOf(request: PageRequest, { from, to, by }: Asked): Promise<readonly BusinessFigure[]> {
   const { sql, catalogue } = request.options
   const range = { from, to: addDays(to, 1) }

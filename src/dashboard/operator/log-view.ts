@@ -23,7 +23,7 @@ const ACTOR_KEYS: Readonly<Record<string, TextKey>> = {
   [AUTOMATIC]: 'operator.log.automatic',
 }
 
-/** The operator's email address, or words for who acted without one. */
+/** The operator's email address, or words for anybody else who acted, such as the command line. */
 export function actorInWords(language: PageRequest['language'], name: string): string {
   const key = ACTOR_KEYS[name]
   return key === undefined ? name : text(language, key)

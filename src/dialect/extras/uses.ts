@@ -53,7 +53,7 @@ export class UseCounter {
   }
 }
 
-/** Returns the count of the first place in the reply that has one. */
+/** Returns the number of uses, from the first place in the reply where any were reported or found. */
 function usesOf(tallies: readonly Tally[]): number {
   const telling = tallies.find(({ reported, seen }) => reported !== null || seen.size > 0)
   return Math.min(telling?.reported ?? telling?.seen.size ?? 0, USES_MAX)
