@@ -218,8 +218,8 @@ export class BodyPermit {
   }
 
   /**
-   * Extends the permit to `bytes` in total. Null if they are free now, otherwise a promise that settles when they are, or rejects
-   * with GatewayError `rate_limited`.
+   * Extends the permit to `bytes` in total. Null if they are free now, otherwise a promise that resolves once they have been
+   * granted. It rejects with GatewayError `rate_limited` if that takes too long, or if too many are waiting.
    */
   growTo(bytes: number): Promise<void> | null {
     if (this.#released) return Promise.reject(crowded())
@@ -228,12 +228,12 @@ export class BodyPermit {
     return this.#permits.wait(this, more)
   }
 
-  /** Call when the body is complete, with its size: returns the unused bytes. */
+  /** Call with the body's size when the body is complete: gives back the unused bytes. */
   settle(bytes: number): void {
     if (this.growing) this.#permits.giveBack(this, Math.max(0, this.bytes - bytes))
   }
 
-  /** Returns all bytes; the permit cannot grow again. Safe to call more than once. */
+  /** Gives back all bytes; the permit cannot grow again. Safe to call more than once. */
   release(): void {
     this.#released = true
     this.#permits.forget(this)

@@ -75,8 +75,8 @@ function refuseAll(): Promise<Caller> {
 }
 
 /**
- * Counts a call against its key's limits. Null if it may go on without a wait; otherwise the promise may reject with GatewayError
- * `rate_limited`.
+ * Counts a call against its key's limits. Returns null if the call may continue at once, otherwise a promise, which may reject
+ * with GatewayError `rate_limited`.
  */
 function keyLimits(options: ServerOptions): (request: FastifyRequest) => Promise<void> | null {
   const { services, rateLimiter, flightLimiter } = options

@@ -1,6 +1,6 @@
 /**
- * What a request acquires on its way in and returns exactly once: the permit for its body, and a slot in its key's limit of calls
- * in flight.
+ * What a request acquires on its way in and gives back exactly once: the permit for its body, and a slot in its key's limit of
+ * calls in flight.
  */
 
 import type { IncomingMessage } from 'node:http'
@@ -37,7 +37,7 @@ export class CallPass {
     this.#permit?.release()
   }
 
-  /** Returns everything acquired so far; anything acquired later is returned at once. Safe to call more than once. */
+  /** Gives back everything acquired so far; anything acquired later is given back at once. Safe to call more than once. */
   release(): void {
     this.#released = true
     this.#permit?.release()
@@ -67,8 +67,8 @@ export interface BodyLimits extends BodyPermitLimits {
  */
 const WITHOUT_MONEY = 'without money'
 /**
- * Share of the bytes for notifications and forms that one host may use. A host is the only limit possible: the sender is not
- * known before the body has been read.
+ * Share of the bytes for notifications and forms that one host may use. Limits go by host, because the sender is not known before
+ * the body has been read.
  */
 const SHARE_OF_HOST = 1 / 8
 
@@ -89,7 +89,7 @@ export class Bodies {
     this.#bounds = { ratioMax: limits.bodyRatioMax, idleMs: limits.bodyIdleMs }
   }
 
-  /** Separate budgets for requests with a key and for all others. */
+  /** The two sets of budgets: one for requests with a key, one for all others. */
   byKind() {
     return [
       { kind: 'keys', permits: this.permits },

@@ -8,8 +8,8 @@ import type { Readable } from 'node:stream'
 /** Maximum number of reads in one turn, over all connections. A read is at most 64 kB. */
 const READS_PER_TURN = 64
 /**
- * Maximum number of paused sources resumed in one turn. Each of them at once delivers a read that Node has already buffered. The
- * turn's other reads are left for new data.
+ * Maximum number of paused sources resumed in one turn. Each of them immediately delivers a read that Node has already buffered.
+ * The turn's other reads are left for new data.
  */
 const RESUMED_PER_TURN = 16
 

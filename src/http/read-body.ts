@@ -24,7 +24,7 @@ export interface BodyBounds {
   readonly idleMs: number
 }
 
-/** First step by which a body of unknown length extends its permit. Each further step is twice as large. */
+/** Number of bytes by which a body of unknown length first extends its permit. Each further step is twice as large. */
 const FIRST_STEP_BYTES = 256 * 1024
 /** Decompressed output up to this size never counts as a bomb: this early, the ratio is meaningless. */
 const RATIO_FREE_BYTES = 1024 * 1024

@@ -27,7 +27,7 @@ export class Readiness {
   readonly #running = new Set<Promise<unknown>>()
   readonly #hurried = Promise.withResolvers<void>()
   #grace: Promise<void> | null = null
-  /** Load balancers are told "not ready", but calls are still accepted. */
+  /** Whether load balancers are told "not ready", although calls are still accepted. */
   #leaving = false
   #draining = false
   /** Stops listening and resolves when the last connection is gone; set by the server. */

@@ -158,7 +158,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     connections.onRequest(request.raw, reply.raw)
     done(hostFault(request.raw))
   })
-  // Node emits this instead of `request` if the client expects `100 Continue`. That reply is sent later, when the body is wanted.
+  // Node emits this instead of `request` if the client waits for `100 Continue`. That is sent later, when the body is wanted.
   server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
   const bodies = new Bodies(limits)
   server.decorate('errorSent', (code: ErrorCode) => services.observer.errorSent(code))

@@ -153,7 +153,7 @@ export class Admission {
     queue.timer = setTimeout(() => this.#try(queue, 1), delay)
   }
 
-  /** Tries the first `count` waiters in order. If all succeed, continues with twice as many. */
+  /** Tries the first `count` waiters in order. If all of them leave the queue, continues with twice as many. */
   #try(queue: WalletQueue, count: number): void {
     if (queue.busy) {
       queue.woken = Math.max(queue.woken, count)

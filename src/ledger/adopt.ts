@@ -1,7 +1,7 @@
 /**
  * Takes over the spools of dead processes on this disk. The kernel releases a spool's lock when its process ends, so whoever gets
- * the lock knows that the process is gone. This process settles the calls that the dead one had finished, and only then declares
- * it dead, because that frees its holds.
+ * the lock knows that the process is gone. This process first settles the calls that the dead one had finished. Then it declares
+ * the dead one ended, which frees the holds that are left.
  */
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'

@@ -1,8 +1,8 @@
 /** The audit's SQL. Full and incremental audits apply the same rules. */
 
 /**
- * `full` reads every row of the journal. `incremental` skips each wallet's rows up to its proven point: the last row that an
- * earlier audit found correct. If a wallet has no such point, it reads all of the wallet's rows.
+ * `full` reads every row of the journal. `incremental` skips each wallet's rows up to its proven point: the row up to which an
+ * earlier audit found everything correct. If a wallet has no such point, it reads all of the wallet's rows.
  */
 export type AuditMode = 'full' | 'incremental'
 

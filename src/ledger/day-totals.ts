@@ -102,7 +102,7 @@ export const ACCOUNT_DAYS = `(
   select day, account_id, ${COLUMNS} from account_daily where ${SUMMED}
   union all
   select day, account_id, ${COLUMNS} from usage_daily where ${NOT_SUMMED}) days`
-/** Like ENTRY_DAYS, by day and upstream, for calls that have been rolled up. A day not yet summed has several rows. */
+/** Like ENTRY_DAYS, by day and upstream. Only counts calls that have been rolled up. A day not yet summed has several rows. */
 export const UPSTREAM_DAYS = `(
   select day, upstream_id, calls, errors, input_tokens, output_tokens, charged_micro_vnd, upstream_cost_micro_vnd,
          upstream_cost_calls

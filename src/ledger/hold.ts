@@ -186,9 +186,9 @@ select array_agg(n)::text as n, array_agg(refusal)::text as refusal, array_agg(a
  * need HOLD_WITHIN_LIMITS.
  *
  * Wallets are locked in account order before anything changes (`count(*) from locked_wallets`). A wallet's new held sum is
- * computed from the wallet's own columns, because a CHECK must never see a figure based on a stale row. A window function passes
- * each updated row to the wallet's requests, in front of which it is sorted: joining two intermediate results would be quadratic
- * in a plan that serves every batch size.
+ * computed from the wallet's own columns, because a CHECK must never see a figure based on a stale row. Each updated row is
+ * sorted in front of the wallet's requests, and a window function passes it to them: joining two intermediate results would be
+ * quadratic in a plan that serves every batch size.
  */
 export const HOLD = `${KNOWN}${ASKED}${GRANTED}
     select n, 'limited', account_id, key_id, null, null, null

@@ -18,7 +18,9 @@ const APPLIED = 'select number, digest from migration'
 const ADD = 'insert into migration (number, name, digest) values ($1::text::integer, $2, $3)'
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** Thrown if another transaction held a needed lock for too long. The migrations before this one have been applied. */
+/**
+ * Thrown if other transactions held a lock that a migration needs for too long. All migrations before that one have been applied.
+ */
 export class MigrationBusyError extends Error {}
 
 interface Migration {
@@ -32,8 +34,8 @@ export interface MigrateOptions {
   /** Number of the last migration to apply. */
   readonly upTo?: number
   /**
-   * Longest wait for a lock, in ms. While a migration waits, every call behind it is blocked; after this time it gives way to
-   * them.
+   * Longest time that a migration waits for a lock, in ms. Calls that need the same table wait behind it. After this time, the
+   * migration gives up its place, so that they can go on, and is tried again later.
    */
   readonly lockTimeoutMs?: number
   readonly pauseMs?: number

@@ -6,7 +6,9 @@ export interface LedgerOptions {
   readonly instanceName: string
   /** Folder for the spool, on a disk that survives a restart of the process. */
   readonly spoolDir: string
-  /** Digest of the catalogue by which this process admits calls. Without it, calls are stored without a catalogue. */
+  /**
+   * Digest of the catalogue by which this process admits calls. Without it, calls are stored without a reference to a catalogue.
+   */
   readonly catalogueDigest?: string
   /** Receives events for the operator. They never contain secrets, prompts or replies. */
   readonly report: (event: LedgerEvent) => void

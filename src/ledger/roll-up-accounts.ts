@@ -5,9 +5,9 @@
 import type { Sql } from '../lib/database.ts'
 import { ENDED, markOf, type RolledUp, type RollUp, type RollUpOptions, rollUp } from './roll-up.ts'
 
-/** Days for which hourly sums are kept; older ones are merged into one row per day. */
+/** Number of days for which hourly sums are kept; older ones are merged into one row per day. */
 export const HOURS_DAYS = 35
-/** Days for which daily sums are kept: longer than any period that a page shows. */
+/** Number of days for which daily sums are kept: longer than any period that a page shows. */
 const DAYS = 400
 
 const SUMS = ['calls', 'input_tokens', 'cached_input_tokens', 'output_tokens', 'reasoning_tokens', 'images']

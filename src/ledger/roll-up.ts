@@ -29,7 +29,7 @@ export interface RolledUp {
 /** If a transaction counted more than MANY_CALLS, the next period is shorter; if fewer than FEW_CALLS, longer. */
 const MANY_CALLS = 20_000
 const FEW_CALLS = 2_000
-/** Days for which sums of attempts and of first bytes are kept. */
+/** Number of days for which sums of attempts and of first bytes are kept. */
 const ATTEMPT_DAYS = 35
 const CALL_DAYS = 400
 

@@ -156,7 +156,8 @@ export class Settling {
 
   async #run(batch: Pending[]): Promise<Again<Pending>> {
     if (this.#stopped) {
-      // Nobody sends these settlements any more, and a sweep must not wait for them while the ledger closes.
+      // The ledger is closing and does not send these settlements any more. Answer at once, so that a sweep does not wait for
+      // them.
       for (const pending of batch) pending.resolve(SPOOLED)
       return NOTHING_AGAIN
     }
@@ -238,7 +239,10 @@ export class Settling {
     return again
   }
 
-  /** A rejected settlement stays in the spool. Its hold no longer belongs to a call, so the sweep frees it. */
+  /**
+   * Ends a settlement. `call`: null if Postgres has rejected the settlement, which then stays in the spool. Its hold no longer
+   * belongs to a call, so the sweep frees the hold.
+   */
   #finish(pending: Pending, call: SettledCall | null, cause?: unknown): void {
     const { callId, accountId } = pending.settlement
     this.#pending.delete(callId)

@@ -25,7 +25,7 @@ export interface SpoolOptions {
 /** A settlement found in a spool file. */
 export interface SpooledSettlement {
   readonly settlement: Settlement
-  /** The raw line if it has no checksum to prove it; otherwise null. */
+  /** The settlement's line if it has no checksum, so that the database must confirm it; otherwise null. */
   readonly unproven: { readonly path: string; readonly line: RawLine } | null
 }
 
@@ -65,8 +65,8 @@ export class SpoolReader {
   }
 
   /**
-   * Gives a file the name that fits its database and returns it, or null if the file belongs to another database. Throws like
-   * `rename`.
+   * Makes a file's name say whether the file belongs to another database, and renames the file if necessary. Returns its path, or
+   * null if it belongs to another database. Throws like `rename`.
    */
   sortOut(path: string): string | null {
     const databaseId = this.#databaseOf(path)
@@ -133,7 +133,7 @@ export class SpoolReader {
     }
   }
 
-  /** The database that the file names; if it names none, this one. */
+  /** The database that the file names or, if it names none, this process's database. */
   #databaseOf(path: string): string {
     try {
       return databaseOf(path) ?? this.#options.databaseId

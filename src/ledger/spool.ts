@@ -90,7 +90,7 @@ export class Spool {
     return settlements.filter(settlement => this.#owedIn.has(settlement.callId))
   }
 
-  /** Sets aside a settlement without a checksum if nothing in the database confirms it. */
+  /** Sets aside a settlement that has no checksum and that nothing in the database confirms. */
   giveUp({ settlement, unproven }: SpooledSettlement): void {
     if (unproven === null) throw new Error('a settlement with a checksum needs no other proof')
     if (this.#reader.setAside(unproven.path, [{ line: unproven.line, reason: 'unproven' }]))

@@ -57,9 +57,9 @@ export type RefusedKeyState = (typeof REFUSED_KEY_STATES)[number]
 
 export interface KeyLimit {
   readonly limitMicroVnd: MicroVnd
-  /** What the key's calls have been charged in the current period. */
+  /** The amount that the key's calls have been charged in the current period. */
   readonly spentMicroVnd: MicroVnd
-  /** Set aside for the key's calls in flight. */
+  /** The amount set aside for the key's calls in flight. */
   readonly heldMicroVnd: MicroVnd
   /** How often the limit resets; null if never. */
   readonly reset: Period | null
@@ -72,7 +72,7 @@ export interface Settlement {
   readonly entryId: string
   readonly requestedName: string | null
   readonly endpoint: EndpointCode
-  /** The call's cost. At 0, the hold is released uncharged, and the usage row is written all the same. */
+  /** The call's cost. If it is 0, the hold is released uncharged, and the usage row is written all the same. */
   readonly costMicroVnd: MicroVnd
   readonly inputTokens: number
   readonly outputTokens: number

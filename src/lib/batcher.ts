@@ -40,7 +40,7 @@ export interface QueueLoad {
   readonly name: string
   /** Number of items waiting or in progress. */
   readonly items: number
-  /** Number of items beyond which items are refused or dropped; null if the number of items is already limited elsewhere. */
+  /** Maximum number of items; any more are refused or dropped. Null if the number is limited elsewhere. */
   readonly itemsMax: number | null
   /** How long the queue's oldest statement has been running, in ms; null when the queue runs no statements. */
   readonly batchMs: number | null

@@ -1,6 +1,6 @@
 /**
  * UTF-8 bytes held in a string, one character per byte, so that a relay can forward and edit text without decoding it. Offsets
- * count bytes. V8 stores such strings at one byte per character, and searches and slices them as fast.
+ * count bytes. V8 stores such strings at one byte per character, which also makes searching and slicing fast.
  */
 
 import { type JsonValue, parseJson } from './json.ts'
@@ -57,7 +57,10 @@ export function encodeText(text: string): ByteText {
   return isAsciiText(text) ? ofCharacters(text) : byteText(Buffer.from(text, 'utf8'))
 }
 
-/** Whether the text is ASCII. Comparing its lengths takes a fraction of the time that a regular expression needs. */
+/**
+ * Whether the text is ASCII. Comparing its length in UTF-8 with its number of characters takes a fraction of the time that a
+ * regular expression needs.
+ */
 export function isAsciiText(text: string): boolean {
   return Buffer.byteLength(text, 'utf8') === text.length
 }

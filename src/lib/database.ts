@@ -27,9 +27,9 @@ export interface DatabaseOptions {
 /**
  * Opens a pool.
  *
- * `fetch_types` is off because its start-up query can end the process when the server restarts. Parameters must therefore be
- * strings that the statement casts (`$1::text::bigint`), because a retried statement serialises them twice. Array types then
- * have no serialiser, so a string that holds an array can be cast directly (`$1::bigint[]`).
+ * `fetch_types` is off because its start-up query can end the process when the server restarts. Without it, array types have no
+ * serialiser, so a string that holds an array can be cast directly (`$1::bigint[]`). All other parameters must also be strings
+ * that the statement casts (`$1::text::bigint`), because a retried statement serialises them twice.
  */
 export function openDatabase(options: DatabaseOptions): Sql {
   const settings = {

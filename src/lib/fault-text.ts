@@ -9,8 +9,8 @@ export interface PlainFault {
 }
 
 /**
- * An error's kind, code, place in the program and causes, for a log field. A string is our own text and is kept; undefined means
- * that there is no error.
+ * Describes an error for a log field: its kind, code, place in the program and causes. A string is our own text and is returned
+ * unchanged; undefined means that there is no error.
  */
 export function faultText(fault: unknown): string | undefined {
   if (fault === undefined || typeof fault === 'string') return fault

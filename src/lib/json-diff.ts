@@ -40,8 +40,8 @@ function collect(before: JsonValue | undefined, after: JsonValue, path: string, 
 }
 
 /**
- * Describes `after` as a rearrangement of `before`. Elements that are in both lists keep their bytes. A new object becomes an
- * edited version of an old element with the same element before it, if that is an object missing from `after`.
+ * Describes `after` as a rearrangement of `before`. Elements that are in both lists keep their bytes. A new object is described
+ * by edits of the old element that had the same predecessor, if that element is an object missing from `after`.
  */
 function arranged(before: readonly JsonValue[], after: readonly JsonValue[]): ArrangedItem[] {
   const places = new Map(before.map((value, index) => [value, index]))

@@ -26,11 +26,11 @@ export interface FormFacts {
   /** Keys of which an object must have at least one. */
   readonly needs?: readonly string[]
   /**
-   * Where this form's note is in the list of notes. A note is a number about all values that were read with the form; what it
-   * counts is said above.
+   * Index of this form's note. A note is a number about all values that were read with the form; the kinds above say what it
+   * counts.
    */
   readonly required?: string
-  /** With `words`, where the note is that says which word occurred last. */
+  /** With `words`, index of the note that says which word occurred last. */
   readonly note?: number
   /** With `words`, index of the note that says which word occurred last. */
   readonly noteLast?: number
@@ -56,7 +56,7 @@ export class Form {
   /** The object's keys as bytes. */
   readonly keys: readonly Uint8Array[]
   readonly values: readonly Form[]
-  /** Bits of the keys of which the object needs one; 0 when it needs none. */
+  /** Bits of the keys of which the object needs at least one; 0 when it needs none. */
   readonly needs: number
   /** Bit of the key that a `requiring` word asks for; 0 when there is none. */
   readonly required: number

@@ -76,8 +76,8 @@ async function decodeLong(text: ByteText, { start, end }: EscapedText): Promise<
 }
 
 /**
- * The last position up to `at` where the text can be cut without splitting an escape or a character.
- * `from` must be such a position, too.
+ * The last position up to `at` where the text can be cut without splitting an escape or a character. `from` must be such a
+ * position, too.
  */
 function cutBefore(text: ByteText, from: number, at: number): number {
   let cut = at

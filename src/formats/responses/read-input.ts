@@ -37,8 +37,8 @@ export function itemReading(body: JsonObject, registry: ToolRegistry, facts: Rea
 }
 
 /**
- * Types of items that mean something to one provider only: tools that it ran itself, and its exchanges with the client. Other
- * models cannot use these items.
+ * Types of items that mean something to one provider only: calls of tools that it ran itself, and its exchanges with the client.
+ * Other models cannot use these items.
  */
 const PROVIDERS_OWN = new Set([
   ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call'],

@@ -35,7 +35,7 @@ export function readerOf(item: JsonObject, queue: PartQueue): ItemReader {
   }
 }
 
-/** Infers the type of an item from one of its events, if no event has announced the item; null if the event does not tell. */
+/** Infers the type of an item from one of its events, if no event has announced the item; null if the event does not show it. */
 export function typeOfItem(eventType: string): string | null {
   if (eventType.startsWith('response.output_text.') || eventType.startsWith('response.refusal.')) return 'message'
   if (eventType.startsWith('response.reasoning_')) return 'reasoning'

@@ -25,7 +25,7 @@ export class ResponsesReader implements ReplyReader {
   #cut: string | null = null
   finished = false
   readonly #learner = new TemplateLearner()
-  /** The part that the latest learned event adds text to. Events that look the same belong to the same part. */
+  /** The part whose text comes in events of the form that `#learner` knows; null if there is none. */
   #learned: QueuedPart | null = null
 
   constructor(sink: ReplySink, { usage }: ReaderFacts) {
@@ -123,7 +123,8 @@ export class ResponsesReader implements ReplyReader {
   }
 
   /**
-   * Adds an item that no event has announced, when the first event about it arrives. Null if the event does not tell its type.
+   * Adds an item that no event has announced, when the first event about it arrives. Null if the event does not show the item's
+   * type.
    */
   #addUntold(type: string, { output_index, item_id }: JsonObject): KnownItem | null {
     const itemType = typeOfItem(type)

@@ -41,7 +41,7 @@ export class ResponsesRelay implements ReplyStream {
   readonly #usage: StreamUsage
   #terminal = NO_BYTES
   #started = false
-  /** What a failure event repeats about the response; null until an event has told it. */
+  /** What a failure event repeats about the response; null until an event with the response has arrived. */
   #response: { readonly id: string; readonly createdAt: number } | null = null
   #lastSequence = -1
   /**

@@ -13,7 +13,7 @@ export class EventLog {
   #events = NO_BYTES
   readonly #numbers: EventNumbers = { next: 0 }
 
-  /** Adds an event. `texts`: JSON strings that take the places of the TEXTs in the members, in order. */
+  /** Adds an event. `texts`: JSON strings that replace the TEXT placeholders in the members, in order. */
   add(type: string, members: JsonObject, texts: readonly ByteText[] = []): void {
     this.#add(type, membersWith(members, texts))
   }

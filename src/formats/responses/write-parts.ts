@@ -40,7 +40,7 @@ export interface OpenItem {
   close(seal: Seal | null): FinishedItem | null
 }
 
-/** A finished item. `texts`: JSON strings that replace each TEXT in `item`, in order. */
+/** A finished item. `texts`: JSON strings that replace the TEXT placeholders in `item`, in order. */
 export interface FinishedItem {
   readonly item: JsonObject
   readonly texts: readonly ByteText[]

@@ -138,7 +138,8 @@ export class ResponsesWriter implements ReplyWriter {
     if (!this.#echo.refersToItems) return
     const id = carrierIdOf(this.#items, this.#facts.mark)
     if (id === null) return
-    // The id is as long as all items together, and every event of its item repeats it. It is ASCII without characters to escape.
+    // The id is long, because it contains all items, and each event of its item repeats it. So it is serialized only once; it is
+    // ASCII without escapes, so it just needs quotes.
     const texts = [ofCharacters(`"${id}"`)]
     const output_index = this.#items.length
     this.#events.add('response.output_item.added', { output_index, item: begunReasoning(TEXT) }, texts)

@@ -5,7 +5,7 @@ import { type MicroVnd, microVnd, ZERO_MICRO_VND } from '../../lib/money.ts'
 
 export interface BalanceReport {
   readonly balanceMicroVnd: MicroVnd
-  /** Set aside for calls in flight; part of the balance. */
+  /** The amount set aside for calls in flight; part of the balance. */
   readonly heldMicroVnd: MicroVnd
   /** Average charge per day over the last seven days, or since the first call if that was later. */
   readonly dailyMicroVnd: MicroVnd

@@ -36,7 +36,7 @@ const DAYS = `select to_char(min(day), 'YYYY-MM-DD') as first, to_char(max(day),
 const TAGGED = `select least(min(hour), (select closed_before from usage_roll_up)) as first from usage_hourly
   where account_id = $1::text::bigint and tag = $2`
 
-/** The range of `seq` that contains all current rows that match the filter; null if there are none. */
+/** The range of `seq` that contains all rows that match the filter and are not retired; null if there are none. */
 export async function findBounds(sql: AnySql, accountId: number, filter: UsageFilter): Promise<SeqBounds | null> {
   const account = String(accountId)
   const wallet = (await sql.unsafe(WALLET, [account]))[0]

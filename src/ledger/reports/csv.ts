@@ -20,7 +20,7 @@ export interface UsageExport {
 }
 
 const time = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-/** An amount in dong as a decimal, not rounded, like formatVnd. */
+/** SQL for an amount in dong as a decimal, without rounding, in the form that `formatVnd` gives it. */
 const vnd = (name: string): string => `trim_scale(${name}_micro_vnd / 1000000.0)`
 /** Postgres formats the numbers, so that a page costs this process almost nothing; only text from users is escaped here. */
 const PAGE = `select seq, key_id, tag, entry_id, requested_name, endpoint,
@@ -38,7 +38,7 @@ const PAGE = `select seq, key_id, tag, entry_id, requested_name, endpoint,
 
 const ENDPOINTS = new Map<number, string>(Object.entries(ENDPOINT_FACTS).map(([name, { code }]) => [code, name]))
 
-/** Names of the columns. The tag, and in the operators' export the columns for operators, follow them. */
+/** Names of the columns that all exports have. Each export adds a column for the tag, and may add columns for operators. */
 export const HEADER =
   'seq,opened_at,closed_at,key_id,key,model,requested_model,endpoint,status,input_tokens,output_tokens,cached_input_tokens,' +
   'reasoning_tokens,images,price_vnd,price_per,cost_vnd,charged_vnd,balance_after_vnd,first_byte_ms,latency_ms,streamed,' +
@@ -114,7 +114,7 @@ export async function countUsage(
   const { from = BEGINNING, to = END } = filter
   const period = { from: fullHour(from, 'before'), to: fullHour(to, 'after') }
   const calls = known ?? addHourly(await readHourly(sql, { accountId, ...period, filter, per: 'day', by: 'key' })).calls
-  // The hourly sums also count retired rows, so the range of `seq`, which leaves those out, limits the number.
+  // The hourly sums also count retired rows; the range of `seq` leaves these rows out.
   return Math.max(0, Math.min(calls, bounds.beforeSeq - bounds.afterSeq - 1))
 }
 

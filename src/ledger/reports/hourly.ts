@@ -41,7 +41,7 @@ const slotOf = (time: string): string =>
   `date_bin(case $9 when 'hour' then interval '1 hour' else interval '1 day' end, ${time}, timestamptz '2000-01-01 00:00+07')`
 const SERIES = { model: 'entry_id', key: 'key_id', tag: 'tag' } as const satisfies Record<Split, string>
 
-/** Formats numbers after summing, so only once per sum instead of once per row. */
+/** SQL for the figures. It formats numbers after summing, so only once per sum instead of once per row. */
 function figuresBy(by: Split): string {
   const sums = [...SUMS, 'charged_micro_vnd']
   const total = (name: string): string => `sum(${name}) as ${name}`
@@ -80,7 +80,7 @@ export async function readHourly(sql: AnySql, request: HourlyRequest): Promise<r
 }
 
 export interface UsageChoices {
-  /** Entries, the most used first; '' for calls that ended before one was chosen. */
+  /** Ids of the entries, the most used first; '' for calls that ended before an entry was chosen. */
   readonly entryIds: readonly string[]
   readonly statuses: readonly number[]
   readonly tags: readonly string[]

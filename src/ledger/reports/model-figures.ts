@@ -5,8 +5,8 @@ import { percentile, sum } from './first-bytes.ts'
 
 export interface ModelFigures {
   /**
-   * Calls that were served or failed. Those that failed by the client's mistake or an empty wallet are left out, as they say
-   * nothing about the model.
+   * Number of calls that were served or failed. Calls that failed because of the client's mistake or an empty wallet are left
+   * out, as they say nothing about the model.
    */
   readonly calls: number
   /** The share of `calls` that were served, from 0 to 1. */
@@ -15,7 +15,10 @@ export interface ModelFigures {
   readonly firstByte: { readonly medianMs: number; readonly calls: number } | null
 }
 
-/** A 429 is the provider's if there was an attempt; without one, the key's own limit was reached. */
+/**
+ * A call with status 429 failed through the provider if there was an attempt; without an attempt, it exceeded the key's own
+ * limit.
+ */
 const CALLS = `select entry_id, (sum(calls) filter (where status < 400))::text as served,
     (sum(calls) filter (where status >= 500 or (status = 429 and upstream_id <> '')))::text as failed
   from call_hourly where hour >= date_trunc('hour', $1::text::timestamptz) group by 1`

@@ -17,7 +17,7 @@ export interface OperatorCall extends UsageRow {
   readonly requestId: string
   /** Null if the row was written by a version that did not store attempts. */
   readonly attempts: readonly SettledAttempt[] | null
-  /** The upstream that served the call or, if none did, was tried last; null if none was tried, or unknown. */
+  /** The upstream that served the call or, if none did, was tried last; null if none was tried, or if it is unknown. */
   readonly upstreamId: string | null
   /** A code of errors.ts; null if nothing went wrong, or the client left. */
   readonly errorCode: string | null

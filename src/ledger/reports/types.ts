@@ -43,7 +43,7 @@ export interface UsageSums {
 
 export interface DailyFigure extends UsageSums {
   readonly day: Day
-  /** The entry id, or the key's number as text; '' for calls that ended before a model was chosen. */
+  /** What the sums are for: the entry id, or the key's number as text; '' for calls that ended before a model was chosen. */
   readonly series: string
 }
 
@@ -51,7 +51,7 @@ export interface DailyFigure extends UsageSums {
 export interface HourlyFigure {
   /** The hour in Vietnam, such as `2026-11-21T14`, or the day. */
   readonly at: string
-  /** The entry id ('' if none was chosen), the key's number as text, or the tag ('' if there was none). */
+  /** What the sums are for: the entry id ('' if none was chosen), the key's number as text, or the tag ('' if there was none). */
   readonly series: string
   readonly calls: number
   readonly errors: number

@@ -19,7 +19,7 @@ export interface UpstreamFigures {
   readonly failures: number
   /** How many attempts had each outcome; the most frequent outcome comes first. */
   readonly outcomes: readonly OutcomeCount[]
-  /** Number of calls that this upstream served, or that failed and were tried here last. */
+  /** Number of calls that this upstream served, or that failed and were last tried at this upstream. */
   readonly firstByteMs: { readonly p50: number; readonly p95: number } | null
   /** Calls that this upstream served, or that were tried here last. */
   readonly calls: number
@@ -29,7 +29,9 @@ export interface UpstreamFigures {
   readonly costMicroVnd: MicroVnd
 }
 
-/** Outcomes and times to the first byte come from one statement, because `attempt_hourly` is the larger table. */
+/**
+ * One statement reads both outcomes and times to the first byte, so that `attempt_hourly`, the larger table, is read only once.
+ */
 const ATTEMPTS = `select upstream_id, outcome, status, first_byte_step, sum(attempts)::text as attempts from attempt_hourly
   where hour >= $1::text::timestamptz group by 1, 2, 3, 4 order by first_byte_step`
 const CALLS = `select upstream_id, sum(calls)::text as calls, sum(input_tokens)::text as input_tokens,
