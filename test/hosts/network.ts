@@ -114,8 +114,8 @@ function ip(...args: readonly string[]): void {
 }
 
 /**
- * Removes a namespace and kills what still runs in it, such as HAProxy, which changes its user and so would not die with this
- * process.
+ * Removes a namespace and kills the processes in it. HAProxy may still be running: it does not end with this process, because it
+ * changes its user.
  */
 function removeSpace(space: string): void {
   const { stdout } = spawnSync('ip', ['netns', 'pids', space], { encoding: 'utf8' })

@@ -41,7 +41,7 @@ const usageOf = ({ input, output }: { input: number; output: number }) => ({
   total_tokens: input + output,
 })
 
-// One model whose provider accepts `stream_options`, and one whose provider does not.
+// GPT's provider accepts `stream_options`, GLM's does not.
 describe.each([GPT, 'glm-5.2'])('a chat stream of %s', model => {
   test('hides chunks without choices from a client that did not request usage', async () => {
     const chunks = await chunksOf(

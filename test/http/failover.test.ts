@@ -1,6 +1,6 @@
 /**
- * Until a client has received anything, the gateway retries a failed call with another credential, then at another upstream. A
- * credential or upstream that failed is not used for a while.
+ * As long as the client has received nothing, the gateway retries a failed call with another credential, then at another
+ * upstream. A credential or upstream that has failed is not used for a while.
  */
 
 import { createServer } from 'node:http'

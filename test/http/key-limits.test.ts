@@ -33,7 +33,7 @@ function call(url: string, { apiKey }: TestAccount, model = 'claude-sonnet-5'): 
   return fetch(`${url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': apiKey }, body })
 }
 
-/** An account whose key both gateways have in their cache. */
+/** Creates an account, and uses its key at both gateways, so that both have the key in their cache. */
 async function knownAccount(): Promise<TestAccount> {
   const account = await running.account(CREDIT)
   for (const url of urls) expect((await call(url, account)).status).toBe(200)

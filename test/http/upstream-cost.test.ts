@@ -68,7 +68,7 @@ const HI = [{ role: 'user', content: 'hi' }]
 const MESSAGES = { model: 'claude-opus-5', max_tokens: 100, messages: HI }
 /** 10 uncached input tokens, 700 read from the cache, 90 written to it, and 20 output tokens. */
 const USAGE = { input_tokens: 10, cache_read_input_tokens: 700, cache_creation_input_tokens: 90, output_tokens: 20 }
-/** USD per million tokens times VND per USD is µVND per token. */
+/** The cost of this usage in µVND. (USD per million tokens × VND per USD = µVND per token.) */
 const COST = String(25_000 * (10 * 5 + 90 * 6.25 + 20 * 25) + 12_500 * 700)
 const MESSAGE = {
   id: 'msg_1',

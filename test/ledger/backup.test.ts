@@ -102,7 +102,7 @@ test('after a restore no hold is freed before its process has replayed its spool
     await before.close()
     await readBackup(target.sql, file)
     await target.sql.unsafe(`update gateway_instance set last_seen = now() - interval '1 day'`)
-    // A process on another host, which cannot read this spool folder.
+    // The first process is on another host and cannot read the spool folder.
     const first = await startLedger(target.url, { limits: { restartGraceMs: 0 } })
     const after = await startLedger(target.url, { name: 'charger', spoolDir, limits: kept })
     const rows = (await usageOf(target.sql, person)).map(row => [row.call_id, row.status, row.charged_micro_vnd])

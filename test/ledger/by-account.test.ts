@@ -118,7 +118,8 @@ const BY_CALL: Readonly<Record<string, readonly string[]>> = {
 /** Statements that find their rows by API key; see `FOUND_BY_KEY`. */
 const BY_KEY = ['../accounts/find-key.ts FIND']
 /**
- * Statements for a process or for all accounts. Every database would have to run these statements, and no call waits for them.
+ * Statements that concern a gateway process, or all accounts at once. They would have to run in every database. No call waits for
+ * them.
  */
 const BACKGROUND = [
   'day-totals.ts NEXT',

@@ -442,7 +442,7 @@ test('business figures are the same before and after days are summed up, however
   expect(await sumDays(sql, { daysMax: 10 })).toEqual({ days: 10, upstreamDays: 10 })
   expect(await figures()).toEqual(before)
   const turns = await Promise.all([sumDays(sql), sumDays(sql), sumDays(sql)])
-  // Of the three concurrent runs, each summed some days. Together they summed every past day exactly once.
+  // Three runs at the same time: together they summed every past day exactly once.
   expect(turns.reduce((sum, { days }) => sum + days, 0)).toBe(29)
   expect(turns.reduce((sum, { upstreamDays }) => sum + upstreamDays, 0)).toBe(29)
   expect(await figures()).toEqual(before)

@@ -93,7 +93,10 @@ function linesOf(path: string): string[] {
 const withoutChecksum = (line: string): string => line.replace(/,"crc":"[^"]+"/, '')
 const asLine = (one: Settlement): string => Buffer.from(writeSettlement(one, databaseId)).toString('latin1').trimEnd()
 
-/** What reading a damaged spool must yield: the intact settlements, except those that another intact line marks as done. */
+/**
+ * What reading a damaged spool must yield. `owed`: the calls of intact settlements that no intact line marks as done. `bad`: the
+ * number of lines that are not valid.
+ */
 function expected(path: string, settlements: readonly Settlement[]): { owed: string[]; bad: number } {
   const lines = linesOf(path)
   const present = new Set(lines)
@@ -107,7 +110,7 @@ function expected(path: string, settlements: readonly Settlement[]): { owed: str
     }
   }
   const owed = settlements.filter(one => present.has(asLine(one)) && !done.has(one.callId)).map(({ callId }) => callId)
-  // A line that lost its checksum does not count as bad if an intact line names the same call.
+  // A settlement that lost only its checksum does not count as bad if an intact line names the same call.
   const known = new Set([...done, ...owed])
   for (const one of settlements) if (known.has(one.callId)) good.add(withoutChecksum(asLine(one)))
   return { owed, bad: lines.filter(line => !good.has(line) && !DONE_OF_EARLIER_VERSION.test(line)).length }

@@ -136,9 +136,9 @@ test.each(VERSIONS)(
 )
 
 /**
- * Tables that a migration reads or writes from end to end while calls wait for it. Do not add further tables that grow with
- * accounts or calls. Instead, add columns with a constant default or none, constraints as not valid, and indexes on new tables
- * only, and let housekeeping fill in rows.
+ * By migration, the tables that it reads or writes from end to end, so that statements on them have to wait. Do not list further
+ * tables that grow with accounts or calls. Instead, migrations can add columns whose default is constant or missing, constraints
+ * that are `not valid`, and indexes on new tables. Housekeeping can fill in existing rows.
  */
 const READ_WHOLE: Readonly<Record<string, readonly string[]>> = {
   // The hold table only has rows for calls in flight.

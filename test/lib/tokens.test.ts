@@ -42,7 +42,7 @@ test('the pieces add up to the text, and their counts to its count', () => {
   expect(Math.max(...pieces.map(piece => Buffer.byteLength(piece.text)))).toBe(TOKEN_LIMITS.pieceBytesMax)
 })
 
-// These texts contain no place to split them. A counter whose work grew with the square of their length would need minutes.
+// The counter cannot split these texts into words. If its work grew with the square of their length, it would take minutes.
 test.each([
   ['one letter', 'a'],
   ['spaces', ' '],

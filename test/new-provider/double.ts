@@ -1,4 +1,4 @@
-/** What the doubles of both providers share: a server on a loopback port, strict parsing of requests, and a script to follow. */
+/** Code shared by the doubles of both providers: a server on a loopback port, strict checks of requests, and what to reply. */
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -25,7 +25,7 @@ const folder = newFolder()
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  // Slow calls keep many in flight, while few calls per second leave the machine free to start workers.
+  // Replies are slow, so that many calls are in flight at once, but few calls per second use up the processor.
   provider = await startLoadProvider({ streamMs: 800, wholeMs: 100 })
   project = copyProject()
   // Replaced workers wait this long for another call on their open connections.

@@ -235,7 +235,7 @@ test.each(MODELS)('accepts every form of tool choice, with %s', async model => {
     mode: 'required',
     tools: [{ type: 'function', name: 'get_time' }],
   })
-  // Not every model can be forced to call a tool, so no call is also correct.
+  // Not every model can be forced to call a tool, so a reply without a call is correct, too.
   expect([['get_weather'], []]).toContainEqual(forced)
   expect([['get_time'], []]).toContainEqual(named)
   expect([['get_time'], []]).toContainEqual(allowed)

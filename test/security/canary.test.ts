@@ -345,7 +345,7 @@ test('no content is in what the process has written', async () => {
   for (const [name, text] of files) {
     if (!name.startsWith(outbox)) expect([name, canaries.found(text)]).toEqual([name, []])
   }
-  // The link to reset a password is the only secret that an email may contain. No email contains content.
+  // Of all secrets and canaries, an email may contain only the token of the link to reset a password.
   const mails = await readOutbox(outbox)
   expect(mails.length).toBeGreaterThan(2)
   for (const { subject, text } of mails) {

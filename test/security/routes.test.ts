@@ -26,9 +26,9 @@ const PROVIDERS = {
 
 let running: TestGateway
 let routes: readonly RegisteredRoute[]
-/** A visitor for each kind of credential, by the credential's description. */
+/** Visitors, each with one kind of credential, by the description of that kind. */
 const credentials: Record<string, Visitor> = {}
-/** A signed-in operator for each role. */
+/** Signed-in operators, by their role. */
 const operators: Partial<Record<OperatorRole, Visitor>> = {}
 /** Paths of the customer's own objects, by the route that shows them. */
 const owned: Record<string, string> = {}
@@ -131,7 +131,7 @@ function call(visitor: Visitor, { method, path, isPage }: RegisteredRoute, to = 
 
 const ofClass = (authentication: string) => routes.filter(route => route.authentication === authentication)
 
-/** The status of each route with this kind of authentication, for each of the named credentials. */
+/** Calls every route that has this kind of authentication with each of the named credentials, and returns the replies' status. */
 async function statuses(authentication: string, names: readonly string[]) {
   const found: [name: string, route: string, status: number, location: string][] = []
   for (const route of ofClass(authentication)) {

@@ -16,7 +16,7 @@ const SQL =
 /** Folder that is not checked: it builds statements from the database's own table names, and only the command line uses it. */
 const BACKUP = 'src/ledger/backup/'
 
-/** Allowed interpolations: functions assemble these statements, but from constants only. */
+/** Interpolations that are allowed, because functions build these statements from constants only. */
 const MADE_OF_CONSTANTS = [
   'src/lib/packed-rows.ts: listed(names)',
   'src/lib/packed-rows.ts: parameter',
@@ -64,7 +64,7 @@ function isInConstant(text: string, place: number): boolean {
   return /^(export )?const [A-Z][A-Z0-9_]* = /.test(line)
 }
 
-/** Lists where a file puts values into the text of statements, apart from module constants. */
+/** Lists the values that a file puts into the text of statements, except module constants. */
 function stringsInSql(file: string, text: string): string[] {
   const wrong: string[] = []
   for (const { index, 0: literal } of text.matchAll(/`(?:[^`\\]|\\.)*`/gs)) {

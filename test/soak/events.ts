@@ -107,7 +107,7 @@ export class Events {
     })
   }
 
-  /** Restarts every gateway, one by one, with other secrets. No call may fail during this. */
+  /** Changes the secrets and restarts the gateways with them, one by one. No call may fail meanwhile. */
   async #rotate(change: (set: string) => string): Promise<void> {
     const { KEY_PEPPERS, KEY_ENCRYPTION_KEYS } = this.#secrets
     this.#secrets = { KEY_PEPPERS: change(KEY_PEPPERS), KEY_ENCRYPTION_KEYS: change(KEY_ENCRYPTION_KEYS) }

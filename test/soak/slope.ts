@@ -52,7 +52,7 @@ export function judgeSeries({ name, unit, segments, perHour, floor }: Series): J
   return { name, unit, level, slopePerHour, growth, allowed, points: points.length, verdict }
 }
 
-/** The points of a series at or after a moment. */
+/** The series without its points before `atMs`. */
 export function since(series: Series, atMs: number): Series {
   const segments = series.segments.map(segment => segment.filter(point => point.atMs >= atMs))
   return { ...series, segments }

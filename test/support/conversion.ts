@@ -1,6 +1,6 @@
 /**
- * Runs a gateway in front of one scripted provider that serves as every upstream, with good replies in both formats, for tests in
- * which client and upstream speak different formats.
+ * For tests of conversions: runs a gateway with one scripted provider in place of every upstream, and offers good replies in both
+ * chat formats.
  */
 
 import { afterAll, beforeAll, beforeEach } from 'vitest'

@@ -25,7 +25,7 @@ interface Server {
 /** Long, because a busy machine may take seconds to start a server process. */
 const CONNECT_TIMEOUT_MS = 60_000
 
-/** The embedded Postgres. A process joins its users once and never leaves them, so it runs until the test run ends. */
+/** The embedded Postgres; null until this process has connected to it. It runs until the test run ends. */
 let server: Promise<Server> | null = null
 let databases = 0
 

@@ -63,7 +63,7 @@ async function removeAbandoned(place: string): Promise<void> {
   }
 }
 
-/** Removes a run's folder. First stops the run's Postgres, if there is one, by using it and leaving it as its last user. */
+/** Removes a run's folder. First joins the users of the run's Postgres, if there is one: it stops when its last user leaves. */
 async function remove(folder: string): Promise<void> {
   if (existsSync(join(folder, 'postgres', 'data'))) {
     const instance = await startEmbeddedPostgres({ dataDir: folder, durable: false })

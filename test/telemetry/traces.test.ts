@@ -29,7 +29,7 @@ let collector: Collector
 let provider: ScriptedUpstream
 let answers: Answer[] = []
 let opened: TestGateway[] = []
-/** Gateways that several tests use, keyed by the headers that they forward. */
+/** Gateways that several tests use, by the names of the headers that the gateway forwards. */
 const shared = new Map<string, Promise<Started>>()
 
 beforeAll(async () => {

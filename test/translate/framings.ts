@@ -41,7 +41,7 @@ const TEXTS: Readonly<Record<string, (events: readonly FramedEvent[]) => string>
   'without the last blank line': events => text(events).replace(/\n+$/, '\n'),
 }
 
-/** By name: each notation sent in one chunk and byte by byte, and the plain notation with one chunk per event. */
+/** Ways to send events, by name: each notation in one chunk and byte by byte, and the plain notation in one chunk per event. */
 export const FRAMINGS: ReadonlyMap<string, Framing> = new Map(
   Object.entries(TEXTS).flatMap(([name, tell]): [string, Framing][] => [
     [name, events => [Buffer.from(tell(events))]],
@@ -52,7 +52,7 @@ export const FRAMINGS: ReadonlyMap<string, Framing> = new Map(
 /** Chunk size in bytes. A stream is split in this many ways, so that every byte begins a chunk in one of them. */
 const CUT_EVERY = 101
 
-/** Yields the chunks of each way of splitting the stream. */
+/** Yields the stream, split into chunks in each of these ways. */
 export function* cutsAtEachByte(events: readonly FramedEvent[], lineEnd: '\n' | '\r\n'): Generator<Buffer[]> {
   const bytes = Buffer.from(text(events).replaceAll('\n', lineEnd))
   for (let first = 0; first < Math.min(CUT_EVERY, bytes.length); first++) {

@@ -1,4 +1,4 @@
-/** What a client reads from a reply, in format-neutral form: it must be the same however the reply was converted. */
+/** Reads a client's reply into a form that is the same for all formats, so that tests can compare conversions of one reply. */
 
 import type Anthropic from '@anthropic-ai/sdk'
 import type OpenAI from 'openai'

@@ -116,7 +116,7 @@ const DIALECTS = [
   { betas: { flags: { a: { name: null, fields: ['/messages/*/output_config'] } } } },
 ].map(facts => dialectOf(facts as Parameters<typeof dialectOf>[0]))
 
-/** The parts of a target's plan that other stages read. */
+/** Plans a call for a target, and returns the parts of the plan that other stages read. */
 function planFor(
   { format, entry, target, dialect }: Aim,
   plan: (call: Omit<SameFormatCall, 'body'>) => SameFormatPlan,
@@ -182,7 +182,7 @@ test(
       expect(estimateInput(body, 1_000), where).toEqual(estimateInput(whole, 1_000))
       const known = pick(random, AIMS[format])
       const others = [1, 2, 3, 4].map(() => ({ ...known, dialect: pick(random, DIALECTS) }))
-      // Any entry of the catalogue, including those that do not support the body's format.
+      // Takes any entry of the catalogue, even if it does not support the body's format.
       for (let tries = 0; tries < 3; tries++) {
         const entry = pick(random, ENTRIES as readonly ModelEntry[])
         const chosen = onWires(entry, format, body.outline).upstreams
