@@ -1,6 +1,6 @@
 /**
- * The API key that an account's playground uses, with a daily limit. No client can use it: its stored hash is random, so no known
- * secret hashes to it.
+ * The API key that an account's playground uses, with a daily limit. Clients cannot use it: its stored hash is random, so nobody
+ * knows a secret with that hash.
  */
 
 import { randomBytes } from 'node:crypto'

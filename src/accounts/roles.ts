@@ -6,9 +6,9 @@ export type OperatorRole = keyof typeof ROLE_CODES
 export const OPERATOR_ROLES = Object.keys(ROLE_CODES) as readonly OperatorRole[]
 
 /**
- * `read`: customers, calls, orders and transfers. `business`: revenue, costs and margins. `customers`: customers' keys, sessions,
- * notes and blocks. `money`: everything that changes a balance. `operations`: maintenance, upstreams, what all customers see.
- * `team`: operators' roles. Both `money` and `team` also require a recent second factor.
+ * What each need covers. `read`: customers, calls, orders and transfers. `business`: revenue, costs and margins. `customers`:
+ * customers' keys, sessions, notes and blocks. `money`: everything that changes a balance. `operations`: maintenance, upstreams,
+ * and what all customers see. `team`: operators' roles. Both `money` and `team` also require a recent second factor.
  */
 const GRANTS = {
   read: ['owner', 'finance', 'support', 'read-only'],

@@ -18,7 +18,7 @@ export interface AlertLimits {
   /** Most deliveries in progress at once; `runMax` is the most that one pass tries. */
   readonly parallelMax: number
   readonly runMax: number
-  /** How long a claimed delivery belongs to its process; longer than any delivery takes. */
+  /** How long a delivery belongs to the process that claimed it; longer than any delivery takes. */
   readonly claimSeconds: number
   /** Pauses before each retry of an email. */
   readonly mailPausesSeconds: readonly number[]

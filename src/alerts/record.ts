@@ -1,4 +1,7 @@
-/** The outbox: an alert is written once per occasion, together with a delivery for each channel that carries it. */
+/**
+ * The outbox: each event that calls for an alert is recorded once, together with one delivery for the email and one for each
+ * webhook.
+ */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
 import { ALERT_KINDS, ALL_KINDS } from './kinds.ts'

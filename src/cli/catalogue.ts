@@ -64,7 +64,7 @@ export async function warnOfOldTables(logLevel: string): Promise<void> {
   createLog(logLevel).warn(
     { yaml, tables },
     yaml === null
-      ? 'the YAML in catalogue/ has errors, and the tables in use are older; `catalogue check` names them'
+      ? 'the YAML in catalogue/ has errors, and the tables in use are older; `catalogue check` lists the errors'
       : 'the YAML in catalogue/ is newer than the tables in use; run `make generate`, then restart or send SIGHUP',
   )
 }

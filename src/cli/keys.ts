@@ -19,7 +19,7 @@ const PER = { day: 'daily', week: 'weekly', month: 'monthly', ever: null } as co
   Period | null
 >
 
-/** What `--json` prints about a key besides its name and its limits on calls. */
+/** What `--json` prints about a key in addition to its name and its limits on calls. */
 function standingOf(key: OwnKey) {
   return {
     state: key.state,

@@ -5,8 +5,8 @@ import { parseJson } from '../lib/json.ts'
 import { GatheredText } from './gathered-text.ts'
 
 /**
- * Position of the scan. before: only whitespace so far; inside: within the object; after: the object is closed; never: not a JSON
- * object.
+ * How far the scan has come. before: only whitespace so far; inside: within the object; after: the object is closed; never: the
+ * text is not a JSON object.
  */
 type Place = 'before' | 'inside' | 'after' | 'never'
 

@@ -1,4 +1,4 @@
-/** Writes the delta events of one part from a prebuilt frame. Only their text and sequence number vary. */
+/** Writes the delta events of one part from a prebuilt frame. These events differ only in their text and sequence number. */
 
 import { type ByteText, characters, concat, joinBytes, NO_BYTES, ofCharacters } from '../lib/byte-text.ts'
 

@@ -35,7 +35,7 @@ function isError(body: JsonObject, event: string): boolean {
   if (isTold(body.error) || hasFailedOutcome(body)) return true
   const type = textOrNull(body.type)
   if (type !== null) return /(error|exception)$/i.test(type)
-  // A chunk that has choices, or a code that means success, is good, whatever its other members say.
+  // A chunk with choices, or with a code that means success, is not an error, whatever its other members say.
   if (arrayOrEmpty(body.choices).length > 0 || WELL.has(body.code)) return false
   return readErrorValue(body) !== null
 }

@@ -9,7 +9,7 @@ import type { PoolMetrics, WorkerPool } from './pool.ts'
 /** Longest wait for a worker's metrics, in ms. A worker that is too busy to send them is left out of the scrape. */
 const ANSWER_MS = 2_000
 
-/** Computed once: a value that differed from scrape to scrape would look like restarts. */
+/** Computed once, because a value that differs from scrape to scrape would look as if the process had restarted. */
 const STARTED_SECONDS = Date.now() / 1000 - process.uptime()
 
 let questions = 0
