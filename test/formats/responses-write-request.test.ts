@@ -1,4 +1,4 @@
-/** The body written for a responses upstream, before the dialect pass. */
+/** The body that conversion writes for a responses upstream, before it is adapted to the upstream's dialect. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -29,9 +29,9 @@ let customer: Customer
 let stranger: Customer
 
 /**
- * 1,000 calls over the last 40 days: 25 a day, 20 of them in the day's first hour. Every tenth is made with key 2, every 50th is
- * an error, every 7th uses another model, every 20th is tagged, and the last one is made with key 3. One statement writes the
- * rows as the ledger would. The last ten days are not rolled up yet.
+ * Writes the usage rows of 1,000 calls over the last 40 days: 25 a day, 20 of them in the day's first hour. Every tenth call is
+ * made with key 2, every 50th is an error, every 7th uses another model, every 20th is tagged, and the last one is made with
+ * key 3. The last ten days are not rolled up yet.
  */
 beforeAll(async () => {
   customer = await createCustomer(sql, 1_000_000_000_000n)

@@ -24,7 +24,7 @@ export interface NewProviders {
   readonly account: TestAccount
   /** Creates a fresh account, and clears the calls that the doubles have recorded. */
   begin(): Promise<void>
-  /** Checks that every call of the account cost what the provider reports, at the entry's price per token in µVND. */
+  /** Checks that every call of the account cost `price` (in µVND) for each token that the provider reports. */
   expectBilled(calls: number, price: bigint): Promise<UsageRow>
   spent(): Promise<bigint>
   /** The effort in a double's last call; null if the model was not asked to think. */
