@@ -11,12 +11,12 @@ import {
   BackupError,
   type BackupHeader,
   type BackupTrailer,
-  END_OF_TABLE,
   FORMAT,
   readMigrationDigests,
   readTables,
   type TableHeader,
 } from './file.ts'
+import { END_LINE, LineReader } from './line-reader.ts'
 
 /** Tables that may have rows before any account exists, written by migrations or by a gateway that ran for a while. */
 const OF_THE_DATABASE: ReadonlySet<string> = new Set([
@@ -35,7 +35,7 @@ const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'upstream_out',
   'usage_roll_up',
 ])
-const CHUNK_BYTES = 65_536
+const BLOCK_BYTES = 65_536
 const NEWLINE = 10
 
 const RUNNING = `select count(*)::integer as count from pg_stat_activity
@@ -53,7 +53,9 @@ export async function readBackup(sql: Sql, path: string): Promise<Readonly<Recor
     await refuseUse(transaction)
     let rows: Readonly<Record<string, number>>
     try {
-      rows = await pipeline(createReadStream(path), createGunzip(), chunks => load(transaction, splitLines(chunks)))
+      rows = await pipeline(createReadStream(path), createGunzip({ chunkSize: BLOCK_BYTES }), chunks =>
+        load(transaction, new LineReader(chunks)),
+      )
     } catch (error) {
       throw asBackupError(error, path)
     }
@@ -77,35 +79,15 @@ async function refuseUse(sql: TransactionSql): Promise<void> {
   }
 }
 
-/** Yields the lines, each with its line feed. Only `\n` ends a line, because text may contain other line separators. */
-async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let rest: Buffer[] = []
-  for await (const chunk of chunks) {
-    let begin = 0
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, begin)) {
-      const line = chunk.subarray(begin, end + 1)
-      yield rest.length === 0 ? line : Buffer.concat([...rest, line])
-      rest = []
-      begin = end + 1
-    }
-    if (begin < chunk.length) rest.push(chunk.subarray(begin))
-  }
-}
-
-async function load(sql: TransactionSql, lines: AsyncGenerator<Buffer>): Promise<Readonly<Record<string, number>>> {
+async function load(sql: TransactionSql, lines: LineReader): Promise<Readonly<Record<string, number>>> {
   const tables = new Map((await readTables(sql)).map(header => [header.table, header.columns.join(',')]))
   const sha256 = createHash('sha256')
   const rows: Record<string, number> = {}
-  const next = async (): Promise<Buffer> => {
-    const { value, done } = await lines.next()
-    if (done) throw new BackupError('The file is truncated; use another copy.')
-    return value
-  }
-  const header = await next()
+  const header = await lines.line()
   sha256.update(header)
   await checkHeader(sql, JSON.parse(header.toString()) as BackupHeader)
   for (;;) {
-    const line = await next()
+    const line = await lines.line()
     const part = JSON.parse(line.toString()) as TableHeader & BackupTrailer
     if (part.table === undefined) {
       checkTrailer(part, { rows, sha256: sha256.digest('hex') })
@@ -118,35 +100,23 @@ async function load(sql: TransactionSql, lines: AsyncGenerator<Buffer>): Promise
       )
     }
     const copy = `copy "${part.table}" (${part.columns.join(',')}) from stdin`
-    rows[part.table] = await fill(await sql.unsafe(copy).writable(), next, sha256)
+    rows[part.table] = await fill(await sql.unsafe(copy).writable(), lines, sha256)
   }
 }
 
-const END_LINE = Buffer.from(`${END_OF_TABLE}\n`)
-
-async function fill(table: Writable, next: () => Promise<Buffer>, sha256: Hash): Promise<number> {
+async function fill(table: Writable, lines: LineReader, sha256: Hash): Promise<number> {
   const done = finished(table)
   done.catch(() => {})
-  let chunk: Buffer[] = []
-  let bytes = 0
-  for (let rows = 0; ; rows++) {
-    const line = await next()
-    sha256.update(line)
-    const isEnd = line.equals(END_LINE)
-    if (!isEnd) {
-      chunk.push(line)
-      bytes += line.length
-    }
-    if (bytes > 0 && (isEnd || bytes > CHUNK_BYTES)) {
-      if (!table.write(Buffer.concat(chunk))) await Promise.race([once(table, 'drain'), done])
-      chunk = []
-      bytes = 0
-    }
-    if (!isEnd) continue
-    table.end()
-    await done
-    return rows
+  let count = 0
+  for await (const rows of lines.rows()) {
+    sha256.update(rows)
+    for (let end = rows.indexOf(NEWLINE); end !== -1; end = rows.indexOf(NEWLINE, end + 1)) count++
+    if (!table.write(rows)) await Promise.race([once(table, 'drain'), done])
   }
+  sha256.update(END_LINE)
+  table.end()
+  await done
+  return count
 }
 
 async function checkHeader(sql: TransactionSql, header: BackupHeader): Promise<void> {
