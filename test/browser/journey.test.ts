@@ -285,7 +285,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByRole('button', { name: 'Send' }).click()
     await isAsked.promise
     await page.getByRole('button', { name: 'Stop' }).click()
-    await page.getByText('the call is billed; see Usage. It costs 1.950 ₫ at most.').waitFor()
+    await page.getByText('the call is billed; see Usage. It costs at most 1.950 ₫.').waitFor()
     await page.unroute('**/playground/v1/images/**')
     await page.locator('select[name=first]').selectOption('req/gpt-4o-mini-tts')
     await message.fill('Xin chào')
