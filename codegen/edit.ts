@@ -18,7 +18,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
     .reduce((result, edit) => result.slice(0, edit.from) + edit.text + result.slice(edit.to), text)
 }
 
-/** Writes a value on one line, in the style of the family files, quoted where YAML requires it. */
+/** Writes a value on one line, as the catalogue's files in `families/` do, with quotes where YAML requires them. */
 export function flowText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`
   if (value === null || typeof value !== 'object') return scalarText(value)
@@ -26,12 +26,12 @@ export function flowText(value: unknown): string {
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
 }
 
-/** Writes a scalar the way it looks inside brackets. */
+/** Writes a scalar as an item of a flow collection, where more texts need quotes than elsewhere. */
 function scalarText(value: unknown): string {
   return stringify([value], { collectionStyle: 'flow', lineWidth: 0 }).trim().slice(1, -1).trim()
 }
 
-/** Aligns the keys of a line with those of the line above, where they fit. */
+/** Pads a line so that the given keys start in the same columns as in the line above, where possible. */
 export function alignTo(above: string, line: string, keys: readonly string[]): string {
   if (above.includes('\n')) return line
   let aligned = line
@@ -43,7 +43,7 @@ export function alignTo(above: string, line: string, keys: readonly string[]): s
   return aligned
 }
 
-/** Replaces the scalar at a path. */
+/** Throws UsageError if there is no scalar at the path. */
 export function replaceScalar(file: SourceFile, path: Path, value: string): Edit {
   const node = file.nodeAt(path)
   if (!isScalar(node)) throw new UsageError(`${file.path}: there is no ${path.join('.')} to change`)

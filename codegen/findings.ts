@@ -1,4 +1,4 @@
-/** Says what a check found and where, and prints it. Every finding says what is wrong and what to write. */
+/** Sorts and prints what the catalogue's checks find. Each finding says what is wrong and what to write instead. */
 
 import { CODES, type Code } from './codes.ts'
 
@@ -14,7 +14,7 @@ export interface Finding {
   readonly fix: string
 }
 
-/** A mistake of the caller: printed on one line, exit status 2. */
+/** The user's mistake, such as a wrong argument: the message is printed on one line, and the exit status is 2. */
 export class UsageError extends Error {}
 
 export type FindingFormat = 'text' | 'github' | 'json'
@@ -24,7 +24,10 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Sorts by file, line, column, code and message. Of several findings at one place, keeps the first in the code table. */
+/**
+ * Sorts by file, line, column, code (in the order of `CODES`) and message. Drops repeated findings, and findings at a place
+ * where an earlier finding masks them.
+ */
 export function sortFindings(findings: readonly Finding[]): Finding[] {
   const rank = new Map(Object.keys(CODES).map((code, index) => [code, index]))
   const sorted = findings.toSorted(

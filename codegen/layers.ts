@@ -1,11 +1,14 @@
 /**
- * Values of the tables, and the source generated for them, are built in layers. Each layer states only what differs from the
- * layers before it.
+ * Builds the dialects, extras and rules of the generated tables in layers, such as a family, then a model, then an entry. Each
+ * layer states only what differs from the layers before it. The generated source is layered in the same way.
  */
 
 import type { Rule } from '../src/generated/types.ts'
 
-/** What a layer states, keyed by the tables' words. A map among the values is a group, which merges word by word. */
+/**
+ * The facts that a layer states, under their names in the generated tables. A value that is a Map is a group of facts, which
+ * are merged one by one; any other value replaces the value of an earlier layer.
+ */
 export type Said = ReadonlyMap<string, unknown>
 
 export const NOTHING: Said = new Map()
@@ -18,13 +21,12 @@ export function applySaid<Value extends object>(base: Value, said: Said): Value 
   return result as Value
 }
 
-/** A place in the catalogue that states facts about calls. */
+/** The facts about calls that are written in one place of the catalogue, such as a model. */
 export interface Layer {
-  /** `call`: the layer follows from a price per call. `wire`: it applies to one of several wire formats. */
+  /** `call`: for entries priced per call. `wire`: for one of the wire formats that a model speaks. */
   readonly kind: 'family' | 'model' | 'entry' | 'upstream' | 'target' | 'call' | 'wire'
   /** Name of the family, model, entry or upstream that the layer belongs to. */
   readonly name: string
-  /** What the layer states about the dialect; may be empty. */
   readonly dialect: Said
   readonly extras: Said
   readonly rules: readonly Rule[]
@@ -40,7 +42,10 @@ export interface LayerTreeOptions<Value> {
   readonly defaults: Value
   /** Adds a layer to a value. Returns a new object, or null if the layer states nothing. */
   readonly add: (base: Value, layer: Layer) => Value | null
-  /** Layers of these kinds get a node even if empty, so that stating a first word changes the generated source in one place. */
+  /**
+   * Layers of these kinds get a node even if they state nothing, so that the generated source changes in only one place when
+   * they state their first fact.
+   */
   readonly kept: readonly Layer['kind'][]
 }
 
@@ -57,7 +62,7 @@ export class LayerTree<Value extends object> {
     this.#byValue.set(options.defaults, this.root)
   }
 
-  /** The value that results from these layers; later ones win. */
+  /** The value that results from these layers; later layers win. */
   resolve(layers: readonly (Layer | undefined)[]): Value {
     let node = this.root
     for (const layer of layers) if (layer !== undefined) node = this.#add(node, layer)

@@ -3,7 +3,7 @@
 /** Names are cut to this length, so that a line has room for several. */
 const LENGTH_MAX = 40
 
-/** A cache; it is bounded, because its keys are names in the catalogue. */
+/** A cache, bounded by the number of names in the catalogue. */
 const camelNames = new Map<string, string>()
 
 /** `Claude Opus 4.5` → `claudeOpus4_5`. Empty if no character of the text is allowed in a name. */

@@ -1,18 +1,21 @@
-/** How the tables are put together: families with their models and entries, each with the facts stated at that level. */
+/**
+ * The catalogue as the generated source is laid out: families with their models and entries, each with the facts that the
+ * catalogue states at that level.
+ */
 
 import type { Dialect, Extras, ModelEntry, Rule, UpstreamTarget } from '../src/generated/types.ts'
 import type { CatalogueFile, FamilyFile, UpstreamsFile } from './generated/types.ts'
 import type { Layer, LayerTree, Said } from './layers.ts'
 import type { UpstreamDefaults } from './resolve-upstream.ts'
 
-/** Sources that passed the schema and the checks. */
+/** Catalogue files that passed the schema and the checks. */
 export interface CheckedSources {
   readonly catalogue: CatalogueFile
   readonly upstreams: UpstreamsFile
   readonly families: readonly FamilyFile[]
 }
 
-/** Facts of an entry, as stated in one place of the catalogue. */
+/** The facts that one level of the catalogue (defaults, family, model or entry) states about entries. */
 export type EntryFactsStated = Readonly<Partial<ModelEntry>>
 
 export interface Outline {
@@ -27,9 +30,9 @@ export interface Outline {
   readonly rules: LayerTree<readonly Rule[]>
   /** The layer that applies to all entries priced per call. */
   readonly perCall: Layer
-  /** One layer for each upstream: what the upstream's API adds to the facts of every model behind it. */
+  /** One layer per upstream, with facts about the upstream's API that hold for every model behind it. */
   readonly hosts: readonly Layer[]
-  /** The families, sorted by name, as the files are. */
+  /** Sorted by name. */
   readonly families: readonly FamilyOutline[]
 }
 
@@ -38,8 +41,8 @@ export interface FamilyOutline {
   readonly stated: EntryFactsStated
   readonly layer: Layer
   /**
-   * One target for each upstream of the family: what all targets there have in common, before any model's facts. `model` is
-   * empty.
+   * For each upstream that the family uses, a target without a model, built from the family's and the upstream's facts. In the
+   * generated source, the family's targets at that upstream spread it.
    */
   readonly shared: readonly UpstreamTarget[]
   readonly models: readonly ModelOutline[]
@@ -55,7 +58,7 @@ export interface ModelOutline {
 }
 
 export interface EntryOutline {
-  /** What the entry itself states, with its targets. */
+  /** The facts that the entry itself states, and its targets. */
   readonly stated: EntryFactsStated & Pick<ModelEntry, 'id' | 'upstreams'>
   readonly entry: ModelEntry
 }

@@ -1,4 +1,4 @@
-/** Where a verb writes: to the terminal, or to memory in tests. */
+/** Where a catalogue command prints: on the terminal, or into memory in tests. */
 
 export interface Output {
   out(text: string): void

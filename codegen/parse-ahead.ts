@@ -1,15 +1,21 @@
-/** Parses large catalogues on two threads, except for files in plain YAML, which are quick to read. */
+/**
+ * Parses a catalogue's files before they are compiled. Files in plain YAML, a simple subset, have a fast reader of their own.
+ * If many others remain, two threads share them.
+ */
 
 import { Worker } from 'node:worker_threads'
 import type { Parsed } from './parse.ts'
 import { readPlainYaml } from './plain-yaml.ts'
 import type { SourceText } from './source.ts'
 
-/** Total length, in characters, from which starting a second thread pays off. */
+/** Total length of the remaining files, in characters, from which starting a second thread pays off. */
 const WORTH_A_THREAD = 400_000
 const THREAD_TIMEOUT_MS = 60_000
 
-/** Returns the same texts, some of them parsed. The result does not depend on which thread parsed what. */
+/**
+ * Returns the same texts in the same order, parsed where that was worth doing ahead; the compiler parses the others itself. The
+ * result does not depend on which thread parsed a file.
+ */
 export async function parseAhead(given: readonly SourceText[]): Promise<readonly SourceText[]> {
   const texts = given.map(readAhead)
   const open = texts.filter(({ parsed }) => parsed === undefined)

@@ -11,8 +11,7 @@ export const KINDS: Readonly<Record<ApiStandard, ModelKind>> = {
 }
 
 /**
- * For each format, the endpoints that an upstream must have (`needed`), and those it may have, whose calls pass through unchanged
- * (`optional`).
+ * For each API standard, the endpoints that an upstream must have (`needed`), and others that the gateway can use (`optional`).
  */
 export const UPSTREAM_ENDPOINTS: Readonly<
   Record<ApiStandard, { readonly needed: readonly Endpoint[]; readonly optional: readonly Endpoint[] }>
@@ -23,20 +22,20 @@ export const UPSTREAM_ENDPOINTS: Readonly<
   speech: { needed: ['audio_speech'], optional: [] },
 }
 
-/** Every chat model serves all conversation endpoints, because the gateway converts. */
+/** Endpoints that every chat model serves, because the gateway converts between their formats. */
 const CHAT_ENDPOINTS = ENDPOINT_ORDER.filter(endpoint => ENDPOINT_FACTS[endpoint].makes === 'chat')
 
 export function isStandard(word: string): word is ApiStandard {
   return Object.hasOwn(KINDS, word)
 }
 
-/** Endpoints whose bodies a target receives, given its upstream's paths. */
+/** Endpoints of a target's upstream to which the gateway can send requests, given the upstream's paths. */
 export function reachedEndpoints(standard: ApiStandard, paths: Readonly<Record<string, unknown>>): Endpoint[] {
   const { needed, optional } = UPSTREAM_ENDPOINTS[standard]
   return [...needed, ...optional].filter(endpoint => Object.hasOwn(paths, endpoint))
 }
 
-/** Endpoints that a target serves to clients, given its upstream's paths. */
+/** Endpoints at which clients can reach a target, given its upstream's paths. */
 export function servedEndpoints(standard: ApiStandard, paths: Readonly<Record<string, unknown>>): Endpoint[] {
   const { needed } = UPSTREAM_ENDPOINTS[standard]
   const reached = reachedEndpoints(standard, paths)

@@ -63,8 +63,8 @@ export const DEPTH_MAX = 64
 export const TOO_DEEP: Saying = { message: `nested deeper than ${DEPTH_MAX} levels`, fix: 'reduce the nesting' }
 
 /**
- * Our texts for the parser's errors, found by the error's code and, where one code covers several mistakes, its message. The
- * first match counts.
+ * Our wording for the parser's errors, looked up by the error's code and, where one code covers several mistakes, its message.
+ * The first match counts.
  */
 const SAYINGS: readonly (readonly [code: string, words: RegExp, saying: Saying])[] = [
   ['TAB_AS_INDENT', /^/, { message: 'a tab for indentation', fix: 'indent with spaces' }],
