@@ -1,6 +1,6 @@
 /**
- * Formats amounts and times for pages and emails. Texts in English use the Vietnamese format too, with dots between thousands and
- * a decimal comma. With a second format, 1.234 on a page could mean either of two numbers.
+ * Formats amounts and times for pages and emails. English texts use the Vietnamese number format too, with dots between
+ * thousands and a decimal comma. If they used the English format, 1.234 could mean either of two numbers.
  */
 
 import { formatVnd, type MicroVnd } from './money.ts'
@@ -24,7 +24,7 @@ export function dongOfText(amount: string): string {
   return `${withDots(whole)}${fraction === undefined ? '' : `,${fraction}`}${NO_BREAK}₫`
 }
 
-/** Formats a balance to be read at a glance: drops fractions of a dong, so that nobody seems to have more than there is. */
+/** Formats a balance to be read at a glance: drops fractions of a dong. Rounding up would show money that is not there. */
 export function dongWhole(amount: MicroVnd): string {
   return dongWholeOfText(formatVnd(amount))
 }
@@ -35,7 +35,7 @@ export function dongWholeOfText(amount: string): string {
 
 const DAY = { timeZone: TIME_ZONE, day: '2-digit', month: '2-digit', year: 'numeric' } as const
 const TIME = { ...DAY, hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const
-/** Formatters are created when first needed: the first one takes 15 ms. */
+/** Created on first use: creating the first formatter takes 15 ms. */
 let dates: Intl.DateTimeFormat | undefined
 let times: Intl.DateTimeFormat | undefined
 

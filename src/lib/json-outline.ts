@@ -1,6 +1,7 @@
 /**
- * Checks JSON text against the whole grammar without building its values. Finds the top-level members. Some of them make up most
- * of the text; these are also checked for a given form. JSON.parse accepts all text that this accepts.
+ * Checks JSON text against the whole grammar and finds its top-level members, without building values. Also checks whether
+ * large members, such as a request's messages, have a simple form known in advance; members that do may never need to be
+ * parsed. JSON.parse accepts all text that this accepts.
  */
 
 import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
@@ -16,16 +17,19 @@ export const OUTLINE_BYTES_MAX = RUN_BYTES_MAX - 1
 export interface Outline {
   /** The top-level members, in the order of the text. Their keys are ASCII without escapes. A key may occur twice. */
   readonly members: readonly ScannedMember[]
-  /** Whether each top-level member has the form that the root names for it. A member without such a form may be anything. */
+  /** Whether each top-level member has the form that `root` gives for its key. Members with other keys may be anything. */
   readonly plain: boolean
-  /** The notes of the forms, by index; meaningless unless `plain`. */
+  /**
+   * Numbers that the forms noted about the values they checked, such as the length of the longest tool name; see `FormFacts`.
+   * Meaningless unless `plain`.
+   */
   readonly notes: readonly number[]
-  /** Whether the text has an escape for which `maySpell` is true. If not, `hasSpelling` is false for the text. */
+  /** Whether the text may write characters of field names as escapes, such as `\u0074` for `t`. If so, use `parseText`. */
   readonly maySpell: boolean
 }
 
-/** Number of notes that forms can use. */
-const NOTES = 8
+/** Length of `Outline.notes`. */
+const NOTES_LENGTH = 8
 
 const QUOTE = 34
 const PLUS = 43
@@ -47,14 +51,14 @@ const CLOSE_BRACE = 125
 const closings = new Uint8Array(NESTING_MAX + 1)
 const forms: (Form | null)[] = Array.from({ length: NESTING_MAX + 1 }, () => null)
 const keysSeen = new Int32Array(NESTING_MAX + 1)
-/** Whether the text so far has an escape for which `maySpell` is true. */
-let spells = false
+/** `Outline.maySpell` for the text so far. */
+let spellingSeen = false
 
 /**
- * Returns the text's outline. `root` gives the forms of top-level members; a member that it does not name may be anything.
+ * Returns the text's outline. `root` gives the forms of top-level members by key; members with other keys may be anything.
  *
  * Returns null for text that is not JSON, and for text that needs a slower reader: values that are not objects, deep nesting,
- * numbers below the top level that a double may not hold, top-level keys that need decoding, and texts longer than
+ * nested numbers with so many digits that a double may not be exact, top-level keys that need decoding, and texts longer than
  * `OUTLINE_BYTES_MAX`.
  */
 export function readOutline(text: Uint8Array, root: Form): Outline | null {
@@ -64,8 +68,8 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
   // No token contains a zero byte, so no loop reads beyond it.
   bytes[length] = 0
   const members: ScannedMember[] = []
-  const notes = new Array<number>(NOTES).fill(0)
-  spells = false
+  const notes = new Array<number>(NOTES_LENGTH).fill(0)
+  spellingSeen = false
   let plain = true
   let depth = 0
   let keyStart = -1
@@ -126,7 +130,7 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
       if (at < 0 || (depth > 1 && at - start >= EXACT_NUMBER_LENGTH_MIN)) return null
       if (form !== null && !(form.none && code === SMALL_N)) plain = false
     }
-    // Closes the member, objects and lists that end with this value, and moves on to the next value.
+    // Closes the member, and any objects and lists, that end with this value, and moves on to the next value.
     for (;;) {
       if (depth === 1 && keyStart >= 0) {
         members.push({ keyStart, keyEnd, valueStart, valueEnd: at })
@@ -140,7 +144,7 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
       if (bytes[at] !== closings[depth]) return null
       if (forms[depth]?.isComplete(keysSeen[depth] as number) === false) plain = false
       at++
-      if (--depth === 0) return afterSpace(at) === length ? { members, plain, notes, maySpell: spells } : null
+      if (--depth === 0) return afterSpace(at) === length ? { members, plain, notes, maySpell: spellingSeen } : null
     }
   }
 }
@@ -169,7 +173,7 @@ function textEnd(at: number): number {
       continue
     }
     for (let digit = end + 2; digit < end + 6; digit++) if (!isHex(bytes[digit] as number)) return -1
-    if (bytes[end + 2] === ZERO && bytes[end + 3] === ZERO && maySpell(bytes[end + 4] as number)) spells = true
+    if (bytes[end + 2] === ZERO && bytes[end + 3] === ZERO && maySpell(bytes[end + 4] as number)) spellingSeen = true
     end += 6
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Shares the event loop fairly: work that clients can make long is split into pieces. A turn of the loop runs pieces for at most
- * a few milliseconds (or one longer piece), and other connections are served between turns.
+ * Shares the event loop fairly: work whose length clients control is split into pieces. A turn of the loop runs pieces for at
+ * most a few milliseconds (or one longer piece), and other connections are served between turns.
  */
 
-/** Time after which a turn starts no further piece, in ms. */
+/** Time budget of a turn, in ms. Once it is used up, no further piece starts in this turn. */
 const TURN_MS = 5
 
 type Piece = () => void
@@ -11,7 +11,7 @@ type Piece = () => void
 const waiting: Piece[] = []
 let scheduled = false
 
-/** Runs a piece of work in a coming turn of the event loop, first come, first served. Rejects with what the work throws. */
+/** Runs a piece of work in a later turn of the event loop, first come, first served. Rejects with any error the work throws. */
 export function inTurn<Result>(work: () => Result | Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     waiting.push(() => {

@@ -1,7 +1,7 @@
 /**
- * Searches texts in a table that grows without end. No index finds a text inside another one, so each page compares a limited
- * number of rows, newest first, and reports how far it got. Rows in which a column equals the search text or begins with it are
- * found by indexes, however old they are.
+ * Searches texts in a table that grows without end. Indexes find rows in which a column equals the search text or begins with
+ * it, however old the rows are. Indexes cannot find the text inside another text, so each page also compares a limited number
+ * of rows one by one, newest first, and reports how far back it got.
  */
 
 import { type AnySql, escapeLike } from './database.ts'
@@ -31,26 +31,28 @@ export interface SearchPage {
 export interface Searched {
   /** Selects the rows to search, with the columns `id`, a number that grows with time, and `at`. */
   readonly rows: string
-  /** SQL conditions for rows that are found by an index. Each needs an index that ends with the row's number. */
+  /** SQL condition that a row contains the search text. It is checked row by row. */
   readonly contains: string
-  /**
-   * SQL expressions for lower-case texts; a row is found if one of its texts begins with the search text. Each expression
-   * needs an index with `text_pattern_ops`.
-   */
+  /** SQL conditions for exact matches, such as by amount. Each needs an index that ends with the row's number. */
   readonly equals: readonly string[]
-  /** Lower-case texts, each with an index in the order of `text_pattern_ops`. */
+  /**
+   * SQL expressions for lower-case texts. A row is found if one of its texts begins with the search text. Each expression needs
+   * an index with `text_pattern_ops`.
+   */
   readonly beginnings: readonly string[]
 }
 
 /**
- * If more rows than this begin with the search text, they are left to the comparison row by row, which finds them soon enough.
+ * If more rows than this begin with the search text, only rows that equal it are looked up by index. The row-by-row comparison
+ * finds the others soon enough.
  */
 const BEGINNINGS_MAX = 1_000
 const NUMBER_MAX = Number.MAX_SAFE_INTEGER
 
 /**
- * $1 and $2 are the SearchPlace, $3 is the maximum number of rows found, and $6 that of rows compared. Rows found by an index
- * are left out of the comparison, so that each row is on one page only.
+ * Builds the statement for `searchPage`. Its parameters: $1 and $2 are `indexed` and `compared` of the SearchPlace, $3 is the
+ * maximum number of rows to find, $4 and $5 are the search text (see `Searched`), and $6 is the maximum number of rows to
+ * compare. The comparison skips rows that an index finds, so that no row is on two pages.
  */
 export function searchStatement({ rows, contains, equals, beginnings }: Searched): string {
   const begun = beginnings.map(
@@ -79,7 +81,7 @@ found as (
 select bottom.id, bottom.at, array_to_string(array(select id from found order by id desc), ',') as ids from bottom`
 }
 
-/** The next page of rows with this text, the newest first. */
+/** The next page of rows that match this text, newest first. */
 export async function searchPage(
   sql: AnySql,
   statement: string,
