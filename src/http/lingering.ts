@@ -10,7 +10,7 @@ import { declaredBytes } from './read-body.ts'
 export interface LingerLimits {
   /** Longest time spent discarding the rest of one body, in ms. */
   readonly lingerMs: number
-  /** Longest pause of the client while its body is being discarded, in ms. */
+  /** Longest time the client may send nothing while its body is being discarded, in ms. */
   readonly lingerIdleMs: number
   /** Maximum number of bytes discarded of one body. */
   readonly lingerBytesMax: number
@@ -74,7 +74,7 @@ export class Lingering {
     this.#linger(request, () => response.end())
   }
 
-  /** Call when the server stops: lingering connections are then closed after a short wait. */
+  /** Call when the server stops: closes lingering connections after a short wait. */
   stop(): void {
     this.#stopping = true
     setTimeout(() => {

@@ -1,4 +1,4 @@
-/** Reads a call's `n`, the number of choices that it requests, and checks that its model can return so many. */
+/** Reads `n`, the number of choices that a call requests, and checks that the model can return that many. */
 
 import { GatewayError } from '../errors.ts'
 import type { ModelEntry } from '../generated/types.ts'
@@ -8,7 +8,7 @@ import type { JsonObject } from '../lib/json.ts'
 const CHOICES_MAX = 1024
 
 /**
- * The number of choices requested, at least 1, by which the hold is multiplied. A call may go to any target of its entry, so the
+ * The number of choices requested, at least 1; the hold is multiplied by it. A call may go to any target of its entry, so the
  * strictest limit applies. Throws GatewayError `invalid_request`.
  */
 export function readChoices({ n }: JsonObject, entry: ModelEntry): number {

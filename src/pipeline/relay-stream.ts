@@ -20,7 +20,7 @@ export interface StreamRelay {
   readonly pinger: Pinger
   /** The growing hold of the stream; null if its price is fixed. */
   readonly hold: StreamHold | null
-  /** The event or comment that keeps the client's connection alive, complete with its end. */
+  /** The event or comment that keeps the client's connection alive, including the blank line that ends it. */
   readonly ping: ByteText
   /** Settles the call. The final events of the reply are sent once it resolves. */
   readonly settle: (end: StreamEnd) => Promise<unknown>
@@ -56,7 +56,7 @@ class RelayRun {
    * paused.
    */
   #kept: Buffer[] = []
-  /** Whether the upstream has ended; `#kept` must be read all the same. */
+  /** Whether the upstream's stream ended while `#kept` was still to be relayed. */
   #endCame = false
   #watch: Watch | null = null
   /** Whether any part of the reply has been sent to the client. */
@@ -96,8 +96,8 @@ class RelayRun {
     if (this.#ended) return
     const { client, stream, limits } = this.#relay
     const bytes = this.#gatheredBytes + chunk.length
-    // Read the chunk now if that may pause the upstream: the upstream's timeouts only stop if it is paused while delivering a
-    // chunk.
+    // Read the chunk at once if reading it may pause the upstream. The upstream's timeouts stop only if the pause comes while
+    // it is delivering a chunk.
     if (client.full || stream.skim === undefined || bytes > limits.eventBytesMax) {
       this.feedGathered()
       this.#read(chunk)
@@ -217,14 +217,14 @@ class RelayRun {
     this.#relay.settle(end).then(() => this.#resolve(end), this.#reject)
   }
 
-  /** Sends a ping even if the provider sends comments: the client may time out sooner than the provider. */
+  /** Called when nothing has been sent for a while. The provider's own keep-alives may be too rare for the client's timeout. */
   #ping(): void {
     const { client, headers, ping } = this.#relay
     if (!client.started) client.startStream(headers)
     client.write(ping)
   }
 
-  /** Called when the wallet is empty: settles what has been sent, then sends the error. */
+  /** Called when the wallet is empty: settles what has been sent, then rejects with the hold's error. */
   #spend(hold: StreamHold): void {
     if (this.#ended) return
     this.#close()
@@ -259,8 +259,8 @@ class RelayRun {
 }
 
 /**
- * Where to cut off a piece of at most `bytesMax` bytes: after an event if possible, because an event that is cut has to be
- * parsed.
+ * Where to cut off a piece of at most `bytesMax` bytes: after an event if possible, because an event in two pieces cannot be
+ * skimmed (read without parsing).
  */
 function pieceEnd(chunk: Buffer, at: number, bytesMax: number): number {
   if (chunk.length - at <= bytesMax) return chunk.length
@@ -277,7 +277,9 @@ export function isUnread(fault: unknown): boolean {
   return fault instanceof UpstreamFault && fault.kind === 'unread'
 }
 
-/** Settles the call of a client that stopped reading, with a charge for what it was sent, and ends the reply. */
+/**
+ * Ends the call of a client that stopped reading: settles it, charging for what was sent, then ends the reply with an error.
+ */
 export async function dropReader({ settle, client }: Pick<StreamRelay, 'settle' | 'client'>): Promise<void> {
   await settle('abandoned')
   client.fail(new GatewayError('request_timeout', { message: 'The reply was not read in time.' }))

@@ -2,8 +2,8 @@
  * The hold of a running stream. It requests an extension before it is used up, and the stream continues meanwhile. A stream
  * that uses up its hold before the answer arrives waits for the answer. If the wallet grants only part of an extension, the
  * hold asks again once that part is used up; if the wallet then grants nothing, the money is spent. If Postgres is not
- * responding, the stream waits for `holdExtendWaitMs` each time and then continues for one more step, unsecured: without money
- * held for it.
+ * responding, the stream waits for `holdExtendWaitMs` each time and then continues for the tokens of one more extension,
+ * unsecured: without money held for them.
  *
  * All figures are in tokens, because input and output have the same price.
  */
@@ -20,7 +20,7 @@ import type { PipelineLimits } from './call.ts'
 const LOOK_BYTES_MIN = 1_024
 /** Usual size of an event, in bytes. If fewer bytes are left until the next cost check, the check is made at once. */
 const EVENT_BYTES = 512
-/** An extension is requested when a sixteenth of a step is left. */
+/** The next extension is requested when a sixteenth of an extension's size is left. */
 const AHEAD_PART = 16
 
 export interface StreamHoldOptions {
@@ -48,6 +48,7 @@ export type HoldState = 'go' | 'wait' | 'spent'
 
 export class StreamHold {
   readonly #options: StreamHoldOptions
+  /** Size of an extension: `holdExtendTokens` for each choice. */
   readonly #stepTokens: number
   readonly #over = new Canceller()
   #heldTokens: number
@@ -147,7 +148,7 @@ export class StreamHold {
     ledger.extend({ callId, accountId, wantMicroVnd }, { signal: this.#over }).then(
       answer => this.#answered(answer, wantMicroVnd),
       () => {
-        // The ledger has logged the reason. The hold asks again after the next step.
+        // The ledger has logged the reason. The stream continues for now, and the hold asks again later.
         this.#asking = false
         this.#letOn()
       },
@@ -176,7 +177,7 @@ export class StreamHold {
     this.#timer = setTimeout(() => this.#letOn(), this.#options.limits.holdExtendWaitMs)
   }
 
-  /** Lets the stream continue for one more step without money held for it. */
+  /** Lets the stream continue for the tokens of one more extension, without money held for them. */
   #letOn(): void {
     if (this.#over.aborted) return
     clearTimeout(this.#timer)

@@ -4,11 +4,11 @@ import type { WireLimit, WireName } from '../generated/types.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../lib/json.ts'
 
 export interface WireAsks {
-  /** All limits of wires that the request would hit, except `effort_beside_tools`, which also depends on the model. */
+  /** All wire limits that the request would hit, except `effort_beside_tools`, which also depends on the model. */
   readonly limits: ReadonlySet<WireLimit>
   /** Whether the request has functions that the client runs. */
   readonly hasFunctions: boolean
-  /** Whether the client wants the model to reason; null: not specified. */
+  /** Whether the client asks for reasoning (at whatever effort) or turns it off; null if it does neither. */
   readonly effort: boolean | null
 }
 

@@ -1,4 +1,7 @@
-/** Adapts the tools and the tool choice of a messages request, and adds the tool whose input is a JSON reply. */
+/**
+ * Adapts the tools and the tool choice of a messages request. For models without structured output, requests a JSON reply as
+ * the input of a tool call.
+ */
 
 import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 import { withEach, withMember, withoutMembers } from '../copy.ts'
@@ -10,7 +13,7 @@ import type { DialectFacts } from '../types.ts'
 export function withTools(body: JsonObject, choice: JsonObject | null, facts: DialectFacts): JsonObject {
   const { parallelFlag } = facts.dialect.tools
   const flagged = choice === null || parallelFlag ? choice : withoutMembers(choice, ['disable_parallel_tool_use'])
-  // The conversion writes an `auto` choice only to carry this flag, so without the flag, the choice is removed too.
+  // A converted request has an `auto` choice only to carry `disable_parallel_tool_use`, so without the flag, it is removed.
   const isIdle = facts.road === 'converted' && flagged !== choice && flagged?.type === 'auto'
   const chosen = flagged === null ? body : withMember(body, 'tool_choice', flagged)
   const left = isIdle ? withoutMembers(chosen, ['tool_choice']) : chosen
@@ -25,7 +28,7 @@ function toolFor(tool: JsonValue, facts: DialectFacts): JsonValue {
   return strict ? changed : withoutMembers(changed, ['strict'])
 }
 
-/** Replaces the tools with a single tool whose input is the reply, and forces a call of it. */
+/** Replaces the tools with a single tool whose input has the schema of the reply, and forces the model to call it. */
 export function withReplyTool(body: JsonObject, schema: JsonObject, { dialect }: DialectFacts): JsonObject {
   const choice = objectOrNull(body.tool_choice)
   const isSingle = choice?.disable_parallel_tool_use === true && dialect.tools.parallelFlag

@@ -65,7 +65,7 @@ export class ChatReplyReader implements ReplyReader {
     const isOver = this.#finishReason !== null || (this.finished && (this.#delivered || this.#hasCalls))
     if (!isOver) throw failedStream('a stream without a finish reason')
     this.#sequencer.flush({ close: true })
-    return stopReasonOf(this.#finishReason, { hasCalls: this.#hasCalls, refused: this.#refused })
+    return stopReasonOf(this.#finishReason, { hasCalls: this.#hasCalls, hasRefusal: this.#refused })
   }
 
   #learn(raw: Buffer, { choices }: JsonObject, choice: JsonObject): void {

@@ -9,22 +9,21 @@ const FINISH: Readonly<Record<StopReason, string>> = {
   refusal: 'content_filter',
 }
 
-/** Returns the `finish_reason` to write. `refuses`: the message says in its `refusal` why the model refused. */
-export function finishReasonOf(stopReason: StopReason, refuses: boolean): string {
-  return refuses && stopReason === 'refusal' ? 'stop' : FINISH[stopReason]
+/** Returns the `finish_reason` to write. In this format, a refusal that the message explains in `refusal` ends with `stop`. */
+export function finishReasonOf(stopReason: StopReason, hasRefusal: boolean): string {
+  return hasRefusal && stopReason === 'refusal' ? 'stop' : FINISH[stopReason]
 }
 
 export interface ReplyFacts {
   readonly hasCalls: boolean
-  /** Whether the reply has a `refusal`. */
-  readonly refused: boolean
+  readonly hasRefusal: boolean
 }
 
 /**
  * Maps the `finish_reason` of a chat reply. Many upstreams send `stop` after tool calls, so a reply with calls counts
  * as `tool_use` unless it was truncated or refused.
  */
-export function stopReasonOf(finishReason: string | null, { hasCalls, refused }: ReplyFacts): StopReason {
+export function stopReasonOf(finishReason: string | null, { hasCalls, hasRefusal }: ReplyFacts): StopReason {
   switch (finishReason) {
     case 'length':
       return 'max_tokens'
@@ -35,7 +34,7 @@ export function stopReasonOf(finishReason: string | null, { hasCalls, refused }:
       return hasCalls ? 'tool_use' : 'end_turn'
     default:
       // Any other value: stop, null, eos, and future ones.
-      if (refused) return 'refusal'
+      if (hasRefusal) return 'refusal'
       return hasCalls ? 'tool_use' : 'end_turn'
   }
 }
