@@ -6,12 +6,12 @@ import type { Actor, PaymentServices } from './types.ts'
 
 export interface EnteredTransfer {
   /**
-   * The bank's number for the transfer. It keeps the transfer from being entered twice, and pairs it with a provider's later
+   * The bank's number for the transfer. It keeps the transfer from being entered twice, and matches it with a provider's later
    * report.
    */
   readonly bankReference: string
   readonly amountVnd: number
-  /** The memo on the statement; an order code in it pays that order. */
+  /** The memo on the statement. If it contains an order's code, the transfer pays that order. */
   readonly memo: string
   /** Number of our bank account; defaults to the configured one. */
   readonly accountNumber?: string
@@ -24,7 +24,7 @@ const AMOUNT_VND_MAX = 1_000_000_000_000
 
 /**
  * Handles the transfer like any other: it is credited if its memo names an order, and otherwise left unmatched. The outcome is
- * `alias` if a provider has already reported it. Throws RangeError naming what is missing.
+ * `alias` if a provider has already reported it. Throws RangeError if a value is missing or wrong.
  */
 export async function enterTransfer(services: PaymentServices, given: EnteredTransfer): Promise<Received> {
   const bankReference = spellReference(given.bankReference)

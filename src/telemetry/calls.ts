@@ -8,7 +8,10 @@ import type { CallObserver, EndedCall } from '../pipeline/call.ts'
 const NONE = 'none'
 const CALL_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600]
 const FIRST_BYTE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60]
-/** Most combinations of provider and outcome to count. The code produces only a few; the limit guards against a bug there. */
+/**
+ * Maximum number of series (pairs of provider and outcome) in which bank notifications are counted. Only a few pairs exist; the
+ * limit keeps a bug from creating series without end.
+ */
 const NOTIFICATION_KINDS_MAX = 500
 
 type StatusClass = '2xx' | '4xx' | '499' | '5xx'

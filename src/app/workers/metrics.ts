@@ -1,4 +1,4 @@
-/** Metrics of the supervisor and of all workers; a worker's carry its number in the label `worker`. */
+/** Metrics of the supervisor and of all workers. The metrics of a worker carry its number in the label `worker`. */
 
 import type { Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
 /**
- * Keeps a number of workers serving: replaces those that die, and all of them one by one on request.
+ * Keeps a fixed number of workers serving. Replaces workers that die and, on request, all workers one by one.
  *
  * All workers accept from one listening socket, so connections that wait in its queue survive the end of any worker. If each
  * worker had its own socket (SO_REUSEPORT), the kernel would reset the connections in the queue of a worker that exits. If the
@@ -30,7 +30,7 @@ export interface PoolMetrics {
   readonly serving: number
   /** Number of workers that take no more calls and are finishing theirs. */
   readonly leaving: number
-  /** Number of workers that exited unasked while serving, since the supervisor started. */
+  /** Number of workers that stopped serving without being told to, since the supervisor started. */
   readonly lost: number
   readonly failedStarts: number
 }
@@ -152,7 +152,7 @@ export class WorkerPool {
     for (const old of this.#serving()) {
       await this.#makeRoom()
       if (this.#stopping) return
-      // The worker has died in the meantime, and its replacement already runs the new code.
+      // If the worker has died in the meantime, its replacement already runs the new code.
       if (old.state !== 'serving' || old.worker.isDead()) continue
       try {
         const { catalogue } = await this.#start()

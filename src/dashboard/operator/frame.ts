@@ -1,4 +1,4 @@
-/** Shared by all operator pages: their navigation, and who acts. */
+/** Shared by all operator pages: the navigation, notices, links between pages of a search, and the acting operator. */
 
 import type { Actor } from '../../accounts/operator-log.ts'
 import { mayDo, type OperatorNeed } from '../../accounts/roles.ts'
@@ -7,7 +7,7 @@ import { type PageAnswer, type PageRequest, signedIn } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
 import { time } from '../view/format.ts'
 
-/** `needs` repeats what the page behind the tab declares. */
+/** `needs` repeats the permission that the tab's page declares. */
 export const TABS = [
   { tab: 'home', path: '/operator', needs: 'read' },
   { tab: 'calls', path: '/operator/calls', needs: 'read' },
@@ -61,8 +61,8 @@ export function operatorPage(
 }
 
 /**
- * Returns the link to the next page of a search. It is `more` if this page is full. If this page stopped comparing texts before
- * that, it is in `further`, with a note that says how far back texts have been compared.
+ * Returns the link to the next page of a search (null after the last page): as `more` if this page is full, or in `further` if
+ * the search stopped at its limit of rows to compare. `further` also has a note that says how far back the search got.
  */
 export function searchLinks(
   { query, language }: PageRequest,
@@ -75,7 +75,7 @@ export function searchLinks(
     : { more: null, further: { link, note: text(language, note, { time: time(comparedTo) }) } }
 }
 
-/** Path of the calls that asked for a model by this name. */
+/** Path of the list of calls that asked for a model by this name. */
 export function callsAsked(name: string): string {
   return `/operator/calls?asked=${encodeURIComponent(name)}`
 }

@@ -1,4 +1,4 @@
-/** Splits a backup into lines and blocks of rows. A restore spends little time here even if a table has millions of rows. */
+/** Splits a backup into lines and blocks of rows. Reading blocks is fast even if a table has millions of rows. */
 
 import { BackupError, END_OF_TABLE } from './file.ts'
 
@@ -7,8 +7,8 @@ export const END_LINE = Buffer.from(`${END_OF_TABLE}\n`)
 const LAST_ROW_END = Buffer.from(`\n${END_OF_TABLE}\n`)
 
 /**
- * Reads the file's lines one by one where they describe what follows, and in blocks where they are rows. Only `\n` ends a line:
- * text may contain other characters that end lines elsewhere.
+ * Reads JSON lines one by one, and rows in blocks. Only `\n` ends a line: text in a row may contain other characters that some
+ * readers take for line ends.
  */
 export class LineReader {
   readonly #chunks: AsyncIterator<Buffer>
@@ -18,7 +18,7 @@ export class LineReader {
     this.#chunks = chunks[Symbol.asyncIterator]()
   }
 
-  /** The next line with its end. Rejects with BackupError at the end of the file. */
+  /** The next line, including its newline. Rejects with BackupError at the end of the file. */
   async line(): Promise<Buffer> {
     for (;;) {
       const end = this.#rest.indexOf(NEWLINE) + 1
@@ -27,7 +27,7 @@ export class LineReader {
     }
   }
 
-  /** The rows of a table, whole lines in each block, up to the line that ends the table. */
+  /** Yields a table's rows in blocks of whole lines, then skips the line that ends the table. */
   async *rows(): AsyncGenerator<Buffer> {
     for (;;) {
       const end = this.#rest.subarray(0, END_LINE.length).equals(END_LINE) ? 0 : this.#rest.indexOf(LAST_ROW_END)

@@ -18,7 +18,7 @@ import {
 } from './file.ts'
 import { END_LINE, LineReader } from './line-reader.ts'
 
-/** Tables that may have rows before any account exists, written by migrations or by a gateway that ran for a while. */
+/** Tables that migrations or an idle gateway fill before any account exists. A restore empties them first. */
 const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'alert_scan',
   'audit_result',
@@ -44,8 +44,8 @@ const IDENTITY = `select a.attname as column from pg_attribute a
   where a.attrelid = to_regclass($1) and a.attidentity <> '' and not a.attisdropped`
 
 /**
- * Restores a backup and resolves with the number of rows per table. Rejects with BackupError and leaves the database unchanged.
- * Gateways must be stopped.
+ * Restores a backup and resolves with the number of rows per table. Rejects with BackupError if a gateway is running, the
+ * database is not empty, or the file is missing, damaged or of another version. On any failure, the database is left unchanged.
  */
 export async function readBackup(sql: Sql, path: string): Promise<Readonly<Record<string, number>>> {
   return sql.begin(async transaction => {
@@ -69,7 +69,7 @@ async function refuseUse(sql: TransactionSql): Promise<void> {
   await sql.unsafe(`lock table ${tables.map(({ table }) => `"${table}"`).join(', ')} in access exclusive mode`)
   if ((await sql.unsafe(RUNNING))[0]?.count > 0)
     throw new BackupError('A gateway is running on this database; stop it first.')
-  // Begin a new history in the restored database. Gateways then send again the settlements that it lacks.
+  // Begin a new history in the restored database. Gateways then resend the settlements that it is missing.
   await sql.unsafe('delete from database_timeline')
   for (const { table } of tables) {
     if (OF_THE_DATABASE.has(table)) await sql.unsafe(`delete from "${table}"`)

@@ -1,4 +1,4 @@
-/** All tools of the quick start, with the reader's key and in the reader's language. */
+/** The quick start's set-up instructions for each tool, with the reader's key and in the reader's language. */
 
 import type { CatalogueItem } from '../../../catalogue/catalogue.ts'
 import type { ModelEntry, WireName } from '../../../generated/types.ts'
