@@ -1,4 +1,6 @@
-/** A browser without a screen: it keeps cookies, submits forms of our own pages, and reads replies as a person does. */
+/**
+ * A minimal headless browser: keeps cookies, submits forms as our pages would, and reads pages and emails as a person would.
+ */
 
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -32,7 +34,7 @@ export class Visitor {
   readonly #jar = new Map<string, string>()
   readonly headers: Record<string, string> = { accept: 'text/html', 'accept-language': 'en' }
 
-  /** With `dataDir`, emails are read from the outbox in that folder, for gateways that show none on a page. */
+  /** With `dataDir`, emails are read from that folder's outbox, for gateways that have no page showing sent emails. */
   constructor(base: string, { dataDir, origin }: { readonly dataDir?: string; readonly origin?: string } = {}) {
     this.#base = base
     this.#origin = origin ?? base
@@ -59,7 +61,7 @@ export class Visitor {
     return this.#send(path, { method: 'HEAD', headers })
   }
 
-  /** Submits a form of our pages; `origin: ''` leaves that header out. */
+  /** Submits a form as our pages would. An empty header, such as `origin: ''`, is left out. */
   post(path: string, form: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<PageReply> {
     const given = { origin: this.#origin, 'content-type': 'application/x-www-form-urlencoded', ...headers }
     const kept = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
@@ -79,7 +81,7 @@ export class Visitor {
     return { status: response.status, headers: response.headers, html: await response.text(), location }
   }
 
-  /** Waits for the newest link of this kind in an email, because some emails are sent after the reply. */
+  /** The newest link of this kind in an email. Waits for it to arrive, because some emails are sent after the reply. */
   async mailedLink(kind: MailedPath, email: string): Promise<string> {
     const lateMs = performance.now() + MAIL_MS_MAX
     do {

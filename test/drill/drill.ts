@@ -71,7 +71,7 @@ class Drill {
     await this.#load(stepMs)
     onProgress('backup to a file, and base backup, under load')
     const file = join(this.#folder, 'backup.gz')
-    const backupMs = await timed(() => this.#verb(this.#cluster, 'backup', file))
+    const backupMs = await timed(() => this.#command(this.#cluster, 'backup', file))
     const baseBackupMs = await timed(() => this.#cluster.baseBackup(join(this.#folder, 'base')))
     await this.#notify(4)
     await this.#load(stepMs)
@@ -93,7 +93,7 @@ class Drill {
       const cluster = await Cluster.create(join(this.#folder, `restored-${++this.#restored}`))
       await cluster.takePasswordOf(this.#world.cluster)
       await Promise.all(this.#world.gateways.map(gateway => gateway.signal('SIGTERM')))
-      await this.#verb(cluster, 'restore', file)
+      await this.#command(cluster, 'restore', file)
       return cluster
     })
     await this.#cluster.remove()
@@ -154,8 +154,8 @@ class Drill {
     }
   }
 
-  /** Runs a command of the gateway's command line in a separate process. */
-  async #verb(cluster: Cluster, ...words: string[]): Promise<void> {
+  /** Runs a gateway CLI command in a separate process. */
+  async #command(cluster: Cluster, ...words: string[]): Promise<void> {
     const { customers } = this.#world
     const env = { ...programEnvironment(), ...customers.environment, DATABASE_URL: cluster.url, DATA_DIR: this.#folder }
     await promisify(execFile)(process.execPath, [MAIN, ...words], { env })

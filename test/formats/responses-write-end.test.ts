@@ -1,4 +1,4 @@
-/** How written responses end, and how the official clients read the ends. */
+/** How responses end when complete, cut off, refused or failed, and how official clients read them. */
 
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'

@@ -1,4 +1,7 @@
-/** Starts a balancer, two gateways, a primary and its standby, each on a host of its own. Provider and clients are outside. */
+/**
+ * Starts a balancer, two gateways, a primary and its standby, each on a host of its own. The provider and the clients run in
+ * the test process, outside these hosts.
+ */
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 /**
- * Accounts could be spread over several databases, because no statement about money concerns more than one account: every unique
- * index of a table with accounts' rows includes the account, and every statement that a call waits for finds its rows by account.
- * The lists below name every table and statement. The tests fail for one that is not listed.
+ * Accounts could be spread over several databases, because no statement about money concerns more than one account: every
+ * unique index of a table with account rows includes the account, and every statement that a call waits for finds its rows by
+ * account. The lists below name every table and statement. The tests fail for one that is not listed.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { SETTLE } from '../../src/ledger/settle.ts'
 import { openDatabase } from '../../src/lib/database.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
-/** Tables with rows of accounts, which would be in the account's own database. */
+/** Tables with account rows. With several databases, all rows of an account would be in the same one. */
 const ACCOUNT_TABLES = [
   'account_daily',
   'api_key',
@@ -167,7 +167,7 @@ const MADE: Readonly<Record<string, string>> = {
 /** The parts, which are not complete statements. */
 const PARTS = ['hold.ts KNOWN', 'hold.ts GRANTED']
 
-/** The statements in the files above that name a table with accounts' rows, by `file CONSTANT`. */
+/** Finds the statements in `FILES` that use a table with account rows. The keys are `<file> <constant>`. */
 function statements(): Map<string, string> {
   const found = new Map(Object.entries(MADE))
   const names = new RegExp(`\\b(from|join|into|update)\\s+(${ACCOUNT_TABLES.join('|')})\\b`)
@@ -191,7 +191,7 @@ function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 }
 
-/** The accesses to accounts' rows that use neither the account nor, where that is allowed, the key. */
+/** Scans of account rows, in the statement's plan, that search neither by account nor through an index of `FOUND_BY_KEY`. */
 async function strayAccesses(statement: string): Promise<string[]> {
   const [row] = await sql.unsafe(`explain (generic_plan, format json) ${statement}`)
   const [{ Plan: plan }] = (row as Record<string, unknown>)['QUERY PLAN'] as [{ Plan: PlanNode }]

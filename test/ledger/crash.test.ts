@@ -182,7 +182,7 @@ test('a process frees its holds that no call owns, without a second row for a ca
   const finished = settlement(customer)
   await ledger.settle(finished)
   const unknown = uuidv7()
-  // Inserts holds as left by a statement that Postgres ran after the process had given up on it.
+  // Inserts holds like those of a statement that Postgres ran after the process had given up on it.
   for (const callId of [unknown, finished.callId]) {
     await database.sql.unsafe(
       `with w as (update wallet set held_micro_vnd = held_micro_vnd + 5 where account_id = ${customer.accountId})
@@ -297,7 +297,7 @@ test('a hold placed after its process was declared dead by mistake is not freed,
   const ownerOf = async () =>
     (await database.sql.unsafe('select instance_id from hold where call_id = $1::text::uuid', [request.callId]))[0]
   await eventually(ownerOf, owner => owner !== undefined && owner.instance_id !== ended?.instance_id)
-  // Moves the hold back to the ended registration, as a statement that was already under way would.
+  // Moves the hold back to the instance declared dead, as a statement that was already running would.
   await database.sql.unsafe(`update hold set instance_id = ${ended?.instance_id} where call_id = '${request.callId}'`)
   await eventually(ownerOf, owner => owner !== undefined && owner.instance_id !== ended?.instance_id)
   const settled = { outcome: 'settled', chargedMicroVnd: CALL_MICRO_VND }

@@ -11,7 +11,7 @@ async function parseBody(text: string): Promise<JsonValue> {
   return parseScanned(Buffer.from(text), bytes, await scanJson(bytes, { valuesMax: 1_000 }))
 }
 
-/** Parsing this text triggers a bug of V8: later, it mistakes keys of `AFTER` for the keys of this text. */
+/** Parsing this text triggers a V8 bug: when `AFTER` is parsed next, V8 mistakes its keys for keys of this text. */
 const BEFORE = '{"model":"m","inner":[{"a":1,"\\\\u007":1},{"a":1,"\\\\u007":1}],"\\\\u007":1}'
 const AFTER = '{"model":"m","inner":[{"a":1,"\\u0074ypes":1},{"a":1,"\\u0074ypes":2}],"\\u0074ools":[]}'
 const LONG = `,"long":"${'x'.repeat(20_000)}"}`

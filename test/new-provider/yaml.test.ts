@@ -1,4 +1,4 @@
-/** Checks that adding the two providers takes little YAML and leaves no findings. */
+/** Checks that adding the two example providers of this folder takes little YAML and causes no findings. */
 
 import { expect, test } from 'vitest'
 import { ownCompiler } from '../../codegen/compile.ts'

@@ -1,6 +1,6 @@
 /**
- * Replays the first requests of coding agents, recorded from their versions of November 2026 with shortened texts, and then the
- * tool calls that follow. The sandbox answers as a model would, so that every agent reaches its final answer.
+ * Replays the first requests of coding agents (recorded from their November 2026 versions, with texts shortened) and the tool
+ * calls that follow. The sandbox answers as a model would, so that every agent reaches its final answer.
  */
 
 import { readFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ interface Call {
   readonly input: unknown
 }
 
-/** An agent's recorded body with this request filled in and streaming turned off. */
+/** An agent's recorded request body, with the user's request filled in and streaming turned off. */
 function recorded(agent: string, request: string): Record<string, unknown> {
   const text = readFileSync(new URL(`agents/${agent}.json`, import.meta.url), 'utf8')
   const quoted = JSON.stringify(request).slice(1, -1)
@@ -58,7 +58,7 @@ function textIn(blocks: readonly Block[]): string {
     .join('')
 }
 
-/** The body of the next step, with the reply and the results of its tools. */
+/** The agent's next request body: the previous one with the reply and the results of its tool calls appended. */
 function nextBody(format: Format, body: Record<string, unknown>, blocks: readonly Block[], result: string): object {
   if (format === 'messages') {
     const results = blocks

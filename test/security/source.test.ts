@@ -13,7 +13,7 @@ const sources = globSync('src/**/*.ts', { cwd: ROOT }).map(
 const SQL =
   /\b(select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from|set\s+local|create\s+(table|database)|drop\s+(table|database)|where\s+[\w.]+\s*(=|<|>|is|in|like)\s)/is
 
-/** Folder that is not checked: it builds statements from the database's own table names, and only the command line uses it. */
+/** Folder that is not checked: it builds statements from the database's own table names, and only CLI commands use it. */
 const BACKUP = 'src/ledger/backup/'
 
 /** Interpolations that are allowed, because functions build these statements from constants only. */
@@ -58,13 +58,13 @@ const MADE_OF_CONSTANTS = [
   'src/accounts/operator.ts: accounts',
 ]
 
-/** Whether the position is inside the value of a module's constant. Such a value is computed once, from other constants. */
+/** Whether the position is inside the value of a module-level constant, which is computed once, from other constants. */
 function isInConstant(text: string, place: number): boolean {
   const line = [...text.slice(0, place).matchAll(/^\S.*/gm)].at(-1)?.[0] ?? ''
   return /^(export )?const [A-Z][A-Z0-9_]* = /.test(line)
 }
 
-/** Lists the values that a file puts into the text of statements, except module constants. */
+/** Lists what a file interpolates into SQL statements, except module-level constants. */
 function stringsInSql(file: string, text: string): string[] {
   const wrong: string[] = []
   for (const { index, 0: literal } of text.matchAll(/`(?:[^`\\]|\\.)*`/gs)) {
@@ -109,7 +109,7 @@ test('no SQL is built from strings: statements are constants, values are paramet
       ...Array<string>(2).fill('src/lib/search.ts: statement'),
       'src/ledger/reports/daily.ts: statement',
       'src/ledger/reports/operator-calls.ts: statement',
-      // The following variable holds a migration, which is a file of the program.
+      // The following variable holds a migration, which is a file that we ship.
       'src/ledger/migrate.ts: next.text',
     ].sort(),
   )
@@ -156,7 +156,7 @@ test('no text is run as code, no request starts a program, and no request is par
   const raw = globSync('src/dashboard/templates/**/*.hbs', { cwd: ROOT }).filter(file =>
     /\{\{\{|\{\{&/.test(readFileSync(join(ROOT, file), 'utf8')),
   )
-  // Only two things are not escaped: QR codes, which are drawn from numbers, and operators' texts, whose HTML the program writes.
+  // Only two things are not escaped: SVG of QR codes, and operators' Markdown pages, which our renderer turns into safe HTML.
   expect(raw.sort()).toEqual(
     ['duty', 'order', 'second-factor-enrol'].map(name => `src/dashboard/templates/${name}.hbs`),
   )

@@ -1,4 +1,4 @@
-/** Helper functions of conversions, for names, ids, schemas, data URLs, output caps, code fences and reasoning tags. */
+/** Conversion helpers for names, ids, schemas, data URLs, output caps, code fences and reasoning tags. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Sealed reasoning is given to clients of any format, comes back from them, and is restored for its provider. */
+/** Sealed (encrypted) reasoning reaches clients of any format; when they send it back, it is restored for its provider. */
 
 import { describe, expect, test } from 'vitest'
 import type { Dialect, WireName } from '../../src/generated/types.ts'
@@ -12,8 +12,8 @@ const FORMATS = ['messages', 'chat_completions', 'responses'] as const
 const SEAL = 'EqQBCgIYAhIM1gbcDa9GJwZA2b3h'
 const TOOL = { type: 'object', properties: { city: { type: 'string' } } }
 
-/** Pairs of a client's format and the wire of a model that seals its reasoning. */
-const ROADS = [
+/** Pairs of a client's format and the wire format of a model that seals its reasoning. */
+const CONVERSIONS = [
   ['messages', 'responses'],
   ['chat_completions', 'responses'],
   ['chat_completions', 'messages'],
@@ -22,7 +22,7 @@ const ROADS = [
 
 const event = (data: JsonObject): UpstreamEvent => ({ name: String(data.type), data: JSON.stringify(data) })
 
-/** A reply of each wire that seals reasoning, as a stream: reasoning, then a tool call. */
+/** A streamed reply in each wire format that can carry sealed reasoning: reasoning, then a tool call. */
 const REPLIES: Readonly<Record<'messages' | 'responses', readonly UpstreamEvent[]>> = {
   messages: [
     event({ type: 'message_start', message: { id: 'msg_up', usage: { input_tokens: 5, output_tokens: 1 } } }),
@@ -158,7 +158,7 @@ function sealedIn(body: JsonObject): JsonObject[] {
   return found
 }
 
-describe.each(ROADS)('a client of %s over %s', (client, wire) => {
+describe.each(CONVERSIONS)('a client of %s over %s', (client, wire) => {
   const history = historyOf(client, wire)
 
   test('sends sealed reasoning back unchanged', () => {

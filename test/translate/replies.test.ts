@@ -1,4 +1,4 @@
-/** Non-streamed replies in both directions, and bodies other than a reply under an upstream's 200. */
+/** Non-streamed replies in both directions, and an upstream's 200 responses whose body is not a reply. */
 
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
