@@ -65,7 +65,7 @@ export interface CatalogueFile {
   readonly fallback: string
   /** Other names that clients send, each with the entry it means. Names match in any case, and with the entry's vendor and a slash in front (`openai/gpt-5.5`), so neither needs an alias. */
   readonly aliases: {
-    /** The id that clients send: lower case letters, digits, `.`, `_` and `-`; under `req/` when billed per call, under the service's own prefix on the AWS channel. */
+    /** Id of an entry, which clients send as the model: lower-case letters, digits, `.`, `_` and `-`. It begins with `req/` if the entry is billed per call, and with `<service>/` on the AWS channel. */
     readonly [k: string]: string
   }
   /** Other vendor names that clients write before a slash (`x-ai/grok-4.3`), in lower case, each with the `vendor` of a family. */
@@ -90,16 +90,16 @@ export interface CatalogueFile {
 
 /** Defaults for what a model does not state itself. */
 export interface DefaultFacts {
-  /** Output tokens that a hold assumes when the call allows more. */
+  /** Maximum output tokens that a hold assumes, even if the call's own limit is higher. */
   readonly hold_output_tokens: number
-  /** Most images that one call may ask for. */
+  /** Maximum images per call. */
   readonly images_max: number
   /** Calls in flight per key, across all processes; 0 means no limit. A key can have its own. */
   readonly concurrency_max?: number
   readonly fx?: FxHistory
   /** Calls per minute and key; 0 means no limit. A key can have its own. */
   readonly rate_limit_per_minute: number
-  /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
+  /** Multiplier that turns the gateway's token count into an estimate of the vendor's; used for estimates only (count_tokens, holds, interrupted streams). */
   readonly token_factor: number
   readonly counting?: CountingFacts
 }
@@ -201,7 +201,7 @@ export interface HostFacts {
   readonly dialect?: DialectFacts
   readonly extras?: ExtrasFacts
   /**
-   * Final changes to the body that goes upstream; see the rule vocabulary.
+   * Final changes to the upstream request body, made in order by operations such as `set`, `drop` and `map`.
    *
    * @maxItems 32
    */
@@ -295,16 +295,16 @@ export interface DialectFacts {
     readonly mid_system?: 'keep' | 'hoist' | 'user_text'
     /** User and assistant turns must alternate: consecutive turns of one role are merged. */
     readonly alternate?: boolean
-    /** What happens to a final assistant message. continue: the model continues it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: continued when its flag of that name is set. user_turn: followed by a short user turn that asks to go on. */
+    /** What happens to a final assistant message (prefill). continue: the model continues it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: the model continues it if the message sets the flag of the same name. user_turn: a short user turn that asks to go on is added. */
     readonly prefill?: 'continue' | 'unsupported' | 'prefix' | 'partial' | 'user_turn'
-    /** Message threads are accepted. */
+    /** Whether the upstream accepts message threads. */
     readonly threads?: boolean
     /** Responses: assistant messages say whether they are commentary or the final answer. */
     readonly phase?: boolean
-    /** Responses: whether sealed reasoning of earlier turns is sent back with its original id. */
+    /** Responses: whether encrypted reasoning of earlier turns keeps its original id when it is sent back. */
     readonly item_ids?: 'keep' | 'drop'
   }
-  /** What messages contain. */
+  /** How text, images and documents are sent. */
   readonly content?: {
     /** `string`: the upstream expects plain strings for text-only content. */
     readonly text?: 'parts' | 'string'
@@ -314,44 +314,44 @@ export interface DialectFacts {
     readonly images_unsupported?: 'reject' | 'placeholder'
     /** PDF documents: passed on, replaced by a note, or refused. Text documents always become text. */
     readonly documents?: 'file' | 'placeholder' | 'reject'
-    /** `cache_control` marks in converted requests. */
+    /** What happens to `cache_control` in converted requests. */
     readonly cache_control?: 'pass' | 'drop'
   }
   /** How the next token is chosen, and when to stop. */
   readonly sampling?: {
-    /** Which sampling parameters are accepted: temperature, top_p, top_k, penalties, logit_bias and logprobs. temperature_xor_top_p: not both; the temperature is kept. null: none. */
+    /** Which sampling parameters (temperature, top_p, top_k, penalties, logit_bias, logprobs) are accepted; others are removed. temperature_xor_top_p: top_p only without temperature. all_unless_thinking: none while the model reasons. null: none. */
     readonly parameters?: 'all' | 'temperature_xor_top_p' | 'all_unless_thinking' | null
-    /** Highest temperature accepted; higher values are clamped. */
+    /** Maximum temperature; higher values are clamped. */
     readonly temperature_max?: number
-    /** The upstream takes `top_k`. */
+    /** Whether the upstream accepts `top_k`. */
     readonly top_k?: boolean
-    /** Most stop sequences accepted. 0: the parameter is refused. */
+    /** Maximum number of stop sequences; requests with more are refused. 0: the upstream does not accept the parameter. */
     readonly stop_max?: number
   }
   /** How reasoning is requested, what replies contain, and what is sent back with the history. */
   readonly reasoning?: {
-    /** null: the model takes no reasoning parameter. Chat: reasoning_effort; thinking_type: `thinking: {type}`, with `reasoning_effort` where `levels` are given; enable_thinking: a switch of that name. Messages: budget: `thinking: {type: enabled, budget_tokens}`; adaptive: `thinking: {type: adaptive}`. In both `output_config.effort` is accepted where `levels` are given. */
+    /** Request field that controls reasoning; null: there is none. In chat requests, reasoning_effort: the field of that name; thinking_type: `thinking: {type}`, and `reasoning_effort` if `levels` is set; enable_thinking: the boolean of that name. In the messages format, budget: `thinking: {type: enabled, budget_tokens}`; adaptive: `thinking: {type: adaptive}`; with either, also `output_config.effort` if `levels` is set. */
     readonly parameter?: 'reasoning_effort' | 'thinking_type' | 'enable_thinking' | 'budget' | 'adaptive' | null
     /**
-     * Effort levels accepted, in any order; other levels become the nearest one above, else the highest. null: the model takes no effort.
+     * Effort levels that the model accepts, in any order. Any other level is replaced by the next higher one listed, else by the highest. null: the model has no effort setting.
      *
      * @minItems 1
      * @maxItems 7
      */
     readonly levels?: readonly ('none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max')[] | null
-    /** The model reasons unless the request says otherwise. */
+    /** Whether the model reasons unless the request says otherwise. */
     readonly by_default?: boolean
-    /** Whether reasoning can be switched off. refused: the lowest effort is requested instead. up_to_high: refused together with an effort above high. */
+    /** Whether reasoning can be switched off. refused: no, so the lowest effort is requested instead. up_to_high: only at effort high or below, so a higher effort is lowered to high. */
     readonly disable?: 'allowed' | 'refused' | 'up_to_high'
     /** on_request: reasoning text is left out of replies unless `thinking.display` asks for it. */
     readonly display?: 'always' | 'on_request'
-    /** `budget_tokens` is accepted although the parameter is adaptive. */
+    /** Whether a model whose `parameter` is adaptive also accepts `budget_tokens`. */
     readonly budget_accepted?: boolean
-    /** Field of a chat request for a budget in tokens, next to `enable_thinking`. */
+    /** Chat request field for a thinking budget in tokens, if `parameter` is enable_thinking. null: no budget is sent. */
     readonly budget_field?: 'thinking_budget' | null
-    /** Reasoning must be off unless the call is streamed. */
+    /** Whether the model can reason in streamed calls only; in other calls, reasoning is switched off. */
     readonly stream_only?: boolean
-    /** Whether an effort is accepted together with function tools. refused: it is left out. explicit_none: `none` must be sent. */
+    /** Whether an effort is accepted in requests with function tools. refused: it is left out. explicit_none: only `none` is accepted, and must be sent. */
     readonly beside_tools?: 'accepted' | 'refused' | 'explicit_none'
     /** Thinking budget in tokens for each effort level, for models that only understand budgets. */
     readonly budgets?: {
@@ -362,41 +362,41 @@ export interface DialectFacts {
       /** For high and above. */
       readonly high?: number
     }
-    /** Smallest thinking budget, in tokens, that is translated to each effort level, for models that only understand levels. Budgets below that of `medium` become low. */
+    /** Smallest thinking budget, in tokens, that becomes each effort level, for models that only understand levels. Any budget below `medium` becomes low. */
     readonly budget_floors?: {
       /** Budgets from here on become medium. */
       readonly medium?: number
       /** Budgets from here on become high. */
       readonly high?: number
     }
-    /** Where a chat reply and the history carry reasoning. When reading replies, all places are checked. Responses: item_content is the content of a separate item, before the calls that it led to. */
+    /** Where assistant messages carry reasoning, in replies and in the history sent back; in replies, all of these places are checked. reasoning_content, reasoning: a field of a chat message. content_parts: parts of its content. item_content: in the responses format, the content of reasoning items, which come before the turn's calls. */
     readonly field?: 'reasoning_content' | 'reasoning' | 'content_parts' | 'item_content'
     /** Tag around the reasoning at the start of a chat reply's text (`think` for `<think>…</think>`). */
     readonly tag?: string | null
-    /** Whether earlier reasoning is sent back in the history of a chat request. always: every assistant turn needs the field, empty if unknown. */
+    /** Whether earlier reasoning is sent back in the history. always: with every assistant turn, empty if unknown. */
     readonly echo?: 'always' | 'if_present' | 'never'
-    /** What is sent with `echo: always` when the reasoning is unknown, for upstreams that treat an empty text as missing. null: an empty text. */
+    /** Text sent in place of unknown reasoning if `echo` is always, for upstreams that treat an empty text as missing. null: an empty text. */
     readonly echo_placeholder?: string | null
-    /** Responses: sealed reasoning can be requested, and is sent back with the history. */
+    /** Responses: whether encrypted reasoning can be requested, and is sent back with the history. */
     readonly sealed?: boolean
-    /** Responses: the error that says that sealed reasoning cannot be opened; the call is then retried once without reasoning. */
+    /** Responses: the error that the upstream returns if it cannot decrypt earlier reasoning; the call is then retried once without reasoning. Common errors of this kind are recognised anyway. */
     readonly refused_seal?: RefusedSeal | null
   }
   /** Tools, their calls and their results. */
   readonly tools?: {
-    /** Forcing a tool (`any`, `required`, a named tool). refused: the choice becomes auto. named_only: `any` and `required` become the tool's name if there is only one, else auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
+    /** Whether a tool choice may force a call (`any`, `required`, a named tool). refused: the choice becomes auto. named_only: `any` and `required` become the tool's name if there is only one tool, else auto. not_with_thinking: reasoning is switched off for the call; if that is impossible, the choice becomes auto. */
     readonly forced?: 'accepted' | 'refused' | 'named_only' | 'not_with_thinking'
-    /** The flag that forbids parallel calls is accepted. */
+    /** Whether the upstream accepts the flag for parallel calls (`parallel_tool_calls`, `disable_parallel_tool_use`). */
     readonly parallel_flag?: boolean
-    /** Longest tool name accepted; longer ones are shortened in requests and restored in replies. */
+    /** Maximum length of tool names; longer names are shortened in requests and restored in replies. */
     readonly name_max?: number
     /** What a tool name must begin with. */
     readonly name_start?: 'any' | 'letter'
-    /** Form of tool call ids accepted, at most 64 characters each: any characters, word is [a-zA-Z0-9_-], or exactly nine letters and digits. */
+    /** Tool call ids that the upstream accepts. any: up to 64 characters. word: up to 64 of [a-zA-Z0-9_-]. alphanumeric_9: exactly nine letters or digits. */
     readonly call_id?: 'any' | 'word' | 'alphanumeric_9'
     /** no_meta_schema: `$schema` is removed from tool parameters. */
     readonly schema?: 'pass' | 'no_meta_schema'
-    /** Whether `strict` on a tool is accepted if its schema qualifies. */
+    /** What happens to `strict` on a tool. pass: it is forwarded, in converted calls only if the tool's schema meets the rules of strict mode. drop: it is removed. */
     readonly strict?: 'pass' | 'drop'
     /** Images and documents inside tool results of a chat request: in place, in the user message that follows, or replaced by a note. */
     readonly result_images?: 'native' | 'following_user' | 'placeholder'
@@ -409,11 +409,11 @@ export interface DialectFacts {
     readonly left_out?: readonly string[] | null
     /** Responses: free-form tools are sent unchanged, or as functions with one text parameter. */
     readonly custom?: 'native' | 'function'
-    /** What a tool call in a chat reply carries and must be sent back with it. */
+    /** Signature attached to a tool call in a chat reply, which must be sent back with the call. */
     readonly signature?: {
-      /** Pointer to it in the call; null: calls carry none. */
+      /** JSON pointer to the signature within the call; null: calls have none. */
       readonly path?: string | null
-      /** A value that is accepted for calls made by another model; null: nothing is sent. */
+      /** Value that the upstream accepts in place of a signature, for calls that another model made; null: nothing is sent. */
       readonly placeholder?: string | null
     }
   }
@@ -422,70 +422,70 @@ export interface DialectFacts {
     /** How a reply with a JSON schema is requested. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
     readonly method?: 'native' | 'json_schema' | 'json_object' | 'tool' | 'prompt'
   }
-  /** Where replies of the chat and responses formats report their tokens. Pointers lead into the reply, or into a chunk of its stream; the first that finds a count takes precedence over the common places, which are known. */
+  /** Where replies in the chat and responses formats report token counts: JSON pointers into the reply, or into a chunk of its stream. The first that finds a count applies; if none does, the usual places are read. */
   readonly usage?: {
     /**
-     * Pointers to all input tokens, including cached ones.
+     * JSON pointers to the number of input tokens, cached ones included.
      *
      * @minItems 1
      * @maxItems 16
      */
     readonly input?: readonly string[] | null
     /**
-     * Pointers to the output tokens, counted as `output_counts` says.
+     * JSON pointers to the number of output tokens, counted as `output_counts` says.
      *
      * @minItems 1
      * @maxItems 16
      */
     readonly output?: readonly string[] | null
     /**
-     * Pointers to the input tokens that came from the provider's cache.
+     * JSON pointers to the number of input tokens read from the provider's cache.
      *
      * @minItems 1
      * @maxItems 16
      */
     readonly cached?: readonly string[] | null
     /**
-     * Pointers to the part of the output that was reasoning.
+     * JSON pointers to the number of reasoning tokens.
      *
      * @minItems 1
      * @maxItems 16
      */
     readonly reasoning?: readonly string[] | null
-    /** What `completion_tokens` of a chat reply counts. without_reasoning: only the total includes reasoning, so the output is the total minus the prompt. */
+    /** What `completion_tokens` of a chat reply counts. without_reasoning: reasoning is counted in the total only, so the output is the total minus the prompt. */
     readonly output_counts?: 'all' | 'without_reasoning'
-    /** `stream_options.include_usage` is accepted. */
+    /** Whether the upstream accepts `stream_options.include_usage`. */
     readonly stream_options?: boolean
   }
-  /** The end user's id, which clients can send. */
+  /** The id by which a client identifies its end user. */
   readonly end_user?: {
-    /** Field of a chat request that carries it. null: it is left out, in the messages format too. */
+    /** Chat request field for the id. null: the id is removed, in the other formats too. */
     readonly field?: 'user' | 'safety_identifier' | 'user_id' | null
-    /** Longest id accepted; longer ones are hashed. */
+    /** Maximum length of the id; a longer one is hashed. */
     readonly length_max?: number
-    /** Characters accepted: word is [a-zA-Z0-9_-]; ids with others are hashed. */
+    /** Characters that the id may consist of. word: [a-zA-Z0-9_-]; an id with any other character is hashed. */
     readonly characters?: 'any' | 'word'
   }
-  /** The client's beta flags, for upstreams that accept any. */
+  /** Which of the client's beta flags are forwarded, to upstreams that accept beta flags. */
   readonly betas?: {
     /** What happens to flags that are not listed under `flags`. */
     readonly unlisted?: 'pass' | 'drop'
-    /** Flags that pass, each with its name at this host and the fields that belong to it. */
+    /** Flags to forward, each with the upstream's name for it and the body fields that need it. */
     readonly flags?: {
       readonly [k: string]: BetaFlag
     }
-    /** Flag that must accompany an effort in the messages format. */
+    /** Beta flag that the upstream requires with an effort in the messages format. */
     readonly effort?: string | null
   }
 }
 
-/** What makes a provider charge for more than tokens, and what happens to it. catalogue.yaml has the defaults; layers merge in the order upstream, family, model, entry, target. */
+/** Request features that cost extra on top of tokens, and how the gateway treats them. catalogue.yaml has the defaults; layers merge in the order upstream, family, model, entry, target. */
 export interface ExtrasFacts {
-  /** Request fields. leave_out: not sent upstream, and named in the header `x-<service>-left-out`. refuse: a 400. allow: passes at the plain price. `{ free: […] }`: these values cost nothing extra and pass, all others are left out. */
+  /** Request fields. leave_out: removed from the request, and named in the reply header `x-<service>-left-out`. refuse: the call gets a 400. allow: forwarded without a surcharge. `{ free: […] }`: these values cost nothing extra and are forwarded; others are left out. */
   readonly fields?: {
     readonly [k: string]: FieldTreatment
   }
-  /** Tools that the provider runs. leave_out: not sent upstream while other tools remain and the call does not force it, else a 400. refuse: a 400. allow: passes at the plain price. `{ price: … }`: passes, and each use is charged. */
+  /** Tools that the provider runs. leave_out: removed from the request, and named in the reply header; if it is the only tool, or forced, the call gets a 400. refuse: the call gets a 400. allow: forwarded without a surcharge. `{ price: … }`: forwarded, and each use is charged. */
   readonly tools?: {
     readonly [k: string]: ToolTreatment
   }
@@ -498,13 +498,13 @@ export interface FamilyFile {
   /** Who makes the models; clients see it as `owned_by`. */
   readonly vendor: string
   readonly api_standard: ApiStandard
-  /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
+  /** Multiplier that turns the gateway's token count into an estimate of the vendor's; used for estimates only (count_tokens, holds, interrupted streams). */
   readonly token_factor?: number
   readonly token_shares?: TokenShares
   readonly counting?: CountingFacts
   readonly dialect?: DialectFacts
   /**
-   * Wire formats that the upstream's model speaks, best first. A call uses the first that can carry it completely, preferring the client's own; absent: that of `api_standard`. The most specific list applies, limited to wires that the upstream has a path for; dialects of the same wire merge.
+   * Wire formats in which the upstream serves the model, best first. A call uses the client's own format if that is listed and can express the whole call, else the first format that can. Default: only the format of `api_standard`. The most specific list applies, without formats for which the upstream has no path; dialects of the same format merge.
    *
    * @minItems 1
    * @maxItems 3
@@ -512,7 +512,7 @@ export interface FamilyFile {
   readonly wires?: readonly WireFacts[]
   readonly extras?: ExtrasFacts
   /**
-   * Final changes to the body that goes upstream; see the rule vocabulary.
+   * Final changes to the upstream request body, made in order by operations such as `set`, `drop` and `map`.
    *
    * @maxItems 32
    */
@@ -528,12 +528,12 @@ export interface FamilyFile {
 /** One wire format that a model speaks. */
 export interface WireFacts {
   readonly wire: WireName
-  /** What it cannot carry, besides what its dialect says. */
+  /** Request features that cannot be expressed in this format, besides those that the dialect rules out. */
   readonly cannot?: readonly WireLimit[]
   readonly dialect?: DialectFacts
 }
 
-/** One model as its vendor makes it. Its entries share these facts. */
+/** Facts about one model, shared by all its entries. */
 export interface ModelFacts {
   /** Display name. AWS and per-call entries get a suffix. */
   readonly name: string
@@ -541,25 +541,25 @@ export interface ModelFacts {
   readonly description?: string
   /** The same in Vietnamese, for the pages. Default: generated from the facts. */
   readonly description_vi?: string
-  /** Input and output together, in tokens. */
+  /** Context window: input and output together, in tokens. */
   readonly context_tokens?: number
-  /** Most tokens of one reply, reasoning included. */
+  /** Maximum output tokens per reply, reasoning included. */
   readonly output_tokens_max?: number
   /** What the model can do. An empty list for image and speech models. */
   readonly capabilities: readonly Capability[]
-  /** A day as YYYY-MM-DD. */
+  /** Release date, as YYYY-MM-DD. */
   readonly released?: string
   /**
-   * Endpoints that serve the model. Default: all that its kind and its upstreams' paths allow.
+   * Endpoints that serve the model. Default: all endpoints for its kind for which every upstream has a path.
    *
    * @minItems 1
    */
   readonly endpoints?: readonly Endpoint[]
-  /** Output tokens that a hold assumes when the call allows more. */
+  /** Maximum output tokens that a hold assumes, even if the call's own limit is higher. */
   readonly hold_output_tokens?: number
-  /** Most images that one call may ask for. */
+  /** Maximum images per call. */
   readonly images_max?: number
-  /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
+  /** Multiplier that turns the gateway's token count into an estimate of the vendor's; used for estimates only (count_tokens, holds, interrupted streams). */
   readonly token_factor?: number
   readonly token_shares?: TokenShares
   readonly counting?: CountingFacts
@@ -567,7 +567,7 @@ export interface ModelFacts {
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts
   /**
-   * Wire formats that the upstream's model speaks, best first. A call uses the first that can carry it completely, preferring the client's own; absent: that of `api_standard`. The most specific list applies, limited to wires that the upstream has a path for; dialects of the same wire merge.
+   * Wire formats in which the upstream serves the model, best first. A call uses the client's own format if that is listed and can express the whole call, else the first format that can. Default: only the format of `api_standard`. The most specific list applies, without formats for which the upstream has no path; dialects of the same format merge.
    *
    * @minItems 1
    * @maxItems 3
@@ -575,7 +575,7 @@ export interface ModelFacts {
   readonly wires?: readonly WireFacts[]
   readonly extras?: ExtrasFacts
   /**
-   * Final changes to the body that goes upstream; see the rule vocabulary.
+   * Final changes to the upstream request body, made in order by operations such as `set`, `drop` and `map`.
    *
    * @maxItems 32
    */
@@ -590,34 +590,34 @@ export interface ModelFacts {
 
 /** Announces a retirement. Replies carry a warning from `since` on, or from 60 days before `retires` if that is earlier; from `retires` on, the id maps to the successor like an alias. */
 export interface DeprecatedFacts {
-  /** A day as YYYY-MM-DD. */
+  /** Date from which replies carry a warning, as YYYY-MM-DD. */
   readonly since: string
-  /** A day as YYYY-MM-DD. */
+  /** Date from which the id resolves to its successor, as YYYY-MM-DD (from 00:00 UTC). */
   readonly retires?: string
-  /** The id that clients send: lower case letters, digits, `.`, `_` and `-`; under `req/` when billed per call, under the service's own prefix on the AWS channel. */
+  /** Id of the entry that replaces this one. */
   readonly successor?: string
 }
 
 /** One line of the price list: an id, its price, and where calls go. Limits given here may only be narrower than the model's. */
 export interface EntryFacts {
-  /** The id that clients send: lower case letters, digits, `.`, `_` and `-`; under `req/` when billed per call, under the service's own prefix on the AWS channel. */
+  /** Id of an entry, which clients send as the model: lower-case letters, digits, `.`, `_` and `-`. It begins with `req/` if the entry is billed per call, and with `<service>/` on the AWS channel. */
   readonly id: string
-  /** Replaces the name derived from the model's. */
+  /** Display name. Default: derived from the model's. */
   readonly name?: string
   readonly price: Price
-  /** Input and output together, in tokens. */
+  /** Context window: input and output together, in tokens. */
   readonly context_tokens?: number
-  /** Most tokens of one reply, reasoning included. */
+  /** Maximum output tokens per reply, reasoning included. */
   readonly output_tokens_max?: number
-  /** Output tokens that a hold assumes when the call allows more. */
+  /** Maximum output tokens that a hold assumes, even if the call's own limit is higher. */
   readonly hold_output_tokens?: number
-  /** Most images that one call may ask for. */
+  /** Maximum images per call. */
   readonly images_max?: number
   readonly deprecated?: DeprecatedFacts
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts
   /**
-   * Wire formats that the upstream's model speaks, best first. A call uses the first that can carry it completely, preferring the client's own; absent: that of `api_standard`. The most specific list applies, limited to wires that the upstream has a path for; dialects of the same wire merge.
+   * Wire formats in which the upstream serves the model, best first. A call uses the client's own format if that is listed and can express the whole call, else the first format that can. Default: only the format of `api_standard`. The most specific list applies, without formats for which the upstream has no path; dialects of the same format merge.
    *
    * @minItems 1
    * @maxItems 3
@@ -625,7 +625,7 @@ export interface EntryFacts {
   readonly wires?: readonly WireFacts[]
   readonly extras?: ExtrasFacts
   /**
-   * Final changes to the body that goes upstream; see the rule vocabulary.
+   * Final changes to the upstream request body, made in order by operations such as `set`, `drop` and `map`.
    *
    * @maxItems 32
    */
@@ -635,52 +635,52 @@ export interface EntryFacts {
 
 /** The exchange rate from a given day. */
 export interface FxFacts {
-  /** Day as YYYY-MM-DD, 00:00 UTC, from which this applies; what is current when a call is settled counts. */
+  /** First day on which this applies, as YYYY-MM-DD (from 00:00 UTC). A call uses what applies at the moment it is settled. */
   readonly from: string
-  /** Dong that one dollar costs the operator, with at most 2 decimals. */
+  /** Dong that the operator pays for one US dollar, with at most 2 decimals. */
   readonly vnd_per_usd: number
 }
 
-/** The share paid from a given day. */
+/** Share of an upstream's `cost` that the operator pays from a given day. */
 export interface DiscountFacts {
-  /** Day as YYYY-MM-DD, 00:00 UTC, from which this applies; what is current when a call is settled counts. */
+  /** First day on which this applies, as YYYY-MM-DD (from 00:00 UTC). A call uses what applies at the moment it is settled. */
   readonly from: string
   /** Factor for every `cost` at this upstream, with at most 4 decimals. With 0.05, the operator pays a twentieth of it; with 1.1, a tenth more. */
   readonly share: number
 }
 
-/** Prices for calls above a number of input tokens. */
+/** Prices for calls whose input exceeds a threshold. */
 export interface CostTierFacts {
   /** The tier applies to calls with more input tokens than this, including cached ones. */
   readonly above_tokens: number
-  /** Input tokens neither read from nor written to the provider's cache. Needs `output`. */
+  /** USD per million input tokens that are neither read from nor written to the provider's cache. Only together with `output`. */
   readonly input: number
-  /** Input tokens read from the provider's cache. Default: as `input`. */
+  /** USD per million input tokens read from the provider's cache. Default: as `input`. */
   readonly cached?: number
-  /** Input tokens written to the provider's cache. Default: as `input`. */
+  /** USD per million input tokens written to the provider's cache. Default: as `input`. */
   readonly cache_write?: number
-  /** Output tokens, including reasoning. Needs `input`. */
+  /** USD per million output tokens, reasoning included. Only together with `input`. */
   readonly output: number
 }
 
-/** What the provider charges from a given day, in USD, with at most 6 decimals. */
+/** The provider's prices from a given day, in USD with at most 6 decimals. */
 export interface CostFacts {
-  /** Day as YYYY-MM-DD, 00:00 UTC, from which this applies; what is current when a call is settled counts. */
+  /** First day on which this applies, as YYYY-MM-DD (from 00:00 UTC). A call uses what applies at the moment it is settled. */
   readonly from: string
-  /** Input tokens neither read from nor written to the provider's cache. Needs `output`. */
+  /** USD per million input tokens that are neither read from nor written to the provider's cache. Only together with `output`. */
   readonly input?: number
-  /** Input tokens read from the provider's cache. Default: as `input`. */
+  /** USD per million input tokens read from the provider's cache. Default: as `input`. */
   readonly cached?: number
-  /** Input tokens written to the provider's cache. Default: as `input`. */
+  /** USD per million input tokens written to the provider's cache. Default: as `input`. */
   readonly cache_write?: number
-  /** Output tokens, including reasoning. Needs `input`. */
+  /** USD per million output tokens, reasoning included. Only together with `input`. */
   readonly output?: number
-  /** Per image returned, on top of its tokens. */
+  /** USD per image returned, on top of the tokens. */
   readonly image?: number
-  /** Per call, on top of its tokens. */
+  /** USD per call, on top of the tokens. */
   readonly call?: number
   /**
-   * Prices for calls with more input, which apply to all of a call's tokens; ascending.
+   * Prices for calls with long inputs, ascending. A tier's prices apply to all tokens of a call, not only to those above the threshold.
    *
    * @minItems 1
    * @maxItems 8
@@ -695,12 +695,12 @@ export interface TargetFacts {
   /** The upstream's own name for the model. Clients never see it. */
   readonly model: string
   readonly standard?: ApiStandard
-  /** Share of the calls among an entry's targets. 0: used only when the ones before it fail. */
+  /** Relative share of the entry's calls. 0: a fallback, tried after the targets with a weight. If no target has a weight, they are tried in order. */
   readonly weight?: number
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts
   /**
-   * Wire formats that the upstream's model speaks, best first. A call uses the first that can carry it completely, preferring the client's own; absent: that of `api_standard`. The most specific list applies, limited to wires that the upstream has a path for; dialects of the same wire merge.
+   * Wire formats in which the upstream serves the model, best first. A call uses the client's own format if that is listed and can express the whole call, else the first format that can. Default: only the format of `api_standard`. The most specific list applies, without formats for which the upstream has no path; dialects of the same format merge.
    *
    * @minItems 1
    * @maxItems 3
@@ -708,7 +708,7 @@ export interface TargetFacts {
   readonly wires?: readonly WireFacts[]
   readonly extras?: ExtrasFacts
   /**
-   * Final changes to the body that goes upstream; see the rule vocabulary.
+   * Final changes to the upstream request body, made in order by operations such as `set`, `drop` and `map`.
    *
    * @maxItems 32
    */

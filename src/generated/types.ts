@@ -151,22 +151,22 @@ export interface Price {
   readonly per: 'mtok' | 'request' | 'image'
 }
 
-/** How to recognise the error that says that sealed reasoning cannot be opened. */
+/** How to recognise the error that an upstream returns if it cannot decrypt reasoning. */
 export interface RefusedSeal {
   /** HTTP status. */
   readonly status: number
-  /** Code of the error; null or absent: any. */
+  /** Error code; null or absent: any. */
   readonly code?: string | null
-  /** What its text contains, ignoring case; null or absent: anything. */
+  /** Text that the error message contains, ignoring case; null or absent: any. */
   readonly message?: string | null
 }
 
 /** Facts about one beta flag. */
 export interface BetaFlag {
-  /** Its name at this host, if different. null: the host has no such flag, so it is not sent. */
+  /** The upstream's name for the flag, if different. null: the upstream has no such flag, so it is not sent. */
   readonly name?: string | null
   /**
-   * Body fields that belong to it, as pointers with `*` for every member: they are removed unless a flag that lists them is sent upstream.
+   * Body fields that need the flag, as pointers in which `*` stands for every member. They are removed unless a flag that lists them is sent upstream.
    *
    * @minItems 1
    * @maxItems 32
@@ -393,13 +393,13 @@ export interface UpstreamTarget {
   readonly via: string
   /** The upstream's own name for the model. */
   readonly model: string
-  /** Share of the calls among an entry's targets. 0: used only when the ones before it fail. */
+  /** Relative share of the entry's calls. 0: a fallback, tried after the targets with a weight. If no target has a weight, they are tried in order. */
   readonly weight: number
   /** What the operator pays, oldest price first; empty: unknown. Customers never see it. */
   readonly cost: readonly UpstreamCost[]
   readonly standard: ApiStandard
   readonly dialect: Dialect
-  /** Wire formats that the model speaks, best first; absent: only that of `standard`. */
+  /** Wire formats in which the upstream serves the model, best first; absent: only the format of `standard`. */
   readonly wires?: readonly Wire[]
   readonly extras: Extras
   /** Changes to the upstream body, in order. */
@@ -422,11 +422,11 @@ export interface UpstreamCost {
   readonly image?: string
   /** Per call, in USD. */
   readonly call?: string
-  /** Prices for calls with more input, ascending. */
+  /** Prices for calls with long inputs, ascending. */
   readonly tiers?: readonly UpstreamCostTier[]
 }
 
-/** Prices for calls above a number of input tokens. */
+/** Prices for calls whose input exceeds a threshold. */
 export interface UpstreamCostTier {
   /** Input tokens, cached ones included. */
   readonly aboveTokens: number
@@ -472,17 +472,17 @@ export interface DialectTurns {
   readonly midSystem: 'keep' | 'hoist' | 'user_text'
   /** User and assistant turns must alternate: consecutive turns of one role are merged. */
   readonly alternate: boolean
-  /** What happens to a final assistant message. continue: the model continues it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: continued when its flag of that name is set. user_turn: followed by a short user turn that asks to go on. */
+  /** What happens to a final assistant message (prefill). continue: the model continues it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: the model continues it if the message sets the flag of the same name. user_turn: a short user turn that asks to go on is added. */
   readonly prefill: 'continue' | 'unsupported' | 'prefix' | 'partial' | 'user_turn'
-  /** Message threads are accepted. */
+  /** Whether the upstream accepts message threads. */
   readonly threads: boolean
   /** Responses: assistant messages say whether they are commentary or the final answer. */
   readonly phase: boolean
-  /** Responses: whether sealed reasoning of earlier turns is sent back with its original id. */
+  /** Responses: whether encrypted reasoning of earlier turns keeps its original id when it is sent back. */
   readonly itemIds: 'keep' | 'drop'
 }
 
-/** What messages contain. */
+/** How text, images and documents are sent. */
 export interface DialectContent {
   /** `string`: the upstream expects plain strings for text-only content. */
   readonly text: 'parts' | 'string'
@@ -492,60 +492,60 @@ export interface DialectContent {
   readonly imagesUnsupported: 'reject' | 'placeholder'
   /** PDF documents: passed on, replaced by a note, or refused. Text documents always become text. */
   readonly documents: 'file' | 'placeholder' | 'reject'
-  /** `cache_control` marks in converted requests. */
+  /** What happens to `cache_control` in converted requests. */
   readonly cacheControl: 'pass' | 'drop'
 }
 
 /** How the next token is chosen, and when to stop. */
 export interface DialectSampling {
-  /** Which sampling parameters are accepted: temperature, top_p, top_k, penalties, logit_bias and logprobs. temperature_xor_top_p: not both; the temperature is kept. null: none. */
+  /** Which sampling parameters (temperature, top_p, top_k, penalties, logit_bias, logprobs) are accepted; others are removed. temperature_xor_top_p: top_p only without temperature. all_unless_thinking: none while the model reasons. null: none. */
   readonly parameters: 'all' | 'temperature_xor_top_p' | 'all_unless_thinking' | null
-  /** Highest temperature accepted; higher values are clamped. */
+  /** Maximum temperature; higher values are clamped. */
   readonly temperatureMax: number
-  /** The upstream takes `top_k`. */
+  /** Whether the upstream accepts `top_k`. */
   readonly topK: boolean
-  /** Most stop sequences accepted. 0: the parameter is refused. */
+  /** Maximum number of stop sequences; requests with more are refused. 0: the upstream does not accept the parameter. */
   readonly stopMax: number
 }
 
 /** How reasoning is requested, what replies contain, and what is sent back with the history. */
 export interface DialectReasoning {
-  /** null: the model takes no reasoning parameter. Chat: reasoning_effort; thinking_type: `thinking: {type}`, with `reasoning_effort` where `levels` are given; enable_thinking: a switch of that name. Messages: budget: `thinking: {type: enabled, budget_tokens}`; adaptive: `thinking: {type: adaptive}`. In both `output_config.effort` is accepted where `levels` are given. */
+  /** Request field that controls reasoning; null: there is none. In chat requests, reasoning_effort: the field of that name; thinking_type: `thinking: {type}`, and `reasoning_effort` if `levels` is set; enable_thinking: the boolean of that name. In the messages format, budget: `thinking: {type: enabled, budget_tokens}`; adaptive: `thinking: {type: adaptive}`; with either, also `output_config.effort` if `levels` is set. */
   readonly parameter: 'reasoning_effort' | 'thinking_type' | 'enable_thinking' | 'budget' | 'adaptive' | null
   /**
-   * Effort levels accepted, in any order; other levels become the nearest one above, else the highest. null: the model takes no effort.
+   * Effort levels that the model accepts, in any order. Any other level is replaced by the next higher one listed, else by the highest. null: the model has no effort setting.
    *
    * @minItems 1
    * @maxItems 7
    */
   readonly levels: readonly ('none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max')[] | null
-  /** The model reasons unless the request says otherwise. */
+  /** Whether the model reasons unless the request says otherwise. */
   readonly byDefault: boolean
-  /** Whether reasoning can be switched off. refused: the lowest effort is requested instead. up_to_high: refused together with an effort above high. */
+  /** Whether reasoning can be switched off. refused: no, so the lowest effort is requested instead. up_to_high: only at effort high or below, so a higher effort is lowered to high. */
   readonly disable: 'allowed' | 'refused' | 'up_to_high'
   /** on_request: reasoning text is left out of replies unless `thinking.display` asks for it. */
   readonly display: 'always' | 'on_request'
-  /** `budget_tokens` is accepted although the parameter is adaptive. */
+  /** Whether a model whose `parameter` is adaptive also accepts `budget_tokens`. */
   readonly budgetAccepted: boolean
-  /** Field of a chat request for a budget in tokens, next to `enable_thinking`. */
+  /** Chat request field for a thinking budget in tokens, if `parameter` is enable_thinking. null: no budget is sent. */
   readonly budgetField: 'thinking_budget' | null
-  /** Reasoning must be off unless the call is streamed. */
+  /** Whether the model can reason in streamed calls only; in other calls, reasoning is switched off. */
   readonly streamOnly: boolean
-  /** Whether an effort is accepted together with function tools. refused: it is left out. explicit_none: `none` must be sent. */
+  /** Whether an effort is accepted in requests with function tools. refused: it is left out. explicit_none: only `none` is accepted, and must be sent. */
   readonly besideTools: 'accepted' | 'refused' | 'explicit_none'
   readonly budgets: DialectReasoningBudgets
   readonly budgetFloors: DialectReasoningBudgetFloors
-  /** Where a chat reply and the history carry reasoning. When reading replies, all places are checked. Responses: item_content is the content of a separate item, before the calls that it led to. */
+  /** Where assistant messages carry reasoning, in replies and in the history sent back; in replies, all of these places are checked. reasoning_content, reasoning: a field of a chat message. content_parts: parts of its content. item_content: in the responses format, the content of reasoning items, which come before the turn's calls. */
   readonly field: 'reasoning_content' | 'reasoning' | 'content_parts' | 'item_content'
   /** Tag around the reasoning at the start of a chat reply's text (`think` for `<think>…</think>`). */
   readonly tag: string | null
-  /** Whether earlier reasoning is sent back in the history of a chat request. always: every assistant turn needs the field, empty if unknown. */
+  /** Whether earlier reasoning is sent back in the history. always: with every assistant turn, empty if unknown. */
   readonly echo: 'always' | 'if_present' | 'never'
-  /** What is sent with `echo: always` when the reasoning is unknown, for upstreams that treat an empty text as missing. null: an empty text. */
+  /** Text sent in place of unknown reasoning if `echo` is always, for upstreams that treat an empty text as missing. null: an empty text. */
   readonly echoPlaceholder: string | null
-  /** Responses: sealed reasoning can be requested, and is sent back with the history. */
+  /** Responses: whether encrypted reasoning can be requested, and is sent back with the history. */
   readonly sealed: boolean
-  /** Responses: the error that says that sealed reasoning cannot be opened; the call is then retried once without reasoning. */
+  /** Responses: the error that the upstream returns if it cannot decrypt earlier reasoning; the call is then retried once without reasoning. Common errors of this kind are recognised anyway. */
   readonly refusedSeal: RefusedSeal | null
 }
 
@@ -559,7 +559,7 @@ export interface DialectReasoningBudgets {
   readonly high: number
 }
 
-/** Smallest thinking budget, in tokens, that is translated to each effort level, for models that only understand levels. Budgets below that of `medium` become low. */
+/** Smallest thinking budget, in tokens, that becomes each effort level, for models that only understand levels. Any budget below `medium` becomes low. */
 export interface DialectReasoningBudgetFloors {
   /** Budgets from here on become medium. */
   readonly medium: number
@@ -569,19 +569,19 @@ export interface DialectReasoningBudgetFloors {
 
 /** Tools, their calls and their results. */
 export interface DialectTools {
-  /** Forcing a tool (`any`, `required`, a named tool). refused: the choice becomes auto. named_only: `any` and `required` become the tool's name if there is only one, else auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
+  /** Whether a tool choice may force a call (`any`, `required`, a named tool). refused: the choice becomes auto. named_only: `any` and `required` become the tool's name if there is only one tool, else auto. not_with_thinking: reasoning is switched off for the call; if that is impossible, the choice becomes auto. */
   readonly forced: 'accepted' | 'refused' | 'named_only' | 'not_with_thinking'
-  /** The flag that forbids parallel calls is accepted. */
+  /** Whether the upstream accepts the flag for parallel calls (`parallel_tool_calls`, `disable_parallel_tool_use`). */
   readonly parallelFlag: boolean
-  /** Longest tool name accepted; longer ones are shortened in requests and restored in replies. */
+  /** Maximum length of tool names; longer names are shortened in requests and restored in replies. */
   readonly nameMax: number
   /** What a tool name must begin with. */
   readonly nameStart: 'any' | 'letter'
-  /** Form of tool call ids accepted, at most 64 characters each: any characters, word is [a-zA-Z0-9_-], or exactly nine letters and digits. */
+  /** Tool call ids that the upstream accepts. any: up to 64 characters. word: up to 64 of [a-zA-Z0-9_-]. alphanumeric_9: exactly nine letters or digits. */
   readonly callId: 'any' | 'word' | 'alphanumeric_9'
   /** no_meta_schema: `$schema` is removed from tool parameters. */
   readonly schema: 'pass' | 'no_meta_schema'
-  /** Whether `strict` on a tool is accepted if its schema qualifies. */
+  /** What happens to `strict` on a tool. pass: it is forwarded, in converted calls only if the tool's schema meets the rules of strict mode. drop: it is removed. */
   readonly strict: 'pass' | 'drop'
   /** Images and documents inside tool results of a chat request: in place, in the user message that follows, or replaced by a note. */
   readonly resultImages: 'native' | 'following_user' | 'placeholder'
@@ -597,11 +597,11 @@ export interface DialectTools {
   readonly signature: DialectToolsSignature
 }
 
-/** What a tool call in a chat reply carries and must be sent back with it. */
+/** Signature attached to a tool call in a chat reply, which must be sent back with the call. */
 export interface DialectToolsSignature {
-  /** Pointer to it in the call; null: calls carry none. */
+  /** JSON pointer to the signature within the call; null: calls have none. */
   readonly path: string | null
-  /** A value that is accepted for calls made by another model; null: nothing is sent. */
+  /** Value that the upstream accepts in place of a signature, for calls that another model made; null: nothing is sent. */
   readonly placeholder: string | null
 }
 
@@ -611,68 +611,68 @@ export interface DialectStructuredOutput {
   readonly method: 'native' | 'json_schema' | 'json_object' | 'tool' | 'prompt'
 }
 
-/** Where replies of the chat and responses formats report their tokens. Pointers lead into the reply, or into a chunk of its stream; the first that finds a count takes precedence over the common places, which are known. */
+/** Where replies in the chat and responses formats report token counts: JSON pointers into the reply, or into a chunk of its stream. The first that finds a count applies; if none does, the usual places are read. */
 export interface DialectUsage {
   /**
-   * Pointers to all input tokens, including cached ones.
+   * JSON pointers to the number of input tokens, cached ones included.
    *
    * @minItems 1
    * @maxItems 16
    */
   readonly input: readonly string[] | null
   /**
-   * Pointers to the output tokens, counted as `output_counts` says.
+   * JSON pointers to the number of output tokens, counted as `output_counts` says.
    *
    * @minItems 1
    * @maxItems 16
    */
   readonly output: readonly string[] | null
   /**
-   * Pointers to the input tokens that came from the provider's cache.
+   * JSON pointers to the number of input tokens read from the provider's cache.
    *
    * @minItems 1
    * @maxItems 16
    */
   readonly cached: readonly string[] | null
   /**
-   * Pointers to the part of the output that was reasoning.
+   * JSON pointers to the number of reasoning tokens.
    *
    * @minItems 1
    * @maxItems 16
    */
   readonly reasoning: readonly string[] | null
-  /** What `completion_tokens` of a chat reply counts. without_reasoning: only the total includes reasoning, so the output is the total minus the prompt. */
+  /** What `completion_tokens` of a chat reply counts. without_reasoning: reasoning is counted in the total only, so the output is the total minus the prompt. */
   readonly outputCounts: 'all' | 'without_reasoning'
-  /** `stream_options.include_usage` is accepted. */
+  /** Whether the upstream accepts `stream_options.include_usage`. */
   readonly streamOptions: boolean
 }
 
-/** The end user's id, which clients can send. */
+/** The id by which a client identifies its end user. */
 export interface DialectEndUser {
-  /** Field of a chat request that carries it. null: it is left out, in the messages format too. */
+  /** Chat request field for the id. null: the id is removed, in the other formats too. */
   readonly field: 'user' | 'safety_identifier' | 'user_id' | null
-  /** Longest id accepted; longer ones are hashed. */
+  /** Maximum length of the id; a longer one is hashed. */
   readonly lengthMax: number
-  /** Characters accepted: word is [a-zA-Z0-9_-]; ids with others are hashed. */
+  /** Characters that the id may consist of. word: [a-zA-Z0-9_-]; an id with any other character is hashed. */
   readonly characters: 'any' | 'word'
 }
 
-/** The client's beta flags, for upstreams that accept any. */
+/** Which of the client's beta flags are forwarded, to upstreams that accept beta flags. */
 export interface DialectBetas {
   /** What happens to flags that are not listed under `flags`. */
   readonly unlisted: 'pass' | 'drop'
-  /** Flags that pass, each with its name at this host and the fields that belong to it. */
+  /** Flags to forward, each with the upstream's name for it and the body fields that need it. */
   readonly flags: {
     readonly [k: string]: BetaFlag
   }
-  /** Flag that must accompany an effort in the messages format. */
+  /** Beta flag that the upstream requires with an effort in the messages format. */
   readonly effort: string | null
 }
 
 /** One wire format that a model speaks. */
 export interface Wire {
   readonly wire: WireName
-  /** What it cannot carry, besides what its dialect says. */
+  /** Request features that cannot be expressed in this format, besides those that the dialect rules out. */
   readonly cannot: readonly WireLimit[]
   readonly dialect: Dialect
 }
@@ -751,7 +751,7 @@ export interface UpstreamErrors {
   readonly type: string | null
 }
 
-/** The share that is paid from a day on. */
+/** Share of an upstream's `cost` that the operator pays from a given day. */
 export interface UpstreamDiscount {
   /** ISO date, 00:00 UTC. */
   readonly from: string
@@ -759,7 +759,7 @@ export interface UpstreamDiscount {
   readonly share: string
 }
 
-/** The rate of exchange from a day on. */
+/** The exchange rate from a given day. */
 export interface UpstreamFx {
   /** ISO date, 00:00 UTC. */
   readonly from: string
