@@ -1,4 +1,7 @@
-/** Compiles source texts: returns findings and, if no finding is an error, tables. Pure: uses no file, clock or locale. */
+/**
+ * Compiles the catalogue's YAML files: returns findings and, if none of them is an error, the tables that the gateway loads.
+ * Pure: uses no file, clock or locale.
+ */
 
 import type { Tables } from '../src/generated/types.ts'
 import { checkCatalogue } from './checks/check.ts'
@@ -17,7 +20,7 @@ export interface Compiled {
   readonly findings: readonly Finding[]
   /** The compiled tables; null if any finding is an error. */
   readonly tables: Tables | null
-  /** The tables, with the place in the files that states each fact; null if `tables` is null. */
+  /** The tables with their outline, which records where each fact was stated (see outline.ts); null if `tables` is null. */
   readonly resolved: Resolved | null
   readonly view: CatalogueView
 }
@@ -37,7 +40,8 @@ export interface Compiler {
 let own: Compiler | undefined
 
 /**
- * The compiler for the project's own schemas, created once per process; it reuses validators that an earlier run has compiled.
+ * Returns the compiler for the project's own schemas, created once per process. Validation code that Ajv generated in an
+ * earlier process is loaded from disk.
  */
 export function ownCompiler(): Compiler {
   if (own === undefined) {
@@ -47,7 +51,7 @@ export function ownCompiler(): Compiler {
   return own
 }
 
-/** Creates a compiler. Calls of its `compile` are independent of each other. */
+/** Creates a compiler. `compile` keeps no state between calls. */
 export function createCompiler(schemas: Schemas, validate: Validate = createValidate(schemas)): Compiler {
   return {
     schemas,
@@ -88,7 +92,10 @@ function hasItsUpstreams(view: CatalogueView): boolean {
   return view.entries.every(entry => entry.targets.every(target => view.hosts.has(target.via)))
 }
 
-/** Sorts files by their path below the catalogue folder. `isWhole` is false if there are files that nothing reads. */
+/**
+ * Sorts files by their path below the catalogue folder. `isWhole` is false if there are no families or a YAML file is in the
+ * wrong place: checks across files would then report what it contains as missing.
+ */
 function sortOut(texts: readonly SourceText[], findings: Finding[]): SourceFiles & { readonly isWhole: boolean } {
   const families: SourceFile[] = []
   let catalogue: SourceFile | undefined

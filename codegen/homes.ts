@@ -29,7 +29,7 @@ function placesOf({
 /** Maximum number of places that an error names. */
 const PLACES_MAX = 2
 
-/** Advises where a key belongs; undefined if it belongs nowhere. */
+/** Suggests where a misplaced key belongs; undefined if it is in the right place or belongs nowhere. */
 export function homeOf(
   { key, value }: { readonly key: string; readonly value: unknown },
   here: Schema,

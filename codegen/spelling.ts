@@ -1,6 +1,6 @@
-/** Finds what a typo was meant to be: the nearest word of a list, or a number. */
+/** Suggests corrections for typos: the closest known word, or a whole number. */
 
-/** Suggests a word of the list for one that is not in it. */
+/** Says how to correct an unknown word: suggests the closest known word; if none is close, lists the known words. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const nearest = nearestWord(word, known)
   if (nearest !== undefined) return `did you mean "${nearest}"?`
@@ -21,15 +21,16 @@ export function wholeNumberMeant(source: string): number | null {
 }
 
 /**
- * The word that was probably meant, if one is near: one with the same parts in another order, case or separator; else the one
- * with the fewest edits, if few enough for a typo; else one that shares its beginning. Ties go to the first in the list.
+ * Returns the known word that was probably meant: a word with the same parts in another order, case or separator; else the word
+ * with the fewest edits, if they are few enough for a typo; else a word that shares its beginning. Ties go to the first in the
+ * list.
  */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
   const parts = partsOf(word)
   return known.find(candidate => partsOf(candidate) === parts) ?? fewestEdits(word, known) ?? sameBeginning(word, known)
 }
 
-/** Reduces a word to its parts, which are the same for `contextTokens`, `tokens-context` and `context_tokens`. */
+/** Normalises a word, so that `contextTokens`, `tokens-context` and `context_tokens` compare equal. */
 function partsOf(word: string): string {
   const spaced = word.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
   return spaced
@@ -65,7 +66,7 @@ function sameBeginning(word: string, known: readonly string[]): string | undefin
   return shorter.length === 1 ? shorter[0] : undefined
 }
 
-/** Number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+/** Number of insertions, deletions, replacements and swaps of adjacent characters that turn one word into the other. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, index) => index)

@@ -1,12 +1,14 @@
-/** Checks that prices are above the floor and near their neighbours, and that acknowledgements are up to date. */
+/**
+ * Checks that prices are neither below the floor nor far from the usual price, and that acknowledged price changes are current.
+ */
 
 import { isAlias } from 'yaml'
 import { asList, asNumber, asRecord, type CatalogueView, type EntryView, type Report } from '../view.ts'
 
 const OUTLIER_RATIO = 10
-/** How many prices in one unit are needed before their median counts as the usual price. */
+/** The median of at least this many prices with the same unit (`per`) counts as the usual price. */
 const NEIGHBOURS_MIN = 3
-/** A change of more than this many percent in what callers pay must be acknowledged. */
+/** Price changes above this percentage must be acknowledged in catalogue.yaml. */
 export const LARGE_CHANGE_PERCENT = 50
 
 export function checkPrices(view: CatalogueView, report: Report): void {
@@ -69,7 +71,7 @@ function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
 }
 
-/** Whether catalogue.yaml acknowledges this price for this name. */
+/** Whether catalogue.yaml acknowledges that the entry or alias `name` will cost this much. */
 export function isAcknowledged(view: CatalogueView, name: string, price: { vnd: number; per: string }): boolean {
   return asList(view.settings.acknowledged).some(item => {
     const each = asRecord(item)
@@ -79,8 +81,8 @@ export function isAcknowledged(view: CatalogueView, name: string, price: { vnd: 
 }
 
 /**
- * Checks that each acknowledgement names the entry's current price, or the price after the entry's retirement; after the next
- * price change, it is out of date. A name that was removed costs what the fallback costs.
+ * Reports stale acknowledgements. Each must state the entry's current price or the price of its successor; the successor of an
+ * entry that has been removed is the fallback.
  */
 export function checkAcknowledgements(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return

@@ -1,4 +1,7 @@
-/** Mixes: the tokens or images that one priced unit buys in typical calls. */
+/**
+ * Usage mixes, for computing margins: what customers typically use for one unit of a price (a million tokens, a request or an
+ * image).
+ */
 
 import type { CostUnits } from '../../src/catalogue/cost.ts'
 import type { ModelEntry } from '../../src/generated/types.ts'
@@ -9,7 +12,9 @@ export interface Mix {
   readonly units: CostUnits
 }
 
-/** Input tokens of a typical call. They decide its price tier, even in mixes that add up to a million tokens. */
+/**
+ * Input tokens of a typical call, which decide its price tier. The million tokens of a mix stand for many calls of this size.
+ */
 export const CALL_INPUT_TOKENS = 30_000
 
 const NOTHING: CostUnits = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0, images: 0 }
@@ -49,7 +54,7 @@ const SPEECH: Mix = { name: 'speech', title: 'speech: one call', units: NOTHING 
 /** All mixes, so that the margin tables can explain them. */
 export const MIXES: readonly Mix[] = [...BY_TOKENS, CALL, IMAGE, SPEECH]
 
-/** The mixes of an entry; the first one decides whether it loses money. */
+/** The mixes that apply to an entry; the first one decides whether the entry counts as sold below cost. */
 export function mixesOf({ kind, price }: Pick<ModelEntry, 'kind' | 'price'>): readonly [Mix, ...Mix[]] {
   if (price.per === 'mtok') return BY_TOKENS as readonly [Mix, ...Mix[]]
   if (price.per === 'image') return [IMAGE]
