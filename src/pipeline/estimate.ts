@@ -1,4 +1,4 @@
-/** Estimates how much money to hold for a call before its usage is known: its likely cost. */
+/** Estimates the likely cost of a call before its usage is known, which is how much money to hold for it. */
 
 import { BUDGET_TOKENS_MIN } from '../dialect/reasoning-plan.ts'
 import type { ModelEntry } from '../generated/types.ts'
@@ -6,12 +6,12 @@ import { type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../li
 import { type MicroVnd, microVnd, vndToMicro } from '../lib/money.ts'
 import type { ChatBody } from './receive.ts'
 
-/** Bytes of text per input token, assumed for the size of a hold. */
+/** Bytes of text per input token, assumed when sizing a hold. */
 const BYTES_PER_TOKEN = 3
 /** Depth to which content is searched: enough for message → block → tool result → block → source. */
 const DEPTH_MAX = 8
 
-/** Base64 characters of an inline document per input token, assumed for the size of a hold. */
+/** Base64 characters per input token of an inline document, assumed when sizing a hold. */
 const DOCUMENT_CHARACTERS_PER_TOKEN = 30
 const IMAGE_TYPES: ReadonlySet<unknown> = new Set(['image', 'image_url', 'input_image'])
 
@@ -24,13 +24,13 @@ interface InputWeight {
   /** The part of `mediaBytes` that belongs to documents. */
   documentBytes: number
   images: number
-  namesMore: boolean
+  hasReferences: boolean
 }
 
 export interface InputEstimate {
   readonly tokens: number
   /** Whether the body refers to content that the provider fetches or stores, whose size is not known until the reply. */
-  readonly namesMore: boolean
+  readonly hasReferences: boolean
 }
 
 /** Fields that refer to content stored at the provider. */
@@ -38,7 +38,7 @@ const MEMORY_FIELDS = ['previous_response_id', 'conversation', 'prompt', 'thread
 const REMOTE_SOURCES: ReadonlySet<unknown> = new Set(['url', 'file'])
 
 /** Whether a part only refers to its content: a document, file or video elsewhere, or an item stored at the provider. */
-function isNamed(part: JsonObject): boolean {
+function isReference(part: JsonObject): boolean {
   switch (part.type) {
     case 'document':
       return REMOTE_SOURCES.has(objectOrNull(part.source)?.type)
@@ -76,7 +76,7 @@ function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number)
     return
   }
   if (IMAGE_TYPES.has(value.type)) weight.images++
-  if (isNamed(value)) weight.namesMore = true
+  if (isReference(value)) weight.hasReferences = true
   // Go through the members that exist: looking up names, most of which are missing, takes three times as long.
   for (const key in value) {
     const member = value[key]
@@ -92,31 +92,35 @@ function weighInline(container: JsonObject, key: string, bytes: number, weight: 
 }
 
 /**
- * The likely number of input tokens in a body, for its hold but not for its bill. Images and documents are looked for in
- * `messages` (chat formats) and `input` (responses format).
+ * Estimates the input tokens in a body, for the size of the call's hold but not for its bill. Images and documents are looked
+ * for in `messages` (chat formats) and `input` (responses format).
  */
 export function estimateInput(body: Pick<ChatBody, 'text' | 'outline'>, tokensPerImage: number): InputEstimate {
-  // The outline is enough: values that it leaves out contain neither media nor references.
+  // The outline is enough: it has stand-ins only for plain values, which contain neither media nor references.
   const { text, outline: json } = body
-  const namesMore = MEMORY_FIELDS.some(field => json[field] !== undefined && json[field] !== null)
-  const weight: InputWeight = { mediaBytes: 0, documentBytes: 0, images: 0, namesMore }
+  const hasReferences = MEMORY_FIELDS.some(field => json[field] !== undefined && json[field] !== null)
+  const weight: InputWeight = { mediaBytes: 0, documentBytes: 0, images: 0, hasReferences }
   weigh(json.messages, weight, 0)
   weigh(json.input, weight, 0)
   const textBytes = Math.max(0, text.length - weight.mediaBytes)
   const documentTokens = Math.ceil(weight.documentBytes / DOCUMENT_CHARACTERS_PER_TOKEN)
   const tokens = Math.ceil(textBytes / BYTES_PER_TOKEN) + documentTokens + weight.images * tokensPerImage
-  return { tokens, namesMore: weight.namesMore }
+  return { tokens, hasReferences: weight.hasReferences }
 }
 
-/** Maximum additional cost, in µVND, of content to which the body merely refers: it may fill the rest of the context window. */
-export function namedAmount({ price, contextTokens }: ModelEntry, { tokens, namesMore }: InputEstimate): MicroVnd {
-  if (!namesMore || price.per !== 'mtok') return microVnd(0n)
+/** Maximum cost, in µVND, of content that the body only refers to: such content may fill the rest of the context window. */
+export function referencedAmount(
+  { price, contextTokens }: ModelEntry,
+  { tokens, hasReferences }: InputEstimate,
+): MicroVnd {
+  if (!hasReferences || price.per !== 'mtok') return microVnd(0n)
   return microVnd(BigInt(Math.max(0, (contextTokens ?? 0) - tokens)) * BigInt(price.vnd))
 }
 
 /**
- * Money to set aside for a call, in µVND; always above 0. For a call priced by tokens, it is the price of the likely input
- * plus, for each choice, of the output up to the entry's `holdOutputTokens`. For any other call, it is the fixed price.
+ * Money to set aside for a call, in µVND; always above 0. For a call priced by tokens, it covers the likely input and, for each
+ * choice, as much output as the cap allows, but at most `holdOutputTokens` of the entry. For any other call, it is the fixed
+ * price.
  */
 export function holdAmount(
   entry: ModelEntry,
@@ -153,9 +157,9 @@ export function capAmount(entry: ModelEntry, cap: OutputCap): MicroVnd {
 }
 
 /**
- * The output cap, per choice, to send upstream: what the wallet's free money pays for after the input. Null if it pays for the
- * longest possible reply. If it pays for less than `outputTokensMin`, the cap is the entry's `holdOutputTokens`, but at least
- * `outputTokensMin`.
+ * Returns the output cap to send upstream, per choice: as many tokens as the wallet's free money pays for after the input. Null
+ * if it pays for the longest possible reply, so that no cap is needed. If it pays for less than `outputTokensMin`, the cap is
+ * the usual one: the entry's `holdOutputTokens`, but at least `outputTokensMin`.
  */
 export function affordedOutputTokens(
   entry: ModelEntry,
@@ -163,7 +167,8 @@ export function affordedOutputTokens(
 ): number | null {
   const tokens = Number(cap.freeMicroVnd / BigInt(entry.price.vnd)) - cap.inputTokens
   const afforded = Math.floor(tokens / cap.choices)
-  // Too little for a useful reply, so send the usual cap. This is safe, because no other call holds money of this wallet.
+  // Too little for a useful reply, so send the usual cap. A call is admitted with so little money only if no other call of its
+  // wallet, or of its key with a limit, holds any; settling charges at most the balance.
   const sent = afforded < cap.outputTokensMin ? Math.max(cap.outputTokensMin, entry.holdOutputTokens) : afforded
   return sent >= outputTokensOf(entry, cap) ? null : sent
 }

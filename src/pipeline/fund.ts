@@ -8,7 +8,7 @@ import type { ReplyStream } from '../conversation/reply-stream.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import { type Admitted, admit, balanceSpent } from './admit.ts'
 import { capHeader } from './billing-headers.ts'
-import { affordedOutputTokens, capAmount, holdAmount, type InputEstimate, namedAmount } from './estimate.ts'
+import { affordedOutputTokens, capAmount, holdAmount, type InputEstimate, referencedAmount } from './estimate.ts'
 import type { CallExtras } from './extras.ts'
 import type { Resolution } from './resolve.ts'
 import type { CallScope } from './run-billed.ts'
@@ -29,9 +29,9 @@ export interface Funding {
 }
 
 export interface Funded extends Admitted {
-  /** Amount held in addition to `heldMicroVnd`, for content that the body merely refers to. */
-  readonly namedMicroVnd: MicroVnd
-  /** Amount held for tool uses, in addition to `heldMicroVnd` and `namedMicroVnd`. */
+  /** Amount held in addition to `heldMicroVnd`, for content that the body only refers to. */
+  readonly referencedMicroVnd: MicroVnd
+  /** Amount held in addition to `heldMicroVnd` and `referencedMicroVnd`, for tool uses. */
   readonly reservedMicroVnd: MicroVnd
   /** The lowered output cap to send upstream; null if the wallet can pay for the usual cap. */
   readonly outputTokensAfforded: number | null
@@ -48,17 +48,17 @@ export async function fund(scope: CallScope, funding: Funding): Promise<Funded> 
   const parts = {
     tokensMicroVnd,
     extrasMicroVnd: funding.extras.holdMicroVnd,
-    namedMicroVnd: namedAmount(entry, input),
+    referencedMicroVnd: referencedAmount(entry, input),
   }
-  const besideMicroVnd = parts.extrasMicroVnd + parts.namedMicroVnd
+  const besideMicroVnd = parts.extrasMicroVnd + parts.referencedMicroVnd
   const wantMicroVnd = microVnd(tokensMicroVnd + besideMicroVnd)
   const wants = { entry, mappedFrom, wantMicroVnd, signal: client.gone }
   if (body.streamed || entry.price.per !== 'mtok') {
-    return { ...without(parts, await admit(services, call, wants)), outputTokensAfforded: null }
+    return { ...split(parts, await admit(services, call, wants)), outputTokensAfforded: null }
   }
   const cap = { inputTokens, outputTokensMax, choices }
   const wantMaxMicroVnd = microVnd(capAmount(entry, cap) + besideMicroVnd)
-  const admitted = without(parts, await admit(services, call, { ...wants, wantMaxMicroVnd }))
+  const admitted = split(parts, await admit(services, call, { ...wants, wantMaxMicroVnd }))
   const outputTokensAfforded = affordedOutputTokens(entry, { ...cap, ...admitted, outputTokensMin })
   if (outputTokensAfforded !== null) {
     Object.assign(headers, capHeader(services.catalogue.settings.service, outputTokensAfforded))
@@ -70,26 +70,29 @@ interface Parts {
   /** Likely cost of the input and output tokens that can be estimated. */
   readonly tokensMicroVnd: MicroVnd
   readonly extrasMicroVnd: MicroVnd
-  readonly namedMicroVnd: MicroVnd
+  readonly referencedMicroVnd: MicroVnd
 }
 
-/** Splits the money granted into its parts. If it does not cover all parts, tokens come first, then tool uses. */
-function without(parts: Parts, { heldMicroVnd, freeMicroVnd }: Admitted): Omit<Funded, 'outputTokensAfforded'> {
+/**
+ * Splits the money granted into the parts for tokens, tool uses and referenced content. If it does not cover all of them,
+ * tokens come first, then tool uses.
+ */
+function split(parts: Parts, { heldMicroVnd, freeMicroVnd }: Admitted): Omit<Funded, 'outputTokensAfforded'> {
   const held = divide(parts, heldMicroVnd)
   const free = divide(parts, freeMicroVnd)
   return {
     heldMicroVnd: held.tokens,
-    namedMicroVnd: held.named,
+    referencedMicroVnd: held.referenced,
     reservedMicroVnd: held.extras,
     freeMicroVnd: free.tokens,
   }
 }
 
-function divide({ tokensMicroVnd, extrasMicroVnd, namedMicroVnd }: Parts, amount: MicroVnd) {
+function divide({ tokensMicroVnd, extrasMicroVnd, referencedMicroVnd }: Parts, amount: MicroVnd) {
   const beside = amount > tokensMicroVnd ? amount - tokensMicroVnd : 0n
   const extras = beside < extrasMicroVnd ? beside : extrasMicroVnd
-  const named = beside - extras < namedMicroVnd ? beside - extras : namedMicroVnd
-  return { tokens: microVnd(amount - extras - named), extras: microVnd(extras), named: microVnd(named) }
+  const referenced = beside - extras < referencedMicroVnd ? beside - extras : referencedMicroVnd
+  return { tokens: microVnd(amount - extras - referenced), extras: microVnd(extras), referenced: microVnd(referenced) }
 }
 
 export interface StreamFunding {
@@ -107,18 +110,18 @@ export function holdOfStream(
   const { resolution, input, choices } = funding
   const { price } = resolution.entry
   if (price.per !== 'mtok') return null
-  // Content that the body merely refers to counts as used until the provider reports the true figure.
-  const namedTokens = Number(funded.namedMicroVnd / BigInt(price.vnd))
+  // Content that the body only refers to counts as used until the provider reports the true figure.
+  const referencedTokens = Number(funded.referencedMicroVnd / BigInt(price.vnd))
   return new StreamHold({
     ledger: services.ledger,
     callId: call.id,
     accountId: call.caller.accountId,
     priceVnd: price.vnd,
-    heldMicroVnd: microVnd(funded.heldMicroVnd + funded.namedMicroVnd),
+    heldMicroVnd: microVnd(funded.heldMicroVnd + funded.referencedMicroVnd),
     reservedMicroVnd: funded.reservedMicroVnd,
     choices,
-    inputTokensEstimate: input.tokens + namedTokens,
-    countInputTokens: () => countInputTokens() + namedTokens,
+    inputTokensEstimate: input.tokens + referencedTokens,
+    countInputTokens: () => countInputTokens() + referencedTokens,
     stream,
     limits: services.limits,
     spentError: () => balanceSpent(services.topUpUrl),
