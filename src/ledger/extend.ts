@@ -1,4 +1,4 @@
-/** EXTEND: grows the holds of a batch of running calls, of any wallets, in one statement. */
+/** EXTEND: grows the holds of a batch of running calls in one statement. The calls may belong to different wallets. */
 
 import { elementsOf, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -6,7 +6,7 @@ import { packedRows } from '../lib/packed-rows.ts'
 import type { ExtendRequest } from './types.ts'
 
 export interface ExtendResult {
-  /** What is held for this call now. Null if it has no hold: the call was settled, or a crash of Postgres lost the hold. */
+  /** Amount now held for this call. Null if it has no hold: the call was settled, or the hold was lost in a Postgres crash. */
   readonly heldMicroVnd: MicroVnd | null
   /** The wallet's balance less all holds after the statement; may be negative. Null if there is no wallet. */
   readonly freeMicroVnd: MicroVnd | null
@@ -19,12 +19,12 @@ const REQUESTS = packedRows<ExtendRequest>()({
 })
 
 /**
- * Grows each hold to the requested total, in order, while free money lasts; the call that takes the last of it gets less than it
- * requested. Requests name totals, not increments, so that a statement can be repeated when its answer was lost.
+ * Grows each hold to the requested total, in order, while free money lasts; the call that takes the last of it gets less than
+ * it requested. Requests name totals, not increments, so that a statement can be repeated when its answer was lost.
  *
- * Locks in the same order as HOLD and SETTLE: wallets in account order, then their holds. Locking reads the newest version of
- * each row, and both updates only add to its amounts. As in those statements, a window function passes the wallets' figures to
- * the calls.
+ * Locks in the same order as HOLD and SETTLE: wallets in account order, then their holds. Locking returns each row's newest
+ * version, so grants are computed from current amounts. The updates of holds and wallets add the grants to those amounts, so
+ * they overwrite no concurrent change. As in HOLD and SETTLE, a window function passes the wallets' figures to the calls.
  */
 export const EXTEND = `
 with requests as materialized (${REQUESTS.select('$1', ['account_id', 'call_id', 'want'])}),
@@ -82,7 +82,7 @@ export async function extendHolds(
   for (let index = 0; index < numbers.length; index++) {
     freeOf.set(Number(accountIds[index]), microVnd(BigInt(free[index]!)))
     const place = Number(numbers[index])
-    // Rows with n = 0 stand for wallets.
+    // Requests are numbered from 1. The row of a wallet itself has 0, and no hold.
     if (place > 0) held[place - 1] = microVnd(BigInt(amounts[index]!))
   }
   return requests.map(({ accountId }, index) => ({

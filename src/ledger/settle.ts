@@ -1,6 +1,6 @@
 /**
- * Statements for a batch of calls. SETTLE charges each call once and frees its hold. LOOKUP finds what calls were charged before.
- * RELEASE frees the holds of calls that have been settled before.
+ * Statements for a batch of calls. SETTLE charges each call once and frees its hold. LOOKUP finds the charges of calls that
+ * have been settled before. RELEASE frees the holds of such calls.
  */
 
 import { elementsOf, plainArray, type StatementPool } from '../lib/database.ts'
@@ -86,16 +86,20 @@ const USAGE_COLUMNS = [
 ] as const
 
 /**
- * Charges least(cost, balance): money stays uncollected only if the balance reaches exactly zero. Each usage row gets its
- * wallet's next seq. A call that already has a row fails the whole statement with 23505: an anti-join here would be planned badly
- * while a table is young. As in HOLD, wallets are locked in order first, and a window function passes the updated rows to the
- * wallet's calls. A wallet's held sum is computed from the locked row. The update would first use the row in the statement's
- * snapshot, where an extension that has just enlarged a hold is missing from the sum, and a CHECK would fail.
+ * Charges least(cost, balance): part of a cost stays uncollected only if the balance reaches exactly zero. Each usage row gets
+ * the next number (`seq`) of its wallet. A call that already has a usage row fails the whole statement with 23505: an anti-join
+ * here would be planned badly while a table is young. As in HOLD, wallets are locked in order first, and a window function
+ * passes the updated rows to the wallet's calls.
  *
- * Account, key and price are checked against the call's hold, whichever process placed it. A settlement with a different account,
- * key or price is left out, and so is one without a wallet. A settlement at cost 0 needs no price. Times are the database's: the
- * call began when its hold was placed or, without a hold, as long ago as the call took. A charge without a hold is also left out
- * if it is as old as rows that may have been retired, or if another account has the call's row.
+ * A wallet's new held sum is computed from the locked row. If the UPDATE subtracted the freed holds from the wallet's column
+ * instead, it would first do so with the row in the statement's snapshot. If an extension has just enlarged a freed hold, that
+ * row lacks the extension, so the result could be negative and fail a CHECK.
+ *
+ * Account, key and price are checked against the call's hold, whichever process placed it. A settlement with a different
+ * account, key or price is left out, and so is one without a wallet. A settlement at cost 0 needs no price. Times are the
+ * database's: the call began when its hold was placed or, without a hold, as long ago as the call took. A charge without a hold
+ * is also left out if another account has the call's usage row, or if the call is so old that its usage row may have been
+ * deleted: it could then be charged twice.
  */
 export const SETTLE = `
 with requests as materialized (${SETTLEMENTS.select('$1', ['account_id', 'call_id', 'key_id', 'cost', 'price_vnd', 'price_per', 'latency_ms', 'told_opened_at'])}),
@@ -214,8 +218,7 @@ update wallet set held_micro_vnd = sums.held
  where wallet.account_id = sums.account_id`
 
 /**
- * The batch's answers in a single row, one array per column: with one row per call, the driver would need more time than the call
- * itself.
+ * The batch's answers in a single row, one array per column, because the driver reads a few long values faster than many rows.
  */
 interface SettleRow {
   readonly n: string | null
@@ -257,7 +260,7 @@ export async function settleCalls(pool: StatementPool, batch: readonly Settlemen
   return { calls, wallets }
 }
 
-/** What was charged for those calls that have been settled before, by call id. */
+/** Returns what was charged for the calls that have been settled before, by call id. */
 export async function lookUpCalls(
   pool: StatementPool,
   calls: readonly Pick<Settlement, 'accountId' | 'callId'>[],

@@ -156,8 +156,8 @@ export class Settling {
 
   async #run(batch: Pending[]): Promise<Again<Pending>> {
     if (this.#stopped) {
-      // The ledger is closing and does not send these settlements any more. Answer at once, so that a sweep does not wait for
-      // them.
+      // The ledger is closing and sends no more settlements; these stay in the spool. Answer at once, because the periodic
+      // clean-up of holds (`sweep` in ledger.ts) may be waiting for them.
       for (const pending of batch) pending.resolve(SPOOLED)
       return NOTHING_AGAIN
     }
@@ -240,8 +240,8 @@ export class Settling {
   }
 
   /**
-   * Ends a settlement. `call`: null if Postgres has rejected the settlement, which then stays in the spool. Its hold no longer
-   * belongs to a call, so the sweep frees the hold.
+   * Ends a settlement. `call` is null if Postgres has rejected the settlement, which then stays in the spool. The ledger no
+   * longer counts its call as open, so the periodic clean-up (`sweep` in ledger.ts) frees the hold.
    */
   #finish(pending: Pending, call: SettledCall | null, cause?: unknown): void {
     const { callId, accountId } = pending.settlement

@@ -1,4 +1,7 @@
-/** The notice that operators show on every page until a set time, and the maintenance notice, which appears by itself. */
+/**
+ * The notice that operators show on every page until a set time, and the maintenance notice, which every page shows during
+ * maintenance.
+ */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 
@@ -21,12 +24,12 @@ export async function setBanner(sql: AnySql, { vi, en, until }: Banner): Promise
   await sql.unsafe(SET, [vi, en, until.toISOString()])
 }
 
-/** False if there was none. */
+/** Returns false if there was no banner. */
 export async function clearBanner(sql: AnySql): Promise<boolean> {
   return (await sql.unsafe(CLEAR)).length > 0
 }
 
-/** What every page shows above everything else. */
+/** What every page shows at the top. */
 export interface Announcements {
   readonly banner: Banner | null
   readonly maintenance: boolean

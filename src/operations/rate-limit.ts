@@ -1,8 +1,8 @@
 /**
- * Limits each key's calls per minute across all processes by counting them in Postgres: no 60 s contain more calls than the
- * limit. A key's row lists the times of the calls granted. For limits up to EXACT_LIMIT_MAX, calls granted at different times
- * have an entry each. For higher limits, all calls of a second share an entry with the time of the latest one, so a call may
- * count for up to a second too long. Keys without a limit never get here.
+ * Limits each key's calls per minute across all processes by counting them in Postgres: no 60-second window contains more calls
+ * than the limit. A key's row lists when calls were granted. Up to a limit of EXACT_LIMIT_MAX, it has an entry for each time at
+ * which calls were granted. For higher limits, all calls of a second share an entry with the time of the latest one, so a call
+ * may count for up to a second too long. Keys without a limit never get here.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -16,8 +16,8 @@ export interface RateLimiterOptions {
   readonly waitingMax?: number
   readonly batchMax?: number
   /**
-   * Maximum number of keys cached as having used up their limit. Further calls with a cached key are refused without a
-   * statement.
+   * Maximum number of keys cached as having used up their limit. Further calls with a cached key are refused without asking
+   * Postgres.
    */
   readonly rememberedMax?: number
   /** Replaces Postgres' clock in tests. */
@@ -42,9 +42,10 @@ export const EXACT_LIMIT_MAX = 60
 const MINUTE_MS = 60_000
 
 /**
- * Updates the rows in the keys' order, so that processes cannot deadlock. `excluded.granted` is how many calls are asked
- * for. `width_bucket` finds by bisection how many values of a sorted array are at most a given one; `offset 0` keeps the
- * planner from inlining each step into the next, which would compute it again and again.
+ * Updates the rows in the keys' order, so that processes cannot deadlock. In `excluded`, the row that would have been inserted,
+ * `granted` is the number of calls requested, at most the limit. `width_bucket` finds by bisection how many values of a sorted
+ * array are at most a given one. `offset 0` keeps the planner from inlining a subquery (`gone`, `live`, `taken`, `ended`) into
+ * those that use it, where it would be computed again and again.
  */
 const TAKE = `
 insert into rate_grant as g (key_id, granted_at, totals, total_before, granted, allowed)

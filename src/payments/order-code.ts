@@ -6,7 +6,10 @@ export const ORDER_PREFIX = 'ST'
 /** Crockford's base 32: without I, L, O and U. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const RANDOM_CHARACTERS = 9
-/** A prime above all weights, so that the check character detects any single wrong character. */
+/**
+ * A prime above all position weights (1 to 9), so that the check character reveals any single wrong character, except a 0 for a
+ * Z or a Z for a 0.
+ */
 const CHECK_MODULUS = 31
 const CODE = /^ST[0-9A-HJKMNP-TV-Z]{10}$/
 

@@ -1,4 +1,7 @@
-/** The single entry point for bank transactions: each is stored, then decided, and acknowledged only after both are committed. */
+/**
+ * The single entry point for bank transactions: each is stored, then judged (see judge.ts), and acknowledged only after both
+ * are committed.
+ */
 
 import { judgeTransaction, type Verdict } from './judge.ts'
 import { type Source, storeTransaction } from './transactions.ts'
@@ -13,8 +16,8 @@ export type Received = { readonly bankTxnId: number } & (
 )
 
 /**
- * Resolves with the transactions' outcomes, in order. Rejects with the database's error; the whole list can then be sent
- * again, and transactions already decided are duplicates.
+ * Resolves with the transactions' outcomes, in order. Rejects with the database's error; the whole list can then be sent again,
+ * and transactions that have already been judged come back as duplicates.
  */
 export async function receiveTransactions(
   services: PaymentServices,

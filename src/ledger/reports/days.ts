@@ -22,7 +22,7 @@ export function addDays(day: Day, days: number): Day {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** Whether the text is a calendar date in the form that reports take. */
+/** Whether the text is a valid date written as YYYY-MM-DD. */
 export function isDay(text: string): boolean {
   return DAY.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) && addDays(text, 0) === text
 }

@@ -1,6 +1,7 @@
 /**
- * Sums by hour or day, with all filters of the list of calls. They come from the roll-up as far as it reaches, and from the calls
- * themselves after that. A single statement reads both, and where the roll-up ends, so nothing is missing or counted twice.
+ * Sums by hour or day, with the same filters as the list of calls. They come from the hourly roll-up as far as it reaches, and
+ * from the usage rows of calls that ended later. A single statement reads the end of the roll-up, its sums and those rows, so
+ * nothing is missing or counted twice.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -13,7 +14,7 @@ export type Split = (typeof SPLITS)[number]
 
 export interface HourlyRequest {
   readonly accountId: number
-  /** Must be a full hour. */
+  /** Must be on the hour. */
   readonly from: Date
   /** Exclusive bound. */
   readonly to: Date
@@ -36,12 +37,15 @@ const BEHIND_MARK = `usage
 const filtered = (tag: string): string => `
    and ($4::text is null or key_id = $4::text::bigint) and ($5::text is null or entry_id = $5)
    and ($6::text is null or status between $6::text::integer and $7::text::integer) and ($8::text is null or ${tag} = $8)`
-/** SQL for the start of a time's hour or day in Vietnam. `date_bin` merely divides seconds, which is fastest for many rows. */
+/**
+ * SQL for the start of the hour or day, in Vietnam, that contains a time. `date_bin` merely divides seconds, which is fastest
+ * for many rows.
+ */
 const slotOf = (time: string): string =>
   `date_bin(case $9 when 'hour' then interval '1 hour' else interval '1 day' end, ${time}, timestamptz '2000-01-01 00:00+07')`
 const SERIES = { model: 'entry_id', key: 'key_id', tag: 'tag' } as const satisfies Record<Split, string>
 
-/** SQL for the figures. It formats numbers after summing, so only once per sum instead of once per row. */
+/** SQL for the figures. It formats numbers after summing: once per sum instead of once per row. */
 function figuresBy(by: Split): string {
   const sums = [...SUMS, 'charged_micro_vnd']
   const total = (name: string): string => `sum(${name}) as ${name}`
@@ -70,7 +74,10 @@ kinds as (
   select entry_id, status, coalesce(tag, ''), count(*) from ${BEHIND_MARK} group by 1, 2, 3)
 select entry_id, status, tag from kinds group by grouping sets ((entry_id), (status), (tag)) order by sum(calls) desc`
 
-/** Returns one figure per hour or day, and per model, key or tag that had calls, in that order. */
+/**
+ * Returns one figure for each hour or day and each model, key or tag that had calls in it, ordered by time, then by model, key
+ * or tag.
+ */
 export async function readHourly(sql: AnySql, request: HourlyRequest): Promise<readonly HourlyFigure[]> {
   const { filter = {}, per, by } = request
   const { keyId, entryId, status, tag } = filter
