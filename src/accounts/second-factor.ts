@@ -37,7 +37,8 @@ const PASSED = `update session set second_factor_at = now()
   where session_id = $1::text::bigint and account_id = $2::text::bigint`
 
 /**
- * Creates an authenticator that is not in use yet: the page carries its sealed secret until the person enters one of its codes.
+ * Creates an authenticator without storing it: the page carries its encrypted secret until the person enters a code from the
+ * app.
  */
 export async function offerAuthenticator(
   { serviceName }: Pick<PeopleServices, 'serviceName'>,
@@ -65,7 +66,7 @@ export type Enrolment =
   /** `exists`: the account already has a second factor, and `replace` was not set. */
   | { readonly outcome: 'wrong_code' | 'bad_offer' | 'exists' }
 
-/** Puts the offered authenticator into use if the code is right. Ends the account's other sessions. */
+/** Activates the offered authenticator if the code is right. Ends the account's other sessions. */
 export async function enrolAuthenticator(
   services: PeopleServices,
   secrets: SealingSecrets,
@@ -154,7 +155,10 @@ export async function markPassed(
   await sql.unsafe(PASSED, [String(sessionId), String(accountId)])
 }
 
-/** Calls markPassed for a session that was asked for its second factor, and remembers its device as one that has passed. */
+/**
+ * Calls markPassed for a session that was asked for its second factor, and remembers the device: wrong codes from it are
+ * counted separately from then on.
+ */
 export async function confirmFactor(
   { sql }: Pick<PeopleServices, 'sql'>,
   { visitor, session }: { visitor: Visitor; session: Session },
@@ -166,9 +170,10 @@ export async function confirmFactor(
 }
 
 /**
- * Checks a code of the authenticator or a recovery code. Each wrong six-digit code counts against the account and makes people
- * wait longer before the next attempt. While somebody with a stolen password guesses, the owner still has two ways in: a device
- * that has passed the second factor before is counted separately, and a recovery code, which nobody can guess, never has to wait.
+ * Checks a code from the authenticator app or a recovery code. Each wrong six-digit code counts against the account and makes
+ * people wait longer before the next attempt. While somebody with a stolen password guesses, the owner still has two ways in: a
+ * device that has passed the second factor before is counted separately, and a recovery code, which nobody can guess, never has
+ * to wait.
  */
 export async function giveSecondFactor(
   services: PeopleServices,
@@ -248,8 +253,9 @@ export function isFactorFresh(
 }
 
 /**
- * Returns the subject under which a device's second factors are counted; null without a device cookie. No email address contains
- * spaces, so it never equals the subject under which the device's passwords are counted.
+ * Returns the key (`subject` in the table `throttle`) under which failed second factors on a device are counted; null without a
+ * device cookie. Failed passwords are counted under the device and the bare email address, which cannot contain spaces, so the
+ * two never share a key.
  */
 function deviceOf({ device }: Pick<Visitor, 'device'>, { email }: Pick<Session, 'email'>): string | null {
   return isToken(device) ? deviceSubject(device, `second factor of ${email}`) : null

@@ -1,4 +1,4 @@
-/** Emails an account's owner about changes to the account, so that the owner notices changes that somebody else made. */
+/** Notifies an account's owner by email of changes to the account, in case somebody else made them. */
 
 import type { MailFacts, MailText } from './mail-texts-account.ts'
 import type { PeopleServices } from './types.ts'

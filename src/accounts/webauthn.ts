@@ -1,6 +1,7 @@
 /**
- * Creates what browsers need to register or use a passkey, and checks their answers (WebAuthn level 3). Passkeys must verify who
- * is using them (`required`), because a security key left in the machine must not be enough to move money.
+ * Builds the options with which browsers register and use passkeys, and verifies the browsers' responses (WebAuthn level 3).
+ * Passkeys must verify who is using them (`required`), because a security key left in the machine must not be enough to move
+ * money.
  */
 
 import { createHash } from 'node:crypto'
@@ -67,7 +68,7 @@ export async function creationOptions(
     rpID: party.id,
     userName: email,
     userDisplayName: email,
-    // The same for all passkeys of the account, and hashed, so that no device can show the account's number.
+    // The same for all passkeys of the account, and hashed, so that it does not reveal the account number.
     userID: Buffer.from(createHash('sha256').update(`passkeys of account ${accountId}`).digest()),
     challenge,
     timeout: timeoutMs,
@@ -129,7 +130,7 @@ export async function verifyCreation(
       transports: transports.filter(isTransport).slice(0, TRANSPORTS_MAX),
     }
   } catch {
-    // The library throws for every kind of wrong answer.
+    // The library throws for every invalid response.
     return null
   }
 }

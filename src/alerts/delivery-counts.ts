@@ -1,9 +1,9 @@
-/** Counts for the metrics: delivery tries, webhooks switched off, and how late the oldest delivery is. */
+/** Counts for the metrics: alert deliveries by outcome, webhooks switched off, and how late the oldest delivery is. */
 
 import type { AnySql } from '../lib/database.ts'
 
 const CHANNELS = ['mail', 'webhook'] as const
-/** `called_off`: there is nobody to deliver to any more. `given_up`: it failed, and there will be no further try. */
+/** `called_off`: there is nobody left to deliver to. `given_up`: it failed and will not be retried. */
 const OUTCOMES = ['delivered', 'failed', 'given_up', 'called_off'] as const
 /** Why webhooks were switched off, as in the table `webhook`. Those that owners switch off themselves are not counted. */
 const REASONS = ['failures', 'gone'] as const

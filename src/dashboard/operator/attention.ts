@@ -1,4 +1,4 @@
-/** What needs an operator's attention, the worst first, each with the page where it is dealt with. */
+/** Lists what needs an operator's attention, worst first, with links to the pages where it can be dealt with. */
 
 import { mayDo, type OperatorNeed } from '../../accounts/roles.ts'
 import { readLastAudit } from '../../audit/last.ts'
@@ -42,10 +42,10 @@ const ENDING_DAYS = 60
 const UNKNOWN_DAYS = 7
 const UNKNOWN_NAMES_MAX = 200
 
-type Look = (request: PageRequest) => Promise<readonly Attention[]>
+type Check = (request: PageRequest) => Promise<readonly Attention[]>
 
-/** The checks. Each is made only if the operator's role allows what is named before it. */
-const LOOKS: readonly (readonly [OperatorNeed, Look])[] = [
+/** The checks, each with the permission that the operator's role needs for it. */
+const CHECKS: readonly (readonly [OperatorNeed, Check])[] = [
   ['read', maintenance],
   ['read', audit],
   ['read', spools],
@@ -59,8 +59,8 @@ const LOOKS: readonly (readonly [OperatorNeed, Look])[] = [
 
 export async function readAttention(request: PageRequest): Promise<readonly Attention[]> {
   const role = request.session?.role ?? null
-  const looks = LOOKS.filter(([need]) => mayDo(role, need))
-  const found = (await Promise.all(looks.map(([, look]) => look(request)))).flat()
+  const checks = CHECKS.filter(([need]) => mayDo(role, need))
+  const found = (await Promise.all(checks.map(([, check]) => check(request)))).flat()
   return found.toSorted((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'))
 }
 

@@ -1,4 +1,4 @@
-/** The log of what operators did: in words, filtered, and as CSV. */
+/** The log of operators' actions, as a page with filters and as CSV. */
 
 import { type ActionFilter, listActions, listActors, type OperatorAction } from '../../accounts/operator-log.ts'
 import { textCell } from '../../ledger/reports/csv.ts'
@@ -19,7 +19,7 @@ export const LOG_PAGES: readonly Page[] = [
 
 const CSV_PAGE_ROWS = 200
 const PREFIX = 'operator.action.'
-/** Every action that has words. */
+/** The actions to filter by: all that have a text. */
 const ACTIONS = Object.keys(TEXTS)
   .filter(key => key.startsWith(PREFIX))
   .map(key => key.slice(PREFIX.length).replaceAll('_', '.'))

@@ -1,4 +1,4 @@
-/** The form for whom a customer's invoices are made out to. */
+/** The form for a customer's invoice details: name, tax code, address and email. */
 
 import {
   checkInvoiceDetails,

@@ -1,4 +1,7 @@
-/** What calls of a given size cost at each price of a model. The address holds all input, so that a result can be shared. */
+/**
+ * Calculates what calls of a given size cost at each of a model's prices. The URL holds all input, so that a result can be
+ * shared.
+ */
 
 import type { CatalogueModel } from '../../catalogue/models.ts'
 import type { MicroVnd } from '../../lib/money.ts'
@@ -41,7 +44,7 @@ function readFields(query: Form): ReadField[] {
 export interface CalculatedPrice extends VariantView {
   readonly callMicroVnd: MicroVnd
   readonly totalMicroVnd: MicroVnd
-  /** No price of the same model is lower for these calls. */
+  /** Whether this is the model's lowest price for these calls; false if the model has only one price. */
   readonly isCheapest: boolean
 }
 
@@ -50,13 +53,13 @@ export interface Calculation {
   readonly prices: readonly CalculatedPrice[]
 }
 
-/** The fields as a form shows them, and the results; no results while a field is wrong. */
+/** Returns the form fields and the results; no results while a field is invalid. */
 export function calculate(request: PageRequest, models: readonly CatalogueModel[]) {
   const { language, options } = request
   const fields = readFields(request.query)
   const hasTokens = models.some(({ main }) => main.entry.kind === 'chat')
   const shown = fields.filter(({ name }) => hasTokens || name === 'calls')
-  const isRight = shown.every(({ value }) => value !== null)
+  const isValid = shown.every(({ value }) => value !== null)
   const [input = 0, output = 0, calls = 1] = fields.map(({ value }) => value ?? undefined)
   const makesImages = models.every(({ main }) => main.entry.kind === 'image')
   const units = { tokens: input + output, calls }
@@ -69,13 +72,13 @@ export function calculate(request: PageRequest, models: readonly CatalogueModel[
       fault: value === null ? text(language, 'calculator.fault', { min: count(min), max: count(max) }) : '',
     })),
     tooLong:
-      tooLong.length === 0 || !isRight
+      tooLong.length === 0 || !isValid
         ? null
         : text(language, 'calculator.too_long', {
             tokens: count(units.tokens),
             names: tooLong.map(({ name }) => name).join(', '),
           }),
-    results: isRight ? models.map(model => pricesOf(model, units, { ...request, catalogue: options.catalogue })) : [],
+    results: isValid ? models.map(model => pricesOf(model, units, { ...request, catalogue: options.catalogue })) : [],
     calls: count(calls),
     eachKey: makesImages ? 'calculator.each.images' : 'calculator.each',
     totalKey: makesImages ? 'calculator.total.images' : 'calculator.total',

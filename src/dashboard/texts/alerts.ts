@@ -1,4 +1,4 @@
-/** Texts about alerts by email and webhook. */
+/** UI texts for alerts by email and webhook. */
 
 import type { Texts } from './type.ts'
 

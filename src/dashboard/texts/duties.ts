@@ -1,4 +1,4 @@
-/** Texts about the company and its duties: the foot of every page, banner, invoice details, receipts. */
+/** UI texts about the company and its legal duties: page footer, banner, invoice details, receipts. */
 
 import type { Texts } from './type.ts'
 

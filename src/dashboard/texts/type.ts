@@ -1,4 +1,4 @@
-/** The shape of a table of texts. */
+/** A table of UI texts: each key with its text in every language. */
 
 import type { Language } from '../../accounts/types.ts'
 
