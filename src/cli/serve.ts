@@ -1,7 +1,7 @@
 /**
- * `serve`: runs until a signal, then stops in order. SIGTERM (and SIGHUP, without a supervisor) leaves without failing any
- * client's call; SIGINT is quicker. A second signal aborts the calls in flight. With WORKERS, SIGHUP replaces the workers one by
- * one. Supervisor, worker and stand-alone gateway each load only their own code.
+ * `serve`: runs until a signal, then shuts down gracefully. SIGTERM (and SIGHUP, without workers) fails no client's call.
+ * SIGINT is quicker: it does not wait for load balancers or idle connections. A second signal aborts the calls in flight. With
+ * WORKERS, SIGHUP replaces the workers one by one. Supervisor, worker and stand-alone gateway each load only their own code.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,7 @@ const EXIT_INTERRUPTED = 130
 const START_STOP_MS = 5_000
 
 interface Signals {
-  /** Resolves with the first signal that ends the program, even during start-up. */
+  /** Resolves with the first signal that stops the program, even during start-up. */
   readonly first: Promise<Signal>
   /** Called at the second signal; a third ends the process. */
   onSecond: () => void
@@ -42,7 +42,10 @@ function listenForSignals(): Signals {
   return signals
 }
 
-/** Exits during a start-up that waits for something (a database that is not responding, a long spool). Nothing is lost. */
+/**
+ * Aborts a start-up that did not finish in time after a signal, because the database is not responding or the spool is long.
+ * Nothing is lost.
+ */
 function breakOff(): never {
   process.stderr.write('Start-up was interrupted by a signal.\n')
   process.exit(EXIT_INTERRUPTED)

@@ -1,5 +1,5 @@
 /**
- * The fast path of streams. Most events differ from the previous one only in the text of a delta, so once one of them has been
+ * The fast path of streams. Most events differ from the previous one only in the text of a delta, so once an event has been
  * parsed, later events are compared with its bytes instead of being parsed.
  */
 
@@ -14,12 +14,12 @@ const ASCII_MAX = 127
 /** Characters that may follow a backslash; `\u` is checked separately. */
 const ESCAPES = '"\\/bfnrt'
 
-/** Members that vary between events without meaning: padding that hides message lengths from eavesdroppers. */
+/** The member that pads events to hide message lengths from eavesdroppers. Its value varies but means nothing. */
 const PADDING = [ascii('"obfuscation":"'), ascii('"obfuscation": "')] as const
 /** Finds the event's number within its stream. */
 const SEQUENCE = /"sequence_number": ?(?=\d)/
 
-/** Most templates learned in a row without a match. After that, learning stops for the rest of the stream. */
+/** Maximum number of templates learned in a row without a match. After that, learning stops for the rest of the stream. */
 const LEARNED_IN_VAIN_MAX = 16
 
 interface Hole {
@@ -69,7 +69,7 @@ export class EventTemplate {
     return texts
   }
 
-  /** Returns the events that the latest `run`, started at `at`, has matched, as the client gets them. */
+  /** Returns the events that the latest `run` matched, as the client gets them. `at` is where that run started. */
   emit(all: ByteText, at: number): ByteText {
     if (this.#rename === null) return all.slice(at, this.end)
     const { literal, emitted } = this.#rename
@@ -167,7 +167,7 @@ function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE
 }
 
-/** A JSON key whose string value is output, with its quotes and colon. */
+/** A JSON key, with its quotes and colon, whose string value is model output. */
 export type OutputMember =
   | '"content":'
   | '"reasoning_content":'
@@ -246,15 +246,15 @@ function numberOf(raw: ByteText): Hole | null {
 }
 
 /**
- * Finds the value of the only member that starts with one of these beginnings; null if there is none, or more than one. A match
- * cannot be inside a string, where quotes are escaped.
+ * Finds the string value of the only member that starts with one of these prefixes; null if there is none, or more than one. A
+ * prefix cannot match inside a string, where quotes are escaped.
  */
-function holeOf(raw: ByteText, beginnings: readonly ByteText[]): Hole | null {
-  for (const beginning of beginnings) {
-    const at = raw.indexOf(beginning)
+function holeOf(raw: ByteText, prefixes: readonly ByteText[]): Hole | null {
+  for (const prefix of prefixes) {
+    const at = raw.indexOf(prefix)
     if (at < 0) continue
-    if (raw.includes(beginning, at + 1)) return null
-    const start = at + beginning.length
+    if (raw.includes(prefix, at + 1)) return null
+    const start = at + prefix.length
     let end = start
     while (raw.charCodeAt(end) !== QUOTE) {
       if (end >= raw.length) return null

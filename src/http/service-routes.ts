@@ -1,4 +1,4 @@
-/** Pages about the service itself: front page, health, readiness. */
+/** Routes about the service itself: front page, health, readiness. */
 
 import type { FastifyInstance } from 'fastify'
 import { API_ROUTES } from './endpoints.ts'

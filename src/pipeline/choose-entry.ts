@@ -17,7 +17,10 @@ export function chooseEntry({ services, call, bill, headers }: CallScope, reques
   return resolution
 }
 
-/** Plans what to do with the extras that the body requests. Throws GatewayError `invalid_request` if one of them is refused. */
+/**
+ * Finds the extras that the body requests (fields and provider-run tools that cost more than tokens), and plans which of them
+ * pass, are left out or are charged for. Throws GatewayError `invalid_request` if one is refused.
+ */
 export function chooseExtras({ services, call, bill }: CallScope, entry: ModelEntry, body: JsonObject): CallExtras {
   const { extras: vocabulary } = services.catalogue.settings
   const extras = new CallExtras({ vocabulary, endpoint: call.endpoint, entry, body })

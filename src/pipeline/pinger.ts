@@ -24,7 +24,7 @@ export class Pinger {
     this.#options = options
   }
 
-  /** Calls `ping` whenever nothing has been sent for `afterMs`, accurate to one check interval. Ends with `stop`. */
+  /** Calls `ping` whenever nothing has been sent for `afterMs`, to within one check interval, until `stop` is called. */
   watch(afterMs: number, ping: () => void): Watch {
     const watch = { afterMs, ping, quietSinceMs: this.#options.nowMs(), touched: false }
     this.#watches.add(watch)

@@ -1,4 +1,4 @@
-/** The sandbox's help page, generated from the table of `sandbox:` words. */
+/** The sandbox's help page. It lists the words, such as `sandbox:error=500`, with which prompts control the sandbox. */
 
 import { wordsTable } from './words.ts'
 

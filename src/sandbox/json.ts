@@ -19,7 +19,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** What error messages call a value's type. */
+/** The name of a value's type in error messages. */
 export function typeName(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'array'

@@ -1,4 +1,7 @@
-/** Strings and numbers for a JSON Schema: taken from the prompt if possible, else made to fit format, pattern and name. */
+/**
+ * Makes strings and numbers for a JSON Schema. They come from the prompt, unless the schema's format or pattern, or the
+ * property's name, calls for another value.
+ */
 
 import type { JsonObject } from './json.ts'
 import type { Hints } from './model.ts'
@@ -40,7 +43,10 @@ const BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/pattern|regex/i, 'sandbox'],
 ]
 
-/** A string that fits `format`, `pattern`, `minLength` and `maxLength` (each up to 4,096 characters). */
+/**
+ * A string that fits `format` or, without a known format, `pattern`, `minLength` (up to 4,096) and `maxLength` (default:
+ * 4,096).
+ */
 export function stringFor(schema: JsonObject, name: string, hints: Hints): string {
   const lengthMin = Math.min(typeof schema.minLength === 'number' ? schema.minLength : 0, CHARACTERS_MAX)
   const lengthMax = typeof schema.maxLength === 'number' ? schema.maxLength : CHARACTERS_MAX

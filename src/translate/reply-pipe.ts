@@ -1,4 +1,6 @@
-/** Passes a reply from its reader to its writer. Reverses what the gateway changed in the request, such as the names of tools. */
+/**
+ * Passes a reply from its reader to its writer. Undoes what the gateway changed for the request, such as the names of tools.
+ */
 
 import type { TaggedText } from '../conversation/reasoning-tag.ts'
 import type { PartKind, PartStart, ReplySink, StopReason } from '../conversation/reply.ts'
@@ -19,11 +21,17 @@ export class ReplyPipe implements ReplySink {
   readonly #onOutput: (text: string) => void
   /** Removes reasoning tags and code fences from the model's text; null if neither is expected. */
   readonly #text: TextUndo | null
-  /** The kind of part that the reader has begun and not ended; null between parts. */
+  /** Kind of the part that the reader has open; null between parts. */
   #from: PartKind | null = null
-  /** The kind of part that the writer has begun and not ended. Text and reasoning are begun only with their first piece. */
+  /**
+   * Kind of the part that the writer has open; null between parts. Text and reasoning parts are opened when their first piece
+   * arrives.
+   */
   #open: PartKind | null = null
-  /** Whether the open call stands in for a JSON reply, so that its arguments go to the client as text. */
+  /**
+   * Whether the open call is of the tool whose input is the JSON reply (`replyTool`), so that its arguments go to the client as
+   * text.
+   */
   #isReply = false
   #repliedByTool = false
   #hasCalls = false
@@ -76,7 +84,7 @@ export class ReplyPipe implements ReplySink {
   close(seal: Seal | null = null): void {
     const from = this.#from
     this.#from = null
-    // A seal is passed on even if its reasoning has no text.
+    // A seal, which the provider needs back later, is passed on even if its reasoning has no text.
     if (from === 'reasoning' && seal !== null && this.#open !== 'reasoning') this.#begin('reasoning')
     if (from === this.#open && !this.#holdsText(from)) this.#end(seal)
   }

@@ -12,20 +12,20 @@ import { type ReplySource, UpstreamReply } from './reply.ts'
 
 export interface UpstreamRequest {
   readonly connections: Connections
-  /** A GET is sent without its body. */
+  /** A GET is sent without a body; `body` is ignored. */
   readonly method: 'GET' | 'POST'
   readonly path: string
   /** Built by the gateway, never copied from a client's request. */
   readonly headers: Record<string, string>
   readonly body: Buffer
-  /** Secrets in the request, to be masked in the provider's texts. */
+  /** Secrets in the request, to be masked in the provider's error messages. */
   readonly secrets: readonly string[]
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly totalTimeoutMs: number
   /** Aborts the request until the reply begins; from then on, use `UpstreamReply.abort`. */
   readonly signal: Cancellation
-  /** Called once, when nothing more will be sent or received; null: the reply arrived completely. */
+  /** Called once, when nothing more will be sent or received. `fault` is null if the reply arrived completely. */
   readonly onClose: (fault: UpstreamFault | null) => void
 }
 
@@ -124,7 +124,6 @@ class Sending implements ReplySource {
     this.#controller?.resume()
   }
 
-  /** Implements ReplySource. */
   abort(): void {
     this.#controller?.abort(new UpstreamFault('aborted', 'the gateway ended the call'))
   }

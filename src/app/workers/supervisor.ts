@@ -15,7 +15,7 @@ export interface Supervisor {
   readonly hopeless: Promise<never>
   /** Replaces every worker with one that runs the code and catalogue now on disk. Errors are logged. */
   reload(): void
-  /** With `quick`, does not wait for load balancers and idle connections. */
+  /** With `quick`, does not wait for load balancers to notice the shutdown, or for idle connections to close. */
   stop(options: { readonly quick: boolean }): Promise<void>
   hurry(): void
 }

@@ -9,7 +9,7 @@ export function withoutMark(tool: JsonValue): JsonValue {
   return isObject(tool) ? withoutMembers(tool, MARK) : tool
 }
 
-/** Removes cache markers, and joins texts that were separate only because of them. */
+/** Removes cache markers, and merges text parts that were split only to carry them. */
 export function withoutMarks(message: JsonObject): JsonObject {
   const { content } = message
   if (!Array.isArray(content)) return message

@@ -1,9 +1,9 @@
-/** Removes beta flags that belong to extras. */
+/** Removes beta flags that switch on extras: request fields and provider-run tools that cost more than tokens. */
 
 import { fits } from '../../conversation/patterns.ts'
 import type { Extras, ExtrasVocabulary } from '../../generated/types.ts'
 
-/** Removes the beta flags of extras that the target must not get. */
+/** Removes the beta flags of all extras that the target leaves out or refuses. */
 export function withoutExtras(
   betas: readonly string[],
   vocabulary: ExtrasVocabulary,

@@ -21,8 +21,8 @@ import type { Dialect } from '../words.ts'
 import { thinkingFor } from './plan.ts'
 
 /**
- * Returns the output cap, within the model's limit. Null if a same-format body has no valid cap; the upstream will refuse such a
- * body.
+ * Returns the output cap to send, within the model's limit. Null if the body is already in the messages format (`road` is
+ * `same`) and has no valid cap: it is sent as it is, and the upstream will refuse it.
  */
 export function capFor({ max_tokens: given }: JsonObject, facts: DialectFacts): number | null {
   const { dialect, road, outputTokensMax } = facts
@@ -85,7 +85,7 @@ function effortFor(
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k']
 
 /**
- * Adapts the sampling fields. In this format, a model that reasons accepts no sampling fields: they are removed from converted
+ * Adapts the sampling fields. Upstreams of this format refuse them when the model reasons: they are removed from converted
  * calls, and same-format clients get the upstream's error.
  */
 export function withSampling(body: JsonObject, { dialect, road }: DialectFacts, reasons: boolean): JsonObject {

@@ -1,12 +1,12 @@
-/** Checks the thinking of earlier turns in a messages request. */
+/** Handles thinking blocks of earlier turns in a messages request. */
 
 import { isMark } from '../../conversation/seal.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, textOrNull } from '../../lib/json.ts'
 import { mapList } from '../copy.ts'
 
 /**
- * Removes thinking of other vendors' models, because an upstream would refuse the whole request for such a block. Such thinking
- * has no signature, or in its place a mark of this gateway (see `conversation/seal.ts`), valid or not.
+ * Removes thinking blocks of other vendors' models: for a single such block, an upstream would refuse the whole request. They
+ * have no signature, or a mark of this gateway in its place (see `conversation/seal.ts`), valid or not.
  */
 export function withoutForeignThinking(content: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(content)) return content

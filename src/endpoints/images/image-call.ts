@@ -1,4 +1,4 @@
-/** Runs an image call, generation or edit: the price is per image received. */
+/** Runs calls that generate or edit images. */
 
 import { readReplyError } from '../../conversation/reply-error.ts'
 import { usageReport } from '../../conversation/usage.ts'
@@ -47,7 +47,7 @@ export function imageCall<Body extends Generation | Edit>(
   }
 }
 
-/** The amount to hold: the price of all requested images. */
+/** The amount to hold: the price of all requested images or, if the model is not priced per image, that of `holdAmount`. */
 function holdFor(entry: ModelEntry, { count, bytes }: Generation | Edit): MicroVnd {
   if (entry.price.per === 'image') return vndToMicro(entry.price.vnd * count)
   return holdAmount(entry, Math.ceil(bytes / 3), null)

@@ -3,7 +3,7 @@
 import type { ToolDefinition, ToolRequest } from '../../conversation/request.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** Writes the tool fields. If there are no tools, all of them must be absent. */
+/** Writes `tools` and `tool_choice`. A request without tools must not have either field. */
 export function writeTools(tools: ToolRequest): JsonObject {
   if (tools.definitions.length === 0) return {}
   const isSingle = tools.oneCallOnly && tools.choice?.mode !== 'none'

@@ -1,4 +1,4 @@
-/** The responses format, as a record for `formats/index.ts`. */
+/** The functions that make up the responses format, for the table in `formats/index.ts`. */
 
 import type { ConversationFormat } from '../../conversation/format.ts'
 import type { ResponsesEcho } from './echo.ts'

@@ -8,14 +8,14 @@ export function isContent(part: ContentPart): part is ResultContent {
   return part.kind === 'text' || part.kind === 'image' || part.kind === 'document'
 }
 
-/** Writes content. Empty texts are left out. */
+/** Leaves out empty text parts. */
 export function writeContent(parts: readonly ResultContent[]): JsonObject[] {
   return parts.filter(part => part.kind !== 'text' || part.text !== '').map(writePart)
 }
 
 /**
- * Writes a tool's output. Output with nothing but text becomes a single string. The format cannot mark an output as failed, so
- * the text says so.
+ * Writes a tool's output; text-only output becomes a single string. The format cannot mark an output as failed, so the text
+ * says so.
  */
 export function writeOutput({ content, isError }: ResultPart): JsonValue {
   if (content.every(part => part.kind === 'text')) {

@@ -19,7 +19,7 @@ export function isInk(character: string, column: number, row: number): boolean {
   return ((bits >> (GLYPH_WIDTH - 1 - column)) & 1) === 1
 }
 
-/** Converts a text to characters that the font has: capitals without diacritics. */
+/** Converts text to characters that the font has: capitals without diacritics. */
 export function drawable(text: string): string {
   const bare = text.normalize('NFD').replaceAll(/\p{M}/gu, '')
   return bare.replaceAll(/[đĐ]/g, 'D').replaceAll('×', 'X').replaceAll(/[“”]/g, '"').replaceAll('’', "'").toUpperCase()

@@ -13,7 +13,7 @@ export interface ResponsesReplyOptions {
   readonly createdSeconds: number
 }
 
-/** The items of a finished reply: reasoning, one message, calls. */
+/** The output items of a finished reply: reasoning, message, tool calls. */
 export function outputItems(plan: ReplyPlan, body: JsonObject, { reasoningItems }: ModelFacts): JsonObject[] {
   const status = plan.stop === 'length' ? 'incomplete' : 'completed'
   const items: JsonObject[] = []
@@ -114,7 +114,7 @@ function openResponse({ body, id, createdSeconds }: ResponsesReplyOptions): Json
 
 type Emit = (type: string, data: JsonObject, tokens?: number) => StreamStep
 
-/** Every event of a complete stream in order, numbered. */
+/** Yields all events of a complete stream, with sequence numbers. */
 export function* responsesStream(
   plan: ReplyPlan,
   output: readonly JsonObject[],
@@ -147,7 +147,7 @@ function emptied(item: JsonObject): JsonObject {
     ...item,
     summary: [],
     ...('content' in item && { content: [] }),
-    // A seal of the reasoning so far, which is still empty.
+    // The item has no reasoning yet, so this is empty reasoning in encrypted form.
     ...(isSealed && { encrypted_content: seal('', newId('')) }),
   }
 }
