@@ -30,7 +30,7 @@ afterAll(async () => {
 
 test('a gateway that is settling its spool at start-up still exits at SIGTERM', async () => {
   const customer = await createCustomer(database.sql, 1_000_000_000n)
-  // The program generates its own secrets, so it would refuse to start with a key encrypted under others.
+  // createCustomer encrypts the key with secrets that the program does not have, so the program would refuse to start.
   await database.sql`update api_key set encryption_id = null, encryption_iv = null, ciphertext = null`
   const [row] = await database.sql`select database_id from database_identity`
   const folder = spoolFolder({ spoolDir: join(dataDir, 'spool') }, `${hostname()}-${PORT}`)

@@ -24,7 +24,7 @@ function filled(path: string): string {
 
 test('no form is accepted from another site, whatever headers it sends', async () => {
   const forms = PAGES.filter(page => page.method === 'POST')
-  // Email programs post to this route with a signed token.
+  // Mail clients post to this route with a signed token.
   expect(forms.filter(page => page.fromAnywhere === true).map(page => page.path)).toEqual(['/unsubscribe'])
   const pages = forms.filter(page => page.fromAnywhere !== true)
   const foreign = [
@@ -41,7 +41,7 @@ test('no form is accepted from another site, whatever headers it sends', async (
       expect([path, headers, (await customer.post(filled(path), {}, headers)).status]).toEqual([path, headers, 403])
     }
   }
-  // Forms are accepted from the pages' own origin, and from browsers that send no origin but call the request same-origin.
+  // Forms are accepted from the pages' own origin, and from browsers that send no origin but mark the request as same-origin.
   expect((await customer.post('/topup', { amount: '1' }, { origin: 'http://gateway.test' })).status).toBe(422)
   expect((await customer.post('/topup', { amount: '1' }, { origin: '', 'sec-fetch-site': 'same-origin' })).status).toBe(
     422,

@@ -1,4 +1,4 @@
-/** Reading upstreams' responses, streamed and non-streamed, as parts. */
+/** Reading the parts of upstreams' responses, streamed and non-streamed. */
 
 import { describe, expect, test } from 'vitest'
 import type { FoldedPart } from '../../src/conversation/reply.ts'
@@ -62,8 +62,8 @@ describe('a stream of a provider', () => {
   })
 
   /**
-   * The input of a call, in the form of the recording. For a free-form call, the reader makes an object with one text, but the
-   * recording has only the text.
+   * A call's input as the fixtures state it. For a free-form call, they have the bare text, but the reader puts it into an
+   * object.
    */
   function inputOf(json: string): unknown {
     const input = JSON.parse(json) as JsonObject
@@ -75,7 +75,8 @@ describe('a stream of a provider', () => {
     const { response } = JSON.parse(events.at(-1)!.data) as { response: JsonObject }
     const whole = read(replayResponse(response))
     const streamed = read(events)
-    // Providers encrypt reasoning again for the final output, so only the presence of a seal is compared.
+    // Providers encrypt reasoning again for the final output, so only compare whether a part has a seal (the encrypted
+    // reasoning).
     const parts = (list: readonly FoldedPart[]) =>
       list.map(part => (part.kind === 'reasoning' ? { ...part, seal: part.seal !== null } : part))
     expect(parts(whole.parts)).toEqual(parts(streamed.parts))

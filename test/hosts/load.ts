@@ -10,7 +10,7 @@ const MODELS = [REPRICED_MODEL, 'claude-opus-5'] as const
 /** A call that is open for longer than this counts as not being served. */
 const SLOW_MS = 5_000
 export const LATE_MS = 180_000
-/** How long calls must go without trouble before they count as served again. */
+/** How long calls must succeed before the service counts as restored. */
 const CALM_MS = 6_000
 
 export class Load {
@@ -39,7 +39,7 @@ export class Load {
     this.#running = false
   }
 
-  /** Waits until calls have been served without trouble for a while, and returns all calls that were open at `from` or later. */
+  /** Waits until calls have succeeded for CALM_MS, and returns all calls that were open at `from` or later. */
   async calm(from: number): Promise<ClientCall[]> {
     const deadline = Date.now() + LATE_MS
     for (;;) {

@@ -30,7 +30,7 @@ import { changedTables } from '../support/tables.ts'
 
 const CREDIT = 1_000_000n * 1_000_000n
 const ENTRY = 'claude-opus-5'
-/** Calls per minute allowed to a key without a limit of its own, in the changed tables of these tests. */
+/** Calls per minute allowed to a key without a limit of its own. These tests change the catalogue's tables to set it. */
 const DEFAULT_LIMIT = 7
 
 let provider: ScriptedUpstream

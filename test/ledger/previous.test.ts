@@ -1,5 +1,5 @@
 /**
- * While replicas are replaced, those of the previous version run their statements on the new schema. So a new column must be
+ * During a rolling update, replicas of the previous version run their statements on the new schema. So a new column must be
  * nullable or have a default, and a column or table may only be dropped one version after its last use. A statement may be
  * removed from this file when nobody runs its version any more.
  */

@@ -54,7 +54,7 @@ export interface TestLedger extends RunningLedger {
 
 let ledgers = 0
 
-/** A ledger that plays one process, with its own connections, name and spool. */
+/** Starts a ledger that simulates a separate process, with its own connections, name and spool. */
 export async function startLedger(
   url: string,
   {

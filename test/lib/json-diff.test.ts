@@ -49,7 +49,8 @@ test('a list whose length changes is rewritten, and its remaining elements keep 
   expect(sent('new', first, second, third)).toBe(
     '{ "list": ["new",{"a" : 1e2, "b": [1.50, 2]},{"x": 12345678901234567890 },"y"] }',
   )
-  // The first element has changed, but the one after it has not. So the first is edited, and the rest of it keeps its bytes.
+  // The first element has changed, but the one after it has not. So the first is edited in place, and its other members are
+  // left byte for byte as they were.
   expect(sent({ ...first, b: [(first.b as number[])[0]] }, second)).toBe(
     '{ "list": [{"a" : 1e2, "b": [1.5]},{"x": 12345678901234567890 }] }',
   )

@@ -1,6 +1,6 @@
 /**
- * Operators' search through all transfers finds what comparing every row would find, each transfer once, and compares a bounded
- * number of rows at a time.
+ * Operators' search through all transfers finds the same transfers as a scan of the whole table, each once, and compares a
+ * bounded number of rows per page.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -17,8 +17,8 @@ const { sql } = database
 afterAll(() => database.drop())
 
 /**
- * Number of transfers whose references begin with `FT26`: more than a search finds by the beginning of the reference. The first
- * transfer's reference is `FT26` itself.
+ * Number of transfers whose references begin with `FT26`: so many (more than BEGINNINGS_MAX in lib/search.ts) that a search
+ * compares them row by row instead of finding them by an index. The first transfer's reference is `FT26` itself.
  */
 const SAME_BEGINNING = 1_010
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
       from generate_series(1, ${SAME_BEGINNING}) n`
 })
 
-/** Finds the same transfers by comparing every row. */
+/** Finds matching transfers by comparing every row. */
 async function expected(text: string, state?: TransactionState): Promise<number[]> {
   const rows = await sql.unsafe(
     `select bank_txn_id from bank_txn

@@ -70,7 +70,10 @@ export function transfer(change: Partial<BankTransaction> = {}): BankTransaction
   }
 }
 
-/** Receives a transaction through the webhook of `provider`, or through SePay's list if that is `pull`. */
+/**
+ * Receives a transaction through the webhook of `provider`; the provider `pull` stands for polling SePay's list of
+ * transactions.
+ */
 export async function receive(
   payments: PaymentServices,
   given: BankTransaction,

@@ -57,7 +57,10 @@ async function expectAlive() {
   expect((await post(GOOD)).status).toBe(200)
 }
 
-/** Compresses 1 GiB of zeros. If the coding allows it, a compressed block of 16 MiB is repeated. */
+/**
+ * Compresses 1 GiB of zeros. gzip and zstd data can be concatenated, so there a compressed block of 16 MiB of zeros is
+ * repeated.
+ */
 async function bomb(coding: string): Promise<Buffer<ArrayBuffer>> {
   const part = Buffer.alloc(16 * MIB)
   if (coding === 'gzip') return Buffer.concat(Array<Buffer>(64).fill(gzipSync(part, { level: 9 })))

@@ -70,7 +70,7 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
-/** Faults that prompts ask the sandbox for, in its own notation. */
+/** The `sandbox:` words with which prompts make the sandbox fail. */
 const FAULTS = ['error=500', 'error=503', 'reset', 'cut', 'cut=reset', 'garbage', 'slow=40', 'error-event', 'html']
 
 export interface SoakCall {
@@ -83,7 +83,7 @@ export interface SoakCall {
   /** HTTP status; 0 if the connection broke. */
   status: number
   complete: boolean
-  /** The cost that the client was told; null for streams. */
+  /** The cost in the reply's headers; null for streams. */
   costMicroVnd: bigint | null
   /** What went wrong, in a few words; null for a whole reply. */
   fault: string | null
@@ -96,7 +96,7 @@ export interface LoadOptions {
   readonly customers: readonly Customer[]
   readonly random: Random
   readonly ratePerSecond: number
-  /** Of a thousand calls, for how many the provider is asked to fail. */
+  /** How many calls in a thousand ask the provider to fail. */
   readonly faultsPerMille: number
   /** Part of every call's prompt, which must never be seen elsewhere. */
   readonly secret: string

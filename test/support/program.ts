@@ -8,7 +8,6 @@ const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 
 export interface Program {
   readonly child: ChildProcess
-  /** Base URL of the program. */
   readonly url: string
   /** The program's log so far. */
   readonly log: string
@@ -20,8 +19,8 @@ export interface Program {
 }
 
 /**
- * Environment of every process that a test starts, without any of the caller's own settings. Compiled code is cached for the next
- * process, which halves its start-up time.
+ * Environment of every process that a test starts: none of the caller's variables but PATH, HOME and NODE_COMPILE_CACHE, a
+ * cache of compiled code that halves the start-up time of later processes.
  */
 export function programEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env

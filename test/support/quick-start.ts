@@ -1,5 +1,5 @@
 /**
- * Starts a gateway and a customer who creates a key, and reads the code blocks of the pages that this customer then sees.
+ * Starts a gateway, signs up a customer who creates a key, and reads the code blocks of the page that the customer then sees.
  */
 
 import { spawn } from 'node:child_process'
@@ -49,7 +49,7 @@ function blocksOf(html: string): Block[] {
   })
 }
 
-/** The known tools that the variable TOOLS names. `make tools` sets it; `make test` does not, so no tool is chosen. */
+/** The tools selected by the variable TOOLS. `make tools` sets it; `make test` does not, so no tool is selected. */
 export function chosenTools(known: readonly string[]): readonly string[] {
   const { TOOLS = '' } = process.env
   return TOOLS === 'all' ? known : TOOLS.split(',').filter(tool => known.includes(tool))

@@ -1,5 +1,5 @@
 /**
- * A provider that does what a test tells it, on a real socket: good answers, cut streams, silence, resets, garbage.
+ * A provider that does what a test tells it, on a real socket: complete answers, cut streams, silence, resets, garbage.
  *
  *   const upstream = await startScriptedUpstream([
  *     [head(429, { 'retry-after': '1' }), write('{"error":{}}'), end()],
@@ -59,7 +59,7 @@ export interface ScriptedUpstream {
   readonly connections: number
   /** Resolves when this many requests have arrived; rejects after a minute. */
   received(count: number): Promise<void>
-  /** Closes the server, along with answers that hang. */
+  /** Closes the server, including hung answers. */
   close(): Promise<void>
 }
 
@@ -68,22 +68,20 @@ export function head(status: number, headers: Readonly<Record<string, string>> =
   return { do: 'head', status, headers }
 }
 
-/** Sends the head of a good event stream. */
+/** Sends the head of a successful event stream. */
 export function sse(headers: Readonly<Record<string, string>> = {}): Step {
   return head(200, { 'content-type': 'text/event-stream', ...headers })
 }
 
-/** A complete JSON answer. */
 export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
   return [head(status, { 'content-type': 'application/json', ...headers }), write(JSON.stringify(body)), end()]
 }
 
-/** Writes bytes of the body. */
 export function write(data: string | Uint8Array, cuts: Cuts = {}): Step {
   return { do: 'write', data: typeof data === 'string' ? Buffer.from(data) : data, cuts }
 }
 
-/** Writes raw bytes, for answers that are not HTTP; only before any head. */
+/** Writes raw bytes, for answers that are not HTTP. Must come before any `head` or `write`. */
 export function raw(data: string | Uint8Array): Step {
   return { do: 'raw', data: typeof data === 'string' ? Buffer.from(data) : data }
 }

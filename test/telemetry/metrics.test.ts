@@ -60,7 +60,9 @@ describe('a gateway with metrics', () => {
     return new Response(await response.text(), response)
   }
 
-  /** How much each sum of samples rises while `work` runs and its calls are settled. */
+  /**
+   * Returns how much each metric, summed over the samples with these labels, rises while `work` runs and its calls are settled.
+   */
   async function rises(
     sums: readonly (readonly [name: string, labels?: Readonly<Record<string, string>>])[],
     work: () => Promise<unknown>,

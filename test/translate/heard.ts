@@ -1,4 +1,6 @@
-/** Reads a client's reply into a form that is the same for all formats, so that tests can compare conversions of one reply. */
+/**
+ * Reads the reply that a client received into a form that is the same for all formats, so that tests can compare conversions.
+ */
 
 import type Anthropic from '@anthropic-ai/sdk'
 import type OpenAI from 'openai'
