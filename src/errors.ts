@@ -1,22 +1,21 @@
-/** Every error that a client can get, one row each. All modules throw GatewayError; only `http/` turns it into an answer. */
+/** The table of every error that a client can get. All modules throw GatewayError; only `http/` turns it into an HTTP reply. */
 
 export type ErrorCode = keyof typeof ERRORS
 
 interface ErrorRow {
   readonly status: number
-  /** Default message. Whoever throws the error may pass a more specific one. */
   readonly type: string
-  /** `true`: a retry cannot help, so `x-should-retry: false` is sent unless the error asks for a short wait. */
+  /** Default message. Whoever throws the error may pass a more specific one. */
   readonly message: string
-  /** `true` sends `x-should-retry: false`: repeating the same call cannot help, unless it only takes a short wait. */
+  /** Whether a retry cannot help. If so, `x-should-retry: false` is sent, except with a `retry-after` of at most a minute. */
   readonly final: boolean
   /** Default seconds for `retry-after`; every 429 has a value. */
   readonly retryAfterSeconds?: number
 }
 
 /**
- * Longest `retry-after` that both official SDKs wait for (openai 7.55.0 ignores longer ones; client.js, read
- * 2026-11-21).
+ * Longest `retry-after` that both the OpenAI and the Anthropic SDK obey. OpenAI's ignores longer ones (openai 7.55.0,
+ * client.js, read 2026-11-21).
  */
 const SHORT_WAIT_SECONDS_MAX = 60
 
@@ -201,7 +200,7 @@ export const ERRORS = {
     type: 'rate_limit_error',
     message: 'The model is busy; try again later.',
     final: false,
-    // How long a credential cools down by default.
+    // The default cooldown of the credential that was rate-limited.
     retryAfterSeconds: 10,
   },
   internal: {
@@ -272,7 +271,10 @@ export interface ErrorDetails {
   param?: string
   /** The upstream's own code, sent instead of ours where clients react to it. */
   upstreamCode?: string
-  /** Status of the upstream's answer, or the status that its error stands for. Failover depends on it. Never shown to clients. */
+  /**
+   * HTTP status of the upstream's error. For an error that was sent under status 200, the equivalent status. Failover depends
+   * on it. Never shown to clients.
+   */
   upstreamStatus?: number
   /** For the log only; never sent to a client and never contains a prompt or a reply. */
   cause?: unknown

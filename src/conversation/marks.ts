@@ -1,11 +1,14 @@
-/** Writes and reads marks of sealed reasoning. A mark holds the seal, its origin and the lengths of the text's pieces. */
+/**
+ * Writes and reads marks: signed tokens in which a provider's sealed reasoning passes through clients of other formats (see
+ * `seal.ts`). A mark contains the seal, the upstream that sealed it, and the lengths of the reasoning's pieces.
+ */
 
 import { arrayOrEmpty, isObject, type JsonValue, textOrNull } from '../lib/json.ts'
 import type { ReadFacts } from './format.ts'
 import type { ReasoningPart } from './request.ts'
 import type { Seal } from './seal.ts'
 
-/** Separates the pieces of reasoning when they are joined into one text. */
+/** Separator between pieces of reasoning that are joined into one text. */
 export const PIECES_APART = '\n\n'
 
 export function markPayload(seal: Seal, origin: string, lengths: readonly number[]): JsonValue {
@@ -13,8 +16,8 @@ export function markPayload(seal: Seal, origin: string, lengths: readonly number
 }
 
 /**
- * Takes `text`, reasoning that a client has sent back, and splits it into the original pieces, which PIECES_APART separates.
- * Ignores marks that this gateway did not issue, and seals that other upstreams made.
+ * Restores reasoning that a client has sent back: splits `text` into its original pieces, by the lengths in the mark, and
+ * extracts the seal. Ignores marks that this gateway did not issue, and seals of any upstream but the request's own.
  */
 export function markedReasoning(text: string, mark: string | null, facts: ReadFacts): ReasoningPart {
   const [part = { kind: 'reasoning', texts: [], seal: null }] = markedReasonings(
@@ -25,7 +28,10 @@ export function markedReasoning(text: string, mark: string | null, facts: ReadFa
   return part
 }
 
-/** Like `markedReasoning`, for several marks that belong to one text; empty if there is neither text nor mark. */
+/**
+ * Like `markedReasoning`, for a text whose pieces belong to several marks. Returns an empty list if there is no text and no
+ * mark is valid.
+ */
 export function markedReasonings(
   text: string,
   marks: readonly string[],
@@ -50,7 +56,8 @@ export function markedReasonings(
 }
 
 /**
- * Splits the text into pieces of these lengths; null if they do not match the text. Any remaining text becomes one more piece.
+ * Splits the text into pieces of these lengths; any remaining text becomes one more piece. Returns null if the lengths do not
+ * match the text.
  */
 function cut(text: string, lengths: readonly JsonValue[]): string[] | null {
   const texts: string[] = []

@@ -18,8 +18,8 @@ const SPACE = 32
 const QUOTE = 34
 
 /**
- * How many characters of events are buffered, at most, before their output is extracted. Most streams never need that, because
- * the upstream reports the usage.
+ * Events are searched for output once this many characters are buffered. Shorter streams are usually never searched, because
+ * the upstream reports their usage.
  */
 const UNREAD_CHARACTERS_MAX = 16_384
 
@@ -31,8 +31,8 @@ export interface OutputCounterOptions {
 export class OutputCounter {
   readonly #markers: readonly ByteText[]
   readonly #gathered: OutputGatherer
-  /** The bytes before and after the output in the last event read; null if it had no piece of output or several. */
-  #looks: Looks | null = null
+  /** What surrounded the output in the last event read; null if that event had no piece of output or several. */
+  #template: Template | null = null
   #unread: ByteText[] = []
   #unreadCharacters = 0
 
@@ -57,16 +57,16 @@ export class OutputCounter {
       for (const { piece } of piecesAt(events, only)) this.#gathered.addWritten(piece)
       return
     }
-    for (let at = 0; at < events.length; ) at = this.#readAlike(events, at) ?? this.#readOther(events, at)
+    for (let at = 0; at < events.length; ) at = this.#readMatching(events, at) ?? this.#readOther(events, at)
   }
 
   /**
-   * Reads an event that differs from the previous one only in its output, and returns the offset after it. Null if the event at
-   * `at` does not match.
+   * Reads the event at `at` if it differs from the last event read only in its output. Returns the offset after it, or null if
+   * it differs in anything else.
    */
-  #readAlike(events: ByteText, at: number): number | null {
-    if (this.#looks === null) return null
-    const { before, after } = this.#looks
+  #readMatching(events: ByteText, at: number): number | null {
+    if (this.#template === null) return null
+    const { before, after } = this.#template
     const start = at + before.length
     // Comparing slices is faster than `startsWith`.
     if (events.slice(at, start) !== before) return null
@@ -84,7 +84,7 @@ export class OutputCounter {
     const found = this.#markers.flatMap(marker => [...piecesAt(event, marker)])
     for (const { piece } of found) this.#gathered.addWritten(piece)
     const [only] = found
-    this.#looks = only === undefined || found.length > 1 ? null : looksOf(event, only)
+    this.#template = only === undefined || found.length > 1 ? null : templateOf(event, only)
     return end
   }
 
@@ -105,7 +105,10 @@ interface Piece {
   readonly piece: ByteText
 }
 
-/** Yields the string values after a marker. A marker cannot be inside a string, where quotes are escaped. */
+/**
+ * Yields the string values that follow a marker, which is a quoted key. Text inside a string cannot look like one, because its
+ * quotes are escaped.
+ */
 function* piecesAt(events: ByteText, marker: ByteText): Generator<Piece> {
   for (let hit = events.indexOf(marker); hit >= 0; ) {
     let start = hit + marker.length
@@ -119,13 +122,13 @@ function* piecesAt(events: ByteText, marker: ByteText): Generator<Piece> {
   }
 }
 
-interface Looks {
+interface Template {
   readonly before: ByteText
   readonly after: ByteText
 }
 
 /** Returns the bytes around a piece of output. Copies them, because a slice would keep the whole buffer of events in memory. */
-function looksOf(event: ByteText, { start, piece }: Piece): Looks {
+function templateOf(event: ByteText, { start, piece }: Piece): Template {
   const copy = (text: ByteText) => byteText(toBuffer(text))
   return { before: copy(event.slice(0, start)), after: copy(event.slice(start + piece.length)) }
 }

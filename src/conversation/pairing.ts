@@ -1,15 +1,17 @@
 /**
- * Puts tool results right after their calls. All formats accept that order: each turn with calls is followed by one user turn
- * that begins with the results of exactly these calls.
+ * Moves tool results right after their calls. All formats accept the resulting order: a turn with calls is followed by one user
+ * turn that begins with the results of exactly these calls.
  */
 
 import type { CallPart, ClientWords, ContentPart, ResultPart, Turn } from './request.ts'
 
 type PairingRefusals = Pick<ClientWords, 'missing' | 'orphan'>
 
-/** A turn whose results are linked to the call objects themselves, because ids may repeat within a conversation. */
+/**
+ * A turn that maps each tool result to its call. Ids cannot identify the calls, because they may repeat within a conversation.
+ */
 export interface PairedTurn extends Turn {
-  /** The call that each result among `parts` answers. */
+  /** The call that each result in `parts` answers. */
   readonly answers: ReadonlyMap<ResultPart, CallPart>
 }
 
@@ -77,7 +79,8 @@ function withResultsFirst(assistant: Turn, { calls, following }: Exchange, refus
 }
 
 /**
- * Finds the call that a result answers: by id, else by function name, else the first unanswered call if the result names neither.
+ * Finds the unanswered call that a result belongs to: by id or, if the result has no id, by function name. A result with
+ * neither belongs to the first unanswered call.
  */
 function openCall(open: ReadonlySet<CallPart>, result: ResultPart): CallPart | undefined {
   const calls = [...open]

@@ -1,6 +1,6 @@
 /**
- * Checks the types of the parameters that are kept when a request is converted. A wrong type is refused rather than silently
- * dropped.
+ * Checks the types of the parameters that are carried over when a request is converted. A value of a wrong type is refused
+ * rather than silently dropped.
  */
 
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
@@ -13,12 +13,13 @@ export type Kind = 'number' | 'integer' | 'boolean' | 'text' | 'object' | 'list'
  */
 export type Types = Readonly<Record<string, Kind>>
 
-/** Parameters common to several formats. */
+/** Reasoning parameters that the chat and messages formats share. */
 export const REASONING_TYPES: Types = {
   thinking: 'object',
   'thinking.type': 'text',
   'thinking.budget_tokens': 'integer',
 }
+/** Sampling parameters that the chat and messages formats share. */
 export const SAMPLING_TYPES: Types = { temperature: 'number', top_p: 'number', top_k: 'integer' }
 
 const WORDS: Readonly<Record<Kind, string>> = {
@@ -32,7 +33,7 @@ const WORDS: Readonly<Record<Kind, string>> = {
   'text or object': 'Input should be a valid string or object',
 }
 
-/** How a format writes the path of an element: `stop.0` or `stop[0]`. */
+/** How a format writes the path of a list element: `stop.0` or `stop[0]`. */
 export type Notation = 'dots' | 'brackets'
 
 interface Rule {
@@ -41,8 +42,8 @@ interface Rule {
 }
 
 /**
- * Throws GatewayError `invalid_request`, which gives the path in the notation of the client's format, if a value has a wrong
- * type.
+ * Throws GatewayError `invalid_request` if a value has a wrong type. The error names the value's path in the notation of the
+ * client's format.
  */
 export type RefuseWrongTypes = (body: JsonObject) => void
 
@@ -57,8 +58,8 @@ export function typeChecker(types: Types, notation: Notation): RefuseWrongTypes 
 }
 
 /**
- * Finds the first value of a wrong type, walking the rule's path from `step`. Returns the list indexes on the way to the value;
- * null if there is no such value.
+ * Follows the rule's path from `step` to the first value of a wrong type. Returns the list index taken at each `*` of the path;
+ * null if no value is wrong.
  */
 function findWrong(value: JsonValue | undefined, rule: Rule, step: number): number[] | null {
   if (value === undefined || value === null) return null

@@ -8,11 +8,9 @@ export interface TokenUsage {
   inputTokens: number
   /** Input tokens read from the provider's cache. */
   cachedInputTokens: number
-  /** Input tokens written to the provider's cache. */
   cacheWriteTokens: number
   /** All output tokens, reasoning included. */
   outputTokens: number
-  /** Output tokens spent on reasoning. */
   reasoningTokens: number
 }
 
@@ -25,14 +23,14 @@ export interface UsageReport {
   /** All zeros until the provider reports usage. */
   readonly usage: TokenUsage
   /**
-   * Number of output tokens that are final while the report is still running: those of the provider's extra passes, such as a
-   * compaction, whose output the client never sees.
+   * Output tokens of extra passes that the client never sees, such as compacting the conversation. They are final even while
+   * `state` is `running`.
    */
   readonly hiddenOutputTokens: number
   /**
-   * Whether a count of 0 can be trusted. Normally, 0 means that the provider did not count. But a reply that consists only of
-   * calls from a program running at the provider costs nothing by itself; its tokens are reported with the reply that ends the
-   * program.
+   * Whether a count of 0 can be trusted. Usually, 0 means that the provider did not count. But if a reply contains only tool
+   * calls made by a program that runs at the provider (see `program-calls.ts`), 0 is correct: the provider reports the tokens
+   * with the reply in which the program ends.
    */
   readonly zeroIsTrue: boolean
 }
@@ -66,7 +64,7 @@ export function usageReport(
  * Where a provider's replies hold the token counts, and what the counts include. `usage` of a resolved dialect has this shape.
  */
 export interface UsageFacts {
-  /** JSON pointers into the reply, read before the usual places. */
+  /** JSON pointers into the reply. A count found there takes precedence over the format's own usage fields. */
   readonly input?: readonly string[] | null
   readonly output?: readonly string[] | null
   readonly cached?: readonly string[] | null
@@ -75,7 +73,7 @@ export interface UsageFacts {
   readonly outputCounts?: 'all' | 'without_reasoning'
 }
 
-/** Counts found at the places that a dialect names; null if there is none. */
+/** Counts found at the dialect's pointers (see UsageFacts); null for each that is missing. */
 export interface NamedCounts {
   readonly input: number | null
   readonly output: number | null
@@ -83,12 +81,11 @@ export interface NamedCounts {
   readonly reasoning: number | null
 }
 
-/** Whether the dialect names a place for any count. */
 export function namesPlaces({ input, output, cached, reasoning }: UsageFacts): boolean {
   return Boolean(input || output || cached || reasoning)
 }
 
-/** Reads the counts at the dialect's places, from a reply or a chunk of its stream. */
+/** Reads the counts at the dialect's pointers, from a reply or a chunk of its stream. */
 export function namedCounts(reply: JsonObject, { input, output, cached, reasoning }: UsageFacts): NamedCounts {
   return {
     input: countAt(reply, input),

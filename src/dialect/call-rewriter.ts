@@ -21,13 +21,13 @@ export class CallRewriter {
     this.#form = form
   }
 
-  /** Replaces the id in this member. A call and its result get the same id, and different ids stay different. */
+  /** Replaces the id at `holder[member]`. A call and its result get the same id; different ids stay different. */
   identified(holder: JsonObject, member: string): JsonObject {
     const id = holder[member]
     return typeof id === 'string' ? withMember(holder, member, this.#idOf(id)) : holder
   }
 
-  /** Replaces the tool name in this object. */
+  /** Replaces the tool name at `holder.name`. */
   named(holder: JsonObject): JsonObject {
     return this.names === null ? holder : renamed(holder, this.names)
   }

@@ -1,4 +1,4 @@
-/** Helps to force a tool call where an upstream can only force a tool by name. */
+/** For upstreams that can only force a tool by name: names the tool to force. */
 
 import type { JsonValue } from '../lib/json.ts'
 

@@ -7,7 +7,7 @@ export interface DeadlineTarget {
   late(): void
 }
 
-/** Deadlines at least this long, in ms, are rounded up to whole seconds, so that they share a few lists. */
+/** From this length on, in ms, deadlines are rounded up to whole seconds, so that they share a few timers. */
 const ROUNDED_FROM_MS = 10_000
 
 export class Deadline {
@@ -25,7 +25,7 @@ export class Deadline {
     this.target = target
   }
 
-  /** Cancels the deadline. False when it has already expired or been cancelled. */
+  /** Cancels the deadline. Returns false if it has already expired or been cancelled. */
   end(): boolean {
     if (this.#ended) return false
     this.#ended = true

@@ -1,7 +1,7 @@
 /**
- * Splits UTF-8 text into the pieces that byte-pair merging works on, following the o200k pattern: words with the space or sign
- * before them, numbers of up to three digits, punctuation, white space. It takes one pass, without regular expressions or
- * substrings.
+ * Splits UTF-8 text into the pieces that byte-pair merging works on, following the o200k pattern: words, each with the space or
+ * punctuation mark before it; numbers of up to three digits; punctuation; white space. It takes one pass, without regular
+ * expressions or substrings.
  */
 
 /** Character classes. `MARK` counts as a letter inside words and as punctuation elsewhere. */
@@ -24,8 +24,8 @@ export class PieceReader {
   readonly bytes: Uint8Array
   readonly #pieceBytesMax: number
   /**
-   * Position where the search for the current piece's end stops. Without it, cutting a long word into pieces would scan the
-   * rest of the word again for each piece.
+   * Where to stop looking for the end of the current piece. Without this limit, a long word would be scanned to its end again
+   * for each piece that is cut from it.
    */
   #limit = 0
   /** Number of bytes in the character that `#classAt` read last. */
@@ -57,14 +57,14 @@ export class PieceReader {
     if (kind === UPPER || kind === LOWER || kind === LETTER || kind === MARK) {
       return this.#contractionEnd(this.#wordEnd(start, true))
     }
-    const signs = this.bytes[start] === 0x20 ? next : start
-    const signsEnd = this.#signsEnd(signs)
-    return signsEnd > signs ? this.#tailEnd(signsEnd) : this.#spaceEnd(start)
+    const punctuation = this.bytes[start] === 0x20 ? next : start
+    const end = this.#punctuationEnd(punctuation)
+    return end > punctuation ? this.#tailEnd(end) : this.#spaceEnd(start)
   }
 
   /**
-   * End of the word that begins at `start`: capitals, then small letters. 0 if there is no word. A word without small letters
-   * counts only if `capitalsAlone` is set.
+   * End of the word that begins at `start`, which is upper-case letters followed by lower-case ones; 0 if there is no word.
+   * Upper-case letters alone count as a word only if `capitalsAlone` is set.
    */
   #wordEnd(start: number, capitalsAlone: boolean): number {
     let position = start
@@ -98,7 +98,7 @@ export class PieceReader {
     return position
   }
 
-  #signsEnd(start: number): number {
+  #punctuationEnd(start: number): number {
     let position = start
     for (let kind = this.#classAt(position); kind === OTHER || kind === MARK; kind = this.#classAt(position)) {
       position += this.#width
@@ -118,8 +118,8 @@ export class PieceReader {
   }
 
   /**
-   * End of a piece of white space: after its last line break; if it has none, before its last space, which belongs to the next
-   * word.
+   * End of a run of white space: after its last line break. White space without a line break ends before its last character,
+   * which belongs to the next word.
    */
   #spaceEnd(start: number): number {
     let position = start

@@ -17,7 +17,9 @@ import { stopSequences } from '../stops.ts'
 import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
 
-/** Reduces the output-token caps to a single field, with the upstream's name and within the model's limit. */
+/**
+ * Keeps one of the two fields for the output-token cap: the one that the upstream reads, with a value within the model's limit.
+ */
 export function withCap(body: JsonObject, facts: DialectFacts): JsonObject {
   const { dialect, road, outputTokensMax, outputTokensAfforded } = facts
   const { capField, capMin } = dialect.output
@@ -59,7 +61,9 @@ export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts
 
 const USER_FIELDS = ['user', 'safety_identifier', 'user_id'] as const
 
-/** Reduces the fields for the end user's id to the one that the upstream reads, in a form that it accepts. */
+/**
+ * Moves the end user's id to the field that the upstream reads, in a form that it accepts, and removes the other fields for it.
+ */
 export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject {
   const given = USER_FIELDS.filter(name => isSet(body[name]))
   if (given.length === 0) return body
@@ -74,7 +78,7 @@ export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject 
   )
 }
 
-/** Requests the usage figures of a stream if the upstream supports that. */
+/** Requests usage figures in a stream. Removes `stream_options` if the upstream does not support them. */
 export function withUsage(body: JsonObject, { usage }: Dialect): JsonObject {
   if (body.stream !== true) return body
   if (!usage.streamOptions) return withoutMembers(body, ['stream_options'])

@@ -16,7 +16,10 @@ import type { DialectReasoning, DialectTools } from '../words.ts'
 
 const FIELDS = ['reasoning_content', 'reasoning'] as const
 
-/** Moves an assistant message's reasoning to the upstream's field, or removes it. */
+/**
+ * Moves an assistant message's reasoning to the field that the upstream reads, or removes it. The dialect word `echo` says
+ * whether the upstream expects reasoning in the history.
+ */
 export function withEcho(message: JsonObject, { echo, echoPlaceholder, field }: DialectReasoning): JsonObject {
   if (echo === 'never') return withoutThought(message)
   const thought = thoughtOf(message)
@@ -30,14 +33,17 @@ export function withEcho(message: JsonObject, { echo, echoPlaceholder, field }: 
   return withoutMembers(withThought(moved, field, text), field === 'reasoning' ? ['reasoning_content'] : ['reasoning'])
 }
 
-/** Sets the reasoning field. A new field goes right after the content. */
+/** Sets the reasoning field. A new field goes before the tool calls. */
 function withThought(message: JsonObject, field: string, text: string): JsonObject {
   if (message.tool_calls === undefined || Object.hasOwn(message, field)) return withMember(message, field, text)
   const { tool_calls, ...rest } = message
   return { ...rest, [field]: text, tool_calls }
 }
 
-/** Removes this gateway's marks, which hold sealed reasoning of models that were called in another format. */
+/**
+ * Removes marks, in which this gateway gave the client a provider's sealed reasoning (see `seal.ts`). Chat upstreams cannot
+ * read them.
+ */
 export function withoutSeals(message: JsonObject): JsonObject {
   if (message.reasoning_details === undefined) return message
   const details = arrayOrEmpty(message.reasoning_details)
@@ -91,8 +97,8 @@ function isThought(part: JsonValue): part is JsonObject {
 }
 
 /**
- * Adds the placeholder signature that upstreams accept for other models' calls, unless a call of the turn already has a
- * signature.
+ * Adds a placeholder signature to the turn's first call unless one of the calls is signed. Upstreams that require signatures
+ * accept the placeholder on calls that another model made.
  */
 export function withSignature(message: JsonObject, { path, placeholder }: DialectTools['signature']): JsonObject {
   if (path === null || placeholder === null) return message

@@ -1,4 +1,7 @@
-/** Finds extras in a request, which are features that cost more than tokens, and decides what happens to them at a target. */
+/**
+ * Finds the extras in a request, which are features that providers charge for beyond tokens, and decides what happens to each
+ * at the target (the upstream and model chosen for the call).
+ */
 
 import { fits } from '../../conversation/patterns.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -23,7 +26,7 @@ import {
 import { filteredChoice, forces } from './choice.ts'
 import { refuseOtherCases, refuseOtherCasesIn, type Spellings, spellings } from './spelling.ts'
 
-/** A change to one member of the body. `keep`: only the list elements at `indices` remain. */
+/** A change to one member of the body. `keep` keeps only the list elements at `indices`. */
 export type MemberChange =
   | { readonly op: 'remove'; readonly member: string }
   | { readonly op: 'keep'; readonly member: string; readonly indices: readonly number[] }
@@ -53,7 +56,7 @@ export interface ExtrasRequest {
   readonly vocabulary: ExtrasVocabulary
   /** The target's settings for extras. */
   readonly extras: Extras
-  /** Types of other tools that the target does not support; null: none. */
+  /** Types of further tools to leave out because the target does not support them; null if there are none. */
   readonly leftOut?: readonly string[] | null
 }
 
@@ -68,7 +71,7 @@ const NOTHING: ExtrasPlan = { changes: [], leftOut: [], sold: [] }
  * cannot be left out.
  */
 export function planExtras(request: ExtrasRequest): ExtrasPlan {
-  refuseOtherCases(request.body, wordsOf(request.vocabulary).spellings)
+  refuseOtherCases(request.body, indexedVocabulary(request.vocabulary).spellings)
   const fields = planFields(request)
   const tools = planTools(request)
   if (fields.length === 0 && tools === NOTHING) return NOTHING
@@ -79,10 +82,10 @@ export function planExtras(request: ExtrasRequest): ExtrasPlan {
   }
 }
 
-/** Returns the fields to leave out. */
+/** Returns the fields to leave out. Throws GatewayError `invalid_request` for fields that are refused. */
 function planFields({ body, endpoint, vocabulary, extras }: ExtrasRequest): string[] {
   const leftOut: string[] = []
-  for (const [name, { endpoints, otherwise }] of wordsOf(vocabulary).fields) {
+  for (const [name, { endpoints, otherwise }] of indexedVocabulary(vocabulary).fields) {
     const value = body[name]
     if (!isAskedFor(value) || !endpoints.includes(endpoint)) continue
     const treatment = extras.fields[name] ?? otherwise
@@ -99,27 +102,27 @@ function isAskedFor(value: JsonValue | undefined): boolean {
   return value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0)
 }
 
-interface Words {
+interface IndexedVocabulary {
   readonly fields: readonly (readonly [name: string, fact: ExtraField])[]
   readonly tools: readonly (readonly [name: string, fact: ExtraTool])[]
-  /** All fields that enable a tool or are meaningless without it. */
-  readonly switches: readonly string[]
+  /** Fields that enable a tool, or that are meaningless without one. */
+  readonly toolFields: readonly string[]
   readonly spellings: Spellings
 }
 
-/** Caches the words of each vocabulary, which is a constant of the generated tables. */
-const known = new WeakMap<ExtrasVocabulary, Words>()
+/** Each vocabulary is a constant of the generated tables, so it is indexed only once. */
+const cache = new WeakMap<ExtrasVocabulary, IndexedVocabulary>()
 
-function wordsOf(vocabulary: ExtrasVocabulary): Words {
-  let words = known.get(vocabulary)
-  if (words === undefined) {
+function indexedVocabulary(vocabulary: ExtrasVocabulary): IndexedVocabulary {
+  let indexed = cache.get(vocabulary)
+  if (indexed === undefined) {
     const tools = Object.entries(vocabulary.tools)
-    const switches = tools.flatMap(([, { fields = [], companions = [] }]) => [...fields, ...companions])
-    const names = spellings([...Object.keys(vocabulary.fields), ...switches])
-    words = { fields: Object.entries(vocabulary.fields), tools, switches, spellings: names }
-    known.set(vocabulary, words)
+    const toolFields = tools.flatMap(([, { fields = [], companions = [] }]) => [...fields, ...companions])
+    const names = spellings([...Object.keys(vocabulary.fields), ...toolFields])
+    indexed = { fields: Object.entries(vocabulary.fields), tools, toolFields, spellings: names }
+    cache.set(vocabulary, indexed)
   }
-  return words
+  return indexed
 }
 
 function isFunction(tool: JsonValue): boolean {
@@ -142,7 +145,7 @@ interface FoundTool {
 function planTools(request: ExtrasRequest): ExtrasPlan {
   const { body, vocabulary, extras } = request
   const known = findTools(body, vocabulary)
-  const found = [...known, ...untakenTools(request, known)]
+  const found = [...known, ...unsupportedTools(request, known)]
   if (found.length === 0) return NOTHING
   const sold: SoldTool[] = []
   const leftOut: FoundTool[] = []
@@ -161,12 +164,12 @@ function planTools(request: ExtrasRequest): ExtrasPlan {
 
 /** Returns the vocabulary's tools that occur in the request, in the vocabulary's order. */
 function findTools(body: JsonObject, vocabulary: ExtrasVocabulary): FoundTool[] {
-  const words = wordsOf(vocabulary)
+  const indexed = indexedVocabulary(vocabulary)
   const given = [...arrayOrEmpty(body.tools), ...definedElsewhere(body)]
   for (const tool of given) refuseOtherCasesIn(tool)
   // Fast path: most calls only have functions.
-  if (given.every(isFunction) && !words.switches.some(field => isAskedFor(body[field]))) return []
-  return words.tools.flatMap(([name, fact]) => {
+  if (given.every(isFunction) && !indexed.toolFields.some(field => isAskedFor(body[field]))) return []
+  return indexed.tools.flatMap(([name, fact]) => {
     const indices = given.flatMap((tool, index) => (looksLike(tool, fact.matches) ? [index] : []))
     const fields = (fact.fields ?? []).filter(field => isAskedFor(body[field]))
     const companions = (fact.companions ?? []).filter(field => isAskedFor(body[field]))
@@ -177,15 +180,18 @@ function findTools(body: JsonObject, vocabulary: ExtrasVocabulary): FoundTool[] 
 /** Name shown for a tool whose type is not an identifier. */
 const UNNAMED = 'tool'
 
-/** Returns the tools in `tools`, other than the `known` ones, that the target does not support. There is one element per type. */
-function untakenTools({ body, leftOut = null }: ExtrasRequest, known: readonly FoundTool[]): FoundTool[] {
+/**
+ * Returns tools that the target does not support and that are not among the `known` ones. Tools of one type share one element.
+ */
+function unsupportedTools({ body, leftOut = null }: ExtrasRequest, known: readonly FoundTool[]): FoundTool[] {
   if (leftOut === null) return []
-  const taken = new Set(known.flatMap(({ indices }) => indices))
+  const knownIndices = new Set(known.flatMap(({ indices }) => indices))
   const matches = leftOut.map(type => ({ type }))
-  const untaken = [...arrayOrEmpty(body.tools).entries()].filter(
-    ([index, tool]) => !taken.has(index) && !isFunction(tool) && leftOut.some(pattern => fits(typeOf(tool), pattern)),
+  const unsupported = [...arrayOrEmpty(body.tools).entries()].filter(
+    ([index, tool]) =>
+      !knownIndices.has(index) && !isFunction(tool) && leftOut.some(pattern => fits(typeOf(tool), pattern)),
   )
-  const byName = Map.groupBy(untaken, ([, tool]) => {
+  const byName = Map.groupBy(unsupported, ([, tool]) => {
     const type = typeOf(tool)
     return /^\w{1,64}$/.test(type) ? type : UNNAMED
   })
@@ -200,7 +206,8 @@ function typeOf(tool: JsonValue): string {
 }
 
 /**
- * Returns the tools defined outside `tools`: between turns (messages format), in items (responses format), and in namespaces.
+ * Returns the tools defined outside the `tools` list: in `tool_addition` blocks of messages, in `tools` of items (responses
+ * format), and in namespaces.
  */
 function definedElsewhere(body: JsonObject): JsonValue[] {
   const tools: JsonValue[] = []
@@ -231,8 +238,8 @@ export function looksLike(value: JsonValue | undefined, matches: readonly ExtraM
 }
 
 /**
- * Returns how many uses of a tool the hold covers: the limit that the request sets in its format's field for that, or else
- * `assumed`. If a tool is defined several times, the limits are added up, because the model may use every definition.
+ * Returns how many uses of a tool the hold covers: the request's own limit (`max_tool_calls` or `max_uses`), or else `assumed`.
+ * If a tool is defined several times, the limits are added up, because the model may use every definition.
  */
 function usesMaxOf({ body, endpoint }: ExtrasRequest, { indices }: FoundTool, assumed: number): number {
   const tools = arrayOrEmpty(body.tools)

@@ -25,9 +25,12 @@ export const visitCalls: VisitCalls = (body, onName, onId) => {
 
 const NAMED: ReadonlySet<unknown> = new Set(['function', 'custom', 'function_call', 'custom_tool_call'])
 
-/** Whether this has a tool name that may need mapping. The names of namespaces are never changed. */
-function isNamed(holder: JsonValue | undefined): holder is JsonObject & { name: string } {
-  const given = itemOf(holder)
+/**
+ * Whether a tool, tool choice or item names a tool, so that the name may have to be rewritten. Namespaces, which group tools,
+ * keep their names.
+ */
+function isNamed(value: JsonValue | undefined): value is JsonObject & { name: string } {
+  const given = itemOf(value)
   return typeof given?.name === 'string' && NAMED.has(given.type)
 }
 
@@ -47,7 +50,7 @@ function renamed(holders: readonly JsonValue[], names: ToolNames): JsonValue[] {
   })
 }
 
-/** Rewrites the names and ids in items. */
+/** Rewrites the tool names and call ids in the history. */
 export function itemsFor(items: readonly JsonValue[], rewriter: CallRewriter): JsonValue[] {
   const named = rewriter.names === null ? items : renamed(items, rewriter.names)
   return mapList(named, item => (isObject(item) ? rewriter.identified(item, 'call_id') : item))

@@ -25,8 +25,8 @@ export class ChatReplyWriter implements ReplyWriter {
   #hasReasoning = false
   readonly #pieces = new ReasoningPieces()
   #refused = false
-  /** Whether text or a call has started. */
-  #answers = false
+  /** Whether anything other than reasoning has started. */
+  #hasAnswer = false
 
   constructor({ wantsUsageChunk }: ChatEcho, facts: WriterFacts) {
     this.#facts = facts
@@ -42,7 +42,7 @@ export class ChatReplyWriter implements ReplyWriter {
 
   open(part: PartStart): void {
     this.#kind = part.kind
-    this.#answers ||= part.kind !== 'reasoning'
+    this.#hasAnswer ||= part.kind !== 'reasoning'
     switch (part.kind) {
       case 'reasoning':
         this.#pieces.begin({ apart: this.#hasReasoning })
@@ -76,7 +76,7 @@ export class ChatReplyWriter implements ReplyWriter {
 
   close(seal: Seal | null = null): void {
     this.#kind = null
-    if (seal !== null && travels(seal, this.#answers))
+    if (seal !== null && survives(seal, this.#hasAnswer))
       this.#text += this.#chunks.sealed(this.#facts.markSeal(seal, this.#pieces.lengths))
   }
 
@@ -104,11 +104,12 @@ export class ChatReplyWriter implements ReplyWriter {
 }
 
 /**
- * Whether a chat client can send the seal back. In a chat history, all reasoning comes before the answer. A seal of the messages
- * format is valid only at its original place, so it is lost if its reasoning came after the answer began.
+ * Whether a seal is still valid when a chat client sends it back. In a chat history, all reasoning comes before the answer. A
+ * seal of the messages format is valid only at its original place, so it is lost if its reasoning came after the answer began.
+ * A seal of the responses format is valid anywhere.
  */
-function travels(seal: Seal, isLater: boolean): boolean {
-  return seal.wire === 'responses' || !isLater
+function survives(seal: Seal, isAfterAnswer: boolean): boolean {
+  return seal.wire === 'responses' || !isAfterAnswer
 }
 
 export function writeReply(reply: FoldedReply, _echo: ChatEcho, facts: WriterFacts): JsonObject {
@@ -118,7 +119,8 @@ export function writeReply(reply: FoldedReply, _echo: ChatEcho, facts: WriterFac
   const reasoning = parts.flatMap(part => (part.kind === 'reasoning' ? part.texts : []))
   const answer = parts.findIndex(part => part.kind !== 'reasoning')
   const sealed = parts.flatMap((part, index) => {
-    if (part.kind !== 'reasoning' || part.seal === null || !travels(part.seal, index > answer && answer >= 0)) return []
+    if (part.kind !== 'reasoning' || part.seal === null || !survives(part.seal, index > answer && answer >= 0))
+      return []
     const lengths = part.texts.map(piece => piece.length)
     return [sealedDetail(facts.markSeal(part.seal, lengths))]
   })

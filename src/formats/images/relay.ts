@@ -37,7 +37,10 @@ export class ImagesRelay implements ReplyStream {
     return Math.min(this.#received, this.#options.count)
   }
 
-  /** Number of images charged if the client disconnects: those sent in full, plus one if only a partial version was sent. */
+  /**
+   * Number of images to charge if the client disconnects: those sent in full, plus one if only a partial version of the next
+   * one was sent.
+   */
   get imagesSent(): number {
     const sent = this.#received - (this.#held.length === 0 ? 0 : 1)
     return Math.min(sent + (this.#partialSent ? 1 : 0), this.#options.count)
@@ -78,7 +81,7 @@ export class ImagesRelay implements ReplyStream {
     return 0
   }
 
-  /** Returns the finished image that was held back, because another event follows it. */
+  /** Returns the finished image that was held back, now that another event follows; empty if there is none. */
   #release(): ByteText {
     const text = this.#held
     if (text.length === 0) return NO_BYTES

@@ -21,7 +21,7 @@ export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
   return system.length === 0 ? turns : [{ role: 'system', parts: system, place: 'system' }, ...turns]
 }
 
-/** Errors in the wording that clients of the messages format know; agents use them to repair their history. */
+/** Refuses histories in the wording of the Messages API, by which agents recognize such errors and repair their history. */
 export const messagesWords: ClientWords = {
   stopField: 'stop_sequences',
   missing(turn, ids) {

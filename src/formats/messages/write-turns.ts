@@ -1,4 +1,4 @@
-/** Writes turns as `system` and `messages` of a messages request. */
+/** Writes a conversation's turns into the `system` and `messages` fields of a messages request. */
 
 import { PIECES_APART } from '../../conversation/marks.ts'
 import { UpstreamIds } from '../../conversation/names.ts'
@@ -23,7 +23,10 @@ export interface WrittenTurns {
   readonly places: readonly string[]
 }
 
-/** Writes the turns. Instructions between turns stay in place; the dialect decides whether the model accepts that. */
+/**
+ * Writes the turns. Instructions before the first other turn become `system`. Later instructions stay where they are, as
+ * messages with the role `system`; the dialect decides whether the model accepts that.
+ */
 export function writeTurns(turns: readonly PairedTurn[]): WrittenTurns {
   const spoken = turns.filter(turn => mergeBlanks(turn.parts).some(isWritten))
   const first = spoken.findIndex(turn => turn.role !== 'system')
@@ -38,7 +41,7 @@ export function writeTurns(turns: readonly PairedTurn[]): WrittenTurns {
   const places = written.map(({ place }) => place)
   const promoted = texts.at(-1)
   if (messages.some(({ role }) => role !== 'assistant')) return { system: systemOf(texts), messages, places }
-  // The format requires a user turn. If there are only instructions, the last of them becomes that turn.
+  // The format requires a user turn. If the request has only instructions, the last one becomes the user turn.
   if (promoted === undefined || messages.length > 0) refuse('messages', 'expected a user message with content')
   return { system: systemOf(texts.slice(0, -1)), messages: [{ role: 'user', content: promoted.text }], places: [''] }
 }
@@ -57,7 +60,7 @@ function writeTurn(turn: PairedTurn, ids: UpstreamIds): JsonValue | null {
   return blocks
 }
 
-/** Removes blank text blocks, which the format forbids: their whitespace is appended to the text before, if any. */
+/** Removes blank text blocks, which the format forbids. If a text comes right before, their whitespace is appended to it. */
 function mergeBlanks(parts: readonly ContentPart[]): ContentPart[] {
   const merged: ContentPart[] = []
   for (const part of parts) {
@@ -68,7 +71,9 @@ function mergeBlanks(parts: readonly ContentPart[]): ContentPart[] {
   return merged
 }
 
-/** Whether a part justifies writing the turn. Reasoning alone does not, and gaps are never written. */
+/**
+ * Whether a part justifies writing the turn. Reasoning alone does not. Nor do gaps, which only stand in for removed content.
+ */
 function isWritten(part: ContentPart): boolean {
   return part.kind !== 'reasoning' && part.kind !== 'gap'
 }

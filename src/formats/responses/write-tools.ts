@@ -4,7 +4,7 @@ import type { ToolChoice, ToolDefinition, ToolRequest } from '../../conversation
 import type { Dialect } from '../../generated/types.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
-/** Returns the names of the tools that are sent as free-form tools, which requires the host's support. */
+/** Returns the names of the tools to send as free-form tools: none unless the upstream supports such tools. */
 export function freeformNames({ definitions }: ToolRequest, { tools }: Dialect): ReadonlySet<string> {
   if (tools.custom !== 'native') return new Set()
   return new Set(definitions.filter(tool => tool.freeform !== undefined).map(({ name }) => name))
@@ -22,7 +22,9 @@ export function writeTools(tools: ToolRequest, dialect: Dialect): JsonObject {
   }
 }
 
-/** Always writes `strict`: if it is absent, this format takes it as true, and models fill in optional parameters. */
+/**
+ * Always writes `strict`, because this format treats a missing `strict` as true, and models then fill in optional parameters.
+ */
 function functionTool({ name, description, schema, strict }: ToolDefinition): JsonObject {
   return { type: 'function', name, ...(description !== null && { description }), parameters: schema, strict }
 }
