@@ -13,9 +13,9 @@ export interface ApiKey extends KeyRow {
   readonly createdAt: Date
   /** Null while the key is active. */
   readonly revokedAt: Date | null
-  /** Calls per minute; 0: no limit; null: the catalogue's default. */
+  /** Maximum number of calls per minute. 0 means no limit; null means the catalogue's default. */
   readonly rateLimitPerMinute: number | null
-  /** Calls in flight; 0: no limit; null: the catalogue's default. */
+  /** Maximum number of concurrent calls. 0 means no limit; null means the catalogue's default. */
   readonly concurrencyMax: number | null
   /** Whether the secret can be shown again: false for revoked keys and for keys created before encrypted copies were stored. */
   readonly showable: boolean
@@ -94,7 +94,7 @@ export async function insertKey(
   return { keyId, key }
 }
 
-/** A key name as it is stored: well-formed, without control characters, at most 100 characters. */
+/** Returns a key's name in the form that is stored: well-formed, without control characters, at most 100 characters. */
 export function cleanLabel(label: string): string {
   const plain = label
     .toWellFormed()
@@ -103,7 +103,7 @@ export function cleanLabel(label: string): string {
   return plain.slice(0, LABEL_CHARACTERS_MAX).toWellFormed()
 }
 
-/** Revokes a key: the next call with it fails, in every process. False if there is no such active key. */
+/** Revokes a key, with effect from its next call in every process. Returns false if there is no such active key. */
 export async function revokeKey(sql: Sql | AnySql, { accountId, keyId }: KeyRow): Promise<boolean> {
   return (await sql.unsafe(REVOKE, [String(accountId), String(keyId)])).length > 0
 }
@@ -114,8 +114,8 @@ export async function revokeAllKeys(sql: AnySql, accountId: number): Promise<voi
 }
 
 /**
- * Finds a key by its number or its last four characters, in one account or in all; includes revoked keys. Null if no key matches,
- * or if several end with these characters.
+ * Finds a key by its number or its last four characters, in one account or in all. Revoked keys are found too. Returns null if
+ * no key matches, or if the text is the last four characters of several keys.
  */
 export async function findKeyOfAny(
   sql: AnySql,

@@ -25,7 +25,7 @@ export type WebhookAnswer =
   | { readonly fault: WebhookFault }
 
 export interface WebhookClient {
-  /** Returns what is wrong with the URL, before anything is sent; null if nothing is. */
+  /** Checks a URL without sending anything. Returns what is wrong with it; null if nothing is. */
   check(url: string): 'url' | 'address' | null
   post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<WebhookAnswer>
   close(): Promise<void>
@@ -40,43 +40,46 @@ class ForbiddenAddress extends Error {}
 
 export function createWebhookClient({ timeoutMs, privateNetworks, resolve }: WebhookClientOptions): WebhookClient {
   const isPrivate = inNetworks(privateNetworks)
-  const roads = {
-    open: createRoad(address => isPublicAddress(address) || isPrivate(address), { timeoutMs, resolve }),
-    inside: createRoad(isPrivate, { timeoutMs, resolve }),
+  const routes = {
+    open: createRoute(address => isPublicAddress(address) || isPrivate(address), { timeoutMs, resolve }),
+    inside: createRoute(isPrivate, { timeoutMs, resolve }),
   }
-  /** Returns the URL and the agent that reaches it or, if the URL must not be called, what is wrong with it. */
-  const roadOf = (text: string) => {
+  /**
+   * Returns the parsed URL and the agent for requests to it. If the URL must not be called, returns what is wrong with it
+   * instead.
+   */
+  const routeTo = (text: string) => {
     const url = text.length > WEBHOOK_URL_LENGTH_MAX ? null : URL.parse(text)
     if (url === null || !['https:', 'http:'].includes(url.protocol)) return 'url' as const
     if (url.username !== '' || url.password !== '' || url.hash !== '') return 'url' as const
-    const road = url.protocol === 'https:' && PORTS.has(url.port) ? roads.open : roads.inside
-    if (road === roads.inside && privateNetworks.length === 0) return 'url' as const
+    const route = url.protocol === 'https:' && PORTS.has(url.port) ? routes.open : routes.inside
+    if (route === routes.inside && privateNetworks.length === 0) return 'url' as const
     try {
-      road.guard.checkLiteral(url.hostname)
+      route.guard.checkLiteral(url.hostname)
     } catch {
       return 'address' as const
     }
-    return { url, agent: road.agent }
+    return { url, agent: route.agent }
   }
   return {
     check(text) {
-      const road = roadOf(text)
-      return typeof road === 'string' ? road : null
+      const route = routeTo(text)
+      return typeof route === 'string' ? route : null
     },
     async post(text, headers, body) {
-      const road = roadOf(text)
-      if (typeof road === 'string') return { fault: road }
+      const route = routeTo(text)
+      if (typeof route === 'string') return { fault: route }
       const signal = AbortSignal.timeout(timeoutMs)
       try {
-        const answer = await request(road.url, {
-          dispatcher: road.agent,
+        const answer = await request(route.url, {
+          dispatcher: route.agent,
           method: 'POST',
           headers,
           body,
           signal,
           headersTimeout: timeoutMs,
         })
-        // Nobody reads the body. Without a listener, the error of destroying it would end the process.
+        // Discards the body. Without a listener, the error that this raises on the body would end the process.
         answer.body.on('error', () => {}).destroy()
         const retryAfter = answer.headers['retry-after']
         return { status: answer.statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : null }
@@ -85,12 +88,12 @@ export function createWebhookClient({ timeoutMs, privateNetworks, resolve }: Web
       }
     },
     async close() {
-      await Promise.all(Object.values(roads).map(({ agent }) => agent.destroy()))
+      await Promise.all(Object.values(routes).map(({ agent }) => agent.destroy()))
     },
   }
 }
 
-function createRoad(
+function createRoute(
   isAllowed: (address: string) => boolean,
   {
     timeoutMs,
@@ -113,7 +116,10 @@ function createRoad(
   return { guard, agent }
 }
 
-/** Throws an Error for text that is not a network; the configuration has checked for that. */
+/**
+ * Returns a test for addresses in these networks. Throws an Error for invalid CIDR notation, which the configuration reader has
+ * already refused.
+ */
 function inNetworks(networks: readonly string[]): (address: string) => boolean {
   const ranges = networks.map(network => ipaddr.parseCIDR(network))
   return address => {

@@ -3,7 +3,7 @@
 import type { Catalogue, CatalogueItem } from './catalogue.ts'
 
 export interface CatalogueModel {
-  /** The entry that represents the model: if possible, the one priced by the token on the standard channel. */
+  /** The entry that represents the model, preferably one priced per token on the standard channel. */
   readonly main: CatalogueItem
   readonly name: string
   /** Entries that can be called now: `main` first, then AWS entries, then entries priced per call. */
@@ -20,7 +20,10 @@ export function modelsOf(catalogue: Catalogue): readonly CatalogueModel[] {
   return [...Map.groupBy(present, keyOf).values()].map(modelWith)
 }
 
-/** The model that an entry belongs to. If all of the model's entries have retired, it is returned with this entry only. */
+/**
+ * Returns the model that an entry belongs to, with all its entries that have not retired. If all have retired, the model has
+ * only the given entry.
+ */
 export function modelOf(catalogue: Catalogue, item: CatalogueItem): CatalogueModel {
   const key = keyOf(item)
   const items = catalogue.items.filter(other => keyOf(other) === key && !catalogue.isRetired(other))
@@ -42,8 +45,8 @@ function rankOf({ entry }: CatalogueItem): number {
 }
 
 /**
- * The number of tokens (input plus output) from which the price per call is no higher than the price by the token. Null unless
- * one entry is priced by the call and the other by the token.
+ * The smallest number of tokens (input plus output) at which a call costs no more by the price per call than by the price per
+ * token. Null unless one entry is priced per call and the other per token.
  */
 export function breakEvenTokens(perCall: CatalogueItem, perToken: CatalogueItem): number | null {
   if (perCall.entry.price.per !== 'request' || perToken.entry.price.per !== 'mtok') return null

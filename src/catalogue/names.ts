@@ -31,7 +31,7 @@ export interface NameIndexOptions {
   readonly aliases: Iterable<readonly [string, CatalogueItem]>
   /** Maps other names that clients use for vendors, in lower case, to the vendors. */
   readonly vendors: Readonly<Record<string, string>>
-  /** The successor of a retired item. */
+  /** Returns the entry's successor; null if it has none. */
   readonly heirOf: (item: CatalogueItem) => CatalogueItem | null
 }
 

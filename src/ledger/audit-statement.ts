@@ -1,12 +1,12 @@
 /** The audit's SQL. Full and incremental audits apply the same rules. */
 
 /**
- * `full` reads every row of the journal. `incremental` skips each wallet's rows up to its proven point: the row up to which an
- * earlier audit found everything correct. If a wallet has no such point, it reads all of the wallet's rows.
+ * `full` reads every row of the journal. `incremental` skips each wallet's rows up to its proven point, which is the row up to
+ * which an earlier audit found everything correct. For a wallet without such a point, all rows are read.
  */
 export type AuditMode = 'full' | 'incremental'
 
-/** Sums that must be the same over the usage rows and over the daily sums. */
+/** Columns whose sums over the usage rows must equal those of the daily sums. */
 const SUMS = [
   'calls',
   'errors',
@@ -33,7 +33,10 @@ function rowsOf(table: string, mode: AuditMode, after: string): string {
     select * from ${table} where ${table}.account_id = due.account_id and ${table}.seq > ${after} offset 0) rows`
 }
 
-/** Where the audit of each wallet begins: at its proven point, otherwise after its retired rows, otherwise at its first row. */
+/**
+ * Where the audit of each wallet begins: after its proven point; if it has none, after its retired rows (old usage rows of
+ * which only sums were kept); otherwise at its first row.
+ */
 const startOf = (mode: AuditMode): string => `
 with start as materialized (
   select wallet.account_id, coalesce(point.seq, retired.upto_seq, 0) as seq,
@@ -53,7 +56,7 @@ with start as materialized (
               ${mode === 'full' ? 'and false' : ''}),
 due as materialized (select * from start where is_due),`
 
-/** The rules, applied to the rows that are read. */
+/** The rules of the audit, which check the rows in `read_usage`, `read_credit` and `read_daily`. */
 const RULES = `
 -- every movement of these wallets: the balance where they start, charges, and credits after it
 movement as (
@@ -152,8 +155,8 @@ const POINT_DAYS = `days_from, ${list(name => `day_${name}`)}`
 const assigned = (names: string): string => names.replace(/\w+/g, name => `${name} = excluded.${name}`)
 
 /**
- * Records up to which point each wallet is now proven. After a full audit, a wallet with a difference has no such point, so later
- * audits read all of its rows.
+ * Moves the proven point of each wallet that breaks no rule to its latest row. A full audit also deletes the points of wallets
+ * that break a rule, so that later audits read all of their rows.
  */
 const moveOf = (mode: AuditMode): string => `,
 moved as (

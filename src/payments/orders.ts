@@ -4,12 +4,12 @@ import { escapeLike, type Sql } from '../lib/database.ts'
 import { isOrderCode, makeOrderCode } from './order-code.ts'
 import type { OrderState, PaymentServices, TopUpOrder } from './types.ts'
 
-/** The state of an order. Only `paid` is final: money may still arrive in any other. */
+/** The state of an order. Only `paid` is final: if money still arrives for a cancelled or expired order, it becomes `paid`. */
 const STATE = `case when paid_vnd > 0 then 'paid' when cancelled_at is not null then 'cancelled'
   when expires_at <= now() then 'expired' else 'open' end`
 const COLUMNS = `order_code, account_id, amount_vnd, created_at, expires_at, cancelled_at, paid_vnd, first_paid_at, ${STATE} as state`
 const IS_OPEN = 'paid_vnd = 0 and cancelled_at is null and expires_at > now()'
-/** Creates orders one at a time per account, so that a form submitted twice finds its first order. */
+/** Orders are created one at a time per account, so that a form submitted twice gets the same order both times. */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('topup_order|' || $1, 0))`
 /** Reuses an order only if at least half its time is left, so that nobody gets a code that is about to expire. */
 const SAME = `select ${COLUMNS} from topup_order
@@ -40,8 +40,8 @@ const IN_STATE = {
   expired: 'paid_vnd = 0 and cancelled_at is null and expires_at <= now()',
 } as const satisfies Readonly<Record<OrderState | 'any', string>>
 /**
- * Statements by state of the orders. Open orders are few and all new, so they are found by their expiry and then sorted.
- * `offset 0` keeps the planner from scanning all orders from the newest to the oldest instead.
+ * The statement that lists the orders in each state. Open orders are few and recent, so they are found by their expiry and then
+ * sorted. `offset 0` keeps the planner from scanning all orders from the newest to the oldest instead.
  */
 const LIST_ALL = new Map(
   Object.entries(IN_STATE).map(([state, inState]) => [
@@ -50,7 +50,7 @@ const LIST_ALL = new Map(
       where ${AFTER} ${NEWEST_OF_ALL}`,
   ]),
 )
-/** Statements by state of the orders. $3 is the search text, and $4 is the same with the wildcards of `like` escaped. */
+/** The statement that searches the orders in each state. $3 is the search text; in $4, the wildcards of `like` are escaped. */
 const SEARCH_ALL = new Map(
   Object.entries(IN_STATE).map(([state, inState]) => [
     state,
@@ -102,7 +102,7 @@ interface OrderId {
   readonly orderCode: string
 }
 
-/** Null if the account has no such order. */
+/** Reads one order of an account. Returns null if the account has no such order. */
 export async function readOrder(
   { sql }: Pick<PaymentServices, 'sql'>,
   { accountId, orderCode }: OrderId,
@@ -112,7 +112,7 @@ export async function readOrder(
   return row === undefined ? null : toOrder(row)
 }
 
-/** Cancels an order. True if it was open. Money that still arrives for it is credited. */
+/** Cancels an order. Returns true if it was open. Money that still arrives for it is credited. */
 export async function cancelOrder(
   { sql }: Pick<PaymentServices, 'sql'>,
   { accountId, orderCode }: OrderId,
@@ -121,7 +121,7 @@ export async function cancelOrder(
   return (await sql.unsafe(CANCEL, [orderCode, String(accountId)])).length > 0
 }
 
-/** Newest first. */
+/** Lists an account's orders, newest first. */
 export async function listOrders(
   { sql }: { sql: Sql },
   accountId: number,

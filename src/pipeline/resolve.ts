@@ -24,8 +24,8 @@ function unknownModel(catalogue: Catalogue, name: string, endpoint: Endpoint): G
 }
 
 /**
- * The named entry, whether or not the endpoint serves it. Throws GatewayError `model_not_found` if the name is unknown and there
- * is no fallback. Reports unknown names to `unknownModels`.
+ * Returns the named entry, even if the endpoint does not serve it. Throws GatewayError `model_not_found` if the name is unknown
+ * and there is no fallback. Reports unknown names to `unknownModels`.
  */
 export function resolve(
   catalogue: Catalogue,

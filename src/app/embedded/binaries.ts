@@ -24,7 +24,7 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   'darwin-x64': 'darwin-x64',
 }
 
-/** Returns the folder with bin/, lib/ and share/. Throws an Error that says what to do when there is none for this machine. */
+/** Returns the folder with bin/, lib/ and share/. Throws an Error that says what to do if there is none for this machine. */
 export function locateNativeDirectory(): string {
   const machine = `${process.platform}-${process.arch}`
   const platform = PLATFORMS[machine]

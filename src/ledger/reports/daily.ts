@@ -1,4 +1,4 @@
-/** Daily sums from the roll-up: as fast for a million calls as for one. */
+/** Reads daily sums from the roll-up, whose size does not depend on the number of calls. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { microVnd, ZERO_MICRO_VND } from '../../lib/money.ts'
@@ -15,7 +15,10 @@ const TOTALS = `select ${SUMS} ${FROM}`
 
 export type DailyRequest = DayRange & { readonly accountId: number; readonly filter?: DailyFilter }
 
-/** Returns one figure per day and per model or key that had calls, in that order. Throws RangeError for an impossible period. */
+/**
+ * Returns a figure for each day and each model or key that had calls on it, sorted by day, then by model or key. Throws
+ * RangeError for an invalid period.
+ */
 export async function readDaily(
   sql: AnySql,
   request: DailyRequest & { readonly by: 'model' | 'key' },
@@ -27,7 +30,7 @@ export async function readDaily(
   return rows.map(row => ({ day: row.day, series: row.series, ...toSums(row) }))
 }
 
-/** Sums over all days of the period. Throws RangeError for an impossible period. */
+/** Returns the sums over all days of the period. Throws RangeError for an invalid period. */
 export async function readTotals(sql: AnySql, request: DailyRequest): Promise<UsageSums> {
   checkRange(request)
   return toSums((await sql.unsafe(TOTALS, parametersOf(request)))[0]!)

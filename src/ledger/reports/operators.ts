@@ -20,8 +20,8 @@ const INCOME = `select to_char(day, 'YYYY-MM-DD') as day, kind, count(*)::intege
  group by credits.day, kind order by credits.day, kind`
 
 /**
- * Returns one figure per day and model, in that order; `chargedMicroVnd` is the revenue. Throws RangeError for an impossible
- * period.
+ * Returns a figure for each day and model, sorted by day, then by model; its `chargedMicroVnd` is the revenue. Throws
+ * RangeError for an invalid period.
  */
 export async function readRevenue(sql: AnySql, range: DayRange): Promise<readonly DailyFigure[]> {
   checkRange(range)
@@ -40,7 +40,7 @@ const KINDS = new Map<number, CreditKind>(
   Object.entries(CREDIT_KINDS).map(([name, code]) => [code, name as CreditKind]),
 )
 
-/** Returns one figure per day and kind of credit, in that order. Throws RangeError for an impossible period. */
+/** Returns a figure for each day and kind of credit, sorted by day, then by kind. Throws RangeError for an invalid period. */
 export async function readIncome(sql: AnySql, range: DayRange): Promise<readonly IncomeFigure[]> {
   checkRange(range)
   const rows = await sql.unsafe(INCOME, [range.from, range.to])

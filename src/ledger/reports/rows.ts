@@ -1,4 +1,7 @@
-/** Lists calls one by one, newest first. A page is looked up by `seq`, so late pages are as fast as early ones. */
+/**
+ * Lists an account's calls, newest first. Pages are found by `seq` rather than by offset, so that the last page is as fast as
+ * the first.
+ */
 
 import type { AnySql } from '../../lib/database.ts'
 import { microVnd } from '../../lib/money.ts'
@@ -26,8 +29,8 @@ const ONE = `select ${USAGE_COLUMNS} from usage where call_id = $1::text::uuid a
 export interface UsagePage {
   readonly rows: readonly UsageRow[]
   /**
-   * Cursor: pass it back to continue; null at the end. If the filter matches little, a page may be short or even empty without
-   * being the last.
+   * Cursor: pass it as `beforeSeq` to continue; null at the end. If few rows match the filter, a page may be short or even
+   * empty without being the last.
    */
   readonly nextBeforeSeq: number | null
 }
@@ -58,7 +61,7 @@ export async function readUsageRows(
   return { rows, nextBeforeSeq: before > bounds.afterSeq + 1 ? before : null }
 }
 
-/** One call of the account; null if it has not ended yet or is another account's. */
+/** Returns one call of the account; null if it has not ended yet or is another account's. */
 export async function readUsageRow(
   sql: AnySql,
   { accountId, callId }: { accountId: number; callId: string },
@@ -67,7 +70,6 @@ export async function readUsageRow(
   return row === undefined ? null : toUsageRow(row)
 }
 
-/** The parameters of USAGE_FILTER. */
 export function filterParameters({ keyId, entryId, status, from, to, tag }: UsageFilter): (string | null)[] {
   const [statusMin, statusMax] = statusRange(status)
   return [

@@ -1,4 +1,4 @@
-/** Reads the fields of authentic notifications: every field is checked, and errors name the one at fault. */
+/** Reads the fields of authentic notifications. Every field is checked, and an error names the faulty field. */
 
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
@@ -36,7 +36,7 @@ export function readReference(value: JsonValue | undefined): string | null {
   return spellReference(clean(text)).slice(0, REFERENCE_CHARACTERS_MAX) || null
 }
 
-/** A reference without the spaces and invisible characters that people copy along with it. */
+/** Returns a reference without the spaces and invisible characters that people copy along with it. */
 export function spellReference(text: string): string {
   return text
     .toWellFormed()
@@ -54,7 +54,10 @@ export function readAccount(value: JsonValue | undefined, name: string): string 
   return readId(value, name).replace(/[^A-Za-z0-9]/g, '') || unreadable(`${name} is missing`)
 }
 
-/** Reads whole dong above 0. The sign, which some providers use for the direction, is returned separately. */
+/**
+ * Reads a positive amount in whole dong. Some providers use the sign for the direction of a transfer, so it is returned
+ * separately.
+ */
 export function readAmount(value: JsonValue | undefined, name: string): { amountVnd: bigint; isNegative: boolean } {
   const text = typeof value === 'number' ? String(value) : value
   const found = typeof text === 'string' ? /^(-?)(\d{1,14})(?:\.0{1,6})?$/.exec(text.trim()) : null
@@ -63,7 +66,10 @@ export function readAmount(value: JsonValue | undefined, name: string): { amount
   return { amountVnd, isNegative: found?.[1] === '-' }
 }
 
-/** Reads `2026-11-21 14:02:37` in Vietnamese time, or an ISO time; null for anything else, since nothing depends on it. */
+/**
+ * Reads an ISO time, or a time such as `2026-11-21 14:02:37`, which is Vietnamese. Returns null for any other value: a
+ * notification is accepted without its time.
+ */
 export function readTime(value: JsonValue | undefined): Date | null {
   if (typeof value !== 'string') return null
   const local = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/.exec(value.trim())

@@ -1,4 +1,4 @@
-/** Checks that several providers need: comparing secrets and signatures in constant time, and refusing old notifications. */
+/** Verification for several providers: compares secrets and signatures in constant time, and refuses old notifications. */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../errors.ts'
@@ -7,7 +7,6 @@ import type { Headers } from '../types.ts'
 
 export interface ProviderOptions {
   readonly limits: PaymentLimits
-  /** The time in ms since 1970. */
   readonly nowMs: () => number
 }
 
@@ -34,7 +33,7 @@ export function headerOf(headers: Headers, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Refuses without saying why: the sender may be guessing. */
+/** Refuses without saying why, because the sender may be guessing. */
 export function refuse(): never {
   throw new GatewayError('notification_refused')
 }

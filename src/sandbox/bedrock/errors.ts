@@ -1,4 +1,4 @@
-/** Errors in the wording and shape of the Bedrock wire. */
+/** The errors of the Bedrock API, in its wording and shape. */
 
 import type { ErrorFormat, FaultKind } from '../format.ts'
 import { ProviderError } from '../model.ts'

@@ -1,4 +1,4 @@
-/** Reads a request in the responses format, once it has been checked. */
+/** Reads requests in the responses format that have passed validation. */
 
 import { countPdf, countPicture, countText, describePicture } from '../count.ts'
 import { wordsOf } from '../endpoint.ts'
@@ -26,7 +26,7 @@ const EFFORT_TOKENS: Readonly<Record<string, number>> = {
   max: 4_096,
 }
 
-/** Reads a prompt. `items` is the whole conversation, including remembered turns. */
+/** Turns a request into a prompt for the simulated model. `items` is the whole conversation, including remembered turns. */
 export function readResponsesPrompt(body: JsonObject, items: readonly JsonObject[], facts: ModelFacts): Prompt {
   const isSystem = (item: JsonObject) => item.role === 'system' || item.role === 'developer'
   const spoken = items.filter(item => !isSystem(item))
@@ -68,13 +68,13 @@ export function readResponsesPrompt(body: JsonObject, items: readonly JsonObject
   }
 }
 
-/** The request's `input` as items; a plain string becomes one user message. */
+/** Returns the request's `input` as a list of items. A plain string becomes one user message. */
 export function inputItems(input: Json | undefined): JsonObject[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
   return listOf(input).filter(isObject)
 }
 
-/** Whether an item is the model's output other than a message. */
+/** Whether an item is output of the model other than a message. */
 function isOutput(item: JsonObject): boolean {
   return ['function_call', 'reasoning', 'custom_tool_call'].includes(String(item.type))
 }
