@@ -1,4 +1,6 @@
-/** The pages as one Fastify plugin with its own body parsers, error pages and 404s, which do not affect the API beside it. */
+/**
+ * The pages as one Fastify plugin. Its body parsers, error pages and 404s do not affect the API, which runs on the same server.
+ */
 
 import type { IncomingMessage } from 'node:http'
 import { fileURLToPath } from 'node:url'
@@ -48,7 +50,7 @@ const BROWSERS = {
 export async function addDashboard(server: FastifyInstance, options: DashboardOptions): Promise<void> {
   const frame: Frame = {
     options,
-    templates: templatesWhenAsked(),
+    templates: lazyTemplates(),
     assets: loadAssets(ASSETS),
     cookie: cookiePolicy(options),
   }
@@ -78,10 +80,10 @@ export async function addDashboard(server: FastifyInstance, options: DashboardOp
 }
 
 /**
- * Loads templates and their compiler for the first page or, if none is requested, a while after start-up, so that the process can
- * take calls sooner.
+ * Delays loading the templates and their compiler until a page is requested or `loadSoon` runs, so that the process can take
+ * calls sooner.
  */
-function templatesWhenAsked(): () => Promise<Templates> {
+function lazyTemplates(): () => Promise<Templates> {
   let loading: Promise<Templates> | undefined
   return () => {
     loading ??= import('./view/templates.ts').then(({ loadTemplates }) => loadTemplates(TEMPLATES))
@@ -109,7 +111,7 @@ function acceptForms(scope: FastifyInstance, { limits }: DashboardOptions): void
     const form = await request.server.bodies.read(request, limits.formBytesMax)
     return new URLSearchParams(form.toString('utf8'))
   })
-  // Mail programs send this type when they unsubscribe (RFC 8058); the fields in it do not matter.
+  // A mail program may send its unsubscribe request as a multipart form (RFC 8058). The fields do not matter.
   scope.addContentTypeParser('multipart/form-data', async (request: FastifyRequest) => {
     if (request.routeOptions.config.fromAnywhere !== true) {
       throw Object.assign(new Error('multipart forms are not accepted'), { statusCode: 415 })
@@ -242,7 +244,8 @@ function requestIdOf(request: FastifyRequest & { readonly state?: { readonly req
 }
 
 /**
- * Makes links such as `?language=en` work without scripts: stores the choice in a cookie and removes the field from the address.
+ * Makes links such as `?language=en` work without scripts: stores the choice in a cookie. Returns true if there was one, so
+ * that the caller redirects to the URL without the query parameter.
  */
 function rememberPreferences({ cookie }: Frame, query: Form, reply: FastifyReply): boolean {
   const language = query.choice('language', LANGUAGES)

@@ -41,12 +41,12 @@ export interface DashboardOptions {
   readonly openApi: OpenApiView
   /** Base URL that clients use, without a trailing slash. */
   readonly publicUrl: string
-  /** Null if it is not set, which happens only outside production. */
+  /** Null if not configured, which is allowed only outside production. */
   readonly company: Company | null
-  /** Folder of the operator's own texts; null: the drafts are shown. */
+  /** Folder of the operator's own texts; null if there is none, so that pages show the drafts. */
   readonly contentFolder: string | null
   readonly announcements: AnnouncementBoard
-  /** Folder that development emails are written to and shown from; null: there is no page for them. */
+  /** Folder that development emails are written to and shown from; null if there is no outbox page. */
   readonly outboxFolder: string | null
   readonly production: boolean
   readonly log: Logger

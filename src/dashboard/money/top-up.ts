@@ -1,4 +1,4 @@
-/** Topping up: choosing an amount, and earlier payments. */
+/** The top-up page, on which customers choose an amount and see their earlier payments. */
 
 import { readBalance } from '../../ledger/reports/balance.ts'
 import { readCredits } from '../../ledger/reports/journal.ts'

@@ -47,7 +47,7 @@ function bannerPage(
   return operatorPage(request, 'operator-banner', 'banner', data, isRefused ? 422 : 200)
 }
 
-/** A time in Vietnam, as `datetime-local` fields write it. */
+/** Formats a time for a `datetime-local` input, in Vietnam's time zone. */
 function localTime(time: Date): string {
   return new Date(time.getTime() + 7 * 3_600_000).toISOString().slice(0, 16)
 }

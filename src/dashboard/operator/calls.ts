@@ -1,4 +1,4 @@
-/** Calls of all customers: found by request id, filtered, paged, and as CSV. */
+/** The list of all customers' calls: search by request id, filters, paging and CSV export. */
 
 import { mayDo } from '../../accounts/roles.ts'
 import { dayOf } from '../../ledger/reports/days.ts'
@@ -71,7 +71,7 @@ async function list(request: PageRequest): Promise<Answer> {
       csv: `/operator/calls.csv${base}`,
       more: page.next === null ? null : `/operator/calls${query.with({ before: page.next })}`,
       first: before === '' ? null : `/operator/calls${base}`,
-      // A filter that matches little is searched in steps; this says how far back the search has got.
+      // If few calls match the filter, the search stops after a number of calls; this says how far back it got.
       lookedBackTo: page.calls.length < limit ? page.lookedBackTo : null,
       isFiltered: FIELDS.some(name => asked.given[name] !== ''),
       accountId: asked.filter?.accountId ?? null,
@@ -82,7 +82,7 @@ async function list(request: PageRequest): Promise<Answer> {
   return answer
 }
 
-/** Not every role may see what calls cost the operator. */
+/** Whether the operator's role may see upstream costs. */
 export function showsCosts({ session }: PageRequest): boolean {
   return mayDo(session?.role ?? null, 'business')
 }
@@ -104,7 +104,7 @@ export function callView(call: OperatorCall) {
   }
 }
 
-/** Charge less cost; null if the cost is unknown. */
+/** The charge minus the upstream's cost; null if the cost is unknown. */
 function marginOf({ chargedMicroVnd, upstreamCostMicroVnd }: OperatorCall): MicroVnd | null {
   return upstreamCostMicroVnd === null ? null : microVnd(chargedMicroVnd - upstreamCostMicroVnd)
 }

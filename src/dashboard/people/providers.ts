@@ -1,4 +1,7 @@
-/** Signing in with Google or GitHub: going there, coming back, and asking the owner if the address already has an account. */
+/**
+ * Sign-in with Google or GitHub: sends the browser there, handles its return and, if the email address already has an account,
+ * asks the account's owner to agree.
+ */
 
 import {
   PROVIDER_IDS,
@@ -51,7 +54,7 @@ export const PROVIDER_PAGES: readonly Page[] = [
   { method: 'POST', path: `${LINK}/confirm`, ...OPEN, purpose: 'Agrees by mail', handle: agreeByMail },
 ]
 
-/** The configured providers, as buttons show them. */
+/** Returns the label and link of each configured provider's sign-in button. */
 export function offeredProviders({ options }: PageRequest, next: string) {
   return [...options.people.providers.keys()].map(id => ({
     id,
@@ -60,7 +63,10 @@ export function offeredProviders({ options }: PageRequest, next: string) {
   }))
 }
 
-/** Begins an attempt. Returns its token and the provider's URL to go to; null if the provider cannot be reached. */
+/**
+ * Begins a sign-in attempt. Returns the attempt's token and the provider's URL to go to; null if the provider is not configured
+ * or cannot be reached.
+ */
 export async function beginAt(
   { options }: PageRequest,
   attempt: Attempt,
@@ -119,8 +125,8 @@ async function finish(request: PageRequest, id: ProviderId): Promise<Answer> {
 }
 
 /**
- * Calls a provider. Returns the result or the provider's error, which is also logged. What the provider said may contain a code,
- * so the log gets only the names of errors.
+ * Calls a provider. Returns the result or the provider's error, which is logged unless the person declined. A provider's
+ * message may contain an authorization code, so the log gets only the types of errors.
  */
 async function reach<Value>(
   work: () => Promise<Value>,

@@ -8,7 +8,7 @@ import { dong } from '../view/format.ts'
 /** The field names are short because the page repeats them for each of some ninety models. */
 export interface PlaygroundModel {
   readonly kind: 'chat' | 'image' | 'speech'
-  /** In µVND per token, call or image; `per` says which. */
+  /** In µVND per token (`mtok`), call (`request`) or image. */
   readonly price: number
   readonly per: 'mtok' | 'request' | 'image'
   /** Names as in `GET /v1/models`. */
@@ -18,7 +18,7 @@ export interface PlaygroundModel {
   readonly sees: boolean
 }
 
-/** Parameters that the page has a field for; others, such as tools, are for code. */
+/** Parameters that the page has a field for. Others, such as tools, can only be used through the API. */
 export const PLAYGROUND_PARAMETERS = {
   chat: ['max_tokens', 'temperature', 'top_p', 'top_k', 'stop', 'reasoning_effort'],
   image: ['size', 'n'],

@@ -1,4 +1,4 @@
-/** Two to four models side by side, with the cost of given calls on each. */
+/** Compares two to four models side by side. The visitor can enter the size and number of calls to compare what they cost. */
 
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import type { CatalogueModel } from '../../catalogue/models.ts'
@@ -19,13 +19,16 @@ export const COMPARE: Page = {
 }
 
 const COMPARED_MIN = 2
-/** Fields that the price list's form sends along. They are dropped, to keep the page's address short enough to share. */
-const CARRIED = ['q', 'vendor', 'capability', 'channel', 'unit', 'price', 'context', 'sort'] as const
+/** Fields that the price list's form sends too. A redirect drops them, to keep the page's URL short enough to share. */
+const DROPPED_FIELDS = ['q', 'vendor', 'capability', 'channel', 'unit', 'price', 'context', 'sort'] as const
 
 async function compare(request: PageRequest): Promise<Answer> {
   const { options, language, query } = request
-  if (CARRIED.some(name => query.has(name))) {
-    return { kind: 'redirect', to: `/compare${query.with(Object.fromEntries(CARRIED.map(name => [name, null])))}` }
+  if (DROPPED_FIELDS.some(name => query.has(name))) {
+    return {
+      kind: 'redirect',
+      to: `/compare${query.with(Object.fromEntries(DROPPED_FIELDS.map(name => [name, null])))}`,
+    }
   }
   const chosen = chosenModels(request)
   const models = chosen.slice(0, COMPARED_MAX)

@@ -62,7 +62,7 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'The reply, which is free.': 'Câu trả lời. Miễn phí.',
 }
 
-/** What each error status means, in Vietnamese; the page puts the error types in front. */
+/** What each error status means, in Vietnamese. The page shows it after the names of the error types that have this status. */
 export const STATUSES_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   400: 'Yêu cầu không hợp lệ; thông báo lỗi cho biết phải sửa gì.',
   401: 'Khóa API sai, thiếu, đã thu hồi, tạm dừng hoặc hết hạn.',
