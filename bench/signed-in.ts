@@ -1,4 +1,4 @@
-/** Runs a gateway in its own process on a fresh embedded Postgres, and signs a person in to its pages. */
+/** Runs a gateway in its own process on a fresh embedded Postgres, with a signed-in session for its pages. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ export interface SignedIn {
   readonly baseUrl: string
   /** Value of the session cookie. */
   readonly token: string
-  /** Headers that the person's browser sends. */
+  /** Request headers with the session cookie, as a browser sends them. */
   readonly headers: Readonly<Record<string, string>>
   readonly gatewayProcessId: number
   /** Loads a page to its last byte. Rejects unless its status is 200. */
@@ -85,7 +85,7 @@ export async function withGateway(
   }
 }
 
-/** Loads a page several times; returns the first and the median time, in ms and as text. */
+/** Loads a page several times. Returns the first and the median load time in ms, and both as text. */
 export async function timesOf(
   { load }: Pick<SignedIn, 'load'>,
   path: string,

@@ -1,9 +1,9 @@
-/** Assigns cores: the measured process has one to itself, everything else in the bench shares the others. */
+/** Assigns CPU cores: one to the measured process alone, the others to everything else in the bench. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** Cores by use, as lists in taskset's syntax. */
+/** The cores for each use, as lists in taskset's syntax. */
 export interface Cores {
   /** Core for the gateways and the reference proxies. */
   readonly measured: string
@@ -28,7 +28,10 @@ export function findCores(): Cores | null {
   }
 }
 
-/** The command line that starts a program and its children on these cores or, if `cores` is null, on those of this process. */
+/**
+ * Returns the command line that starts a program, with its children, on these cores. If `cores` is null, they run on the cores
+ * of this process.
+ */
 export function pinnedTo(
   cores: string | null,
   program: string,

@@ -1,6 +1,6 @@
 /**
- * Prepares the database of a source tree for a bench: creates the tables, and a key with money. Prints the key and the secrets as
- * JSON.
+ * Prepares a database for benching the source tree that contains this file: creates the tables, and a key with money. Prints
+ * the key and the secrets as JSON.
  */
 
 import { createAccount } from '../../src/accounts/accounts.ts'

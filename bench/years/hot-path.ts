@@ -1,4 +1,4 @@
-/** Measures holds, settlements and starts on both databases, in turns. */
+/** Measures holds, settlements and start-up on the empty database and the one with a year of data, alternating between them. */
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -15,9 +15,11 @@ const ROUNDS = 6
 const STARTS = 5
 
 export interface HotPath {
+  /** Each pair is a hold and its settlement. */
   readonly pairsPerSecond: number
-  /** CPU of the process per pair of hold and settlement; `postgresMicroseconds` is that of Postgres. */
+  /** CPU time of this process per pair. */
   readonly cpuMicroseconds: number
+  /** CPU time of Postgres per pair. */
   readonly postgresMicroseconds: number
   readonly holdMs: number
   readonly settleMs: number
@@ -88,7 +90,7 @@ function customersOf({ size }: Database, wallets: number): Customer[] {
   })
 }
 
-/** Measures the seconds from the start of a gateway's process until it accepts calls. */
+/** Measures the seconds that a gateway takes from the start of its process until it accepts calls. */
 export async function measureStarts({ empty, year }: World): Promise<Record<'empty' | 'year', number>> {
   const seconds = { empty: [] as number[], year: [] as number[] }
   for (let turn = 0; turn <= STARTS; turn++) {

@@ -1,4 +1,4 @@
-/** Runs all checks across files. */
+/** Runs all checks that no single file's schema can express. */
 
 import type { Finding } from '../findings.ts'
 import { type CatalogueView, type Report, reporter } from '../view.ts'

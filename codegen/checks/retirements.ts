@@ -7,7 +7,10 @@ import { isAcknowledged, LARGE_CHANGE_PERCENT } from './prices.ts'
 import { suggestEntry } from './references.ts'
 
 const DAY_MS = 86_400_000
-/** How many days before a retirement the warnings start, here and in the gateway's replies (`NOTICE_DAYS` there). */
+/**
+ * Warnings start this many days before a retirement, here as in the gateway's replies (`NOTICE_DAYS` in
+ * `src/catalogue/item.ts`).
+ */
 const SOON_DAYS = 60
 
 export function checkDeprecations(view: CatalogueView, report: Report): void {
@@ -38,7 +41,7 @@ function checkDates(place: ModelView | EntryView, report: Report): void {
   )
 }
 
-/** Dates this many years ahead, or more, are probably typos. */
+/** A date at least this many years ahead is probably a typo. */
 const FAR_YEARS = 5
 
 function checkFarDate(view: CatalogueView, place: ModelView | EntryView, at: string[], report: Report): void {
@@ -64,7 +67,7 @@ function checkSuccessor(view: CatalogueView, entry: EntryView, report: Report): 
   const place = holder === 'entry' ? entry : entry.model
   if (successor === undefined) {
     const isMisspelt = Object.keys(asRecord(place.value.deprecated)).some(key => !DEPRECATED_KEYS.includes(key))
-    if (retires !== undefined && !isMisspelt && hasHeirs(view, entry)) {
+    if (retires !== undefined && !isMisspelt && hasAlternative(view, entry)) {
       report(
         place,
         ['deprecated'],
@@ -90,7 +93,10 @@ function checkSuccessor(view: CatalogueView, entry: EntryView, report: Report): 
   } else checkSuccessorPrice(view, entry, goal, report)
 }
 
-/** Checks the price of a successor, which callers of the retired id pay without having changed anything. */
+/**
+ * Reports a successor whose price is much higher or in another unit. Callers of the retired id will pay it without having
+ * changed anything.
+ */
 function checkSuccessorPrice(view: CatalogueView, entry: EntryView, goal: EntryView, report: Report): void {
   const [old, now] = [entry.price, goal.price]
   if (old === undefined || now === undefined || isAcknowledged(view, entry.id, now)) return
@@ -110,8 +116,8 @@ function instead({ price }: EntryView, { price: now }: EntryView): string {
   return isSame ? '' : `, not ${price.vnd} per ${price.per}`
 }
 
-/** Whether another entry of the same kind remains once this one has retired. */
-function hasHeirs(view: CatalogueView, entry: EntryView): boolean {
+/** Whether there is another entry of the same kind that does not retire. */
+function hasAlternative(view: CatalogueView, entry: EntryView): boolean {
   return view.entries.some(
     other => other !== entry && other.deprecated.retires === undefined && kindOf(other) === kindOf(entry),
   )

@@ -33,8 +33,8 @@ const MICRO = 1_000_000n
 
 /**
  * Compares what the usage costs under both catalogues. Counts only calls that cost something. Prices their tokens and calls
- * again, so it does not matter what the calls were charged at the time. New retirements are priced as if they had happened.
- * `today` is an ISO date. Throws if a column is missing.
+ * again, so it does not matter what the calls were charged at the time. A retirement that only the new catalogue announces is
+ * priced as if it had already happened. `today` is an ISO date. Throws if a column is missing.
  */
 export async function usageEffect(
   chunks: AsyncIterable<string>,
@@ -43,7 +43,7 @@ export async function usageEffect(
   today: string,
 ): Promise<UsageEffect> {
   const heirs = { old: heirsOf(old, today), now: heirsOf(now, today) }
-  // A name in the usage may be an entry in the old catalogue, or only an alias.
+  // A name in the usage may be an id or an alias of the old catalogue.
   const known = (name: string) =>
     heirs.old.names.has(name) ? (heirs.old.entry(name) ?? heirs.old.servedBy(name)) : undefined
   const tallies = await tally(chunks, known)

@@ -1,4 +1,4 @@
-/** Computes cost and margin of each entry on a day. */
+/** Computes the cost and margin of each entry on a given day. */
 
 import {
   type CostRates,
@@ -14,7 +14,7 @@ import { CALL_INPUT_TOKENS, type Mix, mixesOf } from './mixes.ts'
 
 export interface MixMargin {
   readonly mix: Mix['name']
-  /** Cost of one unit of the price. */
+  /** Cost of what one price buys: a million tokens, a call or an image. */
   readonly costMicroVnd: bigint
   /** Price minus cost, in percent of the price; negative for a loss. */
   readonly marginPercent: number
@@ -23,7 +23,10 @@ export interface MixMargin {
 export interface EntryMargin {
   readonly id: string
   readonly price: Price
-  /** The margin in each mix. The first mix decides whether the entry loses money. Empty if the entry's cost is unknown. */
+  /**
+   * The margin for each mix of tokens or images that the price may buy (see `mixes.ts`). The first mix decides whether the
+   * entry loses money. Empty if the entry's cost is unknown.
+   */
   readonly mixes: readonly MixMargin[]
 }
 
@@ -52,9 +55,9 @@ export function entryMargins(tables: Tables, today: string): EntryMargin[] {
     .toSorted(byLoss)
 }
 
-/** Whether an entry is sold below cost in its first mix, which decides. */
-export function loses({ price, mixes: [judge] }: EntryMargin): boolean {
-  return judge !== undefined && judge.costMicroVnd > BigInt(price.vnd) * MICRO
+/** Whether an entry is sold below cost in its first mix. The other mixes are only shown. */
+export function loses({ price, mixes: [decisive] }: EntryMargin): boolean {
+  return decisive !== undefined && decisive.costMicroVnd > BigInt(price.vnd) * MICRO
 }
 
 export function byLoss(a: EntryMargin, b: EntryMargin): number {
@@ -108,7 +111,7 @@ export function weighedCost(
 function costOfMix(rates: CostRates, { name, units }: Mix): bigint | null {
   if (name === 'image' && rates.image === null) return null
   if (name === 'speech' && rates.call === null) return null
-  // Price all tokens of the mix at one tier, whatever their sum.
+  // A mix may add up to a million tokens, but they come from many calls, so the size of a typical call decides the price tier.
   const plain = { ...rates, tokens: tokenRatesFor(rates, CALL_INPUT_TOKENS), tiers: [] }
   return costIfReported(name === 'image' || name === 'speech' ? { ...plain, tokens: null } : plain, units)
 }

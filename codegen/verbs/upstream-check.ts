@@ -1,4 +1,4 @@
-/** `upstream-check`: tells whether providers still have the models in use, and until when. */
+/** `upstream-check`: asks providers whether they still have the models in use, and when they shut them down. */
 
 import { ConfigError } from '../../src/app/reader.ts'
 import { ownCompiler } from '../compile.ts'
@@ -15,7 +15,7 @@ const TIMEOUT_SECONDS = 30
 const TIMEOUT_SECONDS_MAX = 600
 const LIMITS = { pageBytesMax: 8 * 1024 * 1024, pagesMax: 100 } as const
 
-/** Returns 1 if something needs attention, a provider did not answer, or none was asked. */
+/** Returns the exit status: 1 if a model needs attention, a provider did not answer, or no provider was asked. */
 export async function upstreamCheck(project: Project, args: readonly string[], output: Output): Promise<number> {
   const options = { upstream: { type: 'string' }, timeout: { type: 'string' }, json: { type: 'boolean' } } as const
   const { values } = parseOptions(args, options)
