@@ -1,6 +1,6 @@
 /**
- * The alerts that customers get: each is sent once, only if the customer wants its kind, and contains nothing of their calls'
- * content.
+ * Alerts to customers: each is sent once, unless the customer has turned its kind off, and never contains anything from the
+ * content of their calls.
  */
 
 import { afterAll, expect, test } from 'vitest'
@@ -31,8 +31,8 @@ const payments = testPayments(sql)
 const people = testPeople(sql)
 afterAll(() => database.drop())
 
-/** Searches for new alerts, sends them, and returns the subjects of the emails that this customer got. */
-async function told({ email }: Pick<TestCustomer, 'email'>): Promise<string[]> {
+/** Searches for new alerts, emails them, and returns the subjects of this customer's new emails. */
+async function newSubjects({ email }: Pick<TestCustomer, 'email'>): Promise<string[]> {
   await findAlerts(alerts)
   await deliverAlerts(alerts)
   return alerts
@@ -45,25 +45,25 @@ test('a balance that becomes low and then empty is reported once each, and again
   const customer = await newCustomer(sql)
   await topUp(sql, customer, 500_000)
   await spend(sql, customer, 449_000)
-  expect(await told(customer)).toEqual([])
+  expect(await newSubjects(customer)).toEqual([])
   await spend(sql, customer, 2_000)
-  expect(await told(customer)).toEqual(['Your SVC balance is low: 49.000\u00a0₫ left'])
+  expect(await newSubjects(customer)).toEqual(['Your SVC balance is low: 49.000\u00a0₫ left'])
   await spend(sql, customer, 1_000)
-  expect(await told(customer)).toEqual([])
+  expect(await newSubjects(customer)).toEqual([])
   await spend(sql, customer, 48_000)
-  expect(await told(customer)).toEqual(['Your SVC balance is used up'])
-  expect(await told(customer)).toEqual([])
+  expect(await newSubjects(customer)).toEqual(['Your SVC balance is used up'])
+  expect(await newSubjects(customer)).toEqual([])
   await topUp(sql, customer, 500_000)
-  expect(await told(customer)).toEqual([])
+  expect(await newSubjects(customer)).toEqual([])
   await spend(sql, customer, 460_000)
-  expect(await told(customer)).toEqual(['Your SVC balance is low: 40.000\u00a0₫ left'])
+  expect(await newSubjects(customer)).toEqual(['Your SVC balance is low: 40.000\u00a0₫ left'])
   // A top-up that is spent before the next search for alerts still counts as a new top-up.
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 140_000)
-  expect(await told(customer)).toEqual(['Your SVC balance is used up'])
+  expect(await newSubjects(customer)).toEqual(['Your SVC balance is used up'])
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 100_000)
-  expect(await told(customer)).toEqual(['Your SVC balance is used up'])
+  expect(await newSubjects(customer)).toEqual(['Your SVC balance is used up'])
 })
 
 test('nothing is written for an account whose deletion commits while a finder runs', async () => {
@@ -86,9 +86,9 @@ test('a small top-up counts as low when a fifth of it is left, not at its first 
   const customer = await newCustomer(sql)
   await topUp(sql, customer, 50_000)
   await spend(sql, customer, 1)
-  expect(await told(customer)).toEqual([])
+  expect(await newSubjects(customer)).toEqual([])
   await spend(sql, customer, 40_000)
-  expect(await told(customer)).toEqual(['Your SVC balance is low: 9.999\u00a0₫ left'])
+  expect(await newSubjects(customer)).toEqual(['Your SVC balance is low: 9.999\u00a0₫ left'])
 })
 
 test('a balance is low if it lasts less than three days at last week’s pace, or is below the customer’s own figure', async () => {
@@ -97,22 +97,22 @@ test('a balance is low if it lasts less than three days at last week’s pace, o
   await spend(sql, fast, 800_000, { daysAgo: 1 })
   await spend(sql, fast, 100_000)
   // 1,100,000 dong are left, and last week's pace is 450,000 a day.
-  expect(await told(fast)).toEqual(['Your SVC balance is low: 1.100.000\u00a0₫ left'])
+  expect(await newSubjects(fast)).toEqual(['Your SVC balance is low: 1.100.000\u00a0₫ left'])
   // An alert is not repeated when the pace slows down and speeds up again.
   const yesterday = sql`account_id = ${fast.accountId} and day < (now() at time zone 'Asia/Ho_Chi_Minh')::date`
   for (const charged of [0n, 800_000_000_000n]) {
     await sql`update usage_daily set charged_micro_vnd = ${String(charged)} where ${yesterday}`
-    expect(await told(fast)).toEqual([])
+    expect(await newSubjects(fast)).toEqual([])
   }
   // The alert is not repeated after a top-up that leaves the balance low.
   await topUp(sql, fast, 100_000)
-  expect(await told(fast)).toEqual([])
+  expect(await newSubjects(fast)).toEqual([])
   const careful = await newCustomer(sql)
   await topUp(sql, careful, 2_000_000)
   await writeAlertSettings(sql, careful.accountId, { mail: new Set(), lowVnd: 1_500_000 })
   await switchMailOff(sql, careful.accountId, 'balance.empty')
   await spend(sql, careful, 600_000)
-  expect(await told(careful)).toEqual([])
+  expect(await newSubjects(careful)).toEqual([])
   const [alert] = await sql`select kind, data from alert where account_id = ${careful.accountId}`
   expect(alert).toEqual({
     kind: 'balance.low',
@@ -124,11 +124,11 @@ test('money that an operator takes back empties a low balance, also of a custome
   const customer = await newCustomer(sql)
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 95_000)
-  expect(await told(customer)).toEqual(['Your SVC balance is low: 5.000\u00a0₫ left'])
+  expect(await newSubjects(customer)).toEqual(['Your SVC balance is low: 5.000\u00a0₫ left'])
   await sql`update usage_daily set day = day - 10 where account_id = ${customer.accountId}`
-  expect(await told(customer)).toEqual([])
+  expect(await newSubjects(customer)).toEqual([])
   await topUp(sql, customer, -5_000)
-  expect(await told(customer)).toEqual(['Your SVC balance is used up'])
+  expect(await newSubjects(customer)).toEqual(['Your SVC balance is used up'])
 })
 
 test('concurrent searches record a crossed limit once, and concurrent deliverers email it once', async () => {
@@ -152,18 +152,18 @@ test('a key is reported at 80 % and at 100 % of its spend limit, and again when 
   const { keyId, key } = await createKey(sql, keySecrets, { accountId: customer.accountId, label: 'build' })
   const last4 = key.slice(-4)
   await setKeyCap(sql, { accountId: customer.accountId, keyId, capVnd: 10_000 })
-  expect(await told(customer)).toEqual([`API key build (…${last4}) was created`])
+  expect(await newSubjects(customer)).toEqual([`API key build (…${last4}) was created`])
   await spend(sql, customer, 7_999, { keyId })
-  expect(await told(customer)).toEqual([])
+  expect(await newSubjects(customer)).toEqual([])
   await spend(sql, customer, 1, { keyId })
-  expect(await told(customer)).toEqual([`API key build (…${last4}) has used 80% of its limit`])
+  expect(await newSubjects(customer)).toEqual([`API key build (…${last4}) has used 80% of its limit`])
   await spend(sql, customer, 2_000, { keyId })
-  expect(await told(customer)).toEqual([`API key build (…${last4}) has used 100% of its limit`])
-  expect(await told(customer)).toEqual([])
+  expect(await newSubjects(customer)).toEqual([`API key build (…${last4}) has used 100% of its limit`])
+  expect(await newSubjects(customer)).toEqual([])
   await setKeyCap(sql, { accountId: customer.accountId, keyId, capVnd: 12_000 })
-  expect(await told(customer)).toEqual([`API key build (…${last4}) has used 80% of its limit`])
+  expect(await newSubjects(customer)).toEqual([`API key build (…${last4}) has used 80% of its limit`])
   await revokeKey(sql, { accountId: customer.accountId, keyId })
-  expect(await told(customer)).toEqual([`API key build (…${last4}) was revoked`])
+  expect(await newSubjects(customer)).toEqual([`API key build (…${last4}) was revoked`])
 })
 
 test('the key behind the playground raises no alerts: neither when it is created nor when its daily limit is spent', async () => {
@@ -172,9 +172,9 @@ test('the key behind the playground raises no alerts: neither when it is created
   const given = { accountId: customer.accountId, dailyVndMax: 1_000 }
   const { keyId } = (await playgroundKey(sql, keySecrets, given)) as FoundKey
   await spend(sql, customer, 1_000, { keyId })
-  expect(await told(customer)).toEqual([])
+  expect(await newSubjects(customer)).toEqual([])
   await revokeKey(sql, { accountId: customer.accountId, keyId })
-  expect(await told(customer)).toEqual([])
+  expect(await newSubjects(customer)).toEqual([])
 })
 
 test('a credited transfer is reported to its owner, and one without an owner to the operators who may assign it', async () => {
@@ -204,11 +204,11 @@ test('a sign-in on a new device is reported, a registration and a known device a
   const email = 'traveller@example.com'
   const opened = await newcomer(people, email)
   const { accountId } = opened.session
-  expect(await told({ email })).toEqual([])
+  expect(await newSubjects({ email })).toEqual([])
   const signIn = (device: string | null) =>
     openSession(sql, people.limits, { accountId, visitor: visitor({ device, language: 'en' }) })
   await signIn(opened.device)
-  expect(await told({ email })).toEqual([])
+  expect(await newSubjects({ email })).toEqual([])
   await signIn(null)
   await findAlerts(alerts)
   await deliverAlerts(alerts)
@@ -222,10 +222,10 @@ test('emails are in the language of the last sign-in, and in Vietnamese before t
   await sql`update account set language = null where account_id = ${customer.accountId}`
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 100_000)
-  expect(await told(customer)).toEqual(['Số dư tại SVC đã hết'])
+  expect(await newSubjects(customer)).toEqual(['Số dư tại SVC đã hết'])
   const { accountId } = customer
   await openSession(sql, people.limits, { accountId, visitor: visitor({ language: 'en' }) })
-  expect(await told(customer)).toEqual(['New sign-in to SVC'])
+  expect(await newSubjects(customer)).toEqual(['New sign-in to SVC'])
 })
 
 test('people who used a model in the last 30 days are told of its retirement 30 and 7 days before, and nobody else is', async () => {
@@ -296,13 +296,13 @@ test('each email that can be unsubscribed from has a link for it, and the others
   expect([settings.mail.has('balance.empty'), settings.mail.has('balance.low')]).toEqual([false, true])
   await topUp(sql, customer, 100_000)
   await spend(sql, customer, 100_000)
-  expect(await told(customer)).toEqual([])
+  expect(await newSubjects(customer)).toEqual([])
 })
 
 test('alerts that cannot be turned off are always sent, and unconfirmed addresses get nothing', async () => {
   const stranger = await newCustomer(sql, { isVerified: false })
   await createKey(sql, keySecrets, { accountId: stranger.accountId })
-  expect(await told(stranger)).toEqual([])
+  expect(await newSubjects(stranger)).toEqual([])
   const customer = await newCustomer(sql)
   await writeAlertSettings(sql, customer.accountId, { mail: new Set(), lowVnd: null })
   expect([...(await readAlertSettings(sql, customer.accountId)).mail].sort()).toEqual([
@@ -372,7 +372,7 @@ test('the pace counts days that have been summed up once, together with today', 
   await spend(sql, fast, 1_000_000)
   await spend(sql, slow, 700_000)
   // The customer `fast` has 900,000 dong left at 550,000 a day, and `slow` 1,200,000 at 400,000 a day.
-  expect(await told(fast)).toEqual(['Your SVC balance is low: 900.000\u00a0₫ left'])
-  expect(await told(slow)).toEqual([])
+  expect(await newSubjects(fast)).toEqual(['Your SVC balance is low: 900.000\u00a0₫ left'])
+  expect(await newSubjects(slow)).toEqual([])
   expect(await sql`select from alert where account_id = ${slow.accountId} and kind like 'balance%'`).toHaveLength(0)
 })

@@ -1,4 +1,7 @@
-/** Follows a person from registration to the exported row, in a real browser, with a real bank notification and a real SDK. */
+/**
+ * Follows a customer from registration to the CSV export of a call, in a real browser and with a real SDK, then tests single
+ * pages. An operator enters the bank transfer.
+ */
 
 import { readFileSync } from 'node:fs'
 import OpenAI from 'openai'
@@ -204,7 +207,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       await page.getByRole('heading', { name: `${measure === 'calls' ? 'Calls' : 'Tokens'} by day` }).waitFor()
       expect(await fault.isVisible()).toBe(false)
     }
-    // The browser logs both failed loads to its console.
+    // Both failed requests are expected complaints: the browser logs them to its console.
     complaints.length = 0
   })
 
@@ -443,7 +446,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     }
   })
 
-  /** Checks the Vietnamese page on a phone, because its sentences are longer. */
+  /** Checks that the page fits on a phone in Vietnamese too, whose sentences are longer. */
   async function expectVietnamese(path: string): Promise<void> {
     await context.addCookies([{ name: 'language', value: 'vi', url: running.url }])
     await page.goto(path)

@@ -1,4 +1,7 @@
-/** Extras in the catalogue: which declaration takes precedence, how a diff shows a changed one, and what the model list shows. */
+/**
+ * Extras, which are features that providers charge for beyond tokens: which declaration in the catalogue takes precedence, how
+ * a diff shows changes, and what the model list shows.
+ */
 
 import { expect, test } from 'vitest'
 import { diffTables } from '../../codegen/diff/diff.ts'
@@ -21,13 +24,13 @@ function textOf(name: string): string {
   return goodTexts().find(({ path }) => path.endsWith(name))?.text ?? ''
 }
 
-/** The tables of the good catalogue with a vocabulary of extras, and with each `text` inserted after the passage `behind`. */
-function tablesWith(...added: readonly [file: string, behind: string, text: string][]): Tables {
+/** Compiles the valid test catalogue, with a vocabulary of extras and with each `text` inserted after its `anchor`. */
+function tablesWith(...added: readonly [file: string, anchor: string, text: string][]): Tables {
   const files: Record<string, string> = { 'catalogue.yaml': textOf('catalogue.yaml') + VOCABULARY }
-  for (const [file, behind, text] of added) {
+  for (const [file, anchor, text] of added) {
     const before = files[file] ?? textOf(file)
-    expect(before).toContain(behind)
-    files[file] = before.replace(behind, behind + text)
+    expect(before).toContain(anchor)
+    files[file] = before.replace(anchor, anchor + text)
   }
   const { tables, findings } = compiler.compile(withFiles(files))
   if (tables === null) throw new Error(JSON.stringify(findings))

@@ -1,4 +1,4 @@
-/** How many generated lines a change of the catalogue adds and removes, as git counts them. */
+/** How many generated lines a change to the catalogue adds and removes, as git counts them. */
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -48,7 +48,9 @@ interface FileChange {
 
 writeFiles(join(scratch, 'before'), renderTables(resolveTables(sources() as unknown as CheckedSources, schemas)))
 
-/** The lines that a change of the sources adds to and removes from each table. Leaves out the digest, which always changes. */
+/**
+ * Returns how many lines a change to the sources adds to and removes from each table, without the digest, which always changes.
+ */
 function changes(change: (sources: Sources) => void): FileChange[] {
   const changed = sources()
   change(changed)
@@ -77,7 +79,7 @@ function linesOf(files: readonly FileChange[]): number {
   return files.reduce((sum, { added, removed }) => sum + added + removed, 0)
 }
 
-/** A different value that the schema allows. */
+/** Returns a different value that the schema allows. */
 function otherValue(schema: Schema, value: unknown): unknown {
   if (schema.enum !== undefined) return schema.enum.find(word => word !== value)
   if (typeof value === 'boolean') return !value
@@ -86,7 +88,7 @@ function otherValue(schema: Schema, value: unknown): unknown {
   return schema.type === 'object' ? {} : typeof value === 'string' ? `${value}x` : 1
 }
 
-/** The paths of all dialect words, without the groups that contain them. */
+/** Returns the path of every dialect word, which is a setting in `dialect.schema.json`. Groups of words are not listed. */
 function wordsOf(schema: Schema, path: readonly string[] = []): { path: readonly string[]; schema: Schema }[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, property]) =>
     property.properties === undefined
@@ -110,7 +112,7 @@ function say(holder: Loose, path: readonly string[], value: unknown): void {
   facts[path.at(-1) as string] = value
 }
 
-/** Every place in the sources that may state dialect words, with a readable name. */
+/** Every place in the catalogue that may set dialect words, each with a readable name. */
 function places({ families, upstreams }: Sources): [string, Loose][] {
   return [
     ...Object.entries(upstreams.upstreams).map(([id, host]): [string, Loose] => [`upstream ${id}`, host]),

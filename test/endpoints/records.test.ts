@@ -1,4 +1,4 @@
-/** Every endpoint has one record of facts, and the lists of endpoints elsewhere agree with these records. */
+/** Every endpoint has one record of facts, and other lists of endpoints agree with these records. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * The main storm: gateways and Postgres are killed at random under load, while a bank reports each transfer ten times. Then
- * everything is restarted, and the checker compares what the provider, clients and the bank saw with the ledger.
+ * The storm: kills gateways and Postgres at random under load, while a bank reports each transfer ten times. Then restarts
+ * everything, and compares the ledger with what the provider, the clients and the bank saw.
  */
 
 import { appendFileSync, globSync } from 'node:fs'
@@ -22,14 +22,14 @@ export interface StormOptions {
   readonly gateways: number
   /** Number of concurrent calls. */
   readonly clients: number
-  /** Shortest and longest pause between two kills of a gateway; `databaseKillMs` is the same for Postgres. */
+  /** Shortest and longest pause between two kills. */
   readonly gatewayKillMs: readonly [from: number, to: number]
   readonly databaseKillMs: readonly [from: number, to: number]
   readonly onProgress?: (line: string) => void
 }
 
 const ENTRIES = ['gpt-5.5', 'req/gpt-5.5', 'gpt-5.4-mini', 'claude-opus-5', 'claude-sonnet-5'] as const
-const TWICE = 10
+const REPORTS_PER_TRANSFER = 10
 const PROBE_PAUSE_MS = 100
 
 class Storm {
@@ -49,8 +49,8 @@ class Storm {
   #spoolsLittered = 0
   #notifications = 0
   #lowestBalance = 0n
-  /** Called once, when the next good reply arrives. */
-  #onGood: (() => void) | null = null
+  /** Called once, when a client receives its next whole reply. */
+  #onComplete: (() => void) | null = null
 
   constructor(world: World, options: StormOptions) {
     this.world = world
@@ -97,7 +97,7 @@ class Storm {
     }
   }
 
-  /** Keeps checking a gateway's health. On a busy machine a gateway may stall; its last answer shows until when it worked. */
+  /** Keeps checking a gateway's health: a busy machine may stall it, and the checker must know up to when it worked. */
   async #probe(gateway: GatewayProcess): Promise<void> {
     while (this.#running) {
       await gateway.probe()
@@ -105,7 +105,7 @@ class Storm {
     }
   }
 
-  /** Simulates a disk that has appended garbage to a gateway's file, which must neither prevent the start nor cost a call. */
+  /** Simulates a disk that appended garbage to a gateway's spool file. It must neither prevent a start nor lose a charge. */
   #litterSpool({ dataDir }: GatewayProcess): void {
     if (this.#random(3) !== 0) return
     const file = globSync('spool/*/*.jsonl', { cwd: dataDir })
@@ -125,7 +125,7 @@ class Storm {
         continue
       }
       const call = await this.#call(gateway)
-      if (call.complete) this.#onGood?.()
+      if (call.complete) this.#onComplete?.()
       await sleep(call.status === 200 ? this.#random(40) : 50)
     }
   }
@@ -135,7 +135,7 @@ class Storm {
     const entryId = this.#pick(ENTRIES)
     const format = this.#random(2) === 0 ? 'messages' : 'chat_completions'
     const streamed = this.#random(2) === 0
-    // A same-format reply has its serial from the start, so that even partial replies can be told apart.
+    // Without a conversion, a reply's first event has its unique number, so the usage row of a partial reply has it too.
     const isNumbered = format === 'messages' && entryId.startsWith('claude')
     const leaves = streamed && isNumbered && this.#random(8) === 0
     const isLong = streamed && (isNumbered || !poor) && this.#random(4) === 0
@@ -196,10 +196,10 @@ class Storm {
       const upAt = performance.now()
       this.#databaseAway.push({ from, to: Date.now() + 2_000, killedAt })
       await new Promise<void>(resolve => {
-        const give = setTimeout(resolve, 30_000)
-        this.#onGood = () => {
-          clearTimeout(give)
-          this.#onGood = null
+        const timeout = setTimeout(resolve, 30_000)
+        this.#onComplete = () => {
+          clearTimeout(timeout)
+          this.#onComplete = null
           resolve()
         }
       })
@@ -207,7 +207,7 @@ class Storm {
     }
   }
 
-  /** Plays a bank that reports each transfer ten times at once, to any gateway, and repeats it until one accepts it. */
+  /** Simulates a bank: reports each transfer to random gateways ten times at once, and again until one accepts it. */
   async #bank(): Promise<void> {
     const { world } = this
     while (await this.#pause([200, 800])) {
@@ -229,14 +229,14 @@ class Storm {
       const status = await this.world.customers.notify(url, transfer).catch(() => 0)
       if (status === 200) transfer.acknowledged = true
     }
-    await Promise.all(Array.from({ length: TWICE }, send))
+    await Promise.all(Array.from({ length: REPORTS_PER_TRANSFER }, send))
     for (let again = 0; again < 5 && !transfer.acknowledged && this.#running; again++) {
       await sleep(300)
       await send()
     }
   }
 
-  /** Keeps reading rows that must never change, and balances that must never be negative. */
+  /** Keeps recording journal rows, which must not change later, and the lowest balance, which must never be negative. */
   async #watch(): Promise<void> {
     while (await this.#pause([2_000, 2_000])) {
       try {
@@ -331,10 +331,10 @@ class Storm {
   }
 }
 
-/** Runs a storm. Passes the world, as the storm left it, to `then` before tearing it down. */
+/** Runs a storm, then calls `inspect` with the test world as the storm left it, and tears the world down. */
 export async function runStorm<Answer>(
   options: StormOptions,
-  then: (report: StormReport, world: World) => Promise<Answer>,
+  inspect: (report: StormReport, world: World) => Promise<Answer>,
 ): Promise<Answer> {
   const world = await createWorld({
     gateways: options.gateways,
@@ -342,7 +342,7 @@ export async function runStorm<Answer>(
     oracle: { faultsPerMille: 20, pauseMsMax: 60, events: 4 },
   })
   try {
-    return await then(await new Storm(world, options).run(), world)
+    return await inspect(await new Storm(world, options).run(), world)
   } finally {
     await world.close()
   }

@@ -1,4 +1,7 @@
-/** Item ids that carry the items themselves, so that references to them resolve although nothing is stored. */
+/**
+ * Items of the responses format whose contents are encoded in their ids, so that references to them resolve although nothing is
+ * stored.
+ */
 
 import { deflateRawSync } from 'node:zlib'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -41,7 +44,7 @@ const SECOND: Step[] = part('text', 'It is warm in Huế.')
 
 const streamOf = (steps: readonly Step[], echo = ECHO) => written(new ResponsesWriter(echo, freshFacts()), steps)
 let made = 0
-/** Facts that generate new ids, so that the replies of one conversation have different ids. */
+/** Options for the reply writers that never repeat an id, because the replies of one conversation must have different ids. */
 const freshFacts = () => factsOf({ newId: () => `id${made++}` })
 
 const carrying = (items: JsonObject[]) =>
@@ -154,8 +157,8 @@ test('equal items of a non-streamed reply get different ids', () => {
 })
 
 /**
- * Plays a server that stores nothing, for the AI SDK with its default settings. Records the input of each request, with the items
- * in place of references to them.
+ * Simulates a server that stores nothing, for the AI SDK with its default settings. Records the input of each request, with
+ * each reference replaced by its item.
  */
 class Server {
   readonly inputs: JsonObject[][] = []

@@ -1,4 +1,7 @@
-/** Written responses can be read back unchanged. Damaged streams are read, or they fail as an upstream error. */
+/**
+ * Reading a written response gives back what was written. Reading a damaged stream succeeds or fails as an upstream error,
+ * never otherwise.
+ */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -59,7 +62,7 @@ function stepsOf(part: ScriptPart, index: number): Step[] {
 }
 
 describe('whatever is written can be read back', () => {
-  // Writes sealed reasoning as the provider sent it, without the gateway's mark around it, because reading does not remove marks.
+  // Writes sealed reasoning as providers send it, without the mark in which the gateway wraps it for clients (see `seal.ts`).
   const facts = () => factsOf({ markSeal: seal => ('encrypted' in seal ? seal.encrypted : '') })
   const unnamed = (steps: readonly Step[]) =>
     folded(steps).parts.map(part =>

@@ -1,6 +1,6 @@
 /**
- * Odd and hostile provider streams, sent through a running gateway over real sockets and split anywhere. The tables of streams
- * are those of the translators' tests. The client must get the reply that the table lists for a stream, and be billed for it.
+ * Sends odd and hostile provider streams through a running gateway, over real sockets and cut at arbitrary bytes. The streams,
+ * and the reply that the client must get for each, are the fixtures of the translators' tests. The client must also be billed.
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -46,7 +46,10 @@ const asChat = async () =>
     )
   ).text()
 
-/** Tool calls without an id get one from the gateway: numbered in the table, but random here. So any such id is accepted. */
+/**
+ * The gateway generates an id for a tool call that has none. The fixtures expect a numbered id, but a running gateway's ids are
+ * random, so any id of that form is accepted.
+ */
 function withIds(blocks: readonly object[]): object[] {
   return blocks.map(block =>
     'id' in block && /^toolu_\d$/.test(String(block.id))

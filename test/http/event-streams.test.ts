@@ -1,4 +1,4 @@
-/** Provider event streams in every notation that WHATWG allows: clients get the same events from each. */
+/** Provider event streams in every notation that the WHATWG specification allows. Clients get the same events from each. */
 
 import { describe, expect, test } from 'vitest'
 import { question, streamOf, useConversionWorld } from '../support/conversion.ts'
@@ -56,8 +56,8 @@ const oneLine = ({ data }: Event): string => (data === '[DONE]' ? data : JSON.st
 const named = ({ name }: Event, end = '\n'): string => (name === '' ? '' : `event: ${name}${end}`)
 const plain = (event: Event): string => `${named(event)}data: ${oneLine(event)}\n\n`
 
-/** Different notations of the same events. */
-const WAYS: Readonly<Record<string, (events: readonly Event[]) => string>> = {
+/** Functions that write the same events in different notations. */
+const NOTATIONS: Readonly<Record<string, (events: readonly Event[]) => string>> = {
   LF: events => events.map(plain).join(''),
   CRLF: events => events.map(plain).join('').replaceAll('\n', '\r\n'),
   CR: events => events.map(plain).join('').replaceAll('\n', '\r'),
@@ -96,7 +96,9 @@ const WAYS: Readonly<Record<string, (events: readonly Event[]) => string>> = {
 }
 
 const CUTS = [undefined, 1] as const
-const CASES = Object.entries(WAYS).flatMap(([way, write]) => CUTS.map(cut => [way, cut ?? 'no', write, cut] as const))
+const CASES = Object.entries(NOTATIONS).flatMap(([way, write]) =>
+  CUTS.map(cut => [way, cut ?? 'no', write, cut] as const),
+)
 
 describe.each([
   ['chat to chat', 'gpt-5.5', '/v1/chat/completions', CHAT_EVENTS],

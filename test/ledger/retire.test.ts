@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Makes the calls up to `seq` older by `days`, with triggers disabled. */
+/** Moves the times of the calls up to `seq` back by `days`, with triggers disabled. */
 async function age({ accountId }: Customer, seq: number, days: number): Promise<void> {
   await sql.begin(async transaction => {
     await transaction.unsafe('set local session_replication_role = replica')
@@ -41,8 +41,8 @@ async function age({ accountId }: Customer, seq: number, days: number): Promise<
 }
 
 /**
- * A customer with credits at seq 1, 2, 7 and 11, and calls at 3 to 6, 8 to 10 and 12 to 14: in each later round, one call is
- * refused for lack of money.
+ * A customer with credits at seq 1, 2, 7 and 11, and calls at 3 to 6, 8 to 10 and 12 to 14. In the second and third rounds, the
+ * money does not suffice for the fourth call.
  */
 async function history(): Promise<Customer> {
   const customer = await createCustomer(sql, CALL_MICRO_VND)
@@ -104,7 +104,7 @@ test('a batch does not read the deleted rows of the batches before it, which an 
   const older = await sql.reserve()
   await older.unsafe('begin isolation level repeatable read')
   await older.unsafe('select from usage limit 1')
-  // Plans as for a large table: rows come from the index in the order of the journal.
+  // Makes Postgres plan as for a large table, reading rows from the index in the order of the journal.
   const session = { enable_sort: 'off', enable_seqscan: 'off', enable_bitmapscan: 'off' }
   const own = openDatabase({ url: database.url, name: 'retire', connectionsMax: 1, session })
   const readEntries = async (): Promise<number> => {
@@ -117,7 +117,7 @@ test('a batch does not read the deleted rows of the batches before it, which an 
   await own.unsafe('analyze usage')
   const before = await readEntries()
   expect(await retireUsage(own, { olderThanDays: 99, batchRows: 3 })).toMatchObject({ rows: 60 })
-  // To find the oldest row, to sum and to delete.
+  // A few reads per row, to find, sum and delete it, but not one for each later batch too.
   expect((await readEntries()) - before).toBeLessThan(5 * 60)
   await older.unsafe('commit')
   older.release()

@@ -1,4 +1,7 @@
-/** The responses endpoint of the provider in orchard.ts, with the same quirks: what it accepts and what it replies. */
+/**
+ * The responses endpoint of the invented provider in `orchard.ts`, with the provider's quirks: checks requests and makes
+ * replies.
+ */
 
 import { arrayOrEmpty, isObject, type JsonObject } from '../../src/lib/json.ts'
 import { ANSWER, OBJECT, onlyKeys, refuseUnless, TOOL_INPUT } from './double.ts'

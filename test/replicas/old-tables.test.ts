@@ -1,4 +1,7 @@
-/** A gateway warns operators who changed the YAML but forgot to generate: when it starts, and on every SIGHUP. */
+/**
+ * A gateway warns operators who changed the catalogue's YAML but forgot to run `make generate`. It does so when it starts and
+ * on every SIGHUP.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

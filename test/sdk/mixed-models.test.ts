@@ -1,8 +1,8 @@
 /**
- * One conversation that alternates between models of all three wires, with the official SDK of each format. Every model gets the
- * whole history, including the reasoning, calls and results of the other models. The AI SDK refers to earlier items by id. The
- * test double refuses seals, signatures and ids that are not its own, missing reasoning where it is required, and anything that
- * leaks from another format.
+ * Conversations that alternate between models whose upstreams speak different formats, each with the official SDK of one
+ * format. Every model gets the whole history, including the reasoning, calls and results of the other models. The AI SDK refers
+ * to earlier items by id. The test double refuses sealed reasoning, signatures and ids that are not its own, missing reasoning
+ * where it is required, and anything that leaks from another format.
  */
 
 import { createOpenAI, type OpenAIProvider } from '@ai-sdk/openai'
@@ -13,7 +13,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
-/** Models with signed thinking, plain reasoning that must be sent back, sealed reasoning, and signed calls. */
+/**
+ * In this order: a model that signs its reasoning, one that needs its plain reasoning back, one that encrypts its reasoning,
+ * and one that signs its tool calls.
+ */
 const MODELS = ['claude-opus-5', 'deepseek-v4-pro', 'gpt-5.5', 'gemini-3.5-flash']
 const PAIRS = MODELS.flatMap(one => MODELS.filter(other => other !== one).map(other => [one, other] as const))
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const
@@ -157,7 +160,7 @@ describe.each([
       providerOptions: { openai: openaiOptions },
       maxRetries: 0,
     }
-    // A stream's promises do not say why it failed.
+    // When a stream fails, `result.text` rejects with a general error; only `onError` gets the cause.
     let failure: unknown = null
     const onError = ({ error }: { error: unknown }) => {
       failure = error

@@ -1,4 +1,7 @@
-/** Only operators can see what calls cost them: in their CSV and figures, and nowhere that customers can look. */
+/**
+ * Only operators can see what providers charge for calls: in the operators' CSV and figures, and nowhere that customers can
+ * look.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
@@ -14,7 +17,10 @@ const RATE = '26417.53'
 const COST_MICRO_VND = (7_654_321n * 7_391n * 2_641_753n + 500_000n) / 1_000_000n
 const [WHOLE, FRACTION] = [String(COST_MICRO_VND / 1_000_000n), String(COST_MICRO_VND % 1_000_000n).padStart(6, '0')]
 
-/** Texts that would reveal the cost: configured figures, the cost in VND (with each grouping of digits) and µVND, its name. */
+/**
+ * Texts that would reveal the cost: the configured figures, the cost in µVND and in VND (with each grouping of digits), and the
+ * field's name.
+ */
 const CANARIES = [
   USD,
   SHARE,

@@ -8,10 +8,13 @@ import type { World } from '../fault/support/world.ts'
 import type { Bound, Point, Series } from './slope.ts'
 
 const MB = 2 ** 20
-/** A table with more rows than this is judged by its size per row, since its size is meant to grow with its rows. */
+/** A table with at least this many rows is judged by its size per row, because its size may grow with the number of rows. */
 const MANY_ROWS = 1_000
 
-/** How much each kind of series may grow. V8's heap grows by some 20 MB in its first minutes, so memory may grow by 24 MB. */
+/**
+ * How much a series may grow, by what it measures. Memory may grow by 24 MB, because V8's heap grows by some 20 MB in its first
+ * minutes.
+ */
 const BOUNDS = {
   memory: { perHour: 0.1, floor: 24 },
   descriptors: { perHour: 0.1, floor: 10 },
@@ -27,8 +30,8 @@ const BOUNDS = {
 interface Line extends Bound {
   readonly name: string
   readonly unit: string
-  /** Points by the id of the measured process; by 0 for what outlives processes, such as tables. */
-  readonly lives: Map<number, Point[]>
+  /** Points by the id of the measured process. Whatever no single process owns, such as a table, has its points under 0. */
+  readonly pointsByProcess: Map<number, Point[]>
 }
 
 export interface SampleSource {
@@ -57,7 +60,10 @@ export class Samples {
   }
 
   get series(): readonly Series[] {
-    return [...this.#lines.values()].map(({ lives, ...line }) => ({ ...line, segments: [...lives.values()] }))
+    return [...this.#lines.values()].map(({ pointsByProcess, ...line }) => ({
+      ...line,
+      segments: [...pointsByProcess.values()],
+    }))
   }
 
   async take(): Promise<void> {
@@ -118,12 +124,12 @@ export class Samples {
     this.#add('Postgres: dead rows', '', BOUNDS.dead, sum(tables.map(({ dead }) => dead)))
   }
 
-  #add(name: string, unit: string, bound: Bound, value: number, life = 0): void {
+  #add(name: string, unit: string, bound: Bound, value: number, processId = 0): void {
     if (!Number.isFinite(value)) return
-    const line = this.#lines.get(name) ?? { name, unit, ...bound, lives: new Map<number, Point[]>() }
+    const line = this.#lines.get(name) ?? { name, unit, ...bound, pointsByProcess: new Map<number, Point[]>() }
     this.#lines.set(name, line)
-    const points = line.lives.get(life) ?? []
-    line.lives.set(life, points)
+    const points = line.pointsByProcess.get(processId) ?? []
+    line.pointsByProcess.set(processId, points)
     points.push({ atMs: performance.now() - this.#source.startedMs, value })
   }
 }

@@ -1,4 +1,4 @@
-/** Generates random JSON from the given keys and strings, for bodies that no client has sent yet. */
+/** Generates random JSON from the given keys and strings, to fuzz readers of request bodies. */
 
 import fc from 'fast-check'
 

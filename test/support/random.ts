@@ -1,8 +1,7 @@
-/**
- * Returns a random integer from 0 to `below` − 1. The same seed gives the same numbers everywhere (the algorithm is Mulberry32).
- */
+/** Returns a random integer from 0 to `below` − 1. */
 export type Random = (below: number) => number
 
+/** Makes a generator that returns the same numbers for the same seed, on every machine (Mulberry32). */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   return below => {

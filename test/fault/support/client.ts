@@ -1,4 +1,4 @@
-/** Makes calls as a client does, and records what the client knows about them. */
+/** Makes calls as a client does, and records what the client observes. */
 
 import { Agent, request } from 'undici'
 import { prompt } from './oracle.ts'
@@ -11,16 +11,16 @@ export interface CallPlan {
   readonly entryId: string
   readonly format: 'messages' | 'chat_completions'
   readonly streamed: boolean
-  /** Part of the prompt, which must never be seen outside of gateway and provider. */
+  /** Part of the prompt. It must never appear outside the gateway and the provider. */
   readonly secret: string
-  /** Whether the client leaves after the first bytes of the reply. */
+  /** Whether the client disconnects after the first bytes of the reply. */
   readonly leaves?: boolean
   readonly maxTokens?: number
   /** How many events, with many tokens each, the reply should have; null for a short reply. */
   readonly longEvents?: number | null
 }
 
-/** What the client knows about a call. Times are milliseconds since 1970. */
+/** What the client observed of a call. Times are milliseconds since 1970. */
 export interface ClientCall {
   readonly gateway: string
   readonly accountId: number
@@ -31,9 +31,11 @@ export interface ClientCall {
   callId: string | null
   /** HTTP status; 0 if none arrived. */
   status: number
-  /** Whether the client received the end of a good reply. */
+  /** Whether the client received a whole reply without an error. */
   complete: boolean
-  /** The reply's serial, reported as its input tokens; null if the client did not see it. */
+  /**
+   * The reply's unique number, which the provider reports as input tokens (see `oracle.ts`); null if the client did not see it.
+   */
   serial: number | null
   /** Cost in the reply's header, in µVND; null for streams. */
   costMicroVnd: bigint | null
@@ -114,13 +116,13 @@ export class Client {
       text += chunk.toString('utf8')
       if (!plan.leaves) continue
       call.left = true
-      // Destroying the body closes the connection, too.
+      // Destroying the body also closes the connection.
       reply.body.destroy()
       return
     }
     if (call.status !== 200) return
     const counted = [...text.matchAll(/"(?:input_tokens|prompt_tokens)":\s*(\d+)/g)].map(found => Number(found[1]))
-    // A converted stream starts with an estimate, so the last figure counts.
+    // A converted stream begins with an estimated token count; only the last count is the provider's.
     call.serial = counted.at(-1) ?? null
     call.complete = plan.streamed ? /event: message_stop|data: \[DONE\]/.test(text) : counted.length > 0
     if (!call.complete) call.fault = /"type":\s*"error"|"error":/.test(text) ? 'error event' : 'cut'
