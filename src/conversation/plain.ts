@@ -1,22 +1,23 @@
 /**
- * Describes plain conversations: turns of text and function calls, as agents send them all day. Anything else in a request may
- * cost extra, or have to be changed or refused for some provider, so its values are always read; see `translate/plain-body.ts`.
+ * Describes plain conversations: turns of text and function calls, as agents send them all day. They can often be relayed
+ * without being parsed; see `translate/plain-body.ts`. Other content is always parsed, because it may cost extra, or some
+ * provider may need it changed or refused.
  */
 
 import { Form } from '../lib/json-form.ts'
 
-/** Which of a request's large members (such as its messages and tools) count as plain in one format. */
+/** One format's rules for skipping the large members of a request, such as its messages and tools, if they are plain. */
 export interface PlainRequest {
-  /** The form that a member must have to count as plain. */
+  /** The large members and the pattern that each must match to count as plain. */
   readonly form: Form
   /**
-   * Returns short JSON for each large member. It is read instead of the member where only the facts listed in NOTE matter,
-   * because reading it yields the same facts.
+   * Returns a short JSON text to parse in place of each large member. The notes say what the real values contain, so far as it
+   * matters to an upstream.
    */
   standIns(notes: readonly number[]): Readonly<Record<string, string>>
 }
 
-/** Index, in `notes`, of each fact noted about plain members. */
+/** Indexes into `notes`: the numbers that the scanner of plain members collects about their values. */
 export const NOTE = {
   /** Bit mask of the ROLES that occur. */
   roles: 0,
@@ -26,7 +27,7 @@ export const NOTE = {
   ids: 2,
   /** Number of tools that set `strict`, whether to true or false. */
   strict: 3,
-  /** Bit mask of the format's content types that occur. */
+  /** Bit mask of the content types that occur; each format numbers its own. */
   types: 4,
   /** Index in ROLES of the last message's role. */
   lastRole: 5,

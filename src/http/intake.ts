@@ -1,15 +1,15 @@
 /**
- * Limits how much of long bodies is read in one turn of the event loop, over all connections: each read costs time even if its
- * bytes are discarded, and hundreds of sockets can be readable at once. What is not read waits in the kernel.
+ * Limits how much of long request bodies is read in one turn of the event loop, across all connections: each read costs time
+ * even if its bytes are discarded, and hundreds of sockets can be readable at once. Unread bytes wait in the kernel.
  */
 
 import type { Readable } from 'node:stream'
 
-/** Maximum number of reads in one turn, over all connections. A read is at most 64 kB. */
+/** Maximum number of reads in one turn, across all connections. Each returns at most 64 kB. */
 const READS_PER_TURN = 64
 /**
- * Maximum number of paused sources resumed in one turn. Each of them immediately delivers a read that Node has already buffered.
- * The turn's other reads are left for new data.
+ * Maximum number of paused sources resumed in one turn. Each immediately emits a chunk that Node has already buffered, which
+ * counts as a read. The turn's other reads are left for new data.
  */
 const RESUMED_PER_TURN = 16
 
@@ -19,7 +19,9 @@ export class Intake {
   /** Sources waiting to be resumed, first come, first served. */
   #paused: Readable[] = []
 
-  /** Call after each read of a body except its last. Once this turn's reads are used up, pauses the source until a later turn. */
+  /**
+   * Call after each chunk of a body except the last. Once this turn's reads are used up, pauses the source until a later turn.
+   */
   count(source: Readable): void {
     if (!this.#scheduled) {
       this.#scheduled = true

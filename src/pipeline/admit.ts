@@ -19,7 +19,7 @@ export interface Admission {
   readonly signal: Cancellation
 }
 
-/** The error that ends a running stream when the wallet has run empty. */
+/** The error that ends a running stream when the wallet balance has run out. */
 export function balanceSpent(topUpUrl: string): GatewayError {
   return new GatewayError('insufficient_balance', {
     message: `The wallet balance ran out while this reply was being written, so it ends here. Top up at ${topUpUrl} and continue with the same key.`,
@@ -34,7 +34,7 @@ export function insufficientBalance(topUpUrl: string): GatewayError {
   })
 }
 
-/** The error for a key that has spent its own limit, or whose calls in flight hold what is left of it. */
+/** The error for a key that has spent its own limit, or whose running calls have reserved the rest of it. */
 function limitReached({ limitMicroVnd, spentMicroVnd, reset }: KeyLimit, now: Date): GatewayError {
   const resetsAt = reset === null ? null : nextPeriod(reset, now)
   const limit = {
@@ -93,9 +93,9 @@ export async function admit(services: Services, call: Call, admission: Admission
 }
 
 /**
- * Places the hold. If the key's hash is unknown, finds the key again and retries, because the key may have been rehashed since
- * this process cached its account. The key is found by the secret that the client sent, not by its number: by now, the key with
- * this number may have a different secret.
+ * Places the hold. If the database does not know the key's hash, looks the key up again and retries: its hash may have changed
+ * since this process cached the caller, because a pepper was rotated. The look-up uses the secret that the client sent rather
+ * than the key id, because the owner may have given the key with this id a new secret.
  */
 async function place(services: Services, call: Call, admission: Admission): Promise<HoldAnswer> {
   const { keyHash, keyHashes } = call.caller

@@ -1,13 +1,13 @@
 /**
- * Terminology. *model*: what a vendor makes. *entry*: one catalogue line that a client can name, with its price. *channel*:
- * standard or AWS. *upstream*: a provider's API as configured; what it answers is the *reply*. *wire*: the format that an
- * upstream speaks. *format*: what the client speaks. *dialect*: facts about what an upstream model accepts. *attempt*: one
- * try of a call at one upstream with one credential; it has an outcome. *hold*: money set aside for a call in flight, and
- * nothing else. *extend*: grow a hold. *settle*: turn a hold into a charge, once. *release*: give a hold back, uncharged.
- * *bill*: what one call has used and costs, until it is settled. *µVND*: 10⁻⁶ VND.
+ * Terminology. *model*: what a vendor makes. *entry*: one catalogue line that a client can name, with its price. *channel*: how
+ * an entry's model is sold, standard or through AWS. *upstream*: a provider's API as configured; what it answers is the
+ * *reply*. *wire*: the format that an upstream speaks. *format*: what the client speaks. *dialect*: facts about what an
+ * upstream model accepts. *attempt*: one try of a call at one upstream with one credential; it has an outcome. *hold*: money
+ * set aside for a call in flight, and nothing else. *extend*: grow a hold. *settle*: turn a hold into a charge, once.
+ * *release*: give a hold back, uncharged. *bill*: what one call has used and costs, until it is settled. *µVND*: 10⁻⁶ VND.
  *
- * A chat call is received, resolved to an entry, funded with a hold, prepared and dispatched for each attempt, relayed,
- * metered and settled; run.ts puts the stages in order.
+ * A chat call is received, resolved to an entry, funded with a hold, prepared and dispatched for each attempt, relayed, metered
+ * and settled; run.ts puts the stages in order.
  */
 
 import type { FoundKey } from '../accounts/find-key.ts'
@@ -33,13 +33,13 @@ export interface Caller {
   readonly keyHash: Uint8Array
   /** All hashes under which the key may be stored. */
   readonly keyHashes: readonly Uint8Array[]
-  /** Limit of calls per minute; 0: no limit; null: the catalogue's default. */
+  /** Limit on calls per minute. 0 means no limit; null, the catalogue's default. */
   readonly rateLimitPerMinute: number | null
-  /** Limit of calls in flight; 0: no limit; null: the catalogue's default. */
+  /** Limit on concurrent calls. 0 means no limit; null, the catalogue's default. */
   readonly concurrencyMax: number | null
-  /** Whether the balance was 0 when this request asked the database. A caller with an empty wallet is never cached. */
+  /** Models that the key may call, as entry ids and `family/*`; null if it may call all of them. */
   readonly allowedModels: readonly string[] | null
-  /** The balance was 0 when this request asked the database. A caller with an empty wallet is never cached. */
+  /** True if the balance was 0 when the key was looked up. A caller with an empty wallet is never cached. */
   readonly walletEmpty: boolean
 }
 
@@ -57,11 +57,9 @@ export interface Call {
   readonly header: (name: string) => string | undefined
   /** Attempts so far, oldest first. */
   readonly attempts: Attempt[]
-  /**
-   * Returns the body as received, but only once (an empty buffer after that), so that nobody but the taker keeps it in memory.
-   */
+  /** Hands over the body as received, once; later calls return an empty buffer. The caller then holds the only reference. */
   readonly takeBody: () => Buffer
-  /** Gives back the permit that reserves memory for the body. Call it when the body's bytes are no longer needed. */
+  /** Releases the memory reserved for the body. Call it when the body's bytes are no longer needed. */
   readonly bodyDone: () => void
 }
 
@@ -77,27 +75,27 @@ export interface ClientChannel {
   readonly firstByteMs: number | null
   /** Sends a complete reply. */
   send(headers: HeaderMap, body: Buffer | ByteText): void
-  /** Sends status 200 and the headers of an event stream. */
+  /** Starts an event stream: sends status 200 and the headers. */
   startStream(headers: HeaderMap): void
-  /** Queues complete events; those of one tick are sent together. If it returns false, wait for `onDrain` before writing more. */
+  /** Queues complete events and sends them once per tick. If it returns false, wait for `onDrain` before writing more. */
   write(events: ByteText): boolean
-  /** Back-pressure: the next `write` or `writeBytes` will return false. */
+  /** True if the client reads too slowly: wait for `onDrain` before writing more. */
   readonly full: boolean
   onDrain(listener: () => void): void
-  /** Ends a stream of events or of bytes. */
+  /** Ends an event stream or a binary reply. */
   endStream(): void
-  /** Starts a reply of bytes of unknown length: sends status 200 and the headers, which include `content-type`. */
+  /** Starts a binary reply of unknown length: sends status 200 and the headers, which must include `content-type`. */
   startBytes(headers: HeaderMap): void
   /** If it returns false, wait for `onDrain` before writing more. */
   writeBytes(chunk: Buffer): boolean
   /**
-   * Builds the event that ends a stream after an error. If this is null or returns null, the error event that both chat formats
-   * know is sent.
+   * Builds the error event that ends a failed stream. If this is null or returns null, `fail` sends the error event of the
+   * Messages and Chat Completions formats.
    */
   failureEvent: ((error: GatewayError) => string | null) | null
   /**
-   * Sends an HTTP error if the reply has not started; otherwise, ends the stream with an error event in the client's format. A
-   * reply of bytes is cut off, so that the client cannot mistake it for a complete one.
+   * Sends an HTTP error if the reply has not started; otherwise, ends the stream with an error event in the client's format. If
+   * a binary reply has started, closes the connection, so that the client cannot mistake the reply for a complete one.
    */
   fail(error: GatewayError, headers?: HeaderMap): void
 }
@@ -107,31 +105,34 @@ export interface EndedCall {
   readonly call: Call
   /** Null if the call ended before a model was chosen. */
   readonly entry: ModelEntry | null
-  /** The status in the usage row: 499 if the client left. */
+  /** The status in the usage row: 499 if the client disconnected. */
   readonly status: number
   readonly code: ErrorCode | null
   readonly used: Metered
   readonly costMicroVnd: MicroVnd
   /** What the call cost the operator; null if unknown. */
   readonly upstreamCostMicroVnd: MicroVnd | null
-  /** Null if nothing was sent. */
+  /** Null if the client was sent nothing. */
   readonly firstByteMs: number | null
   readonly latencyMs: number
   readonly streamed: boolean
 }
 
-/** Records metrics. On the hot path: must be cheap. */
+/** Records metrics. Calls wait for these methods, so they must be cheap. */
 export interface CallObserver {
   /** Called once per billed call, right before its settlement. */
   ended(ended: EndedCall): void
   /** Called when an error has been sent to a client, on any route of the API. */
   errorSent(code: ErrorCode): void
-  /** Called when a bank notification was refused, or accepted with an outcome for each transaction. */
+  /**
+   * Called once a bank notification has been handled. `outcomes` has one outcome per transaction, or just the error code if the
+   * notification was refused.
+   */
   notificationTaken(provider: string, outcomes: readonly string[]): void
 }
 
 export interface CallTracer {
-  /** Called once per billed call. On the hot path: must be cheap. */
+  /** Called once per billed call, so it must be cheap. */
   ended(ended: EndedCall): void
   /** Trace id for the call's log line; null if the call is not traced. */
   traceIdOf(call: Call): string | null
@@ -139,27 +140,27 @@ export interface CallTracer {
   traceparentOf(call: Call, attempt: Attempt): string | undefined
 }
 
-/** Limits of the pipeline; all come from configuration. */
+/** The pipeline's limits, all from configuration. */
 export interface PipelineLimits {
   /** Largest request body after decoding, in bytes. */
   readonly bodyBytesMax: number
   /** Maximum number of JSON values in one body, at any depth. */
   readonly bodyValuesMax: number
-  /** Largest non-streamed reply of an upstream, in bytes. */
+  /** Largest non-streamed reply from an upstream, in bytes. */
   readonly replyBytesMax: number
-  /** Largest single event of an upstream's stream, in bytes. */
+  /** Largest single event in an upstream's stream, in bytes. */
   readonly eventBytesMax: number
   /** How long the upstream may be silent before the client gets a ping, in ms. */
   readonly pingAfterMs: number
-  /** Maximum number of attempts per call, over all its upstreams. */
+  /** Maximum number of attempts per call, across all upstreams. */
   readonly upstreamTriesMax: number
   /** Number of input tokens that a hold assumes for each image. */
   readonly holdTokensPerImage: number
-  /** Number of output tokens, per choice, for which a stream's hold is extended at a time. */
+  /** Number of output tokens per choice that each extension adds to a stream's hold. */
   readonly holdExtendTokens: number
   /**
-   * How long a stream that has used up its hold waits for an extension, in ms. After that, it may continue for another
-   * `holdExtendTokens` without money held for them.
+   * How long a stream that has used up its hold waits for an extension, in ms. If the ledger has not answered by then, the
+   * stream may run for another `holdExtendTokens` without money held for them.
    */
   readonly holdExtendWaitMs: number
   /** Maximum number of image URLs fetched for one chat call. */
@@ -187,11 +188,17 @@ export interface Services {
   readonly nowMs: () => number
   /** Address of the top-up page, for the text of a 402. */
   readonly topUpUrl: string
-  /** Called when a wallet was found empty: the account's next call then asks the database before its body is read. */
+  /**
+   * Called when placing a hold found the wallet empty. Until the account has money again, its calls skip the cache: their keys
+   * are looked up in the database, and they are refused before their bodies are read.
+   */
   readonly walletFoundEmpty: (accountId: number) => void
-  /** Whether to send clients a header that names the wire of their call. */
+  /** Whether replies have a header that names the format in which the upstream was called. */
   readonly tellsWire: boolean
-  /** The sealer of an account. What it seals into a reply can only be opened by later requests of the same account. */
+  /**
+   * Returns the account's sealer, which signs a provider's encrypted reasoning before a client gets it. Only requests of the
+   * same account can return that reasoning to the provider.
+   */
   readonly sealerFor: (accountId: number) => Sealer
   /** Finds a key in the database by any of these hashes; null if there is none. A key's hash changes when peppers are rotated. */
   readonly findKey: (hashes: readonly Uint8Array[]) => Promise<FoundKey | null>

@@ -40,7 +40,7 @@ export function prepareConverted(
     marks: marksOf(preparation.sealer, target.via),
   })
   if (body.streamed && format !== 'chat_completions') countAhead(countInputTokens)
-  // Rules change a body in place. Copy it first: it shares parts with the client's body, which the next target may need.
+  // Rules rewrite the body in place. Copy it first, because it shares parts with the client's body, which later attempts need.
   const { rules } = target
   const upstreamBody = rules.length === 0 ? translation.upstreamBody : copyJson(translation.upstreamBody)
   applyRules(upstreamBody, rules, wireOf(target))
@@ -75,7 +75,7 @@ function nowSeconds(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-/** Counts while the provider is working: the client's stream starts with this count and should not have to wait for it. */
+/** Counts the input tokens while the provider is working, because the client's stream begins with the count. */
 function countAhead(count: () => number): void {
   setImmediate(() => {
     try {

@@ -1,4 +1,4 @@
-/** A call's attempts as stored in its usage row: where they went, when, and how they ended. */
+/** Lists a call's attempts for its usage row: the credential and model of each, when it ran, and how it ended. */
 
 import { ATTEMPTS_MAX } from '../ledger/check.ts'
 import type { SettledAttempt } from '../ledger/types.ts'
@@ -14,7 +14,7 @@ export interface CallEnd {
   readonly code: string | null
 }
 
-/** The attempts for the usage row. An attempt that did not fail served the call, so it gets the call's own outcome. */
+/** The attempt that did not fail served the call, so it gets the call's own outcome. */
 export function settledAttempts(
   { attempts, startedMs }: Pick<Call, 'attempts' | 'startedMs'>,
   end: CallEnd,
