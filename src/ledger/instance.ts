@@ -1,4 +1,8 @@
-/** Registers this process in the database, and finds the holds of dead processes. All times come from Postgres. */
+/**
+ * Registers this process in the database, and finds holds that dead processes left behind. All times come from Postgres.
+ *
+ * Each failover or restore begins a new *history* of the database; see `readHistory`.
+ */
 
 import type { EndpointCode } from '../catalogue/endpoints.ts'
 import { plainArray, type StatementPool } from '../lib/database.ts'
@@ -9,7 +13,9 @@ import type { Settlement } from './types.ts'
 export const INTERRUPTED_STATUS = 599
 
 const REGISTER = 'insert into gateway_instance (name) values ($1) returning instance_id'
-/** Also takes the process's lock, which ends with this connection. So if the lock is free, the process is gone. */
+/**
+ * Also takes the process's advisory lock. Postgres releases it when the connection closes, so a free lock means a dead process.
+ */
 const BEAT = `update gateway_instance set last_seen = now()
    where instance_id = $1::text::bigint and name = $2 and ended_at is null
   returning pg_try_advisory_lock(7, instance_id::integer) as locked,
@@ -20,8 +26,8 @@ const BEGIN_HISTORY = `insert into database_timeline (timeline)
 const HISTORY = 'select history from database_history'
 const END = 'update gateway_instance set ended_at = now() where instance_id = $1::text::bigint and ended_at is null'
 /**
- * A process counts as silent from the beginning of the database's history at the earliest. After a restore, `last_seen` is old,
- * and the processes need time to report again.
+ * Silence before the current history began (`begun_at`) does not count: a restore brings back an old `last_seen`, and processes
+ * need time to report again.
  */
 const FENCE = `
 with c as materialized (
@@ -46,9 +52,9 @@ const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested
   to_char(greatest(h.opened_at, now() - interval '89 days'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened_at,
   least(2147483647, greatest(0, extract(epoch from now() - h.opened_at) * 1000))::integer as age_ms`
 /**
- * Holds of ended processes, with two exceptions. If the process ended in an earlier history, its holds have to wait, because its
- * own spool may know more about them. If the hold was placed after its process ended, the process was declared dead by mistake:
- * it is alive, and moves its holds to a new number within seconds.
+ * Selects holds of ended processes, but leaves two kinds alone for `lostAfterMs`. If the process ended before the current
+ * history began, its spool may still have settlements for its holds. If the hold is newer than the end of its process, the
+ * process was declared dead by mistake; it registers again under a new id and moves its holds there within seconds.
  */
 const ABANDONED = `select ${HOLD_COLUMNS} from hold h join gateway_instance g using (instance_id)
   where h.call_id <> all ($1::uuid[])
@@ -84,8 +90,8 @@ export async function registerInstance(pool: StatementPool, name: string): Promi
 }
 
 /**
- * Reports that this process is alive. Null if another process declared it dead, or a restore lost its row: it must register
- * again.
+ * Reports that this process is alive. Resolves to null if the process must register again, because another process declared it
+ * dead or a restore lost its row.
  */
 export async function beat(
   pool: StatementPool,
@@ -101,8 +107,8 @@ export async function beat(
 }
 
 /**
- * The database's current history; null if no process has recorded it yet. A failover or a restore begins a new one. Settlements
- * of the last minutes may then be missing, and their holds may have come back.
+ * The id of the database's current history; null if no process has recorded it yet. A failover or a restore begins a new
+ * history, in which settlements from the last few minutes may be missing and their holds may be back.
  */
 export async function readHistory(pool: StatementPool): Promise<string | null> {
   return (await pool.query<{ history: string }>(HISTORY, []))[0]?.history ?? null
@@ -113,9 +119,9 @@ export async function endInstance(pool: StatementPool, instanceId: string): Prom
 }
 
 /**
- * Marks dead processes as ended: earlier ones of this name, and any that have been silent for long. Here and below, `history` is
- * the database history to which this process has sent the settlements in its spool. If the database is in a different history,
- * nothing happens.
+ * Marks dead processes as ended: earlier ones of this name, and any that have been silent for `lostAfterMs`. In this function
+ * and the next ones, `history` is the history to which this process has sent the settlements in its spool. They do nothing if
+ * the database is in a different one.
  */
 export async function fenceDead(
   pool: StatementPool,
@@ -133,7 +139,7 @@ export async function fenceNamed(
   return (await pool.query(FENCE_NAMED, [name, history])).length > 0
 }
 
-/** Moves the holds of running calls from this process's former number to its new one. */
+/** Moves running calls' holds to the new instance id of this process, after it had to register again. */
 export async function takeHoldsAlong(
   pool: StatementPool,
   move: { from: string; to: string; open: Iterable<string> },
@@ -141,12 +147,12 @@ export async function takeHoldsAlong(
   await pool.query(TAKE_ALONG, [move.from, move.to, plainArray(move.open)])
 }
 
-/** Deletes processes that ended a month ago. */
+/** Deletes processes that ended more than 30 days ago and have no holds left. */
 export async function forgetEnded(pool: StatementPool): Promise<void> {
   await pool.query(FORGET, [])
 }
 
-/** Finds holds of ended processes, except those of calls in `open`, and returns settlements that free them uncharged. */
+/** Finds holds of ended processes, except for calls in `open`, and returns settlements that release them without charge. */
 export async function findAbandoned(
   pool: StatementPool,
   given: { open: Iterable<string>; limit: number; lostAfterMs: number; history: string | null },
@@ -156,7 +162,7 @@ export async function findAbandoned(
   return (await pool.query<HoldRow>(ABANDONED, parameters)).map(interrupted)
 }
 
-/** Finds holds of this process that belong to none of its running calls, and returns settlements that free them uncharged. */
+/** Finds holds of this process without a running call, and returns settlements that release them without charge. */
 export async function findOrphans(
   pool: StatementPool,
   self: { instanceId: string; olderThanMs: number; open: Iterable<string>; limit: number; history: string | null },

@@ -10,17 +10,18 @@ export type AnySql = postgres.ISql
 
 export interface DatabaseOptions {
   readonly url: string
-  /** Set behind a pooler in transaction mode: no session settings, no prepared statements. */
+  /**
+   * Set when connecting through a pooler in transaction mode, which supports neither session settings nor prepared statements.
+   */
   readonly pooled?: boolean
   /** Shown in pg_stat_activity. */
   readonly name: string
   readonly connectionsMax: number
-  /** With `off`, a commit returns before Postgres has written its log to disk; only for rows whose loss is harmless. */
+  /** With `off`, a commit returns before Postgres has flushed its WAL: only for rows whose loss is harmless. */
   readonly synchronousCommit?: 'on' | 'off'
   readonly statementTimeoutMs?: number
-  /** Longest wait for a new connection, in ms; a multiple of 1,000. */
+  /** How long to wait for a new connection, in ms; a multiple of 1,000. */
   readonly connectTimeoutMs?: number
-  /** Additional session settings. */
   readonly session?: Readonly<Record<string, string>>
 }
 
@@ -36,9 +37,9 @@ export function openDatabase(options: DatabaseOptions): Sql {
     max: options.connectionsMax,
     fetch_types: false,
     connect_timeout: (options.connectTimeoutMs ?? 5_000) / 1_000,
-    // Connections are replaced when they break, never because of their age. On each, at most one statement waits behind the
-    // running one.
+    // Replace connections when they break, never because of their age.
     max_lifetime: null,
+    // Queue at most one statement behind the running one on each connection.
     max_pipeline: 1,
     backoff: reconnectSeconds,
     onnotice: () => {},
@@ -49,8 +50,8 @@ export function openDatabase(options: DatabaseOptions): Sql {
 }
 
 /**
- * Returns the session settings. A pooler rejects sessions with such settings, so behind a pooler, set them on the role (see
- * docs/scale.md).
+ * Session settings for direct connections. Poolers reject sessions that have such settings; behind a pooler, operators set them
+ * on the role (see docs/scale.md).
  */
 function sessionOf(options: DatabaseOptions): Readonly<Record<string, string | number>> {
   return {
@@ -91,7 +92,7 @@ export function plainArray(values: Iterable<string | number | bigint | boolean |
   return `{${elements.join(',')}}`
 }
 
-/** Elements of an array as Postgres writes it, if none needs quotes; empty for null. */
+/** Splits an array as Postgres writes it, if no element needs quotes. Empty for null. */
 export function elementsOf(array: string | null | undefined): string[] {
   return array === null || array === undefined || array === '{}' ? [] : array.slice(1, -1).split(',')
 }
@@ -140,7 +141,7 @@ export class StatementDeadlineError extends Error {
 }
 
 export interface StatementPoolOptions extends DatabaseOptions {
-  /** How long this process waits for a result, in ms; longer than the server's own statement timeout. */
+  /** How long to wait for a result, in ms. Must be longer than the server's statement timeout. */
   readonly deadlineMs: number
 }
 
@@ -194,7 +195,7 @@ export function openStatementPool(options: StatementPoolOptions): StatementPool 
     get load() {
       return { name: options.name, statements: running, connectionsMax: options.connectionsMax }
     },
-    // A connection that the server closed during a statement never becomes idle, so close without waiting for it.
+    // If the server closed a connection during a statement, the connection never becomes idle: do not wait for it.
     close: () => sql.end({ timeout: running === 0 ? 0 : 1 }),
   }
 }

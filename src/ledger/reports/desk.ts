@@ -1,4 +1,4 @@
-/** What an operator wants to see first in the morning: open holds, customers whose calls fail, and customers without money. */
+/** Reports for the operators' home page: open holds, new money and accounts, customers whose calls fail, and empty wallets. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
@@ -25,8 +25,9 @@ export interface TroubledAccount {
 }
 
 export interface TroubledAccounts {
-  /** The accounts found, up to the requested number. */
+  /** At most `limit` accounts. */
   readonly accounts: readonly TroubledAccount[]
+  /** Number of accounts without the limit. */
   readonly total: number
 }
 
@@ -46,9 +47,7 @@ export async function readFailingAccounts(
   return toTroubled(await sql.unsafe(FAILING, [dayOf(now), String(errorsMin), String(shareMin), String(limit)]))
 }
 
-/**
- * `offset 0` makes the planner look up the wallets of the accounts with calls. Without it, the planner would read all accounts.
- */
+/** `offset 0` makes the planner look up wallets only for accounts with calls today; otherwise, it would read all wallets. */
 const EMPTY = `
 with called as materialized (
   select account_id, sum(calls) as calls, sum(errors) as errors from usage_daily where day = $1::text::date group by 1 order by 1),
@@ -61,7 +60,7 @@ select account_id, (select email from account where account.account_id = empty.a
        errors::text as errors, total
   from empty order by empty.calls desc, account_id`
 
-/** Accounts that called today but have no money left, most calls first. */
+/** Accounts with calls today but no money left, most calls first. */
 export async function readEmptyAccounts(
   sql: AnySql,
   { now, limit }: { readonly now: Date; readonly limit: number },
@@ -89,7 +88,7 @@ export interface Arrivals {
   readonly accounts: number
 }
 
-/** Counts transfers credited and accounts created in a period. */
+/** Adds up bank transfers credited and counts accounts created in a period. */
 export async function readArrivals(
   sql: AnySql,
   { from, to }: { readonly from: Date; readonly to: Date },

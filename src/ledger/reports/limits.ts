@@ -1,6 +1,8 @@
 export interface ReportLimits {
   readonly pageRowsMax: number
-  /** Maximum number of rows read by one statement: a filter that matches little must not read everything. */
+  /**
+   * Maximum number of rows that one statement may scan, so that a selective filter does not scan an account's whole history.
+   */
   readonly windowRows: number
   readonly windowsMax: number
   /** Maximum number of rows per chunk of an export. */
