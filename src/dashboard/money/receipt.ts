@@ -1,4 +1,4 @@
-/** A paid top-up as a page to print. It is a receipt, not an invoice, and says so. */
+/** Printable receipt for a paid top-up. The page says that it is not an invoice. */
 
 import { listOrderTransfers } from '../../payments/order-receipt.ts'
 import { readOrder } from '../../payments/orders.ts'
@@ -27,7 +27,7 @@ async function show(request: PageRequest): Promise<Answer> {
     data: {
       order,
       transfers,
-      // The details of the latest transfer, because the transfers of an order may have different ones.
+      // An order may be paid by several transfers with different buyer details; show the latest.
       buyer: transfers.at(-1)?.buyer ?? null,
       email,
       company: options.company,

@@ -1,4 +1,4 @@
-/** The filters of the operators' call log, read once from its query; faults appear beside their fields. */
+/** Parses the filters of the operators' call log from the URL's query, and collects a fault for each invalid field. */
 
 import { findAccount, findAccountByEmail } from '../../accounts/accounts.ts'
 import { findKeyOfAny } from '../../accounts/keys.ts'
@@ -13,6 +13,7 @@ export type Field = (typeof FIELDS)[number]
 export interface CallQuery {
   /** The fields as they were typed. */
   readonly given: Readonly<Record<Field, string>>
+  /** Messages to show beside the invalid fields. */
   readonly faults: Readonly<Partial<Record<Field, TextKey>>>
   /** Null if a field is invalid. */
   readonly filter: CallFilter | null
@@ -57,21 +58,21 @@ export async function readCallQuery({ options, query, now }: PageRequest): Promi
   return { given, faults, filter }
 }
 
-/** Finds an account by its number or email address. */
+/** Finds an account by its id, with or without `#`, or by its email address. */
 async function findOwner(sql: PageRequest['options']['sql'], text: string): Promise<number | null> {
   const id = idOf(text.replace(/^#/, ''))
   const found = id === null ? await findAccountByEmail(sql, text) : await findAccount(sql, id)
   return found?.accountId ?? null
 }
 
-/** Undefined: every status; null: not a valid status. */
+/** Returns undefined if every status matches, and null if the text is not a valid status. */
 function readStatus(text: string): CallFilter['status'] | null | undefined {
   if (text === '') return undefined
   if (text === 'ok' || text === 'error') return text
   return /^[1-5]\d\d$/.test(text) ? Number(text) : null
 }
 
-/** Reads a day, or a day and a time, in Vietnam. A period includes the day or minute that it ends with. */
+/** Parses a date and optional time in Vietnam. The end of a period is inclusive, so it is rounded up to a full day or minute. */
 function readTime(text: string, place: 'start' | 'end'): Date | null {
   if (!LOCAL_TIME.test(text)) return null
   const [day = '', clock] = text.split('T')

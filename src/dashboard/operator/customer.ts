@@ -1,4 +1,4 @@
-/** One customer as an operator sees them: money, keys, calls, orders, emails, sessions, notes, and operators' actions. */
+/** An operator's view of one customer: money, keys, calls, orders, emails, sessions, notes and operators' actions. */
 
 import { listMails } from '../../accounts/mail-log.ts'
 import { listNotes } from '../../accounts/notes.ts'
@@ -25,27 +25,24 @@ const ROWS = 10
 const JOURNAL_ROWS = 20
 export const NOTE_CHARACTERS_MAX = 1_000
 
-/** A form of the page that was refused, and what is wrong with its fields. */
+/** A rejected form submission, with the faults of its fields. */
 export interface Refusal {
   readonly form: 'adjust' | 'block' | 'note' | 'limits' | 'revoke' | 'sessions'
   readonly faults: Readonly<Record<string, string | null>>
 }
 
-/** A manual change of the balance that has yet to be confirmed. */
+/** A manual balance adjustment that the operator has yet to confirm. */
 export interface Question {
   readonly amountVnd: number
 }
 
-/** Null if no account has this number. */
+/** Null if there is no account with the id in the URL. */
 export async function findAccount({ options, params }: PageRequest): Promise<AccountSummary | null> {
   const accountId = idOf(params.id)
   return accountId === null ? null : readAccountSummary(options.sql, accountId)
 }
 
-/**
- * Returns the account that a form is about, or the answer to send instead. Only owners may act on operators, and nobody on
- * themselves.
- */
+/** Returns the account that a form is about, or the error page to send instead. Only owners may change operators' accounts. */
 export async function findCustomer(
   request: PageRequest,
 ): Promise<AccountSummary | Extract<Answer, { kind: 'problem' }>> {
@@ -82,7 +79,7 @@ export async function customerPage(
     listActions(sql, { accountId, limit: JOURNAL_ROWS }),
   ])
   const oldest = credits.at(-1)
-  /** What was typed into this form if it was refused or has to be confirmed; '' for all other forms. */
+  /** The text typed into a field if the form was rejected or awaits confirmation; otherwise ''. */
   const typed = (of: Refusal['form'], name: string, charactersMax = REASON_CHARACTERS_MAX) =>
     refusal?.form === of || (of === 'adjust' && question !== null) ? form.text(name, charactersMax) : ''
   const faultsOf = (of: Refusal['form']) => ({ ...NO_FAULTS, ...(refusal?.form === of ? refusal.faults : {}) })

@@ -1,4 +1,4 @@
-/** The operators' first page: what needs attention, what came in and what it cost, and the switches. */
+/** The operators' home page: what needs attention, revenue and costs, the maintenance switch and the audit. */
 
 import { recordAction } from '../../accounts/operator-log.ts'
 import { mayDo } from '../../accounts/roles.ts'
@@ -77,7 +77,7 @@ interface Period {
 
 interface Periods {
   readonly today: Period
-  /** The same weekday a week before, up to the same time of day; null if nothing is known of its calls. */
+  /** The same weekday a week before, up to the same time of day; null if there are no hourly figures for its calls. */
   readonly before: Period | null
   readonly month: Period
 }
@@ -99,7 +99,7 @@ async function readPeriods({ options, now }: PageRequest): Promise<Periods> {
   const hadCalls = days.some(({ series }) => series === addDays(today, -7))
   return {
     today: { calls: addFigures('', ofToday), arrivals: arrivedToday },
-    // If that day had calls but has no hourly figures, it was before the hourly roll-up began.
+    // A day with calls but without hourly figures is from before the hourly roll-up existed.
     before: hadCalls && before.calls === 0 ? null : { calls: before, arrivals: arrivedBefore },
     month: { calls: addFigures('', days), arrivals: arrivedMonth },
   }

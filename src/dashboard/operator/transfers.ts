@@ -1,4 +1,4 @@
-/** The money desk: unmatched transfers, with guesses at their owners, and a search through all transfers. */
+/** The operators' page for bank transfers: unmatched transfers with suggested owners, and a search through all transfers. */
 
 import { findAccount } from '../../accounts/accounts.ts'
 import { readPlace } from '../../lib/search.ts'
@@ -13,14 +13,14 @@ import { dong, time } from '../view/format.ts'
 import { operatorPage, REASON_CHARACTERS_MAX, searchLinks } from './frame.ts'
 import { actorInWords } from './log-view.ts'
 
-/** Maximum number of transfers on a page. It is small, because suggestions are searched for each transfer. */
+/** Maximum number of unmatched transfers on a page. It is small, because suggestions are looked up for each transfer. */
 const WAITING_ROWS = 20
 export const OWNER_CHARACTERS_MAX = 254
 const STATES = Object.keys(TRANSACTION_STATES) as readonly TransactionState[]
 
-/** A form of the page that was refused. */
+/** A rejected form submission, with the faults of its fields. */
 export interface Refusal {
-  /** Number of the transfer, or `enter` for the form that enters one by hand. */
+  /** Id of the transfer whose form it is, or `enter` for the form that enters a transfer by hand. */
   readonly form: number | 'enter'
   readonly faults: Readonly<Record<string, string | null>>
   readonly status?: number
@@ -91,7 +91,7 @@ function transferView(row: StoredTransaction) {
   }
 }
 
-/** What the form on a transfer's card contains: what was typed and refused, or what a suggestion has filled in. */
+/** Contents of the form on a transfer's card: the rejected input, or the values of the suggestion that the operator picked. */
 function cardOf({ form, query }: PageRequest, { bankTxnId }: StoredTransaction, refusal: Refusal | null) {
   const isRefused = refusal?.form === bankTxnId
   const source = isRefused ? form : query.text('fill') === String(bankTxnId) ? query : null
@@ -116,7 +116,7 @@ function suggestionView(request: PageRequest, { bankTxnId }: StoredTransaction, 
   }
 }
 
-/** What became of a transfer that another operator dealt with first. */
+/** Message about a transfer that another operator has dealt with in the meantime: who, when, and with what result. */
 async function takenText({ options, query, language }: PageRequest): Promise<string | null> {
   const bankTxnId = idOf(query.text('taken'))
   const found = bankTxnId === null ? null : await readTransaction(options.sql, bankTxnId)

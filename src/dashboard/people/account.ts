@@ -1,4 +1,4 @@
-/** The account's own page: sessions and password. */
+/** The account page: sessions and password. */
 
 import { changePassword } from '../../accounts/reset.ts'
 import { awaitsFactor } from '../../accounts/second-factor.ts'

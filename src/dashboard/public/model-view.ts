@@ -1,4 +1,4 @@
-/** Shows models and entries the way the pages present them. */
+/** Prepares models and catalogue entries for the public pages. */
 
 import type { Language } from '../../accounts/types.ts'
 import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
@@ -7,7 +7,7 @@ import { type MicroVnd, microVnd } from '../../lib/money.ts'
 import { text } from '../texts/index.ts'
 import { compactCount, count } from '../view/format.ts'
 
-/** One way to call a model: a channel and a unit that it is priced by. */
+/** One of a model's entries, which differ in their channel (standard or AWS) and price unit (token, call or image). */
 export interface VariantView {
   readonly id: string
   readonly labelKey: `models.variant.${'standard' | 'aws'}.${'mtok' | 'request' | 'image'}`
@@ -17,7 +17,7 @@ export interface VariantView {
 }
 
 export interface RetirementView {
-  /** The day on which it retires; null: announced without a day. */
+  /** Noon on the day of the retirement; null if no day has been announced. */
   readonly on: Date | null
   readonly successor: string | null
 }
@@ -34,9 +34,9 @@ export interface ModelView {
   readonly outputTokensMax: number | null
   readonly releasedOn: Date | null
   readonly variants: readonly VariantView[]
-  /** Number of tokens above which a call at the fixed price is cheaper; null if the model does not have both prices. */
+  /** Says above how many tokens a call is cheaper at the fixed price; null if the model does not have both prices. */
   readonly breakEven: string | null
-  /** The earliest retirement among the variants; null if there is none that customers are warned of yet. */
+  /** The earliest retirement among the variants that customers are already warned about; null if there is none. */
   readonly retirement: RetirementView | null
 }
 
@@ -72,7 +72,7 @@ export function modelView(model: CatalogueModel, { catalogue, language, now }: V
   }
 }
 
-/** The description in this language. If the Vietnamese one is missing, it is put together from the model's limits. */
+/** Returns the description in this language. If the Vietnamese one is missing, composes one from the model's limits. */
 export function describe({ main: { entry }, name }: CatalogueModel, language: Language): string {
   if (language === 'en') return entry.description
   if (entry.descriptionVi !== null) return entry.descriptionVi
@@ -98,12 +98,12 @@ function endOf({ on }: RetirementView): number {
   return on?.getTime() ?? Number.POSITIVE_INFINITY
 }
 
-/** Noon in Vietnam on a day of the catalogue, which falls on the same day in UTC. */
+/** Converts an ISO date from the catalogue to noon in Vietnam, which is on the same day in UTC. */
 function noonOf(day: string | null): Date | null {
   return day === null ? null : new Date(`${day}T05:00:00Z`)
 }
 
-/** Compares the fixed price with the cheapest price per token. */
+/** Returns a sentence that compares the fixed price with the cheapest price per token; null if the model lacks either. */
 function breakEvenText({ items, main }: CatalogueModel, language: Language): string | null {
   const perToken = items
     .filter(({ entry }) => entry.price.per === 'mtok')
@@ -118,7 +118,7 @@ function breakEvenText({ items, main }: CatalogueModel, language: Language): str
     : text(language, 'model.break_even', { tokens: count(tokens) })
 }
 
-/** The price of calls of a given size. */
+/** Price of `calls` calls with `tokens` tokens each. */
 export function costOf(
   { entry, unitPriceMicroVnd }: CatalogueItem,
   units: { tokens: number; calls: number },
@@ -135,7 +135,7 @@ export interface FamilyView {
   readonly query: string
 }
 
-/** Chat families by number of models, largest first, without entries of other kinds. */
+/** Lists families of chat models, those with the most models first. */
 export function familyViews(catalogue: Catalogue): FamilyView[] {
   const chat = modelsOf(catalogue).filter(({ main }) => main.entry.kind === 'chat')
   return [...Map.groupBy(chat, ({ main }) => main.entry.family)]
@@ -160,9 +160,7 @@ export function lowestPrice(
   return prices.length === 0 ? null : Math.min(...prices)
 }
 
-/**
- * A family's name, taken from its models' names: their first word without the version. Families have ids but no display names.
- */
+/** Families have no display names, so this takes the first word of a model's name, without the version. */
 function familyName(family: string, models: readonly CatalogueModel[]): string {
   const words = models.map(({ name }) => (name.split(/[\s/-]/)[0] as string).replace(/[\d.]+$/, ''))
   const word = words.sort((left, right) => left.length - right.length)[0] ?? family

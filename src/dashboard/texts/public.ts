@@ -1,4 +1,4 @@
-/** Texts of the front page, the quick start and the reference. */
+/** Texts of the landing page and the API reference. */
 
 import type { Texts } from './type.ts'
 
