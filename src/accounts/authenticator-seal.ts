@@ -1,4 +1,4 @@
-/** Stores the secrets of authenticators. Each is sealed under KEY_ENCRYPTION_KEYS and bound to its account. */
+/** Encrypts the secrets of authenticator apps with KEY_ENCRYPTION_KEYS. Each is bound to its account. */
 
 import type { AnySql } from '../lib/database.ts'
 import { open, type SealedValue, seal } from '../lib/secrets.ts'
@@ -25,7 +25,7 @@ export function writeOffer({ keyId, iv, ciphertext }: SealedValue): string {
   return [String(keyId), iv.toString('base64url'), ciphertext.toString('base64url')].join('.')
 }
 
-/** Opens the form field that writeOffer encoded. Null if it was tampered with or made for another account. */
+/** Opens a form field written by writeOffer. Returns null if it was tampered with or made for another account. */
 export function openOffer(secrets: SealingSecrets, accountId: number, offer: string): string | null {
   const [keyId = '', iv = '', ciphertext = ''] = offer.split('.')
   const sealed = {
@@ -67,7 +67,7 @@ export async function rotateAuthenticators(sql: AnySql, secrets: SealingSecrets)
   }
 }
 
-/** Counts authenticators by the number of the encryption key that opens them. */
+/** Counts authenticators by the number of their encryption key. */
 export async function countSealedAuthenticators(sql: AnySql): Promise<ReadonlyMap<number, number>> {
   return new Map((await sql.unsafe(IN_USE)).map(row => [row.encryption_id, row.factors]))
 }

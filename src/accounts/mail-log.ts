@@ -1,6 +1,6 @@
 /**
- * Logs the emails sent, to answer people who ask why none arrived: address, subject and time, never the text, which may contain a
- * link.
+ * Logs sent emails, so that operators can help people who miss one. Records address, subject and time, never the text, which
+ * may contain a secret link.
  */
 
 import type { AnySql, Sql } from '../lib/database.ts'

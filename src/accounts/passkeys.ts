@@ -30,8 +30,8 @@ const REMOVE = `delete from passkey where account_id = $1::text::bigint and pass
 const FIND = `select passkey_id, credential_id, public_key, transports, name from passkey
   where account_id = $1::text::bigint and credential_id = decode($2, 'hex')`
 /**
- * Some devices count their signatures. Then the count must rise each time; otherwise, the passkey was copied or the answer
- * replayed.
+ * Some devices count their signatures. If one does, the count must rise each time; otherwise, the passkey was copied or a
+ * signature replayed.
  */
 const USE = `update passkey set sign_count = $3::text::bigint, used_at = now()
   where account_id = $1::text::bigint and passkey_id = $2::text::bigint
@@ -42,7 +42,7 @@ export interface Passkey extends KnownPasskey {
   readonly passkeyId: number
   readonly name: string
   readonly createdAt: Date
-  /** Null: never used since it was added. */
+  /** Null if it has not been used since it was added. */
   readonly usedAt: Date | null
 }
 
@@ -57,14 +57,14 @@ export async function listPasskeys(sql: AnySql, accountId: number): Promise<read
   }))
 }
 
-/** Whether browsers allow passkeys at the address of our pages. */
+/** Whether browsers allow passkeys at our public URL. */
 export function arePasskeysOffered(services: Pick<PeopleServices, 'publicUrl' | 'serviceName'>): boolean {
   return relyingPartyOf(services) !== null
 }
 
 /**
- * Returns what the browser needs to create or use a passkey, as JSON; null if there is no passkey to use or the pages cannot
- * offer any.
+ * Returns the browser's WebAuthn options for creating (`register`) or using (`give`) a passkey. Null if there is no passkey to
+ * use, or browsers allow none at our public URL.
  */
 export async function beginPasskey(
   services: PeopleServices,
@@ -139,8 +139,8 @@ export async function registerPasskey(
 }
 
 /**
- * Removes a passkey. `last`: the passkey is the account's only factor, which is removed only by turning off the second factor as
- * a whole.
+ * Removes a passkey. Resolves to `last` and keeps it if it is the account's only second factor: that can only be removed by
+ * turning off two-factor authentication.
  */
 export async function removePasskey(
   services: PeopleServices,

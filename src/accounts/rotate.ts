@@ -11,7 +11,7 @@ const NEXT = `select account_id, key_id, encryption_id, encryption_iv, ciphertex
   where (account_id, key_id) > ($1::text::bigint, $2::text::bigint) and ciphertext is not null
     and (encryption_id <> $3::text::smallint or pepper_id <> $4::text::smallint)
   order by account_id, key_id limit $5::text::integer`
-/** Does nothing if the key was revoked or rotated in the meantime. */
+/** Does nothing if the key was revoked or replaced in the meantime. */
 const REPLACE = `update api_key set key_hash = decode($4, 'hex'), pepper_id = $5::text::smallint,
     encryption_id = $6::text::smallint, encryption_iv = decode($7, 'hex'), ciphertext = decode($8, 'hex')
   where account_id = $1::text::bigint and key_id = $2::text::bigint and encryption_iv = decode($3, 'hex')
@@ -29,18 +29,15 @@ const SAMPLES = `select distinct on (pepper_id, encryption_id) account_id, key_i
 export interface Rotation {
   /** Keys moved to the current secrets. */
   readonly rotated: number
-  /**
-   * Keys whose stored copy cannot be opened because it is damaged or its encryption key is not configured. They are left as they
-   * are.
-   */
+  /** Keys left unchanged, because their stored copy is damaged or its encryption key is not configured. */
   readonly unreadable: readonly KeyRow[]
-  /** Accounts whose authenticator cannot be opened. They are left as they are. */
+  /** Accounts whose authenticator was left unchanged, for the same reasons. */
   readonly unreadableAuthenticators: readonly number[]
 }
 
 /**
  * Reseals every authenticator and every revealable key under the current encryption key, and rehashes keys under the current
- * pepper, 200 rows at a time. May be interrupted and repeated. Configure the current secrets in every running process first.
+ * pepper, 200 rows at a time. Safe to interrupt and run again. Configure the current secrets in every running process first.
  */
 export async function rotateKeys(sql: Sql | AnySql, secrets: KeySecrets): Promise<Rotation> {
   const current = [String(secrets.encryption.currentId), String(secrets.peppers.currentId), String(BATCH_ROWS)]
@@ -81,16 +78,14 @@ async function replace(
   return (await sql.unsafe(REPLACE, [...before, hash.toString('hex'), String(pepperId), ...copy])).length > 0
 }
 
-/**
- * Each map gives, for the number of a configured secret, how many active keys depend on that secret; `encryption` counts
- * authenticators too.
- */
+/** How many active keys depend on each secret, by the secret's number in KEY_PEPPERS or KEY_ENCRYPTION_KEYS. */
 export interface SecretsInUse {
   readonly peppers: ReadonlyMap<number, number>
+  /** Counts authenticators, too. */
   readonly encryption: ReadonlyMap<number, number>
   /** Number of active keys without a sealed copy. They cannot be moved to another pepper, so their owners must replace them. */
   readonly withoutCopy: number
-  /** Numbers whose configured secret is not the one that keys were stored under. */
+  /** Numbers of secrets whose configured value is not the one that keys were stored with. */
   readonly wrong: { readonly peppers: ReadonlySet<number>; readonly encryption: ReadonlySet<number> }
 }
 
@@ -108,7 +103,7 @@ export async function readSecretsInUse(sql: Sql | AnySql, secrets: KeySecrets): 
   return { peppers, encryption, withoutCopy, wrong: await findWrong(sql, secrets) }
 }
 
-/** Finds wrong secrets by opening and rehashing one stored key for each pair of pepper and encryption key. */
+/** Finds wrong secrets: opens and rehashes one stored key for each pair of pepper and encryption key. */
 async function findWrong(sql: Sql | AnySql, secrets: KeySecrets): Promise<SecretsInUse['wrong']> {
   const wrong = { peppers: new Set<number>(), encryption: new Set<number>() }
   for (const row of await sql.unsafe(SAMPLES)) {

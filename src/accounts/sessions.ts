@@ -1,4 +1,6 @@
-/** Sessions: opened at sign-in, found by their cookie's hash, ended by a timeout, by their owner or by a new password. */
+/**
+ * Sessions are opened at sign-in, found by their cookie's hash, and ended by a timeout, by their owner or by a new password.
+ */
 
 import type { AnySql } from '../lib/database.ts'
 import { describeDevice } from './device.ts'
@@ -8,7 +10,7 @@ import { hashToken, isToken, makeToken } from './secret-token.ts'
 import { deviceSubject, rememberDevice } from './throttle.ts'
 import type { OpenedSession, PeopleServices, Session, Visitor } from './types.ts'
 
-/** A session's row is updated at most this often, so that viewing a page usually costs no write. */
+/** Shortest time between updates of a session's `seen_at`, so that viewing a page usually costs no write. */
 const TOUCH_SECONDS = 60
 
 const COLUMNS = `s.session_id, s.account_id, s.created_at, s.seen_at, s.password_checked_at, s.device,
@@ -42,8 +44,8 @@ const END_OTHERS = `delete from session
   where account_id = $1::text::bigint and session_id <> $2::text::bigint returning session_id`
 const END_ALL = 'delete from session where account_id = $1::text::bigint'
 /**
- * Stores what alerts need: the account's language and whether the device is new to the owner. At registration no device counts as
- * new.
+ * Stores what alerts need: the account's language, and whether the owner has used the device before. At registration, no device
+ * counts as new.
  */
 const NOTE = `
 with spoken as (
@@ -52,8 +54,8 @@ update session set new_device = true from account
  where session_id = $2::text::bigint and $4::text::boolean and account.account_id = $1::text::bigint and account.created_at < now()`
 
 /**
- * Opens a session with a new secret; if the account has too many, its oldest sessions end. `secondFactorAt` is carried over from
- * the session that this one replaces.
+ * Opens a session with a new secret. If the account has too many sessions, ends the least recently used ones. `secondFactorAt`
+ * is carried over from the session that this one replaces.
  */
 export async function openSession(
   sql: AnySql,
@@ -77,7 +79,7 @@ export async function openSession(
   return { token, session, maxAgeSeconds, device, deviceSeconds: limits.deviceSeconds }
 }
 
-/** Returns the session of a token; null if it is unknown, ended or expired, or its account is blocked. */
+/** Returns the token's session. Null if there is none, it has expired, or its account is blocked. */
 export async function readSession({ sql, limits }: PeopleServices, token: string): Promise<Session | null> {
   const hash = hashToken(token)
   if (hash === null) return null
@@ -98,7 +100,7 @@ export async function endSession(
   return (await sql.unsafe(END, [String(accountId), String(sessionId)])).length > 0
 }
 
-/** Ends all other sessions of the account. Returns the number of sessions ended. */
+/** Ends all other sessions of the account. Returns how many. */
 export async function endOtherSessions(
   { sql }: { sql: AnySql },
   { accountId, sessionId }: Pick<Session, 'accountId' | 'sessionId'>,

@@ -1,13 +1,13 @@
 /**
- * Waiting times after failed attempts, and hourly quotas. Both are rows in Postgres, so that they survive restarts and hold
- * across processes.
+ * Waiting times after failed attempts, and hourly quotas. Both are stored in Postgres, so that they survive restarts and apply
+ * to all processes together.
  */
 
 import { createHash } from 'node:crypto'
 import type { AnySql, Sql } from '../lib/database.ts'
 import type { PeopleLimits } from './limits.ts'
 
-/** Numbers stored in the table `throttle`; never reuse one. */
+/** Values of the column `throttle.kind`. Never reuse a number. */
 const KINDS = {
   account_failures: 1,
   network_failures: 2,
@@ -74,12 +74,12 @@ const SWEEP = `delete from throttle where at < now() - make_interval(secs =>
   case when kind = ${KINDS.known_devices} then $2::text::integer else $1::text::integer end)
   and (blocked_until is null or blocked_until < now())`
 
-/** An email address as the subject of a row: hashed, so that what strangers type is not stored. */
+/** Hashes an email address for the column `subject`, so that addresses typed by strangers are not stored. */
 export function addressSubject(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('hex')
 }
 
-/** Counts an attempt. Returns the seconds to wait; 0: the attempt may proceed. */
+/** Counts an attempt. Returns how many seconds to wait, or 0 if the attempt may proceed. */
 export async function countAttempt(
   sql: Sql,
   limits: PeopleLimits,
@@ -111,8 +111,8 @@ function failuresMaxOf(limits: PeopleLimits, kind: FailureKind): number {
 }
 
 /**
- * Call this after a success. It clears an account's failures but, for a host or network, only removes this attempt; otherwise
- * somebody who signs in to an account of their own could go on guessing others' passwords for ever.
+ * Call this after a success. It clears an account's failures. For a host or network it only removes this attempt; otherwise
+ * attackers could go on guessing passwords for ever, by signing in to an account of their own from time to time.
  */
 export async function forgiveAttempt(
   sql: Sql,
@@ -125,14 +125,14 @@ export async function forgiveAttempt(
   } else await sql.unsafe(FORGET, row)
 }
 
-/** A device and an email address as the subject of a row. */
+/** Hashes a device and an email address for the column `subject`. */
 export function deviceSubject(device: string, email: string): string {
   return createHash('sha256')
     .update(`${device}|${addressSubject(email)}`)
     .digest('hex')
 }
 
-/** Remembers that somebody signed in to this address from this device. True the first time. */
+/** Remembers a sign-in, given the subject of its device and email address. Returns whether it is the first. */
 export async function rememberDevice(sql: AnySql, subject: string): Promise<boolean> {
   return Boolean((await sql.unsafe(KNOW, [subject]))[0]?.is_new)
 }

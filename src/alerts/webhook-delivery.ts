@@ -14,14 +14,16 @@ export interface WebhookTry {
   readonly data: unknown
 }
 
-/** How one try to deliver ended, by email or to a webhook. */
+/** Outcome of one attempt to deliver an alert, by email or to a webhook. */
 export interface Tried {
-  /** `gone`: the receiver answered that it wants no more deliveries. */
+  /**
+   * `called_off`: nobody is left to deliver to. `gone`: the receiver answered 410, which means that it wants no more alerts.
+   */
   readonly outcome: 'delivered' | 'failed' | 'called_off' | 'gone'
   readonly status: number | null
-  /** One word for the delivery log about what went wrong; null if nothing did. */
+  /** What went wrong, in one word for the delivery log; null if nothing did. */
   readonly fault: string | null
-  /** The pause that the receiver asked for, if any. */
+  /** The receiver's `retry-after`; 0 if it sent none. */
   readonly retryAfterSeconds?: number
 }
 

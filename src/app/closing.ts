@@ -1,4 +1,4 @@
-/** Bounds how long a process takes to shut down: after the limit, it logs what is still open and exits regardless. */
+/** Bounds how long a process takes to shut down. After the limit, logs what is still open and exits. */
 
 import type { Logger } from '../lib/log.ts'
 
@@ -28,7 +28,7 @@ export class Closing {
   #step: string | null = null
   #armed = false
 
-  /** `limitMs` is the longest time from the first `begin` until the process exits. */
+  /** `limitMs` is the maximum time from the first `begin` to the exit of the process. */
   constructor(given: { log: Logger; limitMs: number; exit?: (status: number) => void }) {
     this.#log = given.log
     this.#limitMs = given.limitMs
@@ -43,7 +43,7 @@ export class Closing {
     this.#step = step
     if (this.#armed) return
     this.#armed = true
-    // This timer must not keep the process alive itself.
+    // The timer itself must not keep the process alive.
     setTimeout(() => this.#giveUp(), this.#limitMs).unref()
   }
 

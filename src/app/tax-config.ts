@@ -1,9 +1,9 @@
-/** Reads the rates of value-added tax from the environment. */
+/** Reads VAT rates from the environment. */
 
 import type { TaxRate } from '../payments/tax.ts'
 import type { Reader } from './reader.ts'
 
-/** 8 % through 2026, then 10 %, for services covered by the temporary tax cut; have an accountant confirm it. */
+/** The default: 8 % until the end of 2026, then 10 %, for services covered by the temporary tax cut. Ask an accountant. */
 const RATES: readonly TaxRate[] = [
   { from: '2025-07-01', percent: 8 },
   { from: '2027-01-01', percent: 10 },

@@ -1,11 +1,11 @@
-/** Reduces sampling parameters to those that the upstream accepts. */
+/** Adapts sampling parameters to what the upstream accepts. */
 
 import { type JsonObject, numberOrNull } from '../lib/json.ts'
 import { withMember, withoutMembers } from './copy.ts'
 import type { Dialect } from './words.ts'
 
 export interface SamplingPlace {
-  /** All sampling fields of the wire. */
+  /** All sampling fields of the upstream's format. */
   readonly fields: readonly string[]
   /** Whether the model will reason in this call. */
   readonly reasons: boolean

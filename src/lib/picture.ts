@@ -1,4 +1,4 @@
-/** Reads an image's type and size from its first bytes: PNG, JPEG, GIF and WebP. */
+/** Reads the type and size of PNG, JPEG, GIF and WebP images from their first bytes. */
 
 export type PictureType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
 
@@ -7,7 +7,7 @@ export interface PictureSize {
   readonly height: number
 }
 
-/** The type according to the magic bytes, whatever the file is called; null for other formats. */
+/** The type according to the magic bytes; null for other formats. */
 export function pictureType(bytes: Buffer): PictureType | null {
   const head = bytes.toString('latin1', 0, 12)
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
@@ -17,7 +17,7 @@ export function pictureType(bytes: Buffer): PictureType | null {
   return null
 }
 
-/** Width and height in pixels; null when the bytes are not an image, or end before the place where its size is written. */
+/** Width and height in pixels; null if the bytes are not an image or too few to contain its size. */
 export function pictureSize(bytes: Buffer): PictureSize | null {
   const read = READERS[pictureType(bytes) ?? 'none']
   const size = read(bytes)
@@ -45,7 +45,7 @@ function webpSize(bytes: Buffer): PictureSize | null {
 
 const NOT_FRAMES: ReadonlySet<number> = new Set([0xc4, 0xc8, 0xcc])
 
-/** Walks the segments up to the frame header; each step advances by at least one byte, so it ends. */
+/** Walks the segments up to the frame header, which contains the size. Each step advances by at least one byte, so it ends. */
 function jpegSize(bytes: Buffer): PictureSize | null {
   let at = 2
   while (at + 9 <= bytes.length) {

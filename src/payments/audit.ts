@@ -1,4 +1,4 @@
-/** Compares what the banks reported with what was booked. Every difference must be zero. */
+/** Compares the bank transactions reported to us with the credits booked for them. Every difference must be zero. */
 
 import type { AnySql } from '../lib/database.ts'
 
@@ -9,14 +9,14 @@ export interface PaymentAudit {
     readonly unbooked: number
     /** Number of credits by bank transfer without a credited transaction. */
     readonly unfounded: number
-    /** Number of orders whose paid sum differs from that of their transactions. */
+    /** Number of orders whose paid total does not match their transactions. */
     readonly orders: number
-    /** Number of transactions undecided for more than five minutes. */
+    /** Number of transactions that have waited for more than five minutes to be credited, ignored or marked unmatched. */
     readonly undecided: number
   }
-  /** Numbers of the first 20 accounts with a difference. */
+  /** Ids of the first 20 accounts with a difference. */
   readonly accounts: readonly number[]
-  /** Numbers of the first 20 transactions with a difference. */
+  /** Ids of the first 20 transactions with a difference. */
   readonly transfers: readonly number[]
   /** Codes of the first 20 orders with a difference. */
   readonly orders: readonly string[]

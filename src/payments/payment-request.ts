@@ -1,6 +1,6 @@
 /**
- * What the top-up page shows for an open order: the details of the transfer (account, amount, memo), and a QR code with the
- * same details.
+ * Prepares what the top-up page shows for an open order: the details of the bank transfer (account, amount, memo), and a QR
+ * code that contains them.
  */
 
 import { renderQrSvg } from './qr-svg.ts'
@@ -12,7 +12,7 @@ export interface PaymentRequest {
   readonly amountVnd: number
   /** Payers should copy the memo exactly, but the order is found even if a bank mangles it. */
   readonly memo: string
-  /** Payload of the QR code. */
+  /** Text encoded in the QR code. */
   readonly payload: string
   readonly svg: string
 }

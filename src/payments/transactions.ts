@@ -1,4 +1,4 @@
-/** Bank transactions as stored: writing, reading, listing. */
+/** Stores, reads and lists bank transactions. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import {
@@ -9,11 +9,11 @@ import {
   type UnmatchedReason,
 } from './types.ts'
 
-/** How a transaction reached us, as a number in the table `bank_txn`; never reused. */
+/** Values of the column `bank_txn.via`: how we learned of a transaction. Never reuse a number. */
 export const VIA_CODES = { webhook: 1, pull: 2, manual: 3, simulated: 4 } as const
 export type Via = keyof typeof VIA_CODES
 
-/** Why a transaction is unmatched, as a number in the table `bank_txn`; never reused. */
+/** Values of the column `bank_txn.reason`: why a transaction is unmatched. Never reuse a number. */
 export const REASON_CODES = {
   no_code: 1,
   unknown_code: 2,
@@ -52,12 +52,15 @@ const LIST = `select ${TRANSACTION_COLUMNS} from bank_txn
 
 export type StoreAnswer =
   | { readonly outcome: 'stored'; readonly bankTxnId: number }
-  /** The same transaction was reported before. `undecided` is true if a crash prevented its decision. */
+  /** The same transaction was reported before. `undecided` is true if a crash or an outage came before its decision. */
   | { readonly outcome: 'duplicate'; readonly bankTxnId: number; readonly undecided: boolean }
   /** A transaction with the same reference but a different amount, account or direction was reported before. */
   | { readonly outcome: 'conflict'; readonly bankTxnId: number }
 
-/** Stores a transaction without deciding anything about it. Durable once it resolves. */
+/**
+ * Stores a transaction, which is committed once the promise resolves. Whether to credit it or leave it unmatched is decided
+ * later, by `judge.ts`.
+ */
 export async function storeTransaction(sql: Sql, source: Source, given: BankTransaction): Promise<StoreAnswer> {
   const { provider, via, notificationId } = source
   const [amount, direction] = [String(given.amountVnd), String(given.direction === 'in' ? 1 : -1)]

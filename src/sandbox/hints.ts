@@ -1,4 +1,4 @@
-/** Finds values in a prompt that can fill tool arguments: quoted text, names, numbers. */
+/** Finds values in a prompt that can serve as tool arguments: quoted strings, names, numbers. */
 
 import type { Hints } from './model.ts'
 import { withoutWords } from './words.ts'
@@ -10,8 +10,8 @@ const OPENERS =
   /^(?:What|Whats|Which|When|Where|Who|Why|How|Is|Are|Do|Does|Did|Can|Could|Would|Will|Please|Tell|Give|Show|Find|Get|Call|Use|Run|Compare|Look|Search|Read|Write|The|This|That|And|In|On|At|For|Of|To|I|We|You|It|A|An|My|Thời|Hãy|Cho|Tìm|Xin|Tôi|Bạn|Gọi|Dùng|Plan|Create|Make|Describe|Book|Add|List|Summari[sz]e|Explain|Translate|Extract|Return|Reply|Answer|Generate|Calculate|Set|Send|Open|Check|Tạo|Viết|Chạy|Đọc|Nói|Mô|So|As|If|With|From|By|Then|Now|Thanks|Hi|Hello|Ở)$/
 
 /**
- * Finds the hints in a text. The strings are quoted texts first, then names (adjacent capitalised words), each
- * in the prompt's order and without duplicates.
+ * Finds the hints in a text. `strings` has quoted strings first, then names (runs of capitalised words), both in the order of
+ * the prompt and without duplicates.
  */
 export function hintsIn(text: string): Hints {
   const sample = withoutWords(text.slice(0, LIMITS.characters))

@@ -1,4 +1,4 @@
-/** Reads an image's type and size from its first bytes: PNG, JPEG, GIF and WebP. */
+/** Reads the type and size of PNG, JPEG, GIF and WebP images from their first bytes. */
 
 export interface PictureInfo {
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
@@ -6,7 +6,7 @@ export interface PictureInfo {
   readonly height: number
 }
 
-/** Null when the bytes are not in one of the four formats, or end before the image's size. */
+/** Null if the bytes are in none of the four formats, or are too few to contain the image's size. */
 export function pictureInfo(bytes: Buffer): PictureInfo | null {
   return readPng(bytes) ?? readGif(bytes) ?? readWebp(bytes) ?? readJpeg(bytes)
 }
@@ -34,7 +34,7 @@ function readWebp(bytes: Buffer): PictureInfo | null {
   return sized('image/webp', bytes.readUInt16LE(26) & 0x3fff, bytes.readUInt16LE(28) & 0x3fff)
 }
 
-/** Walks the segments up to the frame header, which has the size. */
+/** Walks the segments up to the frame header, which contains the size. */
 function readJpeg(bytes: Buffer): PictureInfo | null {
   if (bytes.length < 4 || bytes[0] !== 0xff || bytes[1] !== 0xd8) return null
   let position = 2

@@ -3,7 +3,6 @@
 import type { TokenUsage } from '../conversation/usage.ts'
 import type { TranslationContext } from './translator.ts'
 
-/** Approximate number of characters per token. */
 const CHARACTERS_PER_TOKEN = 4
 
 export function estimatedUsage(context: TranslationContext, outputCharacters: number): TokenUsage {

@@ -9,10 +9,7 @@ import { readEmail } from '../accounts.ts'
 import { answeredUrl, authorizationUrl, boundedFetch, library, settle } from './client.ts'
 import { type IdentityProvider, ProviderError, type ProviderOptions } from './types.ts'
 
-/**
- * Google's endpoints are looked up again after this time, in case they have changed. Its keys are fetched again whenever a token
- * is signed with an unknown key.
- */
+/** How long Google's endpoints are cached, in ms. Its signing keys are fetched again whenever a token has an unknown one. */
 const DISCOVERY_MS = 86_400_000
 /** OpenID Connect Core 1.0, section 2. */
 const SUBJECT_CHARACTERS_MAX = 255

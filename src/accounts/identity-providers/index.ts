@@ -1,4 +1,4 @@
-/** Creates the providers that are configured, once per process. */
+/** Creates the identity providers that are configured, once per process. Those whose options are null are not offered. */
 
 import { createGithub, type GithubOptions } from './github.ts'
 import { createGoogle } from './google.ts'
@@ -11,7 +11,6 @@ export function createIdentityProviders(
     google,
     github,
   }: {
-    /** Null: the provider is not offered. */
     readonly google: (Client & { readonly issuer: string }) | null
     readonly github: (Client & Pick<GithubOptions, 'url' | 'apiUrl'>) | null
   },

@@ -1,4 +1,6 @@
-/** Applies a plan's changes to parsed bodies and to body text. The rest of the text keeps its bytes. */
+/**
+ * Applies the changes of an extras plan to a request, both parsed and as text. Unchanged members keep their text byte for byte.
+ */
 
 import { ascii, type ByteText, concat, joinBytes } from '../../lib/byte-text.ts'
 import { arrayOrEmpty, type JsonObject, type JsonValue } from '../../lib/json.ts'

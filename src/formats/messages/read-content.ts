@@ -1,5 +1,6 @@
 /**
- * Reads content blocks of the messages format as parts. Refuses blocks that a chat request cannot express, with the block's path.
+ * Reads content blocks of the messages format as conversation parts. Refuses blocks that other formats cannot express, and
+ * names the block's path.
  */
 
 import type { ReadFacts } from '../../conversation/format.ts'
@@ -43,7 +44,7 @@ function readBlock(value: JsonValue, place: string, facts: ReadFacts): ContentPa
     case 'tool_result':
       return [readResult(block, place)]
     case 'compaction': {
-      // The summary that replaced an earlier part of the conversation.
+      // A summary that replaces an earlier part of the conversation.
       const summary = textOrNull(block.content)
       return summary === null ? [] : [{ kind: 'text', text: summary }]
     }
@@ -70,8 +71,8 @@ function readSharedBlock(block: JsonObject, place: string): ResultContent[] | nu
 }
 
 /**
- * Whether a block comes from a tool that the provider ran, or is a note between client and provider. Other models cannot use such
- * blocks.
+ * Whether a block only makes sense to the provider: calls and results of tools that the provider runs, and control blocks such
+ * as `fallback` or `tool_addition`.
  */
 function isProvidersOwn(type: JsonValue | undefined): boolean {
   if (typeof type !== 'string') return false

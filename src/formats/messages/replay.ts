@@ -4,7 +4,9 @@ import type { UpstreamEvent } from '../../conversation/reply.ts'
 import { replayed } from '../../conversation/stream-event.ts'
 import { arrayOrEmpty, isObject, type JsonObject } from '../../lib/json.ts'
 
-/** Returns events like those that an upstream would have streamed. JSON that is not a messages reply becomes a single event. */
+/**
+ * Returns the events that an upstream would have streamed. JSON that is not a messages reply becomes a single `error` event.
+ */
 export function replay(reply: JsonObject): UpstreamEvent[] {
   if (!Array.isArray(reply.content)) return [replayed('error', reply)]
   const { content, stop_reason, stop_sequence, stop_details, usage, ...head } = reply

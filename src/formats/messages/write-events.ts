@@ -1,4 +1,4 @@
-/** Writes the events of a messages stream as text. */
+/** Serializes the events of a messages stream. */
 
 import { DeltaFrame } from '../../conversation/delta-frame.ts'
 import type { StopReason } from '../../conversation/reply.ts'
@@ -38,7 +38,7 @@ const DELTA_TYPES = {
   call: '{"type":"input_json_delta","partial_json":"',
 } as const
 
-/** Returns a frame for events that carry pieces of text, thinking or tool input. */
+/** Returns a template for a block's delta events, which carry its text, thinking or tool input piece by piece. */
 export function deltaFrame(kind: keyof typeof DELTA_TYPES, index: number): DeltaFrame {
   return new DeltaFrame({
     head: ofCharacters(`${DELTA_HEAD}${index},"delta":${DELTA_TYPES[kind]}`),

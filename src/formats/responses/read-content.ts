@@ -1,4 +1,4 @@
-/** Reads the content of messages and tool outputs in a responses request as parts. */
+/** Reads the content of messages and tool outputs in a responses request as conversation parts. */
 
 import { readFile, readImageUrl } from '../../conversation/read-media.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -15,7 +15,7 @@ export function readContent(content: JsonValue | undefined, place: string): Resu
   return readParts(content, place).filter(part => part.kind !== 'text' || part.text !== '')
 }
 
-/** Reads content that may only be text: a model's message, or instructions. */
+/** Reads content that must be text: a model's message, or instructions. */
 export function readTexts(content: JsonValue | undefined, place: string): TextPart[] {
   const texts = readParts(content, place).map((part, index) =>
     part.kind === 'text' ? part : refuse(`${place}[${index}]`, 'images and files are only allowed in user messages'),

@@ -50,7 +50,7 @@ export function chatReply(plan: ReplyPlan, options: ChatReplyOptions): JsonObjec
   }
 }
 
-/** Every chunk of a complete stream in order, including `[DONE]`. */
+/** Yields the chunks of a complete stream in order, and `[DONE]`. */
 export function* chatStream(plan: ReplyPlan, options: ChatReplyOptions): Generator<StreamStep> {
   const head: JsonObject = {
     id: newId('chatcmpl-'),
@@ -125,7 +125,7 @@ function usageOf(plan: ReplyPlan, choices: number): JsonObject {
   }
 }
 
-/** The event that the provider sends when it fails in the middle of a stream. */
+/** Returns the event that imitates a provider failing in mid-stream. */
 export function chatErrorEvent(): string {
   const error = {
     message: 'The server had an error while processing your request.',

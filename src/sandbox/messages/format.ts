@@ -1,4 +1,6 @@
-/** The messages format, as the sandbox's server uses it. */
+/**
+ * Connects the sandbox's server with the messages format: checks requests, reads prompts, writes replies, streams and errors.
+ */
 
 import type { ReplyContext, WireFormat } from '../format.ts'
 import { isObject, textOf } from '../json.ts'
@@ -17,7 +19,7 @@ export const messagesFormat: WireFormat = {
   stream: (plan, context) => messagesStream(plan, optionsOf(context)),
 }
 
-/** Options for writing a reply. When the request does not say whether to show thinking, the model's default decides. */
+/** Options for writing a reply. If the request does not say whether to show thinking, the model's default applies. */
 export function optionsOf({ body, facts }: ReplyContext): MessagesReplyOptions {
   const display = isObject(body.thinking) ? body.thinking.display : undefined
   const isHidden = display === undefined || display === null ? facts.hidesReasoning === true : display === 'omitted'

@@ -1,10 +1,10 @@
-/** Chooses a tool, among those that a request offers, that can do a task, and the tool's arguments. */
+/** Finds a tool in the request that can do a given task, and the arguments to call it with. */
 
 import { isObject, type Json, type JsonObject, listOf, textOf } from '../json.ts'
 import type { OfferedTool } from '../model.ts'
 import type { Task } from './task.ts'
 
-/** A tool to call, and values for some of its properties; the sandbox invents the others. */
+/** A tool to call, and values for some of its arguments; the sandbox invents the others. */
 export interface ToolUse {
   readonly tool: OfferedTool
   readonly given: ReadonlyMap<string, Json>
@@ -21,7 +21,7 @@ const WRITE_NAMES = ['write', 'create', 'save', 'editor', 'edit']
 const READ_NAMES = ['read', 'view', 'open', 'cat', 'show', 'editor']
 const NO_TEXT_NAMES = ['image', 'pdf', 'notebook', 'mcp', 'resource', 'directory', 'stdin']
 
-/** Returns the tool to call for a task, with its arguments; null when no offered tool can do the task. */
+/** Returns the tool to call for a task, with its arguments; null if none of the tools can do it. */
 export function toolFor(task: Task, tools: readonly OfferedTool[], directory: string | null): ToolUse | null {
   switch (task.kind) {
     case 'run':
@@ -38,14 +38,14 @@ export function toolFor(task: Task, tools: readonly OfferedTool[], directory: st
 }
 
 /**
- * Whether the tools are those of a coding agent. Such tools have names like `read` and `run`, which a request may contain without
- * meaning the tool.
+ * Whether the tools are those of a coding agent. Coding agents have tools like `read` and `run`, whose names are also ordinary
+ * words in a prompt, so a word in common with the prompt is not enough to call them.
  */
 export function isCodingKit(tools: readonly OfferedTool[]): boolean {
   return shellUse(tools, '') !== null || writeUse(tools, { path: '', content: '' }, null) !== null
 }
 
-/** A call to `attempt_completion`, which some agents require for every final answer; null when it is not offered. */
+/** A call to `attempt_completion`, through which some agents want every final answer; null if there is no such tool. */
 export function closingUse(tools: readonly OfferedTool[], text: string): ToolUse | null {
   const tool = tools.find(offered => /^attempt_?completion$/i.test(offered.name))
   if (tool === undefined) return null
@@ -53,7 +53,9 @@ export function closingUse(tools: readonly OfferedTool[], text: string): ToolUse
   return property === undefined ? null : { tool, given: new Map([[property, text]]) }
 }
 
-/** Whether a tool starts another agent. It is only called if a `sandbox:` word or the tool choice names it. */
+/**
+ * Whether a tool starts another agent. Such a tool is called only if `tool_choice` or a `sandbox:` word in the prompt names it.
+ */
 export function startsAgent(tool: OfferedTool): boolean {
   const required = requiredOf(tool)
   const takesPrompt = required.some(name => /^(?:prompt|task|system_?prompt|instructions|script)$/i.test(name))
@@ -63,7 +65,7 @@ export function startsAgent(tool: OfferedTool): boolean {
   return named && (takesPrompt || Object.hasOwn(propertiesOf(tool), 'subagent_type'))
 }
 
-/** The words in a name, in lower case: `run_shell_command` has three, `RunCommand` and `run-command` have two. */
+/** Splits a name into lower-case words: `run_shell_command` has three, `RunCommand` and `run-command` have two. */
 export function nameWords(name: string): string[] {
   return name
     .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
@@ -124,8 +126,8 @@ function readUse(tools: readonly OfferedTool[], file: string, directory: string 
 }
 
 /**
- * Finds a tool by its name. Tries the words in `names` in order, and returns the first tool whose name contains the word and for
- * which `use` returns arguments.
+ * Finds a tool by its name. Tries `names` in order, and returns the first tool whose name contains the word and for which `use`
+ * returns arguments.
  */
 function firstByName(
   tools: readonly OfferedTool[],
