@@ -1,9 +1,9 @@
 /**
- * Measures what strangers can cost a gateway. For the worst bodies, measures the longest block of its event loop, its peak
- * memory, and the p99 of honest calls made at the same time. Each body is sent plain and compressed, 1, 12 and 100 times at once,
- * with and without money in the account. Then sends every endpoint the largest bodies that it accepts, and measures the processor
- * time of a refused call. If other guests of the machine's host disturb a row, measures it again and prints the least disturbed
- * one. Prints tables, asserts nothing.
+ * Measures what hostile requests can cost a gateway. For the worst request bodies, measures how long they block the event loop,
+ * peak memory, and the p99 latency of ordinary ("honest") calls made at the same time. Sends each body plain and compressed, 1,
+ * 12 and 100 times at once, with and without money in the account. Then sends every endpoint the largest bodies that it accepts,
+ * and measures the CPU time of a refused call. If noisy neighbours on the host disturb a row, measures it again and prints the
+ * least disturbed result. Prints tables, asserts nothing.
  * Run: npm exec node bench/hostile.ts -- [--at-once 1,12,100] [--body start of name] [--parts worst,accepted,refusals] [--name
  * name in results/]
  */
@@ -80,7 +80,7 @@ async function figures(): Promise<Figures> {
   }
 }
 
-/** Resets the kernel's record of peak memory and the record of the event loop's longest turn. */
+/** Resets the process's peak memory and its longest turn of the event loop. */
 function forgetPeaks(): void {
   program.signal('SIGUSR2')
   writeFileSync(`/proc/${program.child.pid}/clear_refs`, '5')
@@ -110,8 +110,8 @@ async function send({ path, body, coding, apiKey }: Shot): Promise<string> {
   }
 }
 
-/** Kernel ticks that this machine has counted so far, and how many of them (`stolen`) its host gave to other guests. */
-function processorTicks(): { all: number; stolen: number } {
+/** CPU ticks since boot: in total, and stolen by other virtual machines on the host. */
+function cpuTicks(): { all: number; stolen: number } {
   const ticks = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]?.trim().split(/\s+/).slice(1, 9).map(Number) ?? []
   return { all: ticks.reduce((sum, value) => sum + value, 0), stolen: ticks[7] ?? 0 }
 }
@@ -122,9 +122,9 @@ const STOLEN_PERCENT_MAX = 3
 async function shoot(shot: Shot): Promise<string[]> {
   const tries: { stolen: number; cells: string[] }[] = []
   do {
-    const before = processorTicks()
+    const before = cpuTicks()
     const cells = await shootOnce(shot)
-    const after = processorTicks()
+    const after = cpuTicks()
     tries.push({ cells, stolen: ((after.stolen - before.stolen) / Math.max(1, after.all - before.all)) * 100 })
   } while (tries.length < TRIES && (tries.at(-1)?.stolen ?? 0) > STOLEN_PERCENT_MAX)
   const [best] = tries.toSorted((left, right) => left.stolen - right.stolen)

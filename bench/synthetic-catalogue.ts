@@ -1,4 +1,4 @@
-/** Builds a catalogue with many entries from copies of the project's own families. */
+/** Builds a large catalogue out of copies of the project's own families. */
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { parse, stringify } from 'yaml'
 
 type Loose = Record<string, unknown>
 
-/** Writes each family and `copies` of it into a new project folder; returns the number of entries. */
+/** Writes each family and `copies` copies of it to a new project folder. Returns the number of entries. */
 export function writeCopies(root: string, project: string, copies: number): number {
   const folder = join(project, 'catalogue/families')
   mkdirSync(folder, { recursive: true })
@@ -22,7 +22,7 @@ export function writeCopies(root: string, project: string, copies: number): numb
       }
       family.family += suffix
       for (const model of family.models) {
-        // Retirements depend on other entries and on acknowledgements, which the copies lack.
+        // A retirement names a successor and may need an acknowledgement, neither of which is copied.
         for (const holder of [model, ...model.entries]) delete holder.deprecated
         for (const entry of model.entries) {
           entry.id += suffix

@@ -1,13 +1,16 @@
-/** Says which dialect words act on which wire, and on which calls. The table in docs/conversion.md is generated from this. */
+/**
+ * Lists which dialect words (keys under `dialect` in the catalogue) have an effect for each upstream format, and on which
+ * calls. The table in docs/conversion.md is generated from this.
+ */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WireName } from '../src/generated/types.ts'
 
 /**
- * Which calls a dialect word acts on. `own`: requests in the client's own format. `converted`: requests converted from another
- * format. `all`: both. `reply`: replies instead of requests. `elsewhere`: the word is handled before or after the code that
- * applies dialects. null: the word has no effect on this wire.
+ * What a dialect word changes in calls to upstreams of one format (`wire`). `own`: requests that the client sent in the same
+ * format. `converted`: requests converted from another format. `all`: both. `reply`: replies instead of requests. `elsewhere`:
+ * the word is handled before or after the code that applies dialects. null: the word has no effect.
  */
 export type Reach = 'all' | 'converted' | 'own' | 'reply' | 'elsewhere' | null
 
@@ -20,7 +23,7 @@ const ELSEWHERE: Row = ['elsewhere', 'elsewhere', 'elsewhere']
 const RESPONSES_ELSEWHERE: Row = [null, null, 'elsewhere']
 const USAGE: Row = [null, 'elsewhere', 'elsewhere']
 
-/** For each dialect word, by its name in the catalogue: which calls it acts on in each wire. */
+/** Each dialect word, by its path under `dialect`, and its reach with Messages, Chat Completions and Responses upstreams. */
 export const MATRIX: Readonly<Record<string, Row>> = {
   'output.cap_field': CHAT,
   'output.cap_min': ALL,

@@ -1,4 +1,4 @@
-/** Parses YAML text to a plain value, and reports mistakes in the text itself. */
+/** Parses YAML text into plain values, and reports syntax errors and numbers that are easily misread. */
 
 import { isScalar, visit } from 'yaml'
 import type { Finding } from './findings.ts'
@@ -14,7 +14,7 @@ export interface Parsed {
   readonly findings: readonly Finding[]
 }
 
-/** Limits the alias nodes of a file, because nested aliases could expand exponentially. */
+/** Limits how far YAML aliases may expand, because nested ones grow exponentially. */
 const YAML_ALIASES_MAX = 100
 
 export function parseSource(path: string, text: string): Parsed {
@@ -22,7 +22,7 @@ export function parseSource(path: string, text: string): Parsed {
   return value === undefined ? parseYaml(path, text) : { value, findings: [] }
 }
 
-/** Parses with the full parser, even if the text is plain YAML. */
+/** Always uses the full YAML parser. `parseSource` tries `readPlainYaml` first, which is faster but reads only simple YAML. */
 export function parseYaml(path: string, text: string): Parsed {
   let tree: SyntaxTree | null = null
   const refused = (offset: number, { message, fix }: Saying): Parsed => {
@@ -64,8 +64,8 @@ function isTooDeep(value: unknown): boolean {
 }
 
 /**
- * Reports numbers whose value differs from what people read: `50.000` would be 50, and a number of 20 digits would lose its last
- * digits.
+ * Reports numbers whose value differs from what people would read: `50.000` is 50 to YAML, and a number of 20 digits loses its
+ * last digits.
  */
 function findOddNumbers(path: string, tree: SyntaxTree): Finding[] {
   const findings: Finding[] = []

@@ -1,4 +1,4 @@
-/** Where the project keeps its files, and how to read the catalogue of a commit. */
+/** Locates the project's files, and reads its catalogue from disk or at a given commit. */
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
@@ -15,7 +15,7 @@ export interface Project {
   readonly root: string
   /** ISO date on which to check retirements; by default, today in UTC. */
   readonly today?: string
-  /** Environment to use instead of the process's; it supplies the providers' credentials. */
+  /** Environment variables to use instead of the process's own; providers' credentials are read from them. */
   readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
@@ -23,9 +23,9 @@ export function todayOf({ today }: Project): string {
   return today ?? new Date().toISOString().slice(0, 10)
 }
 
-/** Folder of the generated tables that the gateway reads, relative to the project's folder. */
+/** Contains the generated tables that the gateway reads. Relative to the project's folder. */
 export const GENERATED_FOLDER = 'src/generated'
-/** Folder of the generated types of the files that operators write, relative to the project's folder. */
+/** Contains the generated types for the YAML files that operators write. Relative to the project's folder. */
 export const FILE_TYPES_FOLDER = 'codegen/generated'
 
 const GIT_OUTPUT_BYTES_MAX = 64 * 1024 * 1024
@@ -36,8 +36,8 @@ export async function readProject({ root }: Project): Promise<readonly SourceTex
 }
 
 /**
- * Compiles the catalogue of a folder or a git commit with the schemas of that time, after rewriting old words to today's. Throws
- * UsageError.
+ * Compiles the catalogue in a folder or at a git commit, with the schemas found there. If the catalogue uses old dialect keys,
+ * renames them and uses today's schemas instead. Throws UsageError.
  */
 export async function compileBase({ root }: Project, base: string): Promise<Compiled & { schemas: Schemas }> {
   const isFolder = existsSync(join(base, 'catalogue')) && statSync(base).isDirectory()

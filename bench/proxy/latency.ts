@@ -17,8 +17,8 @@ interface Taken {
 }
 
 /**
- * Measures how many ms longer a call through each contender takes than a direct call to the upstream. Leaves out disturbed
- * rounds.
+ * Measures how many milliseconds each contender adds to a direct call to the upstream. Discards rounds in which the contender
+ * had to wait for its core.
  */
 export async function measureLatency(
   world: World,
@@ -32,7 +32,8 @@ export async function measureLatency(
   if (bare === undefined) return []
   const direct = {
     name: 'upstream',
-    // Direct calls pass through no role. Metering the idle reference instead means that their rounds do not count as disturbed.
+    // Direct calls pass through no measured process, but `measureSlice` needs one: meter the bare proxy, which is idle
+    // meanwhile.
     role: world.bare,
     load: world.tools.loadTo(world.tools.url),
     call: bare.call,

@@ -1,6 +1,6 @@
 /**
- * The bench's provider if there is no compiler: plain sockets that write prepared replies, segment by segment. Reads
- * only the path and the end of a request. `native/upstream.c` does the same and uses the same files.
+ * Fallback for `native/upstream.c`, for machines without a C compiler: a provider that writes prepared replies to plain
+ * sockets, segment by segment. It parses only the path and the length of a request. Both read replies from the same files.
  */
 
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 /**
- * Fills a database with a year of a whole service: accounts, keys, orders, transfers and calls, most of which belong to a few
- * accounts. The books balance.
+ * Fills a database with a year's data of a whole service: accounts, keys, top-up orders, bank transfers and calls. A few
+ * accounts make most of the calls. The books balance.
  */
 
 import { openDatabase, type Sql } from '../../src/lib/database.ts'
@@ -11,27 +11,27 @@ import { SESSION, withoutIndexes } from './indexes.ts'
 export interface Size {
   readonly accounts: number
   readonly keys: number
-  /** Upper limit: each account gets a whole number of calls, so the sum may be smaller. */
+  /** Upper limit. Each account's share is rounded down, so there may be fewer calls. */
   readonly calls: number
 }
 
 /**
- * How fast the share of calls falls as account numbers rise. The first account has a tenth of all calls; with a million accounts,
- * half make none.
+ * Zipf exponent of the calls per account: account `n` makes calls in proportion to `n ** -SKEW`. The first account makes a
+ * tenth of all calls; out of a million accounts, half make none.
  */
 const SKEW = 1.05
 /**
- * Number of parts in which the year is written. The calls of a part are inserted in order of time, as they would come in, over
- * `WRITERS` connections.
+ * Number of transactions in which the year's calls are inserted, over `WRITERS` connections. Each inserts its calls in order of
+ * time, as they would have come in.
  */
 const PARTS = 24
 const WRITERS = 2
 const PAID_VND = 100_000_000
 const CALL_MICRO_VND = 1_680_000
-/** SQL for the number of errors among an account's first n calls: every twentieth is one. */
+/** SQL for the number of failed calls among an account's first n. Calls 3, 23, 43, … fail: those with `n % 20 = 3`. */
 const errorsOf = (n: string): string => `((${n} + 17) / 20)`
 
-/** Number of the account's last key, with which its calls are made; the key's secret is its number. */
+/** Id of the key that makes the account's calls: the account's last one. The key's secret is its id in decimal digits. */
 export const keyOf = (accountId: number, { accounts, keys }: Size): number =>
   accountId + accounts * (keys > accounts ? 1 : 0)
 
@@ -57,12 +57,12 @@ const ACCOUNTS = [
       from bank_txn order by account_id`,
 ]
 
-/** SQL that gives the accounts their keys, in turn; an account's calls are made with its last key. */
+/** SQL that assigns keys to accounts round-robin. */
 const KEYS = `insert into api_key (account_id, key_id, key_hash, pepper_id, last4, created_at) overriding system value
   select 1 + (n - 1) % $2::text::integer, n, sha256(n::text::bytea), 1, 'abcd', now() - interval '366 days'
     from generate_series(1, $1::text::integer) n`
 
-/** How many calls each account makes, and the `phase` by which they are shifted, so that accounts do not call in step. */
+/** How many calls each account makes, at even intervals. Its `phase` shifts them, so that accounts do not call in step. */
 const SHARES = [
   'create unlogged table bench_account (account_id bigint primary key, calls bigint, phase double precision)',
   `insert into bench_account
@@ -71,7 +71,7 @@ const SHARES = [
               from generate_series(1, $1::text::integer) n) weights`,
 ]
 
-/** SQL for the calls between two moments, given as fractions of the year, $1 and $2. */
+/** SQL for the calls from $1 to $2, given as fractions of the year. */
 const CALLS = `(
   select account_id, n, at, case when n % 20 = 3 then 502 else 200 end as status,
          case when n % 20 = 3 then 0 else ${CALL_MICRO_VND} end as cost
@@ -92,11 +92,11 @@ const ATTEMPTS = `(select array_agg(
          'model', 'model-' || n % 10, 'startedMs', 1, 'endedMs', 900,
          'outcome', case when n % 20 = 3 then 'upstream_failed' else 'ok' end)) order by n)
   from generate_series(0, 299) n)`
-/** SQL for an id in the form of uuidv7, but without random numbers: drawing those would take as long as the rest of the row. */
+/** SQL for a UUIDv7 without random bits: generating them would take as long as the rest of the row. */
 const CALL_ID = `(lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7'
     || lpad(to_hex(n % 4096), 3, '0') || '8' || lpad(to_hex(account_id), 7, '0') || lpad(to_hex(n), 8, '0'))::uuid`
 
-/** Fills a database with a year of data, whichever migrations have run on it so far. */
+/** Fills a database with a year of data. The schema may be older than this tree's. */
 export async function fillYear(sql: Sql, size: Size, url: string): Promise<void> {
   const [accounts, keys] = [String(size.accounts), String(size.keys)]
   await sql.unsafe(SESSION)

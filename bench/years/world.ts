@@ -1,4 +1,4 @@
-/** Runs one Postgres with two databases, one with a year of data and one almost empty, and measures both. */
+/** Runs a Postgres server with two databases, `year` with a year of data and `empty` with next to none, and measures both. */
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,29 +14,31 @@ export interface Database {
   readonly name: string
   readonly url: string
   readonly sql: Sql
-  /** Where the gateways on this database keep their secrets and spools. */
+  /** Where gateways that use this database keep their secrets and spools. */
   readonly folder: string
+  /** Numbers of accounts, keys and calls in it. */
   readonly size: Size
 }
 
 export interface World {
+  /** Has `WALLETS` accounts that have not made a call yet. */
   readonly empty: Database
   readonly year: Database
   readonly folder: string
   postmasterPid(): number
-  /** Adds an empty database to the server; the caller fills it with rows of this `size`. */
+  /** Adds a database without tables. `size` is what the caller will put into it; by default, the same as in `year`. */
   add(name: string, size?: Size): Promise<Database>
 }
 
 /** Postgres settings as an operator would choose them for this machine; the project's own defaults are for development. */
 const SETTINGS = { shared_buffers: '2GB', max_wal_size: '4GB', effective_cache_size: '8GB', max_connections: '200' }
 const STATEMENT_TIMEOUT_MS = 3 * 3_600_000
-/** Number of wallets in the empty database. The bench's calls are spread over them. */
+/** Number of accounts in `empty`, each with a wallet. The bench makes its calls with as many wallets in both databases. */
 export const WALLETS = 1_000
 
 /**
- * Fills the databases, makes them durable, runs `work`, then removes everything. If `BENCH_YEARS_FOLDER` names a folder, they are
- * kept there and filled only once.
+ * Fills the databases with fsync off, restarts Postgres with fsync on, runs `work`, and removes everything. If
+ * `BENCH_YEARS_FOLDER` names a folder, the databases are kept there and filled only once.
  */
 export async function withWorld(asked: Size, work: (world: World) => Promise<void>): Promise<void> {
   const kept = process.env.BENCH_YEARS_FOLDER
@@ -131,7 +133,7 @@ async function fill({ name, url, sql, size }: Database): Promise<void> {
 
 export interface Took {
   readonly seconds: number
-  /** CPU used by Postgres and the measured process, on all processors. On a busy machine, this is the figure to read. */
+  /** CPU time of Postgres and the measured process. On a busy machine, prefer this figure to `seconds`. */
   readonly cpuSeconds: number
 }
 

@@ -1,4 +1,4 @@
-/** Compares two resolved catalogues: prices per name, facts per entry, aliases, upstreams. Pure. */
+/** Compares two resolved catalogues: prices per name, fields per entry, aliases and upstreams. */
 
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { canonicalJson } from '../canonical.ts'
@@ -11,24 +11,26 @@ import { type Heirs, heirsOf } from './heirs.ts'
 export interface PriceChange {
   /** Name of an entry or alias, or `fallback`. */
   readonly name: string
-  /** retirement: the price applies once the entry has retired. removal: the name is gone and the fallback serves its calls. */
+  /** retirement: the price applies once the entry has retired. removal: the fallback serves calls for a name that is gone. */
   readonly kind: 'entry' | 'alias' | 'fallback' | 'retirement' | 'removal'
   /** The entry that serves the name at the new price. */
   readonly servedBy: string
   readonly old: Price
   readonly new: Price
-  /** Change in percent of the old price; null if the unit changes. */
+  /** Change as a percentage of the old price; null if the unit changes. */
   readonly percent: number | null
   /** True if the change exceeds the threshold or the unit changed. */
   readonly isLarge: boolean
   readonly isAcknowledged: boolean
 }
 
-/** A changed fact with all entries that share the change. */
+/** A changed value in the catalogue, with all entries that share the change. */
 export interface FactChange {
+  /** The value's key in YAML, with dots between nested keys. */
   readonly what: string
   readonly old: string
   readonly new: string
+  /** Ids of entries, or `catalogue.yaml`, or `upstream` and an upstream's id. */
   readonly names: readonly string[]
 }
 
@@ -39,14 +41,14 @@ export interface RemovedEntry extends ModelEntry {
 
 export interface CatalogueDiff {
   readonly prices: readonly PriceChange[]
-  /** Changes of margins, as of the day in the options. */
+  /** Margin changes as of `DiffOptions.today`. */
   readonly margins: readonly MarginChange[]
   readonly added: readonly ModelEntry[]
   readonly removed: readonly RemovedEntry[]
   readonly facts: readonly FactChange[]
   /** Changes in how the gateway treats fields and tools that make a provider charge for more than tokens. */
   readonly extras: readonly FactChange[]
-  /** Changes of aliases, the fallback, upstreams and other settings. */
+  /** Changes to aliases, the fallback, upstreams and other settings. */
   readonly settings: readonly FactChange[]
 }
 
@@ -55,14 +57,17 @@ export interface Acknowledgement {
   readonly price: Price
 }
 
-/** Settings of catalogue.yaml that only people and checks read; no table contains them. */
+/**
+ * Safety nets in catalogue.yaml: the lowest price allowed per unit, and the expected numbers of entries. The catalogue's checks
+ * use them; the generated tables do not contain them.
+ */
 export interface Nets {
   readonly floors: Readonly<Record<string, unknown>>
   readonly counts: Readonly<Record<string, unknown>>
 }
 
 export interface DiffOptions {
-  /** Settings that the tables of neither catalogue contain; if left out, they are not compared. */
+  /** Passed separately because tables do not contain them. They are not compared if left out. */
   readonly nets?: { readonly old: Nets; readonly now: Nets }
   /** ISO date; entries retired by then are served by their successors. */
   readonly today: string
@@ -70,8 +75,8 @@ export interface DiffOptions {
   readonly thresholdPercent: number
   readonly acknowledged: readonly Acknowledgement[]
   /**
-   * The defaults in each catalogue's schema. If only one catalogue has a word or an upstream, its value is compared with the
-   * other's default.
+   * Defaults from each catalogue's schema. A value that only one catalogue has is compared with its default in that catalogue's
+   * schema.
    */
   readonly schemaDefaults: { readonly old: Facts; readonly now: Facts }
 }
@@ -106,7 +111,7 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
   }
 }
 
-/** Large price changes that nobody has acknowledged, which must not ship. */
+/** Large price changes that must not ship, because nobody has acknowledged them. */
 export function unacknowledged(diff: CatalogueDiff): readonly PriceChange[] {
   return diff.prices.filter(change => change.isLarge && !change.isAcknowledged)
 }
@@ -127,7 +132,7 @@ interface HeirsOfBoth {
   readonly now: Heirs
 }
 
-/** Price changes from new retirements and new successors, which change what callers will pay. */
+/** Finds price changes that will come with retirements, because a retirement or its successor is new or has changed. */
 function retirementPrices(common: readonly ModelEntry[], heirs: HeirsOfBoth, options: DiffOptions): PriceChange[] {
   return common.flatMap(({ id, kind }) => {
     const before = heirs.old.servedAtLast(id, kind)
@@ -137,7 +142,7 @@ function retirementPrices(common: readonly ModelEntry[], heirs: HeirsOfBoth, opt
   })
 }
 
-/** Price changes of names that used to mean a different entry: aliases, the fallback, removed ids. */
+/** Finds price changes of names that used to select a different entry: aliases, the fallback, and removed ids. */
 function mappedPrices(heirs: HeirsOfBoth, options: DiffOptions): PriceChange[] {
   const names = ['fallback', ...[...heirs.old.names].filter(name => name !== 'fallback').toSorted(compareText)]
   return names.flatMap(name => {
@@ -188,7 +193,7 @@ function changesOf(
   })
 }
 
-/** Merges a change that several entries share into one row: usually, a single line of a family file caused it. */
+/** Merges changes that several entries share, because one line of their family's YAML file usually causes them all. */
 function groupChanges(changes: readonly FactChange[]): FactChange[] {
   const groups = Map.groupBy(changes, change => JSON.stringify([change.what, change.old, change.new]))
   return [...groups.values()]

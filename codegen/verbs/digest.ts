@@ -1,4 +1,4 @@
-/** `digest`: tells whether the generated tables match the current YAML. */
+/** CLI command `digest`: says whether the generated tables match the current YAML. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import type { Output } from '../output.ts'
 import { GENERATED_FOLDER, type Project, readProject } from '../project.ts'
 import { parseOptions } from './options.ts'
 
-/** Prints the digest of the YAML, which is null if there are errors, and that of the tables. Returns 1 if they differ. */
+/** Prints the digests of the YAML and of the tables. Returns 1 if they differ or the YAML has errors. */
 export async function digest(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { json: { type: 'boolean' } })
   const yaml = ownCompiler().compile(await readProject(project)).tables?.settings.digest ?? null
