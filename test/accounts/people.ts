@@ -1,4 +1,4 @@
-/** Helpers for the tests of this folder: people with mailboxes and browsers. */
+/** Helpers for the tests in this folder: people with mailboxes and browsers. */
 
 import type { PeopleLimits } from '../../src/accounts/limits.ts'
 import { createPasswords, type Passwords } from '../../src/accounts/passwords.ts'
@@ -39,7 +39,7 @@ export function testPeople(
 
 let visitors = 0
 
-/** A visitor whose address is in a network of its own, unless `change` sets another. */
+/** A visitor whose IP address is in a network of its own, unless `change` sets another address. */
 export function visitor(change: Partial<Visitor> = {}): Visitor {
   visitors++
   const ipAddress = `10.${(visitors >> 8) & 255}.${visitors & 255}.7`

@@ -37,7 +37,7 @@ interface Enrolled {
   readonly recoveryCodes: readonly string[]
 }
 
-/** Enrols an operator with the code of the previous time step, which leaves the current code unused. */
+/** Enrols an operator with the previous time step's code, so that the current one can still be used. */
 async function enrolled(): Promise<Enrolled> {
   const opened = await newcomer(people)
   const { offer, authenticator } = await offerAuthenticator(people, secrets, opened.session)
@@ -180,7 +180,7 @@ describe('guessing', () => {
     expect(await give(person, code(person.secret, 1), known)).toEqual({ outcome: 'confirmed' })
     for (let guess = 0; guess < 5; guess++) expect((await give(person, wrong, known)).outcome).toBe('refused')
     expect((await give(person, code(person.secret, 1), known)).outcome).toBe('throttled')
-    // Wrong codes of one person do not throttle other people.
+    // One person's wrong codes do not throttle other people.
     const other = await enrolled()
     expect(await give(other, code(other.secret))).toEqual({ outcome: 'confirmed' })
   })

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Services whose password hash is trivial, so that hundreds of sign-in attempts take no time. */
+/** Services with a trivial password hash, so that hundreds of sign-in attempts take no time. */
 const quick = testPeople(
   sql,
   {},
@@ -123,7 +123,7 @@ describe('throttling', () => {
     const home = await attempt(PASSWORD, visitor({ ipAddress: '203.0.113.5' }))
     expect(home.outcome).toBe('signed_in')
     const { device } = (home as Extract<typeof home, { outcome: 'signed_in' }>).opened
-    // A device that the owner has signed in from gets in even from the stranger's own network.
+    // The owner's device is let in even from the stranger's network.
     expect((await attempt(PASSWORD, { ...here(), device })).outcome).toBe('signed_in')
     expect((await attempt(PASSWORD, { ...here(), device: device.replace(/.$/, 'x') })).outcome).toBe('throttled')
   })

@@ -1,4 +1,4 @@
-/** The command `add`, on a copy of the good catalogue. `--like` names the entry whose facts it copies. */
+/** The CLI command `add`, run on a copy of the valid catalogue in good/. `--like` names the entry that it copies. */
 
 import { expect, test } from 'vitest'
 import { useCommandProject } from './command-project.ts'

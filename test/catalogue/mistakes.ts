@@ -1,6 +1,6 @@
 /**
- * Small mistakes that operators make, each a few lines in bad/<matter>.txt: the change to the good catalogue, and the errors that
- * it must cause. README.md explains the format.
+ * Reads small mistakes that operators make from bad/<topic>.txt: each has a few lines that edit a copy of good/, a valid
+ * catalogue, and the errors that this must cause. README.md explains the format.
  */
 
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -8,13 +8,13 @@ import { join } from 'node:path'
 
 export interface Mistake {
   readonly title: string
-  /** The lines of the mistake, without the expected findings. */
+  /** The title and the edits, without the expected findings. */
   readonly lines: readonly string[]
   /** The findings as printed, one per line; '' if there are none. */
   readonly expected: string
 }
 
-/** Splits a file into the text before the first mistake and the mistakes. */
+/** Splits a file into its preamble (`head`) and its mistakes. */
 export function parseMistakes(text: string): { head: string; mistakes: Mistake[] } {
   const [head = '', ...parts] = text.split(/^(?=## )/m)
   const mistakes = parts.map((part): Mistake => {
@@ -34,16 +34,16 @@ export function printMistakes(head: string, mistakes: readonly Mistake[]): strin
   return `${head}${parts.join('\n')}`
 }
 
-/** Makes the mistake in a copy of the good catalogue. Throws unless the passage to change occurs exactly once. */
+/** Applies the mistake's edits to the catalogue in `directory`. Throws unless the passage to change occurs exactly once. */
 export function makeMistake(directory: string, { title, lines }: Mistake): void {
   const at = (name: string) => join(directory, name)
   let file = ''
-  let was: string[] = []
-  let is: string[] = []
+  let removed: string[] = []
+  let added: string[] = []
   const edit = () => {
-    if (was.length + is.length === 0) return
-    const [before, after] = [was.join('\n'), is.map(withUnseen).join('\n')]
-    if (was.length === 0) writeFileSync(at(file), after === '' ? '' : `${after}\n`)
+    if (removed.length + added.length === 0) return
+    const [before, after] = [removed.join('\n'), added.map(withUnseen).join('\n')]
+    if (removed.length === 0) writeFileSync(at(file), after === '' ? '' : `${after}\n`)
     else {
       const text = readFileSync(at(file), 'utf8')
       if (text.split(before).length !== 2)
@@ -53,16 +53,16 @@ export function makeMistake(directory: string, { title, lines }: Mistake): void 
         text.replace(before, () => after),
       )
     }
-    was = []
-    is = []
+    removed = []
+    added = []
   }
   for (const line of lines.slice(1)) {
     const [verb = '', name = '', , goal = ''] = line.split(' ')
-    if (line.startsWith('+')) is.push(line.slice(2))
+    if (line.startsWith('+')) added.push(line.slice(2))
     else {
-      // After `+` lines, any other line starts the next edit.
-      if (is.length > 0 || verb !== '-') edit()
-      if (line.startsWith('-')) was.push(line.slice(2))
+      // An edit replaces a run of `-` lines with the run of `+` lines after it, and ends with the latter.
+      if (added.length > 0 || verb !== '-') edit()
+      if (line.startsWith('-')) removed.push(line.slice(2))
       else if (verb === 'in') file = name
       else if (verb === 'delete') rmSync(at(name), { recursive: true })
       else if (verb === 'folder') mkdirSync(at(name), { recursive: true })

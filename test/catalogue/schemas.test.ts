@@ -1,4 +1,4 @@
-/** The catalogue's schemas, as documentation and editors use them. */
+/** The catalogue's schemas describe every key, work in editors, and match docs/catalogue.md. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -28,7 +28,7 @@ test('every key that operators write has a description, and an example, a defaul
       const schema = findReference(schemas, property) as Schema
       if (schema.const !== undefined) return
       const shows = schema.examples ?? schema.default ?? schema.enum ?? schema.properties ?? schema.items
-      // A description of an object also counts for its members, such as the budgets for each effort level.
+      // An object's description also covers its properties, such as the budgets for each effort level.
       const isExplained =
         schema.description !== undefined || (parent !== schemas[name] && parent.description !== undefined)
       if (!isExplained || shows === undefined) lacking.push(path)

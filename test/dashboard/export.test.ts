@@ -1,4 +1,4 @@
-/** The CSV export reads a page of rows from the database only when its reader is ready for it. */
+/** The CSV export reads rows from the database page by page, at the pace of its client. */
 
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { REPORT_LIMITS } from '../../src/ledger/reports/limits.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { Visitor } from './visitor.ts'
 
-/** Enough rows for an export that is larger than the buffers of the sockets between two processes. */
+/** Enough rows for an export that does not fit into socket buffers. */
 const ROWS = 30_000
 const LABEL = '語'.repeat(100)
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { sql } = running.database
   const [key] = await sql`select account_id, key_id from api_key where label = ${LABEL}`
   accountId = Number(key?.account_id)
-  // The account's last number in the journal. The rows inserted below have the numbers after it.
+  // The rows inserted below continue the account's journal after its last `seq`.
   const [wallet] = await sql`select seq from wallet where account_id = ${accountId}`
   await sql.unsafe(
     `insert into usage (account_id, seq, call_id, key_id, entry_id, endpoint, status, input_tokens, output_tokens,

@@ -1,4 +1,4 @@
-/** The sample calls on models' pages work unchanged, with a key in place of `$KEY`. */
+/** The sample calls on model pages work as they stand once `$KEY` is replaced with a key. */
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'

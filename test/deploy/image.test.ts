@@ -1,4 +1,4 @@
-/** Carries out the Dockerfile's steps without a container engine, and starts the result as the image does. */
+/** Carries out the Dockerfile's steps without a container engine, and runs the result as the image would. */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'

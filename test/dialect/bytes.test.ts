@@ -16,7 +16,7 @@ import { planSameFormat, type SameFormatPlan } from '../../src/translate/same-fo
 import type { ChatFormat } from '../../src/translate/translator.ts'
 import { dialectOf } from '../translate/support.ts'
 
-/** Facts that require no change to the bodies in this file. */
+/** Dialects that accept the bodies in this file unchanged. */
 const IDLE: Readonly<Record<ChatFormat, Words>> = {
   messages: { turns: { threads: true, prefill: 'continue' }, sampling: { top_k: true } },
   chat_completions: {
@@ -25,7 +25,7 @@ const IDLE: Readonly<Record<ChatFormat, Words>> = {
     sampling: { top_k: true },
   },
 }
-/** Facts that require nearly every change. */
+/** A dialect that triggers nearly every rewrite. */
 const BUSY: Words = {
   output: { cap_field: 'max_completion_tokens', cap_min: 99 },
   turns: { mid_system: 'hoist', prefill: 'user_turn', alternate: true },
@@ -45,7 +45,7 @@ const BUSY: Words = {
   end_user: { field: null },
 }
 
-/** JSON texts that a serializer would write differently. */
+/** JSON texts that change if they are parsed and serialized again. */
 const raw = fc.oneof(
   fc.constantFrom(
     '1.50',

@@ -1,4 +1,4 @@
-/** The rows for the dialect words of the group `tools`; see rows.ts. */
+/** Test rows for the dialect words (settings of an upstream model) that begin with `tools.`; see rows.ts. */
 
 import { expect } from 'vitest'
 import {
@@ -66,7 +66,8 @@ export const TOOL_ROWS: Readonly<Record<string, Row>> = {
   'tools.call_id': {
     base: { [MESSAGES]: {} },
     set: {
-      // `word` would change nothing here, because clients of the messages format already send such ids.
+      // `word` allows letters, digits, `_` and `-`. Clients of the messages format send no other ids, so it would change
+      // nothing.
       [MESSAGES]: [{ tools: { call_id: 'alphanumeric_9' } }],
       [CHAT]: [{ tools: { call_id: 'word' } }, { tools: { call_id: 'alphanumeric_9' } }],
       [RESPONSES]: [{ tools: { call_id: 'word' } }, { tools: { call_id: 'alphanumeric_9' } }],

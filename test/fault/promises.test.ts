@@ -1,4 +1,4 @@
-/** docs/reliability.md names a test for each promise; that test must exist under its title. */
+/** Every promise in docs/reliability.md names a test, which must exist under that title. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,6 @@
-/** Requests refused before their body has arrived: the gateway does not read it, and the client can still read the reply. */
+/**
+ * Requests refused before their bodies have arrived: the gateway does not read the bodies, but clients can read the replies.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
@@ -38,7 +40,7 @@ function post(key: string, body: string | Buffer<ArrayBuffer>, path = '/v1/messa
   })
 }
 
-/** A raw connection: what it has received, and whether the other side has closed it. */
+/** A raw TCP connection to the gateway. */
 class Line {
   answer = ''
   closed = false

@@ -1,5 +1,6 @@
 /**
- * Content that a body refers to without containing it. The provider fetches such content or has stored it, and bills all of it.
+ * Requests that refer to content by URL or id instead of including it. The provider bills for all of that content, whose size
+ * the gateway cannot know.
  */
 
 import { request } from 'undici'
@@ -61,7 +62,7 @@ describe.each(NAMED)('%s with %s: %j', (endpoint, model, body) => {
   const { price, context } = factsOf(model)
 
   test.each([false, true])('the hold is large enough to fill the context window (stream: %s)', async stream => {
-    // Enough money for two calls that fill the context window, and a little more.
+    // Enough for two calls that fill the context window, and a little more.
     const account = await running.account((2n * context + 2_000n) * price)
     const open = Promise.withResolvers<void>()
     provider.gate = open.promise

@@ -1,6 +1,6 @@
 /**
- * Calls from clients of the responses format to providers of it: requests and replies pass unchanged except for the model, the
- * reported usage is billed, and failures are reported as that format defines.
+ * Calls from Responses clients to upstreams that speak the same format: requests and replies pass unchanged except for the
+ * model, the reported usage is billed, and failures are reported as that format defines.
  */
 
 import { connect } from 'node:net'

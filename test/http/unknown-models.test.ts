@@ -1,4 +1,4 @@
-/** How calls with unknown model names appear in replies, in their metric, on the operator's page and in the command line. */
+/** How calls with unknown model names show up in replies, in a metric, on an operator page and in the CLI. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Foundation } from '../../src/app/foundation.ts'

@@ -22,7 +22,7 @@ import {
   walletOf,
 } from './world.ts'
 
-/** A separate Postgres server, because these tests stop it. */
+/** These tests stop Postgres, so they need a server of their own. */
 const folder = mkdtempSync(join(tmpdir(), 'gateway-outage-'))
 const start = (): Promise<EmbeddedPostgres> => startEmbeddedPostgres({ dataDir: folder, durable: false })
 let server: EmbeddedPostgres
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await migrate(sql)
   customer = await createCustomer(sql, 10_000n * CALL_MICRO_VND)
   const limits = {
-    // A busy machine may need some time for the calls before the fault.
+    // Generous, because the calls before the fault must not time out on a busy machine.
     holdRetryMs: 2_000,
     statementTimeoutMs: 1_000,
     heartbeatMs: 50,
@@ -59,7 +59,7 @@ function postmaster(): number {
   return Number(readFileSync(join(folder, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
 }
 
-/** The process ids of the postmaster and of its children. */
+/** Process ids of the postmaster and its children. */
 function processes(): number[] {
   const parent = postmaster()
   const children = readdirSync('/proc').filter(name => /^\d+$/.test(name) && parentOf(name) === parent)
@@ -91,7 +91,7 @@ async function expectRecovered(calls: number): Promise<void> {
   )
   const { held } = await call(ledger, customer)
   expect(held).toMatchObject({ outcome: 'admitted' })
-  // Tries again, because the key finder's time limit is short and a busy machine may need longer for a new connection.
+  // Retry: the key finder's time limit is short, and a busy machine may need longer for a new connection.
   const found = await eventually(
     async () => finder.find([customer.keyHash]).catch(() => null),
     key => key !== null,
@@ -103,7 +103,7 @@ async function expectRecovered(calls: number): Promise<void> {
   )
   const charged = (await usageOf(sql, customer)).filter(row => row.charged_micro_vnd === String(CALL_MICRO_VND))
   expect(charged).toHaveLength(calls)
-  // A hold may have been placed although its call was refused as unavailable; the sweep frees it.
+  // A call refused as unavailable may still have placed its hold; the sweep releases it.
   const wallet = await eventually(
     async () => walletOf(sql, customer),
     ({ held }) => held === 0n,

@@ -89,13 +89,13 @@ function linesOf(path: string): string[] {
     .filter(Boolean)
 }
 
-/** The line in the format of versions without checksums. */
+/** Strips the checksum, which earlier versions did not write. */
 const withoutChecksum = (line: string): string => line.replace(/,"crc":"[^"]+"/, '')
 const asLine = (one: Settlement): string => Buffer.from(writeSettlement(one, databaseId)).toString('latin1').trimEnd()
 
 /**
- * What reading a damaged spool must yield. `owed`: the calls of intact settlements that no intact line marks as done. `bad`: the
- * number of lines that are not valid.
+ * What reading a damaged spool must yield. `owed`: ids of calls whose settlement is intact and not marked as done. `bad`: the
+ * number of lines to set aside.
  */
 function expected(path: string, settlements: readonly Settlement[]): { owed: string[]; bad: number } {
   const lines = linesOf(path)
@@ -103,20 +103,24 @@ function expected(path: string, settlements: readonly Settlement[]): { owed: str
   const good = new Set([...settlements.map(asLine), writeHeader(databaseId).trimEnd()])
   const done = new Set<string>()
   for (const { callId } of settlements) {
-    // Earlier versions wrote the line without a checksum, as in the second form.
+    // The second form is from earlier versions, without a checksum.
     for (const line of [writeDone(callId, databaseId).trimEnd(), `{"done":"${callId}"}`]) {
       good.add(line)
       if (present.has(line)) done.add(callId)
     }
   }
   const owed = settlements.filter(one => present.has(asLine(one)) && !done.has(one.callId)).map(({ callId }) => callId)
-  // A settlement that lost only its checksum does not count as bad if an intact line names the same call.
+  // A settlement that lost only its checksum passes for one of an earlier version, which needs proof. If an intact line settles
+  // the same call, the proof is not needed, and the line is not set aside.
   const known = new Set([...done, ...owed])
   for (const one of settlements) if (known.has(one.callId)) good.add(withoutChecksum(asLine(one)))
   return { owed, bad: lines.filter(line => !good.has(line) && !DONE_OF_EARLIER_VERSION.test(line)).length }
 }
 
-/** Matches a line that is valid whichever call it names, because that call's settlement may have been in a lost file. */
+/**
+ * A "done" line as earlier versions wrote it. It counts as valid even if no settlement has its call id, because the settlement
+ * may have been in a file that is gone.
+ */
 const DONE_OF_EARLIER_VERSION = /^\{"done":"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"\}$/
 
 const otherId = '01900000-0000-7000-8000-00000000abcd'
@@ -138,7 +142,7 @@ test(
       const spool = new Spool({ folder: path, limits: LEDGER_LIMITS, databaseId, report })
       const found = spool.load()
       const why = `SEED=${SEED + number} SPOOLS=1`
-      // A line that lost only its checksum looks like one of an earlier version, so the database must confirm it.
+      // A settlement that lost only its checksum looks like one of an earlier version, so the database must confirm it.
       const checked = found.filter(({ unproven }) => unproven === null).map(line => line.settlement)
       const byId = new Map(settlements.map(one => [one.callId, one]))
       expect(checked, why).toEqual(checked.map(({ callId }) => byId.get(callId)))
@@ -231,7 +235,7 @@ test('a line without a checksum is settled if the call’s hold agrees, and set 
   const rows =
     await database.sql`select call_id, status from usage where call_id in ${database.sql(calls.map(one => one.callId))}`
   expect(new Map(rows.map(row => [row.call_id, row.status]))).toEqual(
-    // The call whose line cannot be trusted is not charged, and its hold is freed, as for an interrupted call.
+    // The call whose line cannot be trusted is not charged, and its hold is released, as for an interrupted call.
     new Map([
       [agrees!.callId, 200],
       [changed!.callId, 599],

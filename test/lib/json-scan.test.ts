@@ -1,4 +1,4 @@
-/** The scan that counts values and finds members, and the parser that works in slices, agree with JSON.parse. */
+/** The JSON scanner and parser, which can pause anywhere, agree with JSON.parse. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -18,7 +18,7 @@ function visible(events: SseEvent[]): { name: string; data: string }[] {
   return events.filter(event => event.hasData).map(({ name, data }) => ({ name, data }))
 }
 
-/** Splits the bytes at these places, which may be in any order. */
+/** Splits the bytes at these offsets, which may be in any order. */
 function cut(bytes: Buffer, places: number[]): Buffer[] {
   const sorted = [...new Set(places.map(place => place % (bytes.length + 1)))].sort((a, b) => a - b)
   const edges = [0, ...sorted, bytes.length]

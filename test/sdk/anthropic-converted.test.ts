@@ -1,6 +1,6 @@
 /**
- * The Anthropic SDKs with models of other formats: create, streams, the tool runner and structured output work as with native
- * models.
+ * The Anthropic SDKs with models whose upstreams speak other formats: create, streams, the tool runner and structured output
+ * work as with native models.
  */
 
 import Anthropic from '@anthropic-ai/sdk'
@@ -95,7 +95,8 @@ describe.each(MODELS)('%s', model => {
       expect(cities).toHaveLength(2)
       expect(answer.stop_reason).toBe('end_turn')
       expect(textOf(answer as Anthropic.Message)).toContain('31 degrees')
-      // The SDK first asks for a stored thread. The gateway refuses, so the SDK sends the whole conversation with each call.
+      // The SDK's tool runner first asks to store the conversation at the provider, as a thread. The gateway refuses that for
+      // converted calls, so the SDK falls back to sending the whole conversation each time.
       const rows = await running.usage(account.accountId)
       expect(rows.map(row => [row.status, row.cost > 0n])).toEqual([
         [400, false],

@@ -1,6 +1,6 @@
 /**
- * Agent libraries that use the Responses format by default. With their default settings, they run tool loops with models of every
- * wire.
+ * Agent libraries that use the Responses format by default. With their default settings, they run tool loops with models from
+ * upstreams of every format.
  */
 
 import { createOpenAI } from '@ai-sdk/openai'
@@ -23,7 +23,7 @@ import {
   useWeatherWorld,
 } from '../support/weather.ts'
 
-/** Models of every wire: messages, chat, responses with two kinds of reasoning, and both AWS wires. */
+/** Models whose upstreams speak Messages, Chat Completions (two), Responses (two), and on AWS Messages and Chat Completions. */
 const MODELS = [
   'claude-opus-5',
   'gemini-3.5-flash',

@@ -1,12 +1,12 @@
-/** Marker texts for content that must never be stored, and a search that finds them in any common encoding. */
+/** Creates marker texts for content that must never be stored, and finds them in any common encoding. */
 
 import { randomBytes } from 'node:crypto'
 
-/** Gives each source of content a canary of its own. */
+/** Gives each source of content a unique marker text, its canary. */
 export class Canaries {
   readonly #texts = new Map<string, string>()
 
-  /** Returns the canary of a source of content, and creates it on first use. */
+  /** Returns the source's canary, created on first use. */
   at(place: string): string {
     const text = this.#texts.get(place) ?? `canary${randomBytes(9).toString('hex')}`
     this.#texts.set(place, text)

@@ -1,6 +1,6 @@
 /**
- * Loaded before the program, this makes it throw as a bug would, with a request's content in the message. A call's model name, or
- * the password on a page, chooses where.
+ * Preloaded into the gateway, this makes it throw as a bug would, with a request's content in the error message. A call
+ * triggers it with a model name such as `crash-call`, a dashboard page with the password `crash-page`.
  */
 
 import { Form } from '../../src/dashboard/form.ts'

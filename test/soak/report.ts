@@ -1,9 +1,9 @@
-/** Formats the results of a soak as tables, and says what was found. */
+/** Formats the results of a soak as tables and as a list of findings. */
 
 import type { Judgement } from './slope.ts'
 import type { SoakReport } from './soak.ts'
 
-/** All findings, one per line; empty if every promise was kept. */
+/** Lists everything that went wrong: faults in the books, series that grow, leaked content. Empty if the soak passed. */
 export function findingsOf({ books, series, leaks }: SoakReport): string[] {
   const grows = series.filter(({ verdict }) => verdict === 'grows')
   return [

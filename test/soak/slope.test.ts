@@ -1,4 +1,4 @@
-/** The soak must find a planted leak, or its silence would mean nothing. */
+/** The soak's analysis finds planted leaks, and no others. */
 
 import { expect, test } from 'vitest'
 import { seededRandom } from '../support/random.ts'
@@ -7,7 +7,7 @@ import { judgeSeries, type Point, type Series, since } from './slope.ts'
 const MINUTE_MS = 60_000
 const random = seededRandom(7)
 
-/** Points that are 15 s apart. `valueAt` returns the value at a time in minutes. */
+/** A point every 15 s. `valueAt` returns the value at a time in minutes. */
 function points(minutes: number, valueAt: (minute: number) => number, fromMinute = 0): Point[] {
   return Array.from({ length: minutes * 4 }, (_, index) => {
     const minute = fromMinute + index / 4
@@ -44,7 +44,7 @@ test.each<[string, Series]>([
   expect(judged.growth).toBeGreaterThan(judged.allowed)
 })
 
-/** Points of six processes, one after another, that live for 15 minutes each. `valueAt` gets a process's number and its age. */
+/** Points for six processes in succession, 15 minutes each. `valueAt` gets the process's index and its age in minutes. */
 function lives(valueAt: (life: number, minute: number) => number): Point[][] {
   return Array.from({ length: 6 }, (_, life) => points(15, minute => valueAt(life, minute - life * 15), life * 15))
 }

@@ -1,12 +1,12 @@
-/** Sequences test files so that the slowest start first, and none of them runs alone at the end. */
+/** Starts the slowest test files first, so that none of them runs alone at the end. */
 
 import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * Seconds that each file took in a full run on two cores, used until this machine has measured its own. Files below 15 s are left
- * out.
+ * How long each file took in a full run on two cores, in seconds; used until this machine has its own durations. Files below 15 s
+ * are left out.
  */
 const SECONDS: Readonly<Record<string, number>> = {
   'test/browser/journey.test.ts': 118,
@@ -37,7 +37,8 @@ const SECONDS: Readonly<Record<string, number>> = {
 }
 
 /**
- * Sorts files by duration, as last measured here or else as listed above. Files without a duration come last, the largest first.
+ * Sorts files by their duration in the last run on this machine, or else in `SECONDS`. Files without a duration come last, the
+ * largest first.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

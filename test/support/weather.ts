@@ -1,5 +1,6 @@
 /**
- * Runs the loop that agent libraries run against the gateway: the model calls one tool for two cities, then answers about both.
+ * Support for tests that run agent libraries' tool loops against the gateway: the model calls one tool for two cities, then
+ * answers about both.
  */
 
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'

@@ -1,4 +1,4 @@
-/** When a circuit opens, for how long, and how it closes. */
+/** When a circuit breaker opens, for how long, and how it closes. */
 
 import { beforeEach, expect, test } from 'vitest'
 import { Circuit } from '../../src/upstream/circuit.ts'
