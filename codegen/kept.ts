@@ -1,7 +1,7 @@
 /**
- * Caches what a library produced from the same input in an earlier run, in a folder below node_modules. The key covers the input
- * and every installed version, so a cached text is never out of date; only the newest text of each name is kept. `check` does not
- * use the cache.
+ * Caches code that slow libraries generate from the schemas (validators by Ajv, declarations by json-schema-to-typescript) in a
+ * folder below node_modules. The cache key covers the input and the versions of all installed packages, so a cached text is
+ * never stale; only the newest text of each name is kept. The command `check` bypasses the cache.
  */
 
 import { createHash } from 'node:crypto'
@@ -12,12 +12,13 @@ const PACKAGES = join(import.meta.dirname, '..', 'node_modules')
 
 export interface Kept {
   /**
-   * Path of the cached text, whether or not it exists yet; null if nothing is cached, because the installed versions are unknown.
+   * Path for the cached text, which may not have been written yet. Null if caching is off, because the installed versions are
+   * unknown.
    */
   readonly path: string | null
-  /** Returns the cached text; undefined if there is none. */
+  /** Returns undefined if there is no cached text. */
   read(): string | undefined
-  /** Replaces the text cached under the name. Does nothing in a read-only folder. */
+  /** Caches the text and deletes older ones with the same name. Does nothing in a read-only folder. */
   write(text: string): void
 }
 
@@ -45,7 +46,7 @@ export function keptFor(name: `${string}.${string}`, input: unknown, packages: s
           if (other.endsWith(`-${name}`) && join(folder, other) !== path) rmSync(join(folder, other), { force: true })
         }
       } catch {
-        // In a read-only folder, nothing is cached: the next run takes as long as this one.
+        // The folder is read-only, so the next run will take as long as this one.
       }
     },
   }

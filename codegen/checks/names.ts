@@ -3,7 +3,7 @@
 import { PER_CALL_PREFIX } from '../standards.ts'
 import { asRecord, asText, type CatalogueView, type EntryView, type Place, type Report } from '../view.ts'
 
-/** Checks that each name means one entry, whatever its case. */
+/** Checks that no alias equals another alias or a name of an entry, ignoring case and a vendor prefix. */
 export function checkNames(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return
   const place: Place = { file: view.main, path: ['aliases'] }
@@ -35,7 +35,10 @@ export function checkNames(view: CatalogueView, report: Report): void {
   }
 }
 
-/** Checks that each name that clients may write for a vendor means one vendor and is not a prefix of ids. */
+/**
+ * Checks that each vendor alias (`vendors`) stands for a known vendor and equals neither a vendor nor a prefix of entry ids,
+ * and that `vendor_names` only names known vendors.
+ */
 export function checkVendors(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return
   const place: Place = { file: view.main, path: ['vendors'] }
@@ -59,7 +62,7 @@ export function checkVendors(view: CatalogueView, report: Report): void {
   }
 }
 
-/** Maps each name that clients may write for a vendor to that vendor. */
+/** Maps each vendor, and each alias of a vendor, to the vendor. */
 function vendorsOf(view: CatalogueView): ReadonlyMap<string, string> {
   const further = Object.entries(asRecord(view.settings.vendors)).map(([name, vendor]): [string, string] => [
     name,

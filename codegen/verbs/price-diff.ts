@@ -1,4 +1,4 @@
-/** `price-diff BASE`: prints what changes in prices and facts, as Markdown. Fails if a large change is not acknowledged. */
+/** `price-diff BASE`: prints how prices and facts differ from BASE, as Markdown. Fails on large changes not acknowledged. */
 
 import { LARGE_CHANGE_PERCENT } from '../checks/prices.ts'
 import { ownCompiler } from '../compile.ts'
