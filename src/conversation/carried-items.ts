@@ -1,7 +1,7 @@
 /**
  * Carries items of the responses format inside ids. Clients that expect responses to be stored refer to items by id instead of
- * sending them (the AI SDK by default, for text and reasoning; @ai-sdk/openai 4.0.118, read 2026-11-22). This service stores
- * nothing, so the ids it issues contain the item itself, compressed if it is long, and sealed for the account that received it.
+ * sending them. The AI SDK does so by default for text and reasoning (as of @ai-sdk/openai 4.0.118, 2026-11-22). This service
+ * stores nothing, so the ids it issues contain the items themselves, compressed if long, and signed for the receiving account.
  */
 
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
@@ -31,11 +31,12 @@ const ITEMS_BYTES_MAX = 512 * 1024
 /** Largest JSON that an id may expand to, in bytes. */
 const JSON_BYTES_MAX = 4 * 1024 * 1024
 
-/** Seals a payload, given as JSON, so that only requests of the same account can open it. */
+/** Wraps a JSON payload in a mark: a token that this gateway signs for one account (see `seal.ts`). */
 export type Mark = (json: ByteText) => string
+/** Returns the payload of a mark; null for any text that this gateway did not issue for the same account. */
 export type OpenMark = (text: string) => JsonValue | null
 
-/** Returns an id that carries these serialized items, each with its own id. Null if the result would be too long. */
+/** Returns an id that carries these serialized items, which include their own ids. Null if the result would be too long. */
 export function carryingId(prefix: string, items: readonly ByteText[], mark: Mark): string | null {
   return idOf(prefix, joinBytes(items, ','), { mark })
 }
@@ -50,7 +51,7 @@ export function selfCarryingId(prefix: string, { id = '', ...item }: JsonObject,
 
 interface Marking {
   readonly mark: Mark
-  /** The item's original id, which distinguishes this id from those of items with equal content. */
+  /** The item's original id, so that items with equal content get different ids. */
   readonly own?: JsonValue
 }
 
@@ -89,7 +90,7 @@ export function itemsCarriedBy(id: string, openMark: OpenMark): readonly JsonObj
  * item.
  */
 export function unresolvedItems(id: string, place: string): readonly never[] {
-  // Reasoning may be left out of a conversation. Here it was too long for an id, or another service has stored it.
+  // The reasoning was too long for an id, or another service has stored it. A conversation works without it.
   if (id.startsWith('rs_')) return []
   return refuse(
     place,
@@ -111,8 +112,8 @@ export class CarriedItems {
   }
 
   /**
-   * Returns the item that the id refers to. Empty for an id that has no item of its own and only carries others; null for an
-   * unknown id.
+   * Returns the item that the id refers to. Empty for the empty reasoning item that a stream gets only to carry other items;
+   * null for an unknown id.
    */
   resolve(id: string): readonly JsonObject[] | null {
     const item = this.#items.get(id)

@@ -1,9 +1,9 @@
-/** Edits events of streams that pass through. Bytes that are not edited stay as they are. */
+/** Edits events in pass-through streams. All other bytes stay unchanged. */
 
 import { type ByteText, concat } from '../lib/byte-text.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 
-/** Sets one value at several places of the JSON object after `data:`. The event must have a single data line. */
+/** Sets one value in several places (JSON pointers) of the object after `data:`. The event must have a single data line. */
 export function replaceData(raw: ByteText, places: readonly string[], value: string): ByteText {
   return editData(
     raw,

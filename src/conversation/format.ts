@@ -40,8 +40,8 @@ export interface ReadFacts {
   /** Returns the content of a mark (see `seal.ts`) that this gateway issued; null for any other text. */
   readonly openMark: (text: string) => JsonValue | null
   /**
-   * Identifies the upstream that the request goes to. It cannot open reasoning that another upstream sealed, so such seals are
-   * left out.
+   * Identifies the upstream that the request goes to. Sealed (signed or encrypted) reasoning is only valid at the upstream that
+   * sealed it, so the reader drops all other seals.
    */
   readonly origin: string
   /** Types of tools to leave out without an error, because a response header tells the client about them; null: none. */
@@ -75,7 +75,7 @@ export interface ReaderFacts {
 }
 
 export interface WriterFacts {
-  /** The model's name as the client's reply shows it. */
+  /** Model name shown to the client. */
   readonly clientModel: string
   /** Makes a fresh id without a prefix. */
   readonly newId: () => string
@@ -86,8 +86,8 @@ export interface WriterFacts {
   /** Input tokens by our own count, for events sent before the upstream reports its count. */
   readonly countInputTokens: () => number
   /**
-   * Wraps a provider's seal in a mark (see `seal.ts`), which clients of other formats send back. `lengths`: the lengths of the
-   * texts that the seal covers.
+   * Wraps the provider's signature or encrypted copy of its reasoning (its seal) in a mark (see `seal.ts`), which clients of
+   * other formats send back. `lengths`: the lengths of the reasoning's pieces of text, which clients may send back joined.
    */
   readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
   /** Makes a mark from any other data that the client must send back. */

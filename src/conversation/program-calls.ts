@@ -1,12 +1,12 @@
 /**
  * Recognises tool calls made by a program that the model wrote and that runs at the provider (Anthropic: programmatic tool
- * calling; OpenAI: the `program` item). Block and item types of `@anthropic-ai/sdk` 1.10.0 (`BetaToolUseCaller`) and `openai`
- * 7.57.0 (`ResponseFunctionToolCall.Program`), read 2026-11.
+ * calling; OpenAI: the `program` item). The block and item types are those in `@anthropic-ai/sdk` 1.10.0 (`BetaToolUseCaller`)
+ * and `openai` 7.57.0 (`ResponseFunctionToolCall.Program`), as of 2026-11.
  */
 
 import { isObject, type JsonValue, textOrNull } from '../lib/json.ts'
 
-/** Determines whether a streamed reply consists only of calls made by a program at the provider. Add each part once. */
+/** Determines whether a streamed reply consists only of calls made by a program at the provider. Call `add` once per part. */
 export class ProgramCalls {
   #calls = 0
   #others = 0

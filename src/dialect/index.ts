@@ -1,4 +1,4 @@
-/** The adapters to the dialect, by wire. */
+/** For each wire (the API format that an upstream speaks): the function that adapts request bodies to a model's dialect. */
 
 import type { WireName } from '../generated/types.ts'
 import { adaptChat } from './chat/adapt.ts'

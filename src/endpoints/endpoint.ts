@@ -1,4 +1,4 @@
-/** Everything about an endpoint in one record, which the routes, the runner of calls, OpenAPI, the pages and the traces read. */
+/** Each endpoint is one record, which the routes, the call runner, OpenAPI, the pages and the traces all read. */
 
 import type { EndpointFacts } from '../catalogue/endpoints.ts'
 import type { GatewayError } from '../errors.ts'
@@ -21,13 +21,13 @@ export interface Operation {
   readonly streams?: true
   /** Whether a successful call is charged. */
   readonly billed: boolean
-  /** Endpoint that the example's model must be served on; by default messages. */
+  /** Endpoint that the example's model must be served on; defaults to `messages`. */
   readonly endpoint?: Endpoint
   readonly example?: Readonly<Record<string, unknown>>
 }
 
 export interface ApiRoute extends RouteFacts {
-  /** Operation id in OpenAPI; only listed routes have one. */
+  /** Operation id in OpenAPI; absent if OpenAPI does not list the route. */
   readonly operationId?: string
   readonly operation?: Operation
 }
@@ -39,7 +39,7 @@ export interface ModelEndpoint extends EndpointFacts, ApiRoute {
   readonly name: Endpoint
   readonly operationId: string
   readonly operation: Operation
-  /** The operation in traces (OpenTelemetry semantic conventions for generative AI, read 2026-11). */
+  /** Operation and output type in traces, named by OpenTelemetry's semantic conventions for generative AI (as of 2026-11). */
   readonly traced: { readonly operation: 'chat' | 'generate_content'; readonly output: 'image' | 'speech' | null }
   /** Whether stream events, errors included, have an `event:` line. */
   readonly namedEvents: boolean
@@ -57,7 +57,7 @@ export const EXAMPLE_GREETING = 'Xin chào'
 export interface FreeEndpoint extends ApiRoute {
   readonly method: 'POST'
   readonly authentication: 'key'
-  /** Answers the request. Rejects with GatewayError. */
+  /** Rejects with the GatewayError that the client gets. */
   answer(services: Pick<Services, 'catalogue' | 'limits'>, body: Buffer): Promise<FreeAnswer>
 }
 

@@ -1,4 +1,7 @@
-/** Binds an entry's targets, for one call, to the wire that carries the call and to the dialect of that wire. */
+/**
+ * Chooses, for one call, the wire (API format) to speak to each upstream target of an entry, and gives the target the dialect
+ * that its model accepts on that wire.
+ */
 
 import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -8,21 +11,21 @@ import { asksOf, type WireAsks } from './wire-asks.ts'
 /** A catalogue target bound to one of its wires. All calls share it, so it can serve as a cache key. */
 interface WiredTarget extends UpstreamTarget {
   readonly wire: WireName
-  readonly of: UpstreamTarget
+  readonly original: UpstreamTarget
 }
 
-/** Caches the wired targets for each catalogue target, at most three. */
+/** Caches the wired targets of each catalogue target, by wire. */
 const TARGETS = new WeakMap<UpstreamTarget, Map<WireName, WiredTarget>>()
 
-/** Returns the wire of a chat target. */
+/** Only for targets of chat models. */
 export function wireOf(target: UpstreamTarget): WireName {
   if ('wire' in target) return (target as WiredTarget).wire
   return target.standard === 'messages' ? 'messages' : 'chat_completions'
 }
 
-/** Returns the catalogue's own target behind a wired one. The prices belong to the catalogue's target. */
+/** Returns the original catalogue target, under which the prices are stored. */
 export function listedTarget(target: UpstreamTarget): UpstreamTarget {
-  return 'of' in target ? (target as WiredTarget).of : target
+  return 'original' in target ? (target as WiredTarget).original : target
 }
 
 /** Binds each target to a wire for this request. Returns the entry itself if no target has a choice of wires. */
@@ -40,7 +43,7 @@ function onWire(target: UpstreamTarget, format: WireName, asks: WireAsks): Upstr
 function wired(target: UpstreamTarget, { wire, dialect }: ChosenWire): UpstreamTarget {
   const known = TARGETS.get(target) ?? new Map<WireName, WiredTarget>()
   TARGETS.set(target, known)
-  const made: WiredTarget = known.get(wire) ?? { ...target, wire, dialect, of: target }
+  const made: WiredTarget = known.get(wire) ?? { ...target, wire, dialect, original: target }
   known.set(wire, made)
   return made
 }

@@ -1,4 +1,7 @@
-/** Adapts the tools and the tool choice of a responses request, and adds the tool whose input is a JSON reply. */
+/**
+ * Adapts the tools and the tool choice of a responses request. A model that cannot reply in JSON directly gets a tool whose
+ * input is the JSON reply, and must call it.
+ */
 
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
@@ -25,7 +28,7 @@ function toolsFor(tools: readonly JsonValue[], facts: DialectFacts): JsonValue[]
 }
 
 function functionFor(tool: JsonObject, facts: DialectFacts): JsonObject {
-  // In converted calls, a function without a schema gets an empty one.
+  // In converted calls, a function without a schema gets an empty schema.
   const schema = schemaFor(tool.parameters, facts)
   const changed = schema === null ? tool : withMember(tool, 'parameters', schema)
   if (facts.dialect.tools.strict === 'drop') return withoutMembers(changed, ['strict'])
@@ -33,7 +36,7 @@ function functionFor(tool: JsonObject, facts: DialectFacts): JsonObject {
   return strict ? changed : withMember(changed, 'strict', false)
 }
 
-/** Replaces the tools with a single tool whose input is the reply, and forces a call of it. */
+/** Replaces the tools with a single tool whose input is the JSON reply, and forces the model to call it. */
 export function withReplyTool(body: JsonObject, schema: JsonObject): JsonObject {
   const parameters = toolSchema(schema, 'pass')
   return {

@@ -1,4 +1,4 @@
-/** Writes an edit as the multipart form that providers take: the model, texts, and images as files. */
+/** Writes an image edit request as the multipart form that providers take: the model, text fields, and images as files. */
 
 import { applyRules } from '../../dialect/rules.ts'
 import type { UpstreamTarget } from '../../generated/types.ts'

@@ -1,4 +1,7 @@
-/** Defines which parts of a chat request count as plain (see `conversation/plain.ts`). */
+/**
+ * Defines which messages and tools of a chat request are plain: they have only text and function calls, so that they are
+ * checked but need no parsing (see `conversation/plain.ts`).
+ */
 
 import {
   ANYTHING,

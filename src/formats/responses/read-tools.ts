@@ -53,7 +53,7 @@ function readTool(value: JsonValue, place: string, { registry, leftOut }: Readin
       readNamespace(tool, place, registry)
       return
     case TOOL_SEARCH:
-      // Tool search by the provider is unnecessary, because all tools are declared.
+      // A provider that searches tools loads their definitions on demand. Here all definitions are sent upfront instead.
       if (tool.execution !== 'client') return
       registry.define({ kind: TOOL_SEARCH, name: TOOL_SEARCH, namespace: null }, functionDefinition(tool))
       return
@@ -148,7 +148,7 @@ function allowedNames(allowed: JsonObject, registry: ToolRegistry): ReadonlySet<
   return new Set(tools.filter(tool => tool !== null && registry.has(tool)).map(tool => registry.nameOf(tool!)))
 }
 
-/** Returns the tool that a choice names; null for a tool that the provider runs. */
+/** Returns the tool named by `tool_choice`, or by one of its `allowed_tools`; null for a tool that the provider runs. */
 function namedTool(choice: JsonObject): Parameters<ToolRegistry['nameOf']>[0] | null {
   if (choice.type === TOOL_SEARCH) return { kind: TOOL_SEARCH, name: TOOL_SEARCH, namespace: null }
   if (choice.type !== 'function' && choice.type !== 'custom') return null

@@ -1,7 +1,4 @@
-/**
- * Relays a stream of the responses format. Events pass through unchanged, except that the model and the tools get the client's
- * names for them.
- */
+/** Relays a stream of the responses format unchanged, except that model and tool names are changed back to the client's. */
 
 import { editData } from '../../conversation/event-edit.ts'
 import type { ToolNames } from '../../conversation/names.ts'
@@ -19,12 +16,12 @@ import { namesIn, namesInResponse } from './client-names.ts'
 import { failureCodeOf } from './failure.ts'
 import { StreamUsage, writeUsage } from './usage.ts'
 
-/** Matches the beginning of an event that carries output. Audio does not count as text output. */
+/** Matches the beginning of a delta event, except for audio, which is not counted as text. */
 const DELTA_HEAD = /event: response\.(?![a-z_.]*audio)[a-z_.]+\.delta\ndata:/y
 const SEQUENCE = /"sequence_number": ?(\d{1,15})/
 const LINE_FEED = 10
 
-/** Every event with a response contains this text, whatever its whitespace. */
+/** Every event with a response object contains this text, whatever its whitespace. */
 const RESPONSE_MARKER = '"response"'
 
 export interface ResponsesRelayOptions {
@@ -41,7 +38,7 @@ export class ResponsesRelay implements ReplyStream {
   readonly #usage: StreamUsage
   #terminal = NO_BYTES
   #started = false
-  /** What a failure event repeats about the response; null until an event with the response has arrived. */
+  /** Fields to copy into a failure event; null until an event with the response object has arrived. */
   #response: { readonly id: string; readonly createdAt: number } | null = null
   #lastSequence = -1
   /**
@@ -131,7 +128,7 @@ export class ResponsesRelay implements ReplyStream {
     return this.#counter.estimate()
   }
 
-  /** Returns the event that ends a failed stream: `response.failed` if an event has told the response's id, otherwise `error`. */
+  /** Returns the event that ends a failed stream: `response.failed` if the response's id is known, otherwise `error`. */
   failureEvent(error: GatewayError): string {
     const code = failureCodeOf(error)
     const sequence_number = this.#lastSequence + 1
@@ -156,7 +153,7 @@ export class ResponsesRelay implements ReplyStream {
     })
   }
 
-  /** Clients only look for figures in `usage`, so figures found elsewhere are copied to it. */
+  /** Returns where the data of the output event at `at` begins; 0 if no output event begins there. */
   #headAt(all: ByteText, at: number): number {
     const end = at + this.#head.length
     if (this.#head.length > 0 && all.slice(at, end) === this.#head) return end
@@ -192,7 +189,7 @@ export class ResponsesRelay implements ReplyStream {
     const isNamed = typeof response.model !== 'string' || response.model === clientModel
     const edits: BodyEdit[] = [
       ...(isNamed ? [] : [{ op: 'set', path: '/response/model', value: clientModel } as const]),
-      // Clients only look for figures in `usage`, so those found elsewhere are copied there.
+      // Clients only look for token counts in `usage`, so counts found elsewhere are copied to it.
       ...(usage === null || isObject(response.usage)
         ? []
         : [{ op: 'set', path: '/response/usage', value: writeUsage(usage) } as const]),
