@@ -1,7 +1,4 @@
-/**
- * Reports what a key may call, what it has cost and how much it may still spend. The report goes to whoever holds the key, which
- * may be a program.
- */
+/** Reads the report behind `GET /v1/key`: a key's allowed models, limits and cost so far, and the account's balance. */
 
 import type { AnySql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -22,7 +19,7 @@ export interface KeyReport {
   readonly limitMicroVnd: MicroVnd | null
   /** Null: the limit never resets. */
   readonly limitReset: Period | null
-  /** Charged so far in each period of Vietnam's calendar. */
+  /** Charged in the current day, week and month (Vietnam time), and in total. */
   readonly charged: Readonly<Record<Period | 'ever', MicroVnd>>
   readonly balanceMicroVnd: MicroVnd
   /** Money set aside for calls in flight with any of the account's keys. */

@@ -7,7 +7,7 @@ import { type Actor, listActions, type OperatorAction, recordAction } from './op
 const ACTION = 'note.add'
 const TWIN = `select action_id from operator_action where account_id = $1::text::bigint and action = '${ACTION}' and subject = $2`
 
-/** Adds a note. `submission` identifies the form: submitted twice, even concurrently, it adds only one note. */
+/** Adds a note. `submission` identifies the form, so that submitting it twice, even concurrently, adds only one note. */
 export function addNote(
   sql: Sql,
   given: { readonly accountId: number; readonly by: Actor; readonly note: string; readonly submission: string },

@@ -1,4 +1,4 @@
-/** REFUND: gives back what a call was charged, once, by a credit that refers to the call. */
+/** REFUND: credits the charge of a call back to the account, at most once, because the credit's reference names the call. */
 
 import type { AnySql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -12,9 +12,9 @@ export interface RefundRequest {
 }
 
 export type RefundAnswer =
-  /** `already`: the charge had been given back before. */
+  /** `already`: the call had been refunded before. */
   | { readonly outcome: 'refunded' | 'already'; readonly amountMicroVnd: MicroVnd }
-  /** The call cost nothing, is not this account's, or its row has been retired. */
+  /** The call was not charged, belongs to another account, or is so old that its usage row has been deleted. */
   | { readonly outcome: 'nothing' }
 
 const CHARGED = `select charged_micro_vnd from usage where call_id = $1::text::uuid and account_id = $2::text::bigint`

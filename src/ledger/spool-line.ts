@@ -1,7 +1,7 @@
 /**
- * One line of the spool: a settlement as JSON, the id of a durable call, or the database that the file belongs to. Each ends with
- * a checksum over the line and the database's id, which exposes damaged lines and lines of another database. Lines written by
- * versions without checksums have none.
+ * One line of the spool: a settlement as JSON, the id of a call whose settlement has reached the database, or the id of the
+ * database that the file belongs to. Each line ends with a checksum over the line and the database id, which exposes damaged
+ * lines and lines of another database. Lines written by older versions have no checksum.
  */
 
 import { crc32 } from 'node:zlib'
@@ -18,7 +18,7 @@ export const LINE_BYTES_MAX = 8_192
 
 export type SpoolLine =
   | { readonly kind: 'done'; readonly callId: string }
-  /** `checked` is false for lines written by a version without checksums. */
+  /** `checked` is false for lines of older versions, which have no checksum. */
   | { readonly kind: 'settlement'; readonly settlement: Settlement; readonly checked: boolean }
   | { readonly kind: 'header' }
   | { readonly kind: 'damaged'; readonly reason: 'length' | 'checksum' | 'shape' }
@@ -34,25 +34,25 @@ export function writeSettlement(settlement: Settlement, databaseId: string): str
     ...(upstreamCostMicroVnd != null && { upstreamCostMicroVnd: String(upstreamCostMicroVnd) }),
     openedAt: openedAt.toISOString(),
   }
-  return seal(JSON.stringify(plain), databaseId)
+  return withChecksum(JSON.stringify(plain), databaseId)
 }
 
 export function writeDone(callId: string, databaseId: string): string {
-  return seal(`{"done":"${callId}"}`, databaseId)
+  return withChecksum(`{"done":"${callId}"}`, databaseId)
 }
 
-/** The first line of a file: the database that it belongs to. */
+/** Writes the first line of a file, which names the database that the file belongs to. */
 export function writeHeader(databaseId: string): string {
-  return seal(`{"database":"${databaseId}"}`, databaseId)
+  return withChecksum(`{"database":"${databaseId}"}`, databaseId)
 }
 
-/** The database named by this first line of a file; null if it names none. */
+/** Returns the id of the database that a file's first line names; null if the line is not an intact header. */
 export function readHeader(line: Buffer): string | null {
   const found = /^\{"database":"([^"]{36})",/.exec(line.toString('latin1'))?.[1]
   return found !== undefined && isUuid(found) && readLine(line, found).kind === 'header' ? found : null
 }
 
-/** Parses a line given without its line end. */
+/** Parses a line without its trailing newline. */
 export function readLine(line: Buffer, databaseId: string): SpoolLine {
   if (line.length > LINE_BYTES_MAX) return { kind: 'damaged', reason: 'length' }
   const found = CHECKSUM.exec(line.toString('latin1', Math.max(0, line.length - CHECKSUM_BYTES)))
@@ -63,7 +63,7 @@ export function readLine(line: Buffer, databaseId: string): SpoolLine {
   const value = parse(line)
   if (value === null) return { kind: 'damaged', reason: 'shape' }
   if (checked && value.database === databaseId) return { kind: 'header' }
-  // Otherwise, a line with a damaged checksum would pass for one that never had a checksum.
+  // Lines of older versions have only known fields, so an unknown field must be a damaged checksum.
   if (!checked && !Object.keys(value).every(name => NAMES.has(name))) return { kind: 'damaged', reason: 'shape' }
   if (typeof value.done === 'string' && isUuid(value.done)) return { kind: 'done', callId: value.done }
   const settlement = readSettlement(value)
@@ -71,15 +71,12 @@ export function readLine(line: Buffer, databaseId: string): SpoolLine {
   return { kind: 'settlement', settlement, checked }
 }
 
-function seal(json: string, databaseId: string): string {
+function withChecksum(json: string, databaseId: string): string {
   const body = json.slice(0, -1)
   return `${body},"crc":"${checksum(body, databaseId)}"}\n`
 }
 
-/**
- * Checksums of database ids. Bounded, because a process only knows a few databases, and ids from damaged headers must not
- * accumulate.
- */
+/** Cached checksums of database ids. Bounded, because a process knows only a few databases, but damaged headers name others. */
 const seeds = new Map<string, number>()
 const SEEDS_MAX = 16
 

@@ -1,4 +1,4 @@
-/** Decides, once, what happens to a stored transaction. */
+/** Decides what happens to a stored bank transaction. Each transaction is decided only once. */
 
 import type { TransactionSql } from '../lib/database.ts'
 import { bookTransaction, isClosed } from './book.ts'
@@ -22,11 +22,11 @@ export type Verdict =
 export const AUTOMATIC = 'automatic'
 const UNDECIDED_MAX = 500
 
-/** Makes reports of one transfer by several providers wait for each other, so that the second sees how the first was decided. */
+/** Serializes the decisions on one transfer that several providers report, so that the second decision sees the first. */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('bank_txn|' || $1, 0))`
 /**
- * Finds the transaction that this one reports a second time: it has the same bank reference, is from another provider, and is
- * not yet paired with a report by this provider.
+ * Finds another provider's report of the same transfer: it has the same bank reference, and is not yet paired with a report
+ * from this provider.
  */
 const ORIGINAL = `select y.bank_txn_id from bank_txn y
   where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd = $4::text::bigint and y.direction = $5::text::smallint
@@ -35,7 +35,7 @@ const ORIGINAL = `select y.bank_txn_id from bank_txn y
   order by y.bank_txn_id limit 1`
 /**
  * Finds a transaction from the same provider with the same bank reference but a different id. It is either a second transfer or
- * the same one reported twice; only a person can tell.
+ * the same transfer reported twice; only a person can tell.
  */
 const REPEATED = `select y.bank_txn_id from bank_txn y
   where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd = $4::text::bigint and y.direction = $5::text::smallint
@@ -66,7 +66,10 @@ async function judge(services: PaymentServices, transaction: TransactionSql, ban
   if (BigInt(key.amountVnd) > services.limits.creditVndMax) {
     return decide(transaction, key, { outcome: 'unmatched', reason: 'amount_over_limit' })
   }
-  if (services.bank !== null && spellAccount(key.accountNumber) !== spellAccount(services.bank.accountNumber)) {
+  if (
+    services.bank !== null &&
+    normalisedAccount(key.accountNumber) !== normalisedAccount(services.bank.accountNumber)
+  ) {
     return decide(transaction, key, { outcome: 'unmatched', reason: 'other_account' })
   }
   if (await isRepeated(services, transaction, key)) {
@@ -118,8 +121,8 @@ function identityOf({ provider, accountNumber, bankReference, amountVnd, directi
   return [provider, accountNumber, bankReference, String(amountVnd), direction === 'in' ? '1' : '-1'] as const
 }
 
-/** Reduces an account number to one spelling: banks and people write spaces, dots, and letters in either case. */
-function spellAccount(accountNumber: string): string {
+/** Normalises an account number, because banks and people vary its spaces, dots and letter case. */
+function normalisedAccount(accountNumber: string): string {
   return accountNumber.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
 }
 

@@ -1,5 +1,5 @@
 /**
- * The operators' log of calls as CSV (RFC 4180), newest first. It is read page by page and needs no more memory than one page.
+ * The operators' call log as CSV (RFC 4180), newest first. Reads one page at a time and needs no more memory than for one page.
  */
 
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
@@ -58,7 +58,7 @@ const COST: Column = ['upstream_cost_vnd', call => vnd(call.upstreamCostMicroVnd
 
 export interface CallsExport {
   readonly filter: CallFilter
-  /** Whether to add a last column with what calls cost the operator. */
+  /** Whether to add a final column with the operator's cost. */
   readonly withCosts: boolean
 }
 
