@@ -15,7 +15,7 @@ import { disableWebhook, type Webhook } from './webhooks.ts'
 const STATES = { waiting: 0, delivered: 1, given_up: 2, called_off: 3 } as const
 const TEST_KIND = 'webhook.test'
 
-/** A claim counts as a try at once, so that a delivery which crashes its process is not retried for ever. */
+/** Claiming a delivery already counts as a try, so that a delivery that crashes its process is not retried forever. */
 const CLAIMED = `
 claimed as (
   update alert_delivery d set tries = d.tries + 1, tried_at = now(), next_at = now() + make_interval(secs => $2::text::integer)
@@ -75,9 +75,7 @@ export async function deliverAlerts(services: AlertServices): Promise<number> {
   }
 }
 
-/**
- * Sends a test event at once, without retries, even to a webhook that is switched off. Null after too many tests within an hour.
- */
+/** Sends a test event immediately, without retries, even to a disabled webhook. Null after too many tests within an hour. */
 export async function testWebhook(services: AlertServices, { webhookId, accountId }: Webhook): Promise<Tried | null> {
   const { sql, limits } = services
   const ids = [String(webhookId), String(accountId)]
@@ -145,8 +143,8 @@ with found as (
     from webhook where webhook_id = $3::text::bigint)${SQL_RECORD}`
 
 /**
- * Switches off a webhook in two cases: its receiver answered that the webhook is gone, or a delivery has run out of tries and the
- * receiver has accepted nothing since that alert was recorded.
+ * Updates the webhook after a try. Disables it if its receiver answered 410 Gone, or if a delivery has run out of tries and the
+ * receiver has accepted nothing since the alert of that delivery was recorded.
  */
 async function judgeWebhook(
   services: AlertServices,

@@ -3,7 +3,7 @@
 import type { CatalogueItem } from '../catalogue/catalogue.ts'
 import { SQL_RECORD, SQL_TODAY, sqlVnd } from './record.ts'
 
-/** Alerts whoever has called a retiring model in the last 30 days. $3: the models that are about to retire. */
+/** Alerts every account that has called one of these models in the last 30 days. $3: the models that are about to retire. */
 export const FIND_RETIRING = `
 with ${SQL_TODAY},
 ending as (
@@ -15,7 +15,7 @@ found as (
    cross join lateral (
      select distinct account_id from usage_daily where entry_id = ending.model and day >= today.day - 30) users)${SQL_RECORD}`
 
-/** The summary of last week, Monday to Sunday, due from Monday at 8:00 in Vietnam. $3: the kind of the alert. */
+/** Summarises last week, Monday to Sunday, as soon as it is Monday 8:00 Vietnam time. $3: the alert kind. */
 export const FIND_SUMMARIES = `
 with week as (
   select date_trunc('week', now() at time zone 'Asia/Ho_Chi_Minh' - interval '8 hours')::date - 7 as first),
@@ -40,11 +40,11 @@ interface Retiring {
   readonly model: string
   readonly retires_on: string
   readonly successor: string | null
-  /** The shortest of the notice periods, in days, within which the model retires. */
+  /** Length of the shortest notice period that has begun, in days. */
   readonly days: number
 }
 
-/** Returns the models that retire within the longest notice period. `noticeDays` are in ascending order. */
+/** Returns the models whose longest notice period has begun. `noticeDays` are the notice periods in ascending order. */
 export function retiringModels(
   items: readonly CatalogueItem[],
   nowMs: number,

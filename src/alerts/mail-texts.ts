@@ -223,7 +223,7 @@ Assign it: ${publicUrl}/operator/transfers
   },
 }
 
-/** Such as `1 day` or `1.200 calls`. */
+/** Formats a count with its noun, such as `1 day` or `1.200 calls`. */
 function counted(count: number, noun: string): string {
   return `${withDots(String(count))} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -1,4 +1,4 @@
-/** Turns an alert into an email: the text in the owner's language, and the link that unsubscribes from its kind. */
+/** Turns an alert into an email in the owner's language, with an unsubscribe link if alerts of its kind can be switched off. */
 
 import type { Language } from '../accounts/types.ts'
 import type { MailMessage } from '../lib/mail.ts'

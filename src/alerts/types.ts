@@ -1,4 +1,4 @@
-/** The types that alerts share with their callers. */
+/** What the alert code needs from the application. */
 
 import type { KeySecrets } from '../accounts/key-secret.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
@@ -18,7 +18,7 @@ export interface AlertServices {
   readonly webhookTimeoutMs: number
   /** Base URL of our pages, without a trailing slash. */
   readonly publicUrl: string
-  /** Name that emails are signed with. */
+  /** The service's name in emails. */
   readonly serviceName: string
   readonly limits: AlertLimits
   readonly counts: DeliveryCounts

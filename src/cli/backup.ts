@@ -1,4 +1,4 @@
-/** The verbs that back up the database to a file and restore it. */
+/** The CLI commands that back up the database to a file and restore it. */
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'

@@ -1,4 +1,4 @@
-/** The development page of unsent emails, newest first, with their links ready to open. */
+/** A development-only page that lists unsent emails, newest first, with clickable links. */
 
 import { type OutboxMail, readOutbox } from '../../lib/outbox.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
@@ -34,7 +34,7 @@ function mailView({ to, subject, text: body }: OutboxMail) {
   return { to, subject, lines: lines.map(line => ({ text: line, link: localLink(line) })) }
 }
 
-/** Returns the path and query if the line is a link. The host is left out, because this page may be open under another one. */
+/** Returns the path and query if the line is a link. The host is left out, because this page may be open under another host. */
 function localLink(line: string): string | null {
   if (!/^https?:\/\/\S+$/.test(line) || !URL.canParse(line)) return null
   const { pathname, search } = new URL(line)

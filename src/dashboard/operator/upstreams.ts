@@ -1,6 +1,6 @@
 /**
- * Upstreams: the state and figures of each, over all processes. An operator can test an upstream with a call for one token, take
- * it out of service, and put it back.
+ * The operators' upstream pages: each upstream's state, attempts and failures across all processes. An operator can test an
+ * upstream with a call for one token, take it out of service, and put it back.
  */
 
 import { recordAction } from '../../accounts/operator-log.ts'

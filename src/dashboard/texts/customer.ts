@@ -1,4 +1,4 @@
-/** Texts for one customer as operators see them, and for the operators' log. */
+/** Texts of the operators' page about one customer, and of the operators' log. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** Texts about API keys. */
+/** Texts of the customers' key pages: the list, a new key, and the settings of a key. */
 
 import type { Texts } from './type.ts'
 
