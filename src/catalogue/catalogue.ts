@@ -17,9 +17,9 @@ export interface Catalogue {
   readonly items: readonly CatalogueItem[]
   readonly upstreams: ReadonlyMap<string, Upstream>
   /**
-   * Resolves a name by id, then by alias. Upper and lower case are the same, and a leading `vendor/` or a trailing `[1m]` is
-   * accepted. Null if the name is unknown; the endpoint then decides what to do (the chat endpoints use `fallback`). Allocates
-   * nothing for a name spelled as in the catalogue.
+   * Resolves a name by id, then by alias. Case-insensitive; accepts a leading `vendor/` or a trailing `[1m]`. Null if the name
+   * is unknown; the endpoint then decides what to do (the chat endpoints use `fallback`). Does not allocate if the name is
+   * spelled as in the catalogue.
    */
   resolve(name: string): Resolution | null
   /** The fallback entry for a name that `resolve` does not know. */
@@ -29,7 +29,7 @@ export interface Catalogue {
   /** How many entries have retired so far. A list rendered when the count was lower is stale. */
   retiredCount(): number
   isRetired(item: CatalogueItem): boolean
-  /** What a call at this target costs the operator now; null if unknown. */
+  /** The operator's current purchase prices at this target; null if unknown. */
   costRates(target: UpstreamTarget): CostRates | null
 }
 

@@ -9,7 +9,7 @@ const { rawJSON } = JSON as unknown as { rawJSON(source: string): JsonValue }
 type ExactReviver = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown
 const parse = JSON.parse as (text: string, reviver: ExactReviver) => JsonValue
 
-/** Length in characters from which a number may not fit a double. */
+/** Length in characters of the shortest numbers that can lose digits as a double. */
 export const EXACT_NUMBER_LENGTH_MIN = 16
 /** Finds where a long number may be. It also matches inside strings, which costs time but does no harm. */
 const MAY_HOLD_LONG_NUMBER = /[[:,\s]-?\d[\d.eE+-]{14}/

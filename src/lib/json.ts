@@ -21,8 +21,8 @@ export function objectOrNull(value: JsonValue | undefined): JsonObject | null {
 }
 
 /**
- * The member with this name; undefined if the value is not an object. For speed, arrays are not told from objects, so `name`
- * must not be a number.
+ * The member with this name; undefined if the value is not an object. For speed, arrays are not distinguished from objects, so
+ * `name` must not be an index.
  */
 export function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
   return typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined
@@ -51,10 +51,10 @@ export function arrayOrEmpty(value: JsonValue | undefined): readonly JsonValue[]
 }
 
 /**
- * JSON.parse without a bug of V8 14.6 (Node 26.10, 2026-11), which can mistake a key that contains an escape for an earlier
- * key. After an object with the key `\u007` (a real backslash), the key `"\u0074ools"` in the same place of the next object is
- * read as that earlier key, not as `tools`. Clients could hide fields from the gateway that way. They cannot forge one of our
- * fields, because the earlier key always contains a backslash.
+ * JSON.parse, with a workaround for a bug in V8 14.6 (Node 26.10, as of 2026-11): V8 can misread a key that contains an escape
+ * as the key at the same position in the preceding object. For example, it misreads `"\u0074ools"` (that is, `tools`) if the
+ * preceding object has the key `"\\u007"`, a backslash followed by `u007`. Clients could use the bug to hide fields from the
+ * gateway, but not to forge them, because the misread key always contains a backslash.
  */
 export function parseText(text: string, parse: (text: string) => unknown = JSON.parse): JsonValue {
   // The original is parsed too, because spelling out the escapes could make invalid JSON valid.
@@ -68,10 +68,11 @@ export function hasSpelling(text: string): boolean {
 }
 
 /**
- * Whether an escape such as `\u0074` may stand for a character of a field name, judging by its third digit (a character code).
+ * Whether an escape such as `\u0074` may stand for a character of a field name, judging only by the third of its four digits.
+ * `digitCode`: the character code of that digit.
  */
-export function maySpell(thirdDigit: number): boolean {
-  return thirdDigit >= DIGIT_TWO && thirdDigit <= DIGIT_SEVEN
+export function maySpell(digitCode: number): boolean {
+  return digitCode >= DIGIT_TWO && digitCode <= DIGIT_SEVEN
 }
 
 /** The same JSON, with escapes of characters that occur in field names replaced by the characters themselves. */

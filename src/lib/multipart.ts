@@ -1,6 +1,4 @@
-/**
- * Reads multipart forms (RFC 7578), bounding their parts, and writes them for upstreams. All in memory, without temporary files.
- */
+/** Reads multipart forms (RFC 7578), with limits on their parts, and writes forms for upstreams. Needs no temporary files. */
 
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 

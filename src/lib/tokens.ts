@@ -1,6 +1,6 @@
 /**
- * Counts tokens with the o200k byte-pair vocabulary, in linear time: overlong words are cut, and very long texts are counted in
- * windows. Takes about 1 ms per 100 kB; the first call loads the vocabulary.
+ * Counts tokens with the o200k byte-pair vocabulary, in linear time: overlong words are cut, and very long texts are sampled.
+ * Takes about 1 ms per 100 kB; the first call loads the vocabulary.
  */
 
 import { defer } from './deferred.ts'
@@ -10,9 +10,9 @@ import { hash, NO_RANK, readVocabularyPart, type Vocabulary, vocabulary } from '
 export const TOKEN_LIMITS = {
   /** Words longer than this are cut, because byte-pair merging takes time quadratic in their length. */
   pieceBytesMax: 128,
-  /** Texts up to this length are counted as a whole. Of longer texts, evenly spread windows of this total length are counted. */
+  /** Texts up to this length are counted in full. Longer texts are sampled in evenly spaced windows with this total length. */
   exactCharactersMax: 500_000,
-  /** Number of windows in a text that is too long to count as a whole. */
+  /** Number of windows that are sampled from a longer text. */
   windows: 50,
   /** Number of pieces whose counts are cached; pieces with a single token need no cache. */
   rememberedPieces: 2 ** 15,
@@ -24,7 +24,7 @@ const knownCounts = new Uint8Array(TOKEN_LIMITS.rememberedPieces)
 
 const WARM_PAUSE_MS = 5
 
-/** Loads the vocabulary before it is needed, with pauses between its parts, so that other work hardly waits. */
+/** Loads the vocabulary before it is needed, with pauses between its parts, so that other work is not held up. */
 export function warmTokens(): void {
   const part = (): void => {
     if (!readVocabularyPart()) setTimeout(part, WARM_PAUSE_MS).unref()
@@ -33,8 +33,8 @@ export function warmTokens(): void {
 }
 
 /**
- * Counts a text's tokens: exact up to `exactCharactersMax` characters, apart from words above `pieceBytesMax`; an estimate for
- * longer texts.
+ * Counts the tokens of a text. The count is exact for texts of up to `exactCharactersMax` characters, unless a word is longer
+ * than `pieceBytesMax`. Longer texts are estimated from samples.
  */
 export function countTokens(text: string): number {
   if (text.length > TOKEN_LIMITS.exactCharactersMax) return countWindows(text)
@@ -94,7 +94,7 @@ function pieceTokens(bytes: Uint8Array, start: number, end: number, ranks: Vocab
 const partStarts = new Int32Array(TOKEN_LIMITS.pieceBytesMax + 2)
 const joinRanks = new Int32Array(TOKEN_LIMITS.pieceBytesMax + 2)
 
-/** Merges the lowest-ranked pair of neighbours again and again, until no pair is a token. Returns the number of parts left. */
+/** Repeatedly merges the lowest-ranked pair of neighbours, until no pair is a token. Returns the number of parts left. */
 function mergedParts(bytes: Uint8Array, start: number, end: number, ranks: Vocabulary): number {
   let parts = end - start
   for (let index = 0; index <= parts; index += 1) partStarts[index] = start + index

@@ -13,7 +13,7 @@ import type { Caller } from './call.ts'
 export interface KeyDirectory {
   /** Hashes under which this key may be stored; empty for text that cannot be a key. */
   hashes(key: string): readonly Uint8Array[]
-  /** The key as the database has it now; null if it is unknown. Rejects with GatewayError `ledger_unavailable`. */
+  /** The key's current database record; null if the key is unknown. Rejects with GatewayError `ledger_unavailable`. */
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
 }
 
@@ -27,7 +27,10 @@ export interface AuthenticatorOptions {
 }
 
 export interface Authenticator {
-  /** The cached caller of the first key; null if that key is not cached. Never waits. */
+  /**
+   * The cached caller of the first key, without a database lookup; null if that key is not cached. The other keys only count if
+   * the first is invalid, which takes a lookup.
+   */
   remembered(keys: readonly string[]): Caller | null
   /** The caller from the cache, otherwise from the database. Only for calls that place a hold, which verifies the key. */
   recall(keys: readonly string[]): Promise<Caller>
@@ -42,7 +45,7 @@ export interface Authenticator {
 const MISSING = 'The API key is missing: send it as `x-api-key: <key>` or `authorization: Bearer <key>`.'
 const WRONG = 'The API key is wrong. Check it for missing characters, or create a new one in the dashboard.'
 
-/** The error for a key in a state that gives no access. */
+/** The error for a key that gives no access. */
 export function keyRefused(state: RefusedKeyState): GatewayError {
   switch (state) {
     case 'unknown':

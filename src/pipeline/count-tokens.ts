@@ -27,13 +27,13 @@ export interface CountOptions {
   readonly format: WireName
 }
 
-/** Counts the input of a body. Rejects with GatewayError if the format's endpoint would reject the body too. */
+/** Counts the input tokens of a request body. Rejects with GatewayError if the format's own endpoint would reject the body. */
 export async function countInput(
   catalogue: Catalogue,
   raw: Buffer,
   { limits, format }: CountOptions,
 ): Promise<TokenCount> {
-  // Counting needs all values of the body.
+  // Null makes it parse every value, because all of them are counted.
   const body = await readChatBody(raw, limits, format, null)
   const resolution = resolve(catalogue, body.requestedName, format)
   refuseWrongEndpoint(resolution, format)
@@ -79,10 +79,10 @@ export function tokensOf({ texts, images, documentPages, turns, tools }: InputWe
   )
 }
 
-/** Highest share of each kind of character that counts when our token count is scaled to the vendor's. */
+/** Shares of symbols, capitals and accented letters above which they no longer change a text's token factor. */
 const SHARE_MAX = { symbols: 0.2, capitals: 0.2, accents: 0.3 } as const
 
-/** How many of the vendor's tokens correspond to one that we count, given the kinds of characters in the text. */
+/** Factor from our token count to the vendor's, given the kinds of characters in the text. */
 function factorOf(text: string, { tokenFactor, tokenShares }: ModelEntry): number {
   if (tokenShares === undefined) return tokenFactor
   const shares = textShares(text)

@@ -1,4 +1,4 @@
-/** Relays a reply of bytes as it arrives, at the pace of the slower side, and ends it only after the call has been settled. */
+/** Relays a binary reply as it arrives, at the pace of the slower side, and ends it only after the call has been settled. */
 
 import { GatewayError } from '../errors.ts'
 import { UpstreamFault } from '../upstream/fault.ts'

@@ -1,4 +1,4 @@
-/** Data passed between the parts of the sandbox: a prompt as read, a reply as planned. Neither depends on a wire format. */
+/** Data passed between the parts of the sandbox: the parsed prompt and the planned reply. Neither depends on a wire format. */
 
 import type { Json, JsonObject } from './json.ts'
 import type { FoundWords } from './words.ts'
@@ -18,18 +18,18 @@ export interface ModelFacts {
   readonly contextTokens: number | null
   /** Largest `max_tokens` that the model accepts; null: unknown. */
   readonly outputTokensMax: number | null
-  /** What the model makes, and so which endpoints serve it; by default, all endpoints do. */
+  /** What the model produces, and hence which endpoints serve it; by default, all endpoints do. */
   readonly kind?: 'chat' | 'image' | 'speech'
-  /** A speech model's voices; by default the usual ones. */
+  /** A speech model's voices; defaults to the list in `speech/endpoint.ts`. */
   readonly voices?: readonly string[]
   /**
-   * Whether chat completions refuses function tools together with a reasoning effort. `refused`: yes, unless the effort is
-   * `none` or absent. `explicit_none`: yes, unless the effort is `none`.
+   * Reasoning efforts that chat completions accepts together with function tools. `refused`: only `none` or no effort.
+   * `explicit_none`: only `none`. By default, any effort.
    */
   readonly effortBesideTools?: 'refused' | 'explicit_none'
   /**
-   * The form of reasoning in the responses format. `sealed`: a summary, and the sealed reasoning if requested. `text`: readable
-   * content.
+   * The form of reasoning in the responses format. `sealed`: a summary, and encrypted content if requested. `text`: the
+   * readable reasoning.
    */
   readonly reasoningItems?: 'sealed' | 'text'
   /**
@@ -71,7 +71,7 @@ export type OutputForm =
 export interface Hints {
   readonly strings: string[]
   readonly numbers: number[]
-  /** Values for the properties of these names, at any depth. */
+  /** Values for schema properties, by property name, at any depth. */
   readonly given?: ReadonlyMap<string, Json>
 }
 
@@ -85,7 +85,7 @@ export interface Prompt {
   readonly systemText: string
   /** The user's own text in the last turn, without the client's additions; '' when there is no user turn. */
   readonly userText: string
-  /** The user's last text, which the reply is about. */
+  /** The part of `userText` that the reply responds to: the last text, or what the client has tagged as the user's request. */
   readonly request: string
   /** The working directory that the client mentions; null when it mentions none. */
   readonly directory: string | null
@@ -174,7 +174,7 @@ interface ProviderErrorExtra {
   readonly details?: JsonObject | null
 }
 
-/** Makes a 400 in the provider's own words. */
+/** Builds a 400 error. `message` is in the provider's own words. */
 export function invalid(message: string, extra: ProviderErrorExtra = {}): ProviderError {
   return new ProviderError(400, 'invalid_request_error', message, extra)
 }

@@ -1,4 +1,4 @@
-/** Metric families of requests that are not calls yet: memory for bodies, connections, and refused calls. */
+/** Metric families of requests before a call begins: body memory, connections, and refusals by the limit on calls in flight. */
 
 import { counter, type Family, gauge } from '../lib/metrics.ts'
 

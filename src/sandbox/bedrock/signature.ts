@@ -62,7 +62,7 @@ function isRecent(date: string): boolean {
   return Math.abs(Date.now() - ms) <= SKEW_MS_MAX
 }
 
-/** The request in the form that is signed, where path segments are encoded once more than on the wire. */
+/** The canonical request, which the signature covers. Its path segments are encoded once more than on the wire. */
 function canonicalRequest(exchange: Exchange, signedHeaders: readonly string[], body: Buffer): string {
   if (!signedHeaders.includes('host')) throw refused('InvalidSignatureException', "'Host' must be a 'SignedHeader'.")
   const [path, query] = (exchange.request.url ?? '').split('?') as [string, string?]

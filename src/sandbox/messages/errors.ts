@@ -1,4 +1,4 @@
-/** Errors in the wording and shape of the messages provider. */
+/** Errors with the wording and JSON shape of the Messages API. */
 
 import type { ErrorFormat, FaultKind } from '../format.ts'
 import { ProviderError } from '../model.ts'

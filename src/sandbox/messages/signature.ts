@@ -16,8 +16,8 @@ export function signThinking(thinking: string): string {
 
 /**
  * True for the sandbox's own signature of this text (or of text left out by `display: omitted`), and for anything that looks
- * like the real provider's, because the conversation may have started there. False for seals of another vendor or of a gateway,
- * which the real provider refuses too.
+ * like a signature of the real provider, because the conversation may have started at the real provider. False for other
+ * vendors' signatures and for tokens in which a gateway wraps signatures: the real provider refuses them too.
  */
 export function isAcceptedSignature(signature: string, thinking: string): boolean {
   const bytes = Buffer.from(signature, 'base64')
