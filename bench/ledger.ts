@@ -1,7 +1,8 @@
 /**
- * Measures how many pairs of hold and settlement the ledger completes per second on a fresh embedded Postgres, durable as in
- * production. Compares batches with statements that contain one call each. Prints figures; asserts nothing. With --json, measures
- * only batches and prints JSON. With --rate, measures only how long a hold and a settlement take at that many calls a second.
+ * Measures how many calls per second the ledger can hold and settle on a fresh embedded Postgres with production durability
+ * settings. Compares batched statements with one statement per call. Prints figures and audits the ledger; sets no thresholds.
+ * With --json, measures only batches and prints JSON. With --rate, measures only how long a hold and a settlement take at that
+ * many calls per second.
  * Run: npm exec node bench/ledger.ts [seconds per case] [--json] [--rate calls per second]
  */
 

@@ -1,4 +1,4 @@
-/** Measures the memory of gateways and of the bare proxy: fresh, after load, and per open, silent stream. */
+/** Measures the memory that gateways and the bare proxy use when fresh, after load, and for each open but silent stream. */
 
 import { join } from 'node:path'
 import { requestBody } from './bodies.ts'
@@ -12,7 +12,7 @@ import { serve } from './serve.ts'
 import type { World } from './world.ts'
 
 /** How long a fresh process gets to finish its deferred start-up work. */
-const SETTLE_MS = 3_000
+const START_UP_MS = 3_000
 /** How many streams are opened at a time. */
 const AT_ONCE = 50
 const MODEL = 'claude-opus-5'
@@ -24,9 +24,9 @@ interface Started {
 }
 
 /**
- * Measures the resident memory, as reported by the system, of processes started as in production: when ready, 3 s later, and
- * after each kind of call has run for a while. Each is started twice: the first start only fills the compile cache, which Node
- * writes when a process exits.
+ * Measures the resident memory, as reported by the system, of processes started as in production: once ready, 3 s later, and
+ * after each kind of call has run for a while. Starts each process twice: the first run only fills the compile cache, which
+ * Node writes on exit.
  */
 export async function measureMemory(world: World, { milliseconds }: { readonly milliseconds: number }): Promise<Row[]> {
   const cores = world.cores?.measured ?? null
@@ -52,11 +52,11 @@ export async function measureMemory(world: World, { milliseconds }: { readonly m
   const rows: Row[] = []
   for (const { contender, apiKey, compile, start } of [bare, ...gateways]) {
     const first: Started = await compile()
-    await settle()
+    await waitForStartUp()
     await first.stop()
     const started = await start()
     const startedMegabytes = residentMegabytes(started.pid)
-    await settle()
+    await waitForStartUp()
     const idleMegabytes = residentMegabytes(started.pid)
     await load(world, { url: started.url, apiKey, milliseconds })
     const afterLoadMegabytes = residentMegabytes(started.pid)
@@ -66,8 +66,8 @@ export async function measureMemory(world: World, { milliseconds }: { readonly m
   return rows
 }
 
-function settle(): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, SETTLE_MS))
+function waitForStartUp(): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, START_UP_MS))
 }
 
 /** Runs every case for `milliseconds`. */
@@ -87,8 +87,9 @@ async function load(
 }
 
 /**
- * Opens `streams` streams in a fresh process of each contender, then as many again. Collects garbage before it reads the memory.
- * The first half includes one-time costs of the process; the second half shows the cost of a stream.
+ * Opens `streams` streams through a fresh process of each contender, then the same number again. Reads the memory before,
+ * between and after, each time after a garbage collection. The first half includes one-time costs of the process; the second
+ * half shows the cost per stream.
  */
 export async function measureOpenStreams(world: World, streams: number): Promise<Row[]> {
   const pace = { streamed: true, events: 10, pauseMs: null, textBytes: 0, calls: 0 }

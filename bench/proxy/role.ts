@@ -1,4 +1,4 @@
-/** Runs one role of the bench in a child process, so that its CPU can be measured separately. */
+/** Runs one role of the bench (gateway, bare proxy or upstream) in a child process, so that its CPU is measured separately. */
 
 import { fork } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import type { Answer, Question } from './serve-role.ts'
 export interface Role {
   readonly url: string
   readonly pid: number
-  /** User and system CPU time in microseconds, as the process itself reports it; for systems without scheduler statistics. */
+  /** User and system CPU time in microseconds, reported by the process itself; used on systems without scheduler statistics. */
   cpuMicroseconds(): Promise<number>
   /** Resident memory in bytes, after a garbage collection if the role was started with --expose-gc. */
   memoryBytes(): Promise<number>
@@ -27,7 +27,7 @@ export interface RoleOptions {
   readonly root?: string
   /** Cores to run on, in taskset's syntax; by default, those of this process. */
   readonly cores?: string | null
-  /** Whether to stop the role with SIGKILL, because a gateway in production takes more than a minute to drain. */
+  /** Stops the role with SIGKILL. Otherwise, a gateway in production mode takes more than a minute to drain. */
   readonly kill?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** The generated source loads as the resolved tables, and its order and layout are fixed. */
+/** Importing the generated source yields exactly the tables that the compiler resolved, and its order and layout are fixed. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,14 +21,14 @@ const root = join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'catalogue-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-/** Resolves leniently, because the changed catalogues do not match the counts that they declare. */
+/** Resolves leniently, because changed catalogues no longer have as many entries as their `counts` setting expects. */
 function resolved(texts: readonly SourceText[]): Resolved {
   const { resolved: found, findings } = compiler.compile(texts, { lenient: true })
   if (found === null) throw new Error(formatFindings(findings, 'text'))
   return found
 }
 
-/** A catalogue that states facts wherever the schema allows them, and contains texts that are hard to quote. */
+/** A catalogue that sets facts wherever the schema allows them, and contains strings that are hard to quote. */
 function everyLayer(): SourceText[] {
   const text = (name: string) => goodTexts().find(({ path }) => path === `catalogue/${name}`)?.text ?? ''
   const long = `It's "long": ${'說明 and more, '.repeat(12)}`

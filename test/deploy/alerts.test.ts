@@ -1,6 +1,6 @@
 /**
- * Plays the faults of `make faults` on running gateways, one after another. Each fault raises its alerts, and no alert fires
- * without a fault. Time runs faster here: see `support/prometheus.ts`.
+ * Injects the faults of `make faults` into running gateways, one after another. Each fault raises its alerts, and no alert
+ * fires without a fault. Time runs faster here: see `support/prometheus.ts`.
  */
 
 import { appendFileSync, globSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { Prometheus } from '../support/prometheus.ts'
 /** The number of scrapes in ten minutes. */
 const CALM_ROUNDS = 40
 const CALLERS = 4
-/** Calls that finish between two scrapes, unless `ROUND_MS_MAX` passes first; enough for the alerts on rates. */
+/** Calls that finish between two scrapes, unless `ROUND_MS_MAX` passes first; enough to trigger the rate-based alerts. */
 const CALLS_PER_ROUND = 4
 const ROUND_MS_MAX = 1_000
 /** Long enough for a busy machine. */

@@ -1,4 +1,4 @@
-/** The dialect pass on the responses wire, for converted calls. */
+/** How requests converted for a responses upstream are adapted to the model's dialect. */
 
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'

@@ -12,9 +12,7 @@ import { eventually } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 
 const CREDIT = 1_000_000n * VND
-/**
- * Number of tries. One may not suffice: if a heartbeat commits between the hold and the crash, the hold does reach the disk.
- */
+/** A try fails if a heartbeat commits between the hold and the crash, because the hold then reaches the disk. */
 const TRIES_MAX = 8
 
 /** Kills Postgres and the gateway. Returns true if the hold was lost; otherwise the gateway finds it when it restarts. */
@@ -48,7 +46,7 @@ async function strikeTwice(world: World, customer: Customer): Promise<boolean> {
 }
 
 test('a call whose hold and gateway are lost is not charged: the wallet is intact, and only the usage row is missing', async () => {
-  // With this delay, Postgres does not flush data for ten seconds, unless someone waits for it.
+  // With this delay, Postgres flushes the WAL only every ten seconds, unless a session waits for a flush.
   const world = await createWorld({ gateways: 1, settings: { wal_writer_delay: '10s' } })
   try {
     const { sql, oracle, client, gateways } = world

@@ -1,4 +1,4 @@
-/** Clients that leave before their body is read: everything granted to them is given back. */
+/** If a client leaves before its body is read, the body's memory permit and the key's in-flight slot become free again. */
 
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'

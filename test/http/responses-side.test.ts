@@ -146,7 +146,7 @@ test.each<[string, Answer, number, string, string]>([
   ],
 ])('%s has the code that clients of the format act on', async (_what, given, status, code, ours) => {
   answer = given
-  // Each case has its own gateway, because a gateway stops using a provider for a while after such an error.
+  // Each case has its own gateway, because a gateway stops using an overloaded or rate-limited provider for a while.
   const fresh = await startTestGateway({ upstreams: { openai: `${provider.url}/v1` } })
   const { apiKey } = await fresh.account(1_000_000n * 1_000_000n)
   const told = async (path: string, body: object) => {

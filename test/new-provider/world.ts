@@ -1,4 +1,4 @@
-/** Runs a gateway with both providers in its catalogue, in front of their doubles. */
+/** Runs a gateway whose catalogue has the two invented providers, orchard and harbour, each played by a test double. */
 
 import { expect } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
@@ -27,7 +27,7 @@ export interface NewProviders {
   /** Checks that every call of the account cost `price` (in µVND) for each token that the provider reports. */
   expectBilled(calls: number, price: bigint): Promise<UsageRow>
   spent(): Promise<bigint>
-  /** The effort in a double's last call; null if the model was not asked to think. */
+  /** The reasoning effort of the last call that the double answered; null if the call did not ask the model to think. */
   thinking(double: 'orchard' | 'harbour'): 'low' | 'high' | null
   close(): Promise<void>
 }

@@ -74,7 +74,7 @@ test('while the database is down a valid key gets 503 and never 401, cached or n
   expect(running.isUp()).toBe(true)
 })
 
-// Pages have a shorter statement timeout than the 60 s of other statements. Without it, this test would time out.
+// Statements of pages time out after 2 s instead of the default 60 s, with which this test would take too long.
 test('a page that would wait for a locked or slow table gives up, and meanwhile calls continue', {
   timeout: 50_000,
 }, async () => {

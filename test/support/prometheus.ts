@@ -1,7 +1,7 @@
 /**
  * Scrapes gateways and evaluates alert rules as Prometheus does, but on a simulated clock: each round of scrapes counts as
- * fifteen seconds, however long it took, so that `for: 5m` is over after twenty rounds. Timestamps that gateways report are moved
- * to that clock.
+ * fifteen seconds, however long it took, so that `for: 5m` is over after twenty rounds. Timestamps in the metrics are mapped
+ * onto that clock.
  */
 
 import { readFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ export class Prometheus {
   readonly #store = new SampleStore()
   readonly #rules: readonly { readonly rule: Rule; readonly query: Query }[]
   readonly #targets: readonly Target[]
-  /** Time since which each alert's expression has been true, by rule and labels. */
+  /** When each alert's expression became true, on the simulated clock, by rule and labels. */
   readonly #pending = new Map<string, number>()
   readonly #fired = new Set<string>()
   /** When each round began, in seconds since 1970. */

@@ -1,6 +1,6 @@
 /**
- * Writes one stream of events in every notation that server-sent events allow (WHATWG HTML, 9.2.5 and 9.2.6, read
- * 2026-11-22), and splits it as networks may.
+ * Writes one stream of events in every notation that server-sent events allow (WHATWG HTML, 9.2.5 and 9.2.6, as of 2026-11-22),
+ * and splits it into chunks the way networks do.
  */
 
 export interface FramedEvent {
@@ -49,10 +49,13 @@ export const FRAMINGS: ReadonlyMap<string, Framing> = new Map(
   ]),
 ).set('event by event', events => events.map(event => Buffer.from(plain(event))))
 
-/** Chunk size in bytes. A stream is split in this many ways, so that every byte begins a chunk in one of them. */
+/** Chunk size in bytes. */
 const CUT_EVERY = 101
 
-/** Yields the stream, split into chunks in each of these ways. */
+/**
+ * Splits the stream every `CUT_EVERY` bytes, once for each position of the first cut, so that every byte begins a chunk in one
+ * of the results.
+ */
 export function* cutsAtEachByte(events: readonly FramedEvent[], lineEnd: '\n' | '\r\n'): Generator<Buffer[]> {
   const bytes = Buffer.from(text(events).replaceAll('\n', lineEnd))
   for (let first = 0; first < Math.min(CUT_EVERY, bytes.length); first++) {

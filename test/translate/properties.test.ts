@@ -84,7 +84,8 @@ describe('any conversation', () => {
   })
 
   const plainNames = exchanges.map(list =>
-    // Adds text to every user turn; otherwise instructions would become the first turn.
+    // Adds text to every user turn. A blank first turn would be dropped, and a system message after it would move to the
+    // top-level `system` field, which `meaningOfMessages` ignores.
     list.map(each => ({
       ...each,
       ask: [...each.ask, 'x'],

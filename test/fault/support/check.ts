@@ -19,13 +19,13 @@ export interface Witnesses {
   readonly replies: readonly Reply[]
   readonly calls: readonly ClientCall[]
   readonly transfers: readonly (Transfer & { readonly acknowledged: boolean })[]
-  /** The lives of each gateway, by its name. */
+  /** The processes of each gateway, oldest first, by the gateway's name: every restart adds a process. */
   readonly lives: ReadonlyMap<string, readonly Life[]>
-  /** Outages of Postgres. They explain why a killed gateway had not read a reply yet, and why a call left no trace. */
+  /** Outages of Postgres. They excuse a killed gateway that had not read a reply yet, and a call that left no trace. */
   readonly databaseAway?: readonly Outage[]
   /** The prices in whole dong that each entry had in later catalogues. */
   readonly laterPricesVnd?: ReadonlyMap<string, readonly number[]>
-  /** Journal rows as read during the storm, by call id. */
+  /** Journal rows as read while faults were still being injected, by call id. They must not change later. */
   readonly seen?: ReadonlyMap<string, string>
 }
 
@@ -38,7 +38,7 @@ export interface Findings {
   readonly wrong: readonly string[]
   /** Charges without a finished reply. */
   readonly unfounded: readonly string[]
-  /** Calls with an id but no usage row. Two simultaneous faults excuse a missing row, but only for a small share of all calls. */
+  /** Calls with an id but no usage row, apart from a few that two simultaneous faults explain; see `traceless`. */
   readonly missing: readonly string[]
   /** 402 replies to calls during which the balance was never 0. */
   readonly refused: readonly string[]
@@ -58,7 +58,7 @@ export interface Verdict {
   readonly charged: number
   /** Number of the `finished` replies without a charge because their gateway was killed before it received the end. */
   readonly unheard: number
-  /** Longest time that a gateway still worked after the provider had finished one of the `unheard` replies, in ms. */
+  /** Longest time that a gateway kept running after the provider had finished one of the `unheard` replies, in ms. */
   readonly unheardMs: number
   /** Number of streams charged for more than `OUTGROWN_TOKENS`. */
   readonly outgrown: number
@@ -66,11 +66,11 @@ export interface Verdict {
   readonly spent: number
   /** Number of calls that left no trace because of two simultaneous faults; see `missing.ts`. */
   readonly traceless: number
-  /** Highest tolerated number of such calls. */
+  /** Highest number of `traceless` calls that is tolerated. */
   readonly tracelessMax: number
 }
 
-/** How many output tokens a hold grows by in three steps. */
+/** Three times the default `holdExtendTokens`. A stream with more output tokens has outgrown its hold repeatedly. */
 const OUTGROWN_TOKENS = 3 * 4_096
 /** Even a busy gateway receives the end of a reply within this time. A gateway that is killed earlier may have missed the end. */
 const HEARING_MS = 1_000
@@ -90,7 +90,10 @@ interface UsageRow {
   readonly cost: string
   readonly charged: string
   readonly after: string
-  /** Whether the gateway counted the tokens itself. If not, `input` is the reply's serial, as the provider reported it. */
+  /**
+   * Whether the gateway counted the tokens itself. If not, `input` identifies the reply, because the test's provider reports
+   * each reply's serial number as its input tokens.
+   */
   readonly estimated: boolean
   readonly at: number
 }
@@ -162,9 +165,9 @@ function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows:
 }
 
 /**
- * Charges for tokens that the gateway counted itself, because the client left before the provider reported usage. Such a charge
- * does not name its reply. Therefore `take` matches a reply with any such charge of the same account, model and time, and returns
- * whether there was one. Each charge is used only once.
+ * Collects the charges for tokens that the gateway counted itself, because the client left before the provider reported usage.
+ * Such a charge does not identify its reply, so `take` looks for any with the reply's account, model and time. It returns
+ * whether it found one, and uses each charge only once.
  */
 function guessesOf(calls: readonly ClientCall[], rows: readonly UsageRow[]) {
   const left = new Set(calls.filter(call => call.left).map(call => call.callId))
@@ -206,8 +209,8 @@ function findDoubled(rows: readonly UsageRow[]): string[] {
   ]
 }
 
-/** The costs that are correct for a row: at the price in the current catalogue, and at each later price. */
-function pricesOf(row: UsageRow, { laterPricesVnd }: Witnesses): bigint[] {
+/** Acceptable costs for a row: at the price in the current catalogue, and at each later price. */
+function costsOf(row: UsageRow, { laterPricesVnd }: Witnesses): bigint[] {
   const { price } = ENTRIES.get(row.entry_id) as ModelEntry
   const units = price.per === 'mtok' ? BigInt(row.input + row.output) : 1_000_000n
   return [price.vnd, ...(laterPricesVnd?.get(row.entry_id) ?? [])].map(vnd => BigInt(vnd) * units)
@@ -223,8 +226,8 @@ function findWrong(witnesses: Witnesses, rows: readonly UsageRow[]): string[] {
     const name = `call ${row.call_id}`
     if (row.charged !== row.cost && row.after !== '0') wrong.push(`${name}: uncollected at a balance of ${row.after}`)
     if (row.cost === '0') continue
-    const prices = pricesOf(row, witnesses)
-    if (!prices.includes(BigInt(row.cost))) wrong.push(`${name}: cost ${row.cost}, not ${prices.join(' or ')}`)
+    const costs = costsOf(row, witnesses)
+    if (!costs.includes(BigInt(row.cost))) wrong.push(`${name}: cost ${row.cost}, not ${costs.join(' or ')}`)
     const reply = row.estimated ? undefined : bySerial.get(row.input)
     if (reply === undefined) continue
     if (row.entry_id !== reply.entryId || Number(row.account_id) !== reply.accountId)
