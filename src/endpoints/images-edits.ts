@@ -1,4 +1,4 @@
-/** `POST /v1/images/edits`. */
+/** `POST /v1/images/edits`: makes images from reference images. */
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import type { ModelEndpoint } from './endpoint.ts'

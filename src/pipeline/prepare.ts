@@ -15,7 +15,7 @@ import type { Preparation, PreparedCall } from './prepared-call.ts'
 export function prepare(given: Preparation): PreparedCall | Promise<PreparedCall> {
   const { target, format, entry, outputTokensAfforded } = given
   const wire = wireOf(target)
-  // Apply the cap that the wallet can pay for as if it were the model's own limit.
+  // Treat the number of output tokens that the wallet can pay for as the model's own limit.
   const limited = outputTokensAfforded === null ? entry : { ...entry, outputTokensMax: outputTokensAfforded }
   const preparation = { ...given, entry: limited }
   if (wire === format && passesThrough(format, given.body.outline, target.dialect)) {

@@ -1,4 +1,6 @@
-/** Makes the body for an upstream that speaks the client's format: the client's text with edits, then the catalogue's rules. */
+/**
+ * Builds the body for an upstream that speaks the client's format: edits the client's text, then applies the catalogue's rules.
+ */
 
 import { applyRules, mayChange } from '../dialect/rules.ts'
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
@@ -13,19 +15,19 @@ import { inTurn } from '../lib/loop-turns.ts'
 /** The client's body, from which the upstream's body is made. */
 export interface NamedBody {
   readonly text: ByteText
-  /** The members of `text`, if known. No key may occur twice. */
+  /** The bytes received from the client; null if `text` differs from them. */
   readonly raw?: Buffer | null
-  /** The members of `text`, if known. None may occur twice. */
+  /** The members of `text`, if known. No key may occur twice. */
   readonly members?: readonly Member[]
   readonly requestedName: string
 }
 
-/** Rules are applied to bodies of at least this many bytes over several turns of the event loop. */
+/** From this size on, rules are applied in several turns of the event loop, so that other calls need not wait. */
 const LARGE_BYTES = 256 * 1024
 
 /**
- * The body for a target. Every byte stays as the client wrote it, except for the model, the `edits` and what the catalogue's
- * rules change.
+ * Returns the body for a target. Every byte stays as the client wrote it, except for the model's name, the `edits` and the
+ * changes that the catalogue's rules make.
  */
 export function bodyFor(
   { text, raw, members, requestedName }: NamedBody,

@@ -1,4 +1,6 @@
-/** Sends a stream at a model's pace, and breaks it where a `sandbox:` word says so. */
+/**
+ * Sends a stream at a model's pace, and breaks it off halfway if a `sandbox:` word in the prompt (see words.ts) asks for that.
+ */
 
 import { once } from 'node:events'
 import type { Exchange } from './exchange.ts'
@@ -15,7 +17,7 @@ export const EVENT_STREAM = 'text/event-stream; charset=utf-8'
 
 const BREAKING_WORDS = ['cut', 'error-event', 'hang'] as const
 const SLOW_TOKENS_PER_SECOND = 2
-/** Wait before a reset, in ms, so that data sent earlier still arrives. */
+/** Delay before a reset, so that data sent earlier still arrives. */
 const BEFORE_RESET_MS = 30
 
 /**

@@ -1,4 +1,7 @@
-/** Marks that carry sealed reasoning: only the gateway that made a mark can open it, and only for the account that got it. */
+/**
+ * Marks, the tokens that carry encrypted reasoning: only the gateway that issued one can open it, and only for the same
+ * account.
+ */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What token counting reads from a responses request. */
+/** Which parts of a responses request count towards its input tokens. */
 
 import { expect, test } from 'vitest'
 import { noInput } from '../../src/conversation/input-weight.ts'

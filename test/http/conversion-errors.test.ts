@@ -1,4 +1,4 @@
-/** Errors of converted calls: what the client gets, in its own format and vocabulary, and what it is charged. */
+/** Errors of converted calls: what the client gets, in its own format and with its error types, and what it is charged. */
 
 import { describe, expect, test } from 'vitest'
 import {

@@ -1,4 +1,4 @@
-/** Adapts the tools of a chat request, the tool choice, and the tool that stands in for a JSON reply. */
+/** Adapts the tools and the tool choice of a chat request, and writes the tool whose input becomes a JSON reply. */
 
 import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 import { withEach, withMember, withoutMembers } from '../copy.ts'

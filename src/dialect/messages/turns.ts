@@ -9,7 +9,7 @@ import type { Dialect } from '../words.ts'
 
 type Turns = Dialect['turns']
 
-/** Appends a text to `system`. */
+/** Appends an instruction to `system`. */
 export function withInstruction(body: JsonObject, text: string): JsonObject {
   return withSystem(body, joinedSystem(body.system, text))
 }
@@ -60,7 +60,10 @@ function withSystem(body: JsonObject, system: JsonValue): JsonObject {
   )
 }
 
-/** Turns an instruction into user text. Returns undefined for an empty instruction, which was only sent to carry settings. */
+/**
+ * Turns a system message into a user message; other messages stay. Returns undefined for a system message without content: it
+ * only carries settings (`output_config`).
+ */
 function asUserText(message: JsonValue): JsonValue | undefined {
   if (!isSystem(message)) return message
   const { content } = message
@@ -69,7 +72,8 @@ function asUserText(message: JsonValue): JsonValue | undefined {
 }
 
 /**
- * Keeps an instruction where the format allows it: at the end, or before an assistant turn. Anywhere else it becomes user text.
+ * Keeps a system message where the format allows it: at the end, or before an assistant turn. Anywhere else it becomes a user
+ * message.
  */
 function placedMessage(message: JsonValue, index: number, messages: readonly JsonValue[]): JsonValue | undefined {
   const next = messages[index + 1]
@@ -80,7 +84,9 @@ function placedMessage(message: JsonValue, index: number, messages: readonly Jso
 /** User message for models that do not continue a final assistant message by themselves. */
 const GO_ON = 'Continue.'
 
-/** Makes the model continue a final assistant message. Throws GatewayError `invalid_request` if it cannot. */
+/**
+ * Makes the model continue a final assistant message. Throws GatewayError `invalid_request` if the model does not support it.
+ */
 function withPrefill(body: JsonObject, prefill: Turns['prefill']): JsonObject {
   const messages = body.messages as JsonValue[]
   const last = messages.at(-1)
@@ -99,8 +105,8 @@ function withPrefill(body: JsonObject, prefill: Turns['prefill']): JsonObject {
 }
 
 /**
- * Whether a message is an assistant turn of text or thinking only. After any other turn, such as an interrupted tool of the
- * provider, every model continues by itself.
+ * Whether a message is an assistant turn that consists of text or thinking only. Any other assistant turn, such as one that was
+ * paused during a server-side tool call, is continued by every model.
  */
 function isPrefill({ role, content }: JsonObject): boolean {
   if (role !== 'assistant') return false
@@ -113,7 +119,7 @@ function isPrefill({ role, content }: JsonObject): boolean {
   )
 }
 
-/** Removes trailing whitespace, which the format forbids in the last text of a reply to be continued. */
+/** Removes trailing whitespace, which the format forbids at the end of a final assistant message. */
 function trimmed(content: JsonValue | undefined): JsonValue {
   if (typeof content === 'string') return content.trimEnd()
   if (!Array.isArray(content)) return content ?? ''

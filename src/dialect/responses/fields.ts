@@ -23,7 +23,7 @@ export function withSampling(body: JsonObject, { sampling }: Dialect, reasons: b
 }
 
 const USER_FIELDS = ['safety_identifier', 'user']
-/** Longest end-user id that this format allows, in characters. */
+/** Maximum length of an end-user id in this format, in characters. */
 const USER_LENGTH_MAX = 128
 
 /**

@@ -21,7 +21,7 @@ export interface Generation extends ImageRequest, ObjectBody {
 
 export interface Edit extends ImageRequest {
   readonly kind: 'edit'
-  /** All fields but the images, decoded, as the provider should get them. */
+  /** All fields except the images, parsed and ready to be sent to the provider. */
   readonly json: JsonObject
   readonly references: readonly Reference[]
   readonly mask: Reference | null
@@ -31,7 +31,7 @@ export interface ImageBodyLimits extends BodyLimits {
   readonly bodyBytesMax: number
 }
 
-/** Alternative names of the reference image's field; a request uses one of them. */
+/** Names under which a request may send its reference images; it must use only one of them. */
 export const REFERENCE_NAMES = ['image', 'image_url', 'reference_image', 'ref_image'] as const
 const REFERENCES_MAX = 16
 const FORM_PARTS_MAX = 64

@@ -1,6 +1,6 @@
 /**
- * Undoes changes to the request in chat replies that pass through: restores tool names, and takes reasoning out of the text and
- * JSON out of its code fence. The rest stays as the provider wrote it.
+ * Restores chat replies that pass through after the dialect has changed their requests: restores the client's tool names, and
+ * takes tagged reasoning out of the text and JSON out of its code fence. The rest stays as the provider wrote it.
  */
 
 import type { TaggedText } from '../../conversation/reasoning-tag.ts'
@@ -20,7 +20,7 @@ export function undoneReply(reply: JsonObject, undoing: Undoing): BodyEdit[] {
   })
 }
 
-/** Makes the edits that restore the chunks of one stream. */
+/** Computes the edits that restore each chunk of a stream. */
 export class ChunkUndo {
   readonly #undoing: Undoing
   readonly #texts = new Map<JsonValue | undefined, TextUndo>()
@@ -50,7 +50,7 @@ export class ChunkUndo {
     return this.#texts.get(choice.index)?.isPlain === true
   }
 
-  /** Returns the text that is still held back when a stream ends without a finish reason, for the first choice. */
+  /** Returns the text still held back when a stream ends without a finish reason. Only the first choice is handled. */
   end(): TaggedText {
     const [text] = this.#texts.values()
     return text?.end() ?? NOTHING
@@ -83,7 +83,7 @@ export class ChunkUndo {
 
 const NOTHING: TaggedText = { reasoning: '', text: '' }
 
-/** Whether the delta has nothing but text, all of which is held back. */
+/** Whether the edits leave the delta empty: it has only text, and all of that is held back. */
 function isNothing(choice: JsonObject, delta: JsonObject, edits: readonly BodyEdit[]): boolean {
   const isEmptied = edits.length === 1 && edits[0]?.op === 'set' && edits[0].value === ''
   const others = Object.keys(delta).filter(key => key !== 'content' && delta[key] !== null && delta[key] !== '')

@@ -7,8 +7,8 @@ import type { Dialect } from '../../generated/types.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
 /**
- * Writes content. A single text becomes a string, which works best with most upstreams. Throws GatewayError `invalid_request` for
- * a document given by URL.
+ * Writes content. A lone text part without a cache mark becomes a plain string, which most upstreams handle best. Throws
+ * GatewayError `invalid_request` for a document given by URL.
  */
 export function writeContent(parts: readonly ResultContent[], dialect: Dialect): JsonValue {
   const [only] = parts
@@ -46,8 +46,9 @@ export function textPart(part: TextPart): JsonObject {
 }
 
 /**
- * Returns a document's data. Throws GatewayError `invalid_request` for a document given by URL, which this format cannot express.
- * If the host takes no documents at all, returns nothing: the dialect needs only the name to replace or refuse the document.
+ * Returns a document's data. Throws GatewayError `invalid_request` for a document given by URL, which this format cannot
+ * express. If the upstream takes no documents at all, returns nothing: the dialect needs only the name to replace or refuse the
+ * document.
  */
 function data({ source, place }: DocumentPart, { content }: Dialect): JsonObject {
   if (source.type === 'base64') return { file_data: dataUrl(source.mediaType, source.data) }

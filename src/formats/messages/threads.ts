@@ -1,6 +1,6 @@
 /**
- * Handles message threads, which store the conversation at the provider. Where that is unsupported, the client must send the
- * whole conversation.
+ * Refuses message threads, whose history the provider stores, where they are not supported: the client must send the whole
+ * conversation instead.
  */
 
 import { GatewayError } from '../../errors.ts'

@@ -1,6 +1,4 @@
-/**
- * What the writer of a response needs to know about the request: the client's tools, and the fields that the response repeats.
- */
+/** What a response's writer must know about the request: the client's tools, and the fields that the response repeats. */
 
 import type { JsonObject } from '../../lib/json.ts'
 
@@ -21,7 +19,9 @@ export interface ResponsesEcho {
    * `text`, `tool_choice`, `tools`, `top_p`, `truncation`, `user`. The values are the client's own objects, not copies.
    */
   readonly fields: JsonObject
-  /** Whether the client may refer to items by id, because it expects responses to be stored (`store` is not false). */
+  /**
+   * Whether the client may later refer to the reply's items by id, because it expects them to be stored (`store` is not false).
+   */
   readonly refersToItems: boolean
   /** Ids of the calls in the input. New calls must not reuse them. */
   readonly callIds: ReadonlySet<string>

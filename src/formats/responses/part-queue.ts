@@ -1,6 +1,6 @@
 /**
- * Puts the parts of a reply in order even if an upstream interleaves items. Only the first unfinished part streams; text for
- * later parts is held back.
+ * Emits the parts of a reply one after another, even if the upstream interleaves its items. Only the first unfinished part
+ * streams; text of later parts is held back.
  */
 
 import { GatheredText } from '../../conversation/gathered-text.ts'
@@ -9,11 +9,11 @@ import type { Seal } from '../../conversation/seal.ts'
 import { failedStream } from '../../conversation/stream-event.ts'
 import type { ByteText } from '../../lib/byte-text.ts'
 
-/** Limits on the characters and parts held back: far more than any model writes in one reply. */
+/** Limits on the characters and parts held back; far more than any model writes in one reply. */
 const WAITING_CHARACTERS_MAX = 16_000_000
 const WAITING_PARTS_MAX = 100_000
 
-/** Text that waits to be emitted. Null stands for the start of a new piece of reasoning. */
+/** A piece of text held back; null marks the start of a new piece of reasoning. */
 type Waiting = string | null
 
 export class QueuedPart {
@@ -31,7 +31,7 @@ export class QueuedPart {
     this.#queue = queue
   }
 
-  /** Adds text and returns the part. Does nothing once the part is over. */
+  /** Adds text, unless the part has ended. Returns the part. */
   say(text: string): this {
     if (this.isOver || text === '') return this
     if (this.#divides) this.waiting.push(null)
@@ -42,19 +42,19 @@ export class QueuedPart {
     return this
   }
 
-  /** Records text (escaped JSON string content) that was already emitted. */
+  /** Records text (escaped JSON string content) that has already been emitted. */
   saidWritten(text: ByteText): void {
     this.#said.addWritten(text)
   }
 
-  /** Adds the end of the full text, as far as it has not arrived yet. Ignores a full text that begins differently. */
+  /** Given the part's full text, adds what has not arrived yet. Does nothing if it does not begin with the text so far. */
   complete(whole: string): void {
     if (this.isOver || whole === '') return
     const { text } = this.#said
     if (whole.length > text.length && whole.startsWith(text)) this.say(whole.slice(text.length))
   }
 
-  /** Starts a new piece, unless the current one is empty. */
+  /** Starts a new piece of reasoning, unless the current one is empty. */
   divide(): void {
     if (this.saidNothing) return
     this.#said = new GatheredText()
@@ -78,7 +78,7 @@ export class QueuedPart {
 export class PartQueue {
   readonly #sink: ReplySink
   #parts: QueuedPart[] = []
-  /** Index of the first part that is not finished. */
+  /** Index of the first part that has not been closed. */
   #head = 0
   #isOpen = false
   #waitingCharacters = 0
@@ -95,7 +95,7 @@ export class PartQueue {
     return part
   }
 
-  /** The part whose text is emitted immediately; null if none is open. */
+  /** The part whose text is emitted as it arrives; null if no part is open. */
   get live(): QueuedPart | null {
     return this.#isOpen ? (this.#first ?? null) : null
   }
@@ -107,7 +107,7 @@ export class PartQueue {
     else if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw failedStream('too much interleaved output')
   }
 
-  /** Parts call this when they are over. Closes all finished parts at the front of the queue. */
+  /** Parts call this when they have ended. Closes all ended parts at the front of the queue. */
   ended(): void {
     for (let part = this.#first; part?.isOver === true; part = this.#first) {
       this.#tell(part)
@@ -124,8 +124,8 @@ export class PartQueue {
   }
 
   /**
-   * Emits the text that waits in the first part. A part opens when its first piece of text arrives. A call, or reasoning with a
-   * seal, opens even without text.
+   * Emits the text held back in `part`, which is the first part. A part opens with its first piece of text; a call, or
+   * reasoning with a seal (see `Seal`), opens even without text.
    */
   #tell(part: QueuedPart): void {
     if (part.start.kind === 'call' || part.seal !== null) this.#open(part)

@@ -18,7 +18,7 @@ import { isContent, writeContent, writeOutput } from './write-content.ts'
 import { freeformNames } from './write-tools.ts'
 
 export interface WrittenInput {
-  /** '' for no instructions. */
+  /** '' if there are none, or if they are in `input`. */
   readonly instructions: string
   readonly input: JsonObject[]
   /** For each item, the path of its source in the client's body. */
@@ -38,7 +38,7 @@ export function writeInput(turns: readonly PairedTurn[], { dialect, tools }: Fac
   }
   const first = turns.findIndex(turn => turn.role !== 'system')
   const leading = turns.slice(0, first < 0 ? turns.length : first)
-  // A request with nothing but instructions puts them into `input`, which must not be empty.
+  // If the request has nothing but instructions, they are sent as `input`, which must not be empty.
   const isField = dialect.turns.systemRole === 'instructions' && leading.length < turns.length
   const input: JsonObject[] = []
   const places: string[] = []
@@ -100,7 +100,7 @@ function writeResult(result: ResultPart, call: CallPart, { ids, freeform }: Inpu
 function writeAssistant(parts: readonly ContentPart[], writing: InputWriting): JsonObject[] {
   const items: JsonObject[] = []
   let texts: TextPart[] = []
-  // Without a phase, models take text before a call for their final answer.
+  // Without a phase, a model mistakes text that it wrote before a tool call for its final answer.
   const phase = parts.some(isCall) ? 'commentary' : 'final_answer'
   for (const part of parts) {
     if (part.kind === 'text') {
@@ -122,7 +122,7 @@ function writeAssistant(parts: readonly ContentPart[], writing: InputWriting): J
   }
 }
 
-/** Writes a call. Its item id is omitted, because an upstream does not know the ids of another service. */
+/** Writes a call, without an item id: the client's may come from another provider, and this one would not know it. */
 function writeCall(call: CallPart, { ids, freeform }: InputWriting): JsonObject {
   const { name, input } = call
   const call_id = ids.of(call)
@@ -132,8 +132,8 @@ function writeCall(call: CallPart, { ids, freeform }: InputWriting): JsonObject 
 }
 
 /**
- * Writes reasoning. Sealed reasoning is sent back as it came. Other reasoning is sent as text, which the dialect removes for
- * hosts that do not accept it.
+ * Writes reasoning. If it was encrypted by a provider of this format, it is sent back unchanged; otherwise as text, which the
+ * dialect removes for upstreams that do not accept it.
  */
 function writeReasoning({ texts, seal }: ReasoningPart, { dialect }: InputWriting): JsonObject[] {
   const summary = texts.map((text): JsonObject => ({ type: 'summary_text', text }))

@@ -22,7 +22,7 @@ import {
 } from './write-items.ts'
 import { TEXT } from './written-texts.ts'
 
-/** Where an item writes its events, and the item's position in the output. */
+/** Where an item writes its events, and its position in the output. */
 export interface ItemPlace {
   readonly events: EventLog
   readonly outputIndex: number
@@ -31,7 +31,10 @@ export interface ItemPlace {
 
 export interface OpenItem {
   readonly kind: PartKind
-  /** Frame for the item's next text, or null (see `ReplyWriter.frame`). Pass each text written with it to `framed` as well. */
+  /**
+   * A frame that turns the item's next text into an event; null if that is impossible (see `ReplyWriter.frame`). Text written
+   * with it must be passed to `framed` too.
+   */
   readonly frame: DeltaFrame | null
   delta(text: string): void
   framed(text: ByteText): void
@@ -111,17 +114,16 @@ export class MessageItem implements OpenItem {
 }
 
 /**
- * Reasoning, written as summary parts because clients hide raw reasoning. Starts with the first piece of text, or with the seal
- * if there is no text.
+ * Reasoning, written as summary parts because clients hide raw reasoning. The item starts with its first piece of text or, if
+ * it has none, with the provider's encrypted reasoning.
  */
 export class ReasoningItem implements OpenItem {
   readonly kind = 'reasoning'
   readonly #place: ItemPlace
   #text = new GatheredText()
-  /** The finished parts, serialized. */
-  readonly #texts: ByteText[] = []
+  readonly #finishedParts: ByteText[] = []
   #id = ''
-  /** Frame of the open part. */
+  /** Null if no part is open. */
   #frame: DeltaFrame | null = null
 
   constructor(place: ItemPlace) {
@@ -149,21 +151,21 @@ export class ReasoningItem implements OpenItem {
     this.#text = new GatheredText()
     events.add('response.reasoning_summary_text.done', { ...at, text: TEXT }, [text])
     events.add('response.reasoning_summary_part.done', { ...at, part: summaryPart(TEXT) }, [text])
-    this.#texts.push(text)
+    this.#finishedParts.push(text)
     this.#frame = null
   }
 
   close(seal: Seal | null): FinishedItem | null {
     this.divide()
     const mark = markOf(seal, this.#place.facts)
-    if (this.#texts.length === 0 && mark === null) return null
+    if (this.#finishedParts.length === 0 && mark === null) return null
     this.#begin()
-    const parts = this.#texts.map(() => TEXT)
-    return { item: reasoningItem(this.#id, parts, mark), texts: this.#texts }
+    const parts = this.#finishedParts.map(() => TEXT)
+    return { item: reasoningItem(this.#id, parts, mark), texts: this.#finishedParts }
   }
 
   get #at(): JsonObject {
-    return { item_id: this.#id, output_index: this.#place.outputIndex, summary_index: this.#texts.length }
+    return { item_id: this.#id, output_index: this.#place.outputIndex, summary_index: this.#finishedParts.length }
   }
 
   #begin(): void {
@@ -184,8 +186,8 @@ export class ReasoningItem implements OpenItem {
 }
 
 /**
- * A call. A function's arguments are sent as they arrive. The input of other tools is sent at the end, because its form differs
- * from what the model writes.
+ * A tool call. The arguments of a function are sent as they arrive. The input of other tools is sent at the end, because the
+ * model writes it in another form (as a function's arguments).
  */
 export class CallItem implements OpenItem {
   readonly kind = 'call'

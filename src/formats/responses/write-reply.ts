@@ -39,8 +39,8 @@ export class ResponsesWriter implements ReplyWriter {
   readonly #items: WrittenItem[] = []
   #open: OpenItem | null = null
   /**
-   * The item whose part was closed last. Its end is written when the next part opens or the reply ends: only then is it known
-   * whether the item was truncated.
+   * The item of the part that was closed last. Its final events are written when the next part opens or the reply ends: only
+   * then is it known whether the item was truncated.
    */
   #over: { readonly item: OpenItem; readonly seal: Seal | null } | null = null
   #started = false
@@ -138,8 +138,8 @@ export class ResponsesWriter implements ReplyWriter {
     if (!this.#echo.refersToItems) return
     const id = carrierIdOf(this.#items, this.#facts.mark)
     if (id === null) return
-    // The id is long, because it contains all items, and each event of its item repeats it. So it is serialized only once; it is
-    // ASCII without escapes, so it just needs quotes.
+    // This id carries the items of the whole reply, so it is long, and several events repeat it. It is serialized only once. As
+    // ASCII without escapes, it just needs quotes.
     const texts = [ofCharacters(`"${id}"`)]
     const output_index = this.#items.length
     this.#events.add('response.output_item.added', { output_index, item: begunReasoning(TEXT) }, texts)

@@ -4,8 +4,8 @@ import { ascii, type ByteText, concat, encodeText, NO_BYTES, ofCharacters } from
 import type { JsonObject } from '../../lib/json.ts'
 
 /**
- * Placeholder for a text that is already serialized. It must come before all strings from clients or models, because they could
- * contain the same characters.
+ * Placeholder for a text that is already serialized. In each object, it must precede every string of a client or model: such a
+ * string may contain the same characters, and the first match is replaced.
  */
 export const TEXT = '\u0000text'
 

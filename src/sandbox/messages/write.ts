@@ -1,4 +1,4 @@
-/** Writes replies in the messages format: non-streamed, or as the events of a stream. */
+/** Writes replies in the messages format, streamed or not. */
 
 import { tokenPieces } from '../../lib/tokens.ts'
 import { newId } from '../ids.ts'
@@ -8,7 +8,7 @@ import { signThinking } from './signature.ts'
 
 export interface MessagesReplyOptions {
   readonly model: string
-  /** False for `display: omitted`, when thinking blocks have a signature but no text. */
+  /** False for `display: omitted`: thinking blocks then have a signature but no text. */
   readonly thinkingShown: boolean
 }
 
