@@ -1,4 +1,4 @@
-/** Finds what was stored since the previous search: top-ups, keys, sign-ins. $3: the time to search from. */
+/** Finds the top-ups, keys and sign-ins stored since the previous search. $3: the time to search from, shortly before that. */
 
 import { SQL_KEY_FACTS, SQL_RECORD, sqlVnd } from './record.ts'
 
@@ -14,8 +14,8 @@ with found as (
    where c.kind = 1 and c.at > ${SINCE})${SQL_RECORD}`
 
 /**
- * Alerts the operators who may assign the transfer: roles 1 (owner) and 2 (finance), and null, an owner from before roles
- * existed.
+ * Alerts operators to a transfer that matches no order. Those who may assign it have role 1 (owner) or 2 (finance), or null,
+ * which means an owner from before roles existed.
  */
 const UNMATCHED = `
 with found as (

@@ -8,8 +8,8 @@ import { ALERT_KINDS, ALL_KINDS } from './kinds.ts'
 import type { AlertServices } from './types.ts'
 
 /**
- * For each kind of alert, `always`: it is emailed whatever the customer has chosen; `on`: it is emailed unless the customer has
- * declined.
+ * For each kind of alert, whether it is emailed: `always`, whatever the customer has chosen; `on`, unless the customer has
+ * opted out.
  */
 const MAIL_DEFAULTS = JSON.stringify(
   Object.fromEntries(
@@ -30,8 +30,9 @@ export const SQL_TODAY = `today as not materialized (select (now() at time zone 
 
 /**
  * The last part of every finder's SQL. A finder is a list of common table expressions whose last one, `found`, has the columns
- * account_id, kind, reference and data. $1 and $2 are parameters of this last part. The lock makes the statement wait until a
- * concurrent deletion of the account is over, so that no alert is written for a deleted account.
+ * account_id, kind, reference and data. $1: MAIL_DEFAULTS; $2: number of alerts per account and day after which none are
+ * emailed. A finder's own parameters begin with $3. The lock makes the statement wait until a concurrent deletion of the
+ * account is over, so that no alert is written for a deleted account.
  */
 export const SQL_RECORD = `,
 recorded as (
@@ -54,7 +55,7 @@ posted as (
   select recorded.alert_id, recorded.account_id, webhook.webhook_id
     from recorded join webhook using (account_id) where disabled_at is null and recorded.kind = any (webhook.kinds))
 select count(*)::integer as alerts from recorded`
-/** The pool's own timeout suits people waiting for a page; searches for alerts may take longer. */
+/** Sets the statement timeout: the pool's is short, because people wait for pages; searches for alerts may take longer. */
 const PATIENCE = `select set_config('statement_timeout', $1, true)`
 
 /** Runs a finder. Returns the number of new alerts. */

@@ -1,7 +1,7 @@
 /**
- * Takes over the spools of dead processes on this disk. The kernel releases a spool's lock when its process ends, so whoever gets
- * the lock knows that the process is gone. This process first settles the calls that the dead one had finished. Then it declares
- * the dead one ended, which frees the holds that are left.
+ * Takes over the spools of dead processes on this disk. The kernel releases a spool's lock when its process ends, so whoever
+ * gets the lock knows that the process is gone. This process first settles the calls that the dead process had finished, then
+ * marks it as ended, so that its remaining holds are released.
  */
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -31,8 +31,8 @@ export interface Adopter {
 }
 
 /**
- * Takes over every spool that it can lock. Resolves to true if one of them belonged to a dead process, which may have left holds
- * to free.
+ * Takes over every spool that it can lock. Resolves to true if any of them belonged to a dead process, whose remaining holds
+ * may have to be released.
  */
 export async function adoptSpools(adopter: Adopter): Promise<boolean> {
   const { options } = adopter

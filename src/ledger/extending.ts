@@ -1,4 +1,4 @@
-/** Extends the holds of running calls: batched, and retried while Postgres fails. */
+/** Extends the holds of running calls, in batches, and retries while Postgres is not responding. */
 
 import { GatewayError } from '../errors.ts'
 import {
@@ -86,8 +86,8 @@ export class Extending {
   }
 
   /**
-   * Returns the answer for a call. A hold lost in a crash is not placed again; the call may continue for as much as the wallet
-   * could still have granted.
+   * Returns the answer for a call. A hold that no longer exists, for example because Postgres crashed, is not placed again; the
+   * call may then spend up to the total that it requested, as far as the wallet's free money covers it.
    */
   #answer({ wantMicroVnd }: ExtendRequest, { heldMicroVnd, freeMicroVnd }: ExtendResult): ExtendAnswer {
     const { extensions } = this.#options.metrics

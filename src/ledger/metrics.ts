@@ -10,12 +10,12 @@ import type { HoldAnswer } from './types.ts'
 const BATCH_CALLS = [1, 2, 5, 10, 25, 50, 100, 250, 500]
 const BATCH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 /**
- * Maximum number of entries whose money is counted separately. More than a catalogue has, because a spool may name entries of
+ * Maximum number of entries with money counters of their own. More than a catalogue has, because a spool may name entries of
  * older catalogues.
  */
 const ENTRIES_MAX = 20_000
 
-/** Metrics of one kind of statement that serves a batch of calls. */
+/** Metrics of one kind of batched statement: calls per batch, and seconds per statement. */
 export class BatchMetrics {
   readonly calls = new Histogram(BATCH_CALLS)
   readonly seconds = new Histogram(BATCH_SECONDS)
@@ -34,7 +34,7 @@ interface Money {
 }
 
 export class LedgerMetrics {
-  /** Calls that requested a hold, by the answer that they got; `failed` if they got none. */
+  /** Number of hold requests by outcome; `failed`: without an answer. */
   readonly admissions: Record<HoldAnswer['outcome'] | 'failed', number> = {
     admitted: 0,
     refused_key: 0,
@@ -44,16 +44,19 @@ export class LedgerMetrics {
     waited: 0,
     failed: 0,
   }
-  /** Requests of streams for a larger hold: granted, cut because the wallet had less, or lost because the hold was not found. */
+  /**
+   * Number of requests to extend the hold of a running stream: granted in full, cut because the wallet had less, or lost
+   * because the hold no longer existed.
+   */
   readonly extensions = { granted: 0, cut: 0, lost: 0 }
   readonly holdBatches = new BatchMetrics()
   readonly extendBatches = new BatchMetrics()
   readonly settleBatches = new BatchMetrics()
-  /** For each entry, what was charged and what remained uncollected; counted once settlements are durable. */
+  /** Amounts charged and uncollected, keyed by entry id. A call is added once its settlement is durable. */
   readonly money = new Map<string, Money>()
-  /** Holds freed because their call never ended. */
+  /** Number of holds released because their call never ended. */
   holdsSwept = 0
-  /** Settlements sent again from a spool. */
+  /** Number of settlements sent again from a spool. */
   settlementsReplayed = 0
 
   charged(entryId: string, { cost, charged }: { readonly cost: MicroVnd; readonly charged: MicroVnd }): void {
@@ -69,25 +72,28 @@ export class LedgerMetrics {
   }
 }
 
-/** Number of calls waiting for money. */
+/** A snapshot of the ledger's work, exported as metrics. */
 export interface LedgerState {
-  /** Calls waiting for money. */
+  /** Number of calls waiting for their hold, because other calls hold the wallet's money. */
   readonly waiting: number
   readonly queues: readonly QueueLoad[]
-  /** Number of calls between their request for a hold and their durable settlement. */
+  /** Number of calls that have requested a hold and whose settlement is not durable yet. */
   readonly open: number
-  /** When the oldest of the `open` calls began, in milliseconds since 1970; null if there is none. */
+  /** When the oldest open call began, in milliseconds since 1970; null if there is none. */
   readonly oldestOpenedMs: number | null
   /** Number of settlements that are not durable yet. */
   readonly owed: number
   readonly spool: { readonly owed: number; readonly bytes: number }
-  /** Number of untrusted lines, and of files of other databases, that have been set aside from the spools on this disk. */
+  /**
+   * What was moved out of the spools on this disk for an operator to look at: lines that are damaged or unproven, and files
+   * that belong to another database.
+   */
   readonly setAside: { readonly lines: number; readonly files: number }
   readonly pools: readonly PoolLoad[]
   readonly counts: LedgerMetrics
 }
 
-/** When the oldest of these calls began. The set is in order of arrival, and a call id begins with the time. */
+/** Returns when the oldest of these calls began. The set is in order of arrival, and a call id begins with the time. */
 export function oldestOf(open: ReadonlySet<string>): number | null {
   const [oldest] = open
   return oldest === undefined ? null : timeOf(oldest)

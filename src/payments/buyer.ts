@@ -1,6 +1,6 @@
-/** The buyer whom an invoice names. */
+/** The buyer named on an invoice. */
 
-/** Invoice details as they stood when the money was credited. */
+/** The customer's invoice details at the time when the money was credited. */
 export interface Buyer {
   readonly name: string
   readonly taxCode: string

@@ -1,4 +1,4 @@
-/** Guesses who made an unmatched transfer, the likeliest first; an operator decides. */
+/** Suggests who may have made an unmatched transfer, the likeliest first; an operator decides. */
 
 import type { AnySql } from '../lib/database.ts'
 import { plainMemo, squeezeMemo } from './memo.ts'
@@ -6,8 +6,8 @@ import type { StoredTransaction } from './types.ts'
 
 export interface Suggestion {
   /**
-   * `code`: the memo contains nearly this order's code. `email`: it contains the customer's address. `amount`: an open order has
-   * this amount.
+   * `code`: the memo contains this order's code, perhaps with mistakes. `email`: the memo contains the customer's email
+   * address. `amount`: the customer has an open order of this amount.
    */
   readonly why: 'code' | 'email' | 'amount'
   readonly accountId: number
@@ -17,7 +17,7 @@ export interface Suggestion {
 }
 
 const PER_TRANSFER_MAX = 3
-/** Only orders of the last 60 days are searched, at most the newest 5,000. */
+/** Limits on the orders that are searched, newest first. */
 const ORDER_DAYS = 60
 const ORDERS_MAX = 5_000
 /**
@@ -33,7 +33,10 @@ const ORDERS = `select o.order_code, o.account_id, o.amount_vnd, a.email,
     o.paid_vnd = 0 and o.cancelled_at is null as waits
   from topup_order o join account a using (account_id)
  where a.deleted_at is null and o.created_at > now() - make_interval(days => ${ORDER_DAYS}) order by o.created_at desc limit ${ORDERS_MAX}`
-/** Banks remove `@` and dots from memos, so addresses are compared without them. An index on exactly this expression exists. */
+/**
+ * Banks remove `@` and dots from memos, so addresses are compared without them. The index `account_squeezed` has this
+ * expression.
+ */
 const SQUEEZED = "upper(regexp_replace(email, '[^A-Za-z0-9]', '', 'g'))"
 /**
  * Finds addresses that occur in memos. For each position in a memo, looks up whether any address begins with the characters
@@ -64,7 +67,7 @@ interface Order {
 
 type Transfer = Pick<StoredTransaction, 'bankTxnId' | 'memo' | 'amountVnd'>
 
-/** Returns the suggestions for each transfer, by the transfer's number. */
+/** Returns the suggestions for each transfer, keyed by `bankTxnId`. */
 export async function suggestOwners(
   sql: AnySql,
   transfers: readonly Transfer[],
@@ -94,7 +97,7 @@ export async function suggestOwners(
   )
 }
 
-/** For each piece of a code, the positions of the orders whose code contains it, newest first. */
+/** Maps each 4-character piece of a code to the indexes of the orders whose code has this piece, newest first. */
 type CodeIndex = ReadonlyMap<string, readonly number[]>
 
 function indexCodes(orders: readonly Order[]): CodeIndex {
@@ -110,7 +113,7 @@ function indexCodes(orders: readonly Order[]): CodeIndex {
   return index
 }
 
-/** Orders whose code occurs in the text with no more mistakes than allowed, newest first. */
+/** Returns the orders whose code occurs in the text with at most ERRORS_MAX mistakes, newest first. */
 function ordersNear(squeezed: string, { orders, codes }: Known): { order: Order; errors: number }[] {
   const sharing = new Set<number>()
   for (let start = 0; start + PIECE <= squeezed.length; start++) {
@@ -157,7 +160,7 @@ function toSuggestion(why: 'code' | 'amount', order: Order, errors: number) {
   return { suggestion, errors }
 }
 
-/** Number of mistakes with which the text contains the code: the fewest characters to change, insert or delete. */
+/** Returns the smallest edit distance between the code and any part of the text. */
 function errorsOf(code: string, squeezed: string): number {
   let before = Array.from({ length: code.length + 1 }, (_, index) => index)
   let least = code.length

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { LineReader } from '../../src/ledger/backup/line-reader.ts'
 
-/** Two tables, the second one empty. No row may end the table early: a backslash in a row is doubled. */
+/**
+ * Rows of the first of two tables; the second is empty. Some resemble the end marker `\.`, but COPY doubles their backslashes.
+ */
 const ROWS = ['1\\t\\\\.\n', '2\tmột hai\u2028ba\n', '\\\\.\n', `3\t${'x'.repeat(40)}\n`].join('')
 const FILE = Buffer.from(`{"table":"one"}\n${ROWS}\\.\n{"table":"two"}\n\\.\n{"rows":4}\n`)
 

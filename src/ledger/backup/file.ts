@@ -1,6 +1,6 @@
 /**
- * A backup is gzipped text: a JSON line that identifies it; per table a JSON line, its rows as COPY writes them, and a
- * line `\.`; finally a JSON line with the number of rows and the SHA-256 of all lines before it.
+ * A backup is gzipped text. It begins with a JSON line, the header. Each table has a JSON line, its rows in COPY's text format
+ * and a line `\.`. The last line, also JSON, has the number of rows of each table and the SHA-256 of all lines before it.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -12,7 +12,7 @@ export const END_OF_TABLE = '\\.'
 export interface BackupHeader {
   readonly format: string
   readonly madeAt: string
-  /** Digests of the migrations that built the schema, by number. */
+  /** Digests of the migrations that built the schema, keyed by migration number. */
   readonly migrations: Readonly<Record<string, string>>
 }
 
@@ -30,8 +30,9 @@ export interface BackupTrailer {
 export class BackupError extends Error {}
 
 /**
- * Every table worth backing up. Left out: the migrations' own table; tables that a crash empties anyway; tables about disks and
- * database histories; and the points up to which audits have proven wallets, because a restored ledger is audited in full.
+ * Every table worth backing up. Left out: `migration`, which a restore fills itself; unlogged tables, which a crash empties
+ * anyway; `spool_set_aside`, about files on local disks; `database_timeline`, about this database's failovers and restores; and
+ * `audit_point`, where incremental audits continue, because a restored ledger is audited in full.
  */
 const TABLES = `select c.relname as table, array_to_string(array_agg(quote_ident(a.attname) order by a.attnum), ',') as columns
   from pg_class c join pg_attribute a on a.attrelid = c.oid
