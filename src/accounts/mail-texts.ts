@@ -1,4 +1,4 @@
-/** The emails that people receive, in both languages. Plain text: nothing to render and no tracking. */
+/** Templates of the emails about accounts, in Vietnamese and English. Plain text: nothing to render, and no tracking. */
 
 import { ACCOUNT_MAILS, type MailFacts, type Writer } from './mail-texts-account.ts'
 

@@ -1,4 +1,4 @@
-/** What operators do with accounts: search, block, grant the role. */
+/** Operators' actions on accounts: search, block, grant an operator role. */
 
 import type { AnySql, Sql, TransactionSql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -24,7 +24,7 @@ export interface AccountSummary {
   readonly lastUsedDay: string | null
 }
 
-/** Number of accounts whose address a search compares with the text for one page of results. That takes about 30 ms. */
+/** Maximum number of email addresses that a search compares with its text for one page of results, which takes about 30 ms. */
 const COMPARED_MAX = 50_000
 const SEARCH_CHARACTERS_MAX = 254
 const LIST_MAX = 100
@@ -60,7 +60,7 @@ const ONE = summaryOf('select * from account where account_id = $1::text::bigint
 const SOME = summaryOf('select * from account where account_id = any ($1::bigint[])')
 const NEWEST = `select account_id as id from account
   where account_id < $1::text::bigint order by account_id desc limit $2::text::integer`
-/** $7 is the text as an account's number, if it is one. */
+/** $7: the search text if it can be an account number, else null. */
 const SEARCH = searchStatement({
   rows: 'select account_id as id, created_at as at, account.* from account',
   contains: `email_key like '%' || lower($5) || '%' escape '\\'`,
@@ -69,8 +69,8 @@ const SEARCH = searchStatement({
 })
 
 /**
- * Sets an account's operator role; null removes it. False if nothing changed or the account does not exist. The person has to
- * sign in again, under the new role's rules.
+ * Sets an account's operator role; null removes it. Ends all sessions of the account, because another role may have stricter
+ * rules for signing in. False if nothing changed or the account does not exist.
  */
 export function setRole(
   sql: Sql,
@@ -115,8 +115,8 @@ interface BlockRequest {
 }
 
 /**
- * Blocks an account: ends its sessions and refuses further calls with its keys. Money and keys stay. False if it was already
- * blocked.
+ * Blocks an account: ends its sessions and suspends its keys. The balance and the keys are kept. False if the account was
+ * already blocked.
  */
 export function blockAccount(sql: Sql, request: BlockRequest): Promise<boolean> {
   return change(sql, request, 'account.block', BLOCK, async transaction => {
@@ -153,7 +153,7 @@ export interface FoundAccounts extends Omit<SearchPage, 'ids'> {
   readonly accounts: readonly AccountSummary[]
 }
 
-/** Finds accounts whose address contains the text or whose number equals it, newest first. */
+/** Finds accounts whose email address contains the text or whose number equals it, newest first. */
 export async function searchAccounts(
   sql: AnySql,
   given: {

@@ -1,4 +1,4 @@
-/** Pages that everybody may see, and what holds for every page. */
+/** The public pages, and what all pages have in common. */
 
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -54,7 +54,7 @@ test('all pages agree on how many models there are, and how many ways to call th
 
 test('the sample receipt on the front page has the catalogue’s price', async () => {
   const { html } = await visitor.get('/')
-  // 812 input and 264 output tokens at 8.300 ₫ per million.
+  // 812 input and 264 output tokens, at 8,300 dong per million.
   expect(readable(html)).toContain('8,9308 ₫')
 })
 
@@ -110,7 +110,7 @@ test('each snippet has the base address that its kind of client needs', async ()
   expect(text.match(/print\(|console\.log\(/g)).toHaveLength(9)
   expect(text).toContain('export ANTHROPIC_BASE_URL=http://gateway.test export ANTHROPIC_AUTH_TOKEN=$KEY')
   expect(text).toContain('base_url = "http://gateway.test/v1" env_key = "GATEWAY_KEY" wire_api = "responses"')
-  // Tools that use a small background model are told to set a cheap one, because their default is expensive.
+  // Claude Code also calls a small model in the background. Its default is expensive, so the instructions set a cheap one.
   expect(text).toContain('Without that line it would be claude-haiku-4-5 (6.500 ₫ per 1M tokens); here it is')
 })
 

@@ -1,4 +1,4 @@
-/** The interface of a provider that people sign in with, such as Google or GitHub. */
+/** The interface to identity providers, with which people sign in: Google, GitHub. */
 
 /** Numbers stored in the tables `identity` and `sign_in_attempt`; never reuse one. */
 export const PROVIDER_CODES = { google: 1, github: 2 } as const
@@ -9,11 +9,11 @@ export const PROVIDER_LABELS = { google: 'Google', github: 'GitHub' } as const s
 /** A person as the provider knows them. */
 export interface Identity {
   readonly provider: ProviderId
-  /** The provider's own id for the person, which stays the same when their address changes. */
+  /** The provider's id for the person, which stays the same when their email address changes. */
   readonly subject: string
-  /** Null if the provider has verified no address of theirs. */
+  /** Null if the provider has no verified email address for the person. */
   readonly email: string | null
-  /** True if the provider runs the mailbox itself, so that its word is as good as an emailed link. */
+  /** True if the provider hosts the mailbox: its answer then proves ownership of the address, as an emailed link does. */
   readonly isAuthoritative: boolean
 }
 

@@ -38,7 +38,7 @@ export const KEY_PAGES: readonly Page[] = [
 ]
 
 const NOTICES = ['saved', 'paused', 'resumed', 'old_ended', 'changed'] as const
-/** The choices of hours for which the old secret keeps working. */
+/** Choices, in hours, for how long the old secret keeps working after a rotation. */
 const OVERLAPS = [0, 1, 24] as const
 const OVERLAP_SUGGESTED = 1
 
@@ -118,7 +118,10 @@ async function resume(request: PageRequest): Promise<Answer> {
   return done(key, 'resumed')
 }
 
-/** Replaces the key's secret, but not twice: `rotations` in the form is the number of replacements when the page was shown. */
+/**
+ * Replaces the key's secret. Submitting the same form again does not replace it again: the form's `rotations` is the number of
+ * earlier replacements when the page was shown.
+ */
 async function rotate(request: PageRequest): Promise<Answer> {
   const { options, language, form } = request
   const key = await findKey(request)

@@ -34,7 +34,7 @@ export const CALL_PAGES: readonly Page[] = [
 ]
 
 const ENDPOINTS = new Map<number, string>(Object.values(ENDPOINT_FACTS).map(facts => [facts.code, facts.path]))
-/** Maximum number of actions on the account that are searched for the call's refund. */
+/** How many of the latest operator actions on the account to search for the call's refund. */
 const ACTIONS_MAX = 200
 
 async function findCall({ options, params }: PageRequest): Promise<OperatorCall | null> {
@@ -96,7 +96,7 @@ export function outcomeTone(outcome: string): '' | 'good' | 'warn' | 'bad' {
   return isUpstreamFailure(outcome) ? 'bad' : 'warn'
 }
 
-/** The outcome in words. If there are no words for it, the outcome itself, which is a code of errors.ts. */
+/** Returns the outcome in words or, if the texts have none for it, the outcome itself, which is a code of errors.ts. */
 export function outcomeText(language: PageRequest['language'], outcome: string): string {
   const key = `operator.outcome.${outcome}`
   return isTextKey(key) ? text(language, key) : outcome

@@ -1,4 +1,7 @@
-/** What the law requires a shop to say, and how to reach whoever runs it. The foot of every page links here. */
+/**
+ * Pages with the information that the law requires a seller to publish, contact details included. The footer of every page
+ * links to them.
+ */
 
 import { CONTENT_PAGES, type ContentPage, contentValues, readContent } from '../content.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'

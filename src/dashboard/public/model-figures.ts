@@ -1,6 +1,6 @@
 /**
- * Models' success rates and times to first byte over the last seven days. A process reads them only once in a while, however many
- * pages are viewed; a page does not wait long for them, and is shown without them while the database is unavailable.
+ * Success rates and times to first byte of models over the last seven days. Each process caches them, so page views cost no
+ * queries. A page waits only briefly for a refresh, and is shown without figures while the database is unavailable.
  */
 
 import { setTimeout } from 'node:timers/promises'
@@ -15,14 +15,16 @@ const NONE: FiguresByEntry = new Map()
 
 interface Cache {
   figures: FiguresByEntry
-  /** When the next reading may begin, in ms since 1970. */
+  /** When the figures are due to be read again, in ms since 1970. */
   dueMs: number
   reading: Promise<void>
 }
 
 const caches = new WeakMap<DashboardOptions, Cache>()
 
-/** Returns the latest figures. After `modelFiguresSeconds` they are read again; a page waits only a short time for that. */
+/**
+ * Returns the cached figures. If they are older than `modelFiguresSeconds`, reads them again, but waits only briefly for that.
+ */
 export async function latestFigures(options: DashboardOptions): Promise<FiguresByEntry> {
   const { limits, now, sql, log } = options
   const cache = caches.get(options) ?? { figures: NONE, dueMs: 0, reading: Promise.resolve() }

@@ -1,11 +1,17 @@
-/** Number formats of the pages, beyond those that emails use too (`lib/display.ts`). */
+/**
+ * Number formats of the pages, beyond those that emails use too (`lib/display.ts`). In both languages, a dot groups thousands
+ * and a comma precedes decimals: `1.000,5`.
+ */
 
 import { day, dongOfMicro, dongWhole, NO_BREAK, withDots } from '../../lib/display.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
 
 export { date, day, dongOfMicro, dongWhole, time } from '../../lib/display.ts'
 
-/** For tables of amounts: two decimals below 1.000 ₫, whole dong above; an amount other than 0 is never shown as 0. */
+/**
+ * For tables of amounts: no decimals from a thousand dong on, at most two below, but as many as an amount under 0.01 dong
+ * needs, so that only 0 is shown as 0.
+ */
 export function dongShort(amount: MicroVnd): string {
   const size = amount < 0n ? -amount : amount
   if (size >= ROUGH_FROM_MICRO_VND) return dongWhole(amount)
@@ -15,7 +21,7 @@ export function dongShort(amount: MicroVnd): string {
 
 const ROUGH_FROM_MICRO_VND = 1000n * 1_000_000n
 
-/** For sums: exact below 1.000 ₫, whole dong from there on. */
+/** For totals: exact below a thousand dong, whole dong from there on. */
 export function dongRough(amount: MicroVnd): string {
   return amount >= ROUGH_FROM_MICRO_VND ? dongWhole(amount) : dongOfMicro(amount)
 }
@@ -26,8 +32,8 @@ export function dong(amount: number | bigint): string {
 }
 
 /**
- * Writes a number of a chart. From 1.000 on, decimals are cut off. Below, there are at most two, because with three, `9,087`
- * would be taken for `9.087`. Numbers below 0,01 may have six, so that they are not shown as 0.
+ * Writes a number of a chart. From a thousand on, decimals are cut off. Below, there are at most two, because three would look
+ * like a group of thousands. Numbers below a hundredth may have six, so that they are not shown as 0.
  */
 export function chartFigure(value: number, unit: string): string {
   const digits = value >= 0.01 ? 2 : 6
@@ -57,7 +63,7 @@ export function shortDay(value: string): string {
   return day(value).slice(0, 5)
 }
 
-/** Such as `340 ms` or `12,4 s`. */
+/** Writes a duration as `340 ms` or `12,4 s`. */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1000) return `${milliseconds}${NO_BREAK}ms`
   return `${(milliseconds / 1000).toFixed(1).replace('.', ',')}${NO_BREAK}s`
