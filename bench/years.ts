@@ -1,6 +1,6 @@
 /**
- * Compares a service after a year with an empty one, in one run: calls, starts, pages, exports, housekeeping, audit, backup,
- * restore, migration, retirement. Prints Markdown; asserts nothing but that the books balance.
+ * Benchmarks a database with a year of data against an empty one, in one run: calls, starts, pages, exports, housekeeping,
+ * audit, backup, restore, migration, retirement. Prints Markdown; asserts nothing but that the books balance.
  * Run: npm exec node bench/years.ts [accounts] [keys] [calls]
  */
 
@@ -16,8 +16,8 @@ const [accounts = 1_000_000, keys = 2 * accounts, calls = 20 * accounts] = proce
 
 /**
  * The parts of the bench, in the order in which they run. Pages run before the hot path, whose new calls would slow them down
- * until housekeeping has summed the calls. Parts that change or delete rows come last. `BENCH_YEARS_PARTS` selects some parts by
- * name, separated by commas.
+ * until housekeeping has added the calls to the totals. Parts that change or delete rows come last. `BENCH_YEARS_PARTS` selects
+ * some parts by name, separated by commas.
  */
 const PARTS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   starts,
@@ -36,7 +36,7 @@ const SIZES = `select relname as name, reltuples::bigint::text as rows, pg_total
     pg_indexes_size(oid)::text as indexes
   from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r' and reltuples > 1000
  order by pg_total_relation_size(oid) desc limit 20`
-/** Credits a thousand accounts, as a day's top-ups would, so that an incremental audit has something new to read. */
+/** Credits a thousand accounts, as a day of top-ups would, to give the incremental audit something new to read. */
 const CREDIT_A_THOUSAND = `with lucky as (
   update wallet set seq = seq + 1, balance_micro_vnd = balance_micro_vnd + 1000000
    where account_id in (select account_id from wallet order by account_id limit 1000) returning account_id, seq, balance_micro_vnd),

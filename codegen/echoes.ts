@@ -7,13 +7,12 @@ import type { Schema } from './schemas.ts'
 import { nearestWord } from './spelling.ts'
 
 /**
- * If a schema defines at most this many keys, the only unknown key of an object counts as a misspelling of the only missing key.
+ * If a schema defines at most this many keys, and an object has a single unknown key and lacks a single required one, the
+ * unknown key is taken for a misspelling of the missing one, however different they are.
  */
 const FEW_KEYS = 6
 
-/**
- * The key that each unknown key was meant to be. The map's key is the object's path and the unknown key, with `\0` in between.
- */
+/** Maps each misspelt key to the key that was probably meant. The misspelt key is given as `<object's path>\0<key>`. */
 export type Renamed = ReadonlyMap<string, string>
 
 export function renamedKey({ instancePath }: ErrorObject, key: string): string {
@@ -49,7 +48,7 @@ function isMeant(key: string, error: ErrorObject, renamed: Renamed): boolean {
   return renamed.get(renamedKey(error, key)) === error.params.missingProperty
 }
 
-/** Whether the error only repeats another. `here` has all errors at the same place, including this error. */
+/** Whether the error only repeats another one. `here`: all errors at the same place, including this one. */
 export function isEcho(error: ErrorObject, here: readonly ErrorObject[], renamed: Renamed): boolean {
   const unknown = here
     .filter(({ keyword }) => keyword === 'additionalProperties')

@@ -17,7 +17,7 @@ import type { Schemas } from './schemas.ts'
 import { renderTypes, type WriteTypes, writeTypes } from './types.ts'
 
 export interface GeneratedFile {
-  /** Path below the project's folder. */
+  /** Path relative to the project's root. */
   readonly path: string
   readonly text: string
 }

@@ -1,22 +1,22 @@
-/** Measures contenders in time slices, each for one contender of a case, and evaluates them. */
+/** Benchmarks contenders (the proxies under test), which take turns in short time slices, and summarizes the slices. */
 
 import type { Meter } from './cpu.ts'
 import type { Role } from './role.ts'
 import { type Case, type Contender, SMALL_CALL } from './scenarios.ts'
 import type { World } from './world.ts'
 
-/** Figures of one slice; CPU is in microseconds per call or per event. */
+/** Measurements from one time slice; CPU is in microseconds per call or per event. */
 export interface Slice {
   readonly cpu: number
   readonly postgres: number
-  /** CPU of the load and the upstream. */
+  /** CPU of the load generator and of the bench's own upstream. */
   readonly tools: number
   /** How long the measured process waited for its core, divided by how long it ran. */
   readonly wait: number
   readonly perSecond: number
 }
 
-/** Figures over all slices of one contender. */
+/** Summary of all slices of one contender. */
 export interface Figures {
   readonly cpuMicroseconds: number
   readonly postgresMicroseconds: number
@@ -29,7 +29,7 @@ export interface Figures {
   readonly disturbed: number
 }
 
-/** A row of the bench's first table, which has CPU per call. */
+/** A row of the benchmark's first table, which shows CPU per call or event. */
 export interface ProxyRow extends Figures {
   readonly case: string
   readonly contender: string
@@ -44,8 +44,8 @@ export function isCalm({ wait }: Slice): boolean {
 }
 
 /**
- * Takes medians over undisturbed slices. For Postgres, the load and the upstream, takes means, because their work comes in
- * bursts.
+ * Summarizes slices by their medians, leaving out disturbed slices. Postgres, the load generator and the upstream work in
+ * bursts, so their CPU is averaged instead.
  */
 export function figuresOf(slices: readonly Slice[]): Figures {
   const calm = slices.filter(isCalm)
@@ -73,7 +73,10 @@ function median(values: readonly number[]): number {
   return ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2
 }
 
-/** Measures one role, Postgres and the tools while `run` makes calls through the role. */
+/**
+ * Measures the CPU of a contender's process (`role`), of Postgres, and of the load generator and upstream, while `run` sends
+ * calls through the contender.
+ */
 export async function measureSlice(
   world: World,
   role: Role,
@@ -95,15 +98,16 @@ export async function measureSlice(
 export interface Rotation {
   readonly rounds: number
   readonly sliceMs: number
-  /** How long each contender warms up before a case. */
+  /** Warm-up time of each contender before each case. */
   readonly warmUpMs: number
-  /** How many calls each contender gets before the first case. */
+  /** Number of warm-up calls of each contender before the first case. */
   readonly warmUpCalls: number
 }
 
 /**
  * V8 gives functions that run once per call to its best compiler after some 17,000 calls (Node 26), and compiling them takes
- * seconds. The references are faster, so they reach that number long before the gateways.
+ * seconds. The reference proxies are faster and would reach that number long before the gateways, so the warm-up is a number of
+ * calls, not a time.
  */
 export const WARM_UP_CALLS = 20_000
 const WARM_UP_SLICE_MS = 500
@@ -119,7 +123,7 @@ export async function warmUp(world: World, contenders: readonly Contender[], { w
   }
 }
 
-/** Runs a case with all contenders, which take turns for one slice each. */
+/** Runs a case: in each round, every contender in turn gets one slice. */
 export async function runCase(
   world: World,
   one: Case,

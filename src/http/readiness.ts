@@ -1,4 +1,4 @@
-/** Whether the gateway accepts calls, and which calls in flight it waits for when it stops. */
+/** Decides whether the gateway accepts calls, and tracks the calls in flight, for which a shutdown waits. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
@@ -18,7 +18,7 @@ export interface RetireOptions {
   readonly noticeMs: number | null
   /** How long an idle connection stays open for one more call, in ms. */
   readonly idleMs: number
-  /** Longest time for the whole shutdown, in ms. */
+  /** Maximum duration of the whole shutdown, in ms. */
   readonly graceMs: number
 }
 
@@ -27,10 +27,10 @@ export class Readiness {
   readonly #running = new Set<Promise<unknown>>()
   readonly #hurried = Promise.withResolvers<void>()
   #grace: Promise<void> | null = null
-  /** Whether load balancers are told "not ready", although calls are still accepted. */
+  /** Whether the gateway reports "not ready" to load balancers although it still accepts calls. */
   #leaving = false
   #draining = false
-  /** Stops listening and resolves when the last connection is gone; set by the server. */
+  /** Stops listening; resolves when the last connection has closed. Set by the server. */
   onRetire: (idleMs: number) => Promise<void> = () => Promise.resolve()
 
   constructor(options: ReadinessOptions) {
@@ -69,9 +69,9 @@ export class Readiness {
   }
 
   /**
-   * Shuts down without losing a call: reports "not ready", then accepts no new connections, then serves the last call on each
-   * open one. Calls that arrive until then are served. Resolves when the last connection is gone, after `graceMs`, or when
-   * `hurry` is called.
+   * Shuts down without losing a call: reports "not ready", then stops listening, then closes each open connection after its
+   * next call, or once it has been idle for `idleMs`. All calls are served meanwhile. Resolves when the last connection has
+   * closed, after `graceMs`, or when `hurry` is called.
    */
   async retire({ noticeMs, idleMs, graceMs }: RetireOptions): Promise<void> {
     const stop = this.#patience(graceMs)
@@ -82,19 +82,19 @@ export class Readiness {
     await Promise.race([this.onRetire(idleMs), stop])
   }
 
-  /** Accepts no more calls. Resolves when those in flight have ended, after `graceMs`, or when `hurry` is called. */
+  /** Refuses new calls. Resolves when all calls in flight have ended, after `graceMs`, or when `hurry` is called. */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true
     await Promise.race([this.#patience(graceMs), this.idle()])
   }
 
-  /** The deadline that `retire` and `drain` share: a `drain` after a `retire` only gets the time that is left. */
+  /** Resolves at the deadline, which `retire` and `drain` share: a `drain` after a `retire` gets only the time that is left. */
   #patience(graceMs: number): Promise<void> {
     this.#grace ??= sleep(graceMs, undefined, { ref: false })
     return Promise.race([this.#grace, this.#hurried.promise])
   }
 
-  /** Cuts the waits of `retire` and `drain` short. */
+  /** Makes `retire` and `drain` resolve without further waiting. */
   hurry(): void {
     this.#hurried.resolve()
   }

@@ -1,4 +1,4 @@
-/** Identifiers that the gateway creates for its calls. */
+/** Call ids, which sort by time (UUID version 7), and the request ids derived from them. */
 
 import { randomFillSync } from 'node:crypto'
 
@@ -27,14 +27,14 @@ export function hexId(nowMs: number = Date.now()): string {
   return hex
 }
 
-/** When a uuidv7 was created, in milliseconds since 1970. */
+/** Returns when a uuidv7 was created, in milliseconds since 1970. */
 export function timeOf(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** True for the lower-case form that uuidv7 produces. */
+/** Whether the text has the form of a UUID in lower case, as uuidv7 writes it. */
 export function isUuid(text: string): boolean {
   return UUID.test(text)
 }

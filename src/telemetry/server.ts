@@ -1,4 +1,4 @@
-/** Metrics of Postgres itself and of shared work: sessions, size, background tasks. */
+/** Metrics of the Postgres server (sessions, database size), and of background tasks that one process runs for all. */
 
 import type { Sql } from '../lib/database.ts'
 import { type Family, gauge, type Labels } from '../lib/metrics.ts'
@@ -30,7 +30,7 @@ export async function readServer(sql: Sql): Promise<ServerState> {
   }
 }
 
-/** Returns the families. They have no values if `state` is null, because nothing has been read yet. */
+/** Returns the metric families, without values as long as nothing has been read (`state` is null). */
 export function serverFamilies(state: ServerState | null): readonly Family[] {
   const known = (value: (state: ServerState) => number) => (state === null ? [] : value(state))
   const each = (pairs: (state: ServerState) => readonly (readonly [Labels, number])[]) =>

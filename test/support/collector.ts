@@ -27,8 +27,8 @@ export interface Collector {
   readonly headers: readonly IncomingHttpHeaders[]
   /** What the collector does with further batches. */
   behaviour: 'take' | 'refuse' | 'hang'
-  /** Resolves when `holds` accepts the spans received so far; rejects after a minute. */
-  until(holds: (spans: readonly ReceivedSpan[]) => boolean): Promise<void>
+  /** Resolves once the spans received so far satisfy `isMet`; rejects after a minute. */
+  until(isMet: (spans: readonly ReceivedSpan[]) => boolean): Promise<void>
   close(): Promise<void>
 }
 
@@ -56,15 +56,15 @@ export async function startCollector(): Promise<Collector> {
     bodies,
     headers,
     behaviour: 'take',
-    until(holds) {
-      if (holds(spans)) return Promise.resolve()
+    until(isMet) {
+      if (isMet(spans)) return Promise.resolve()
       return new Promise((resolve, reject) => {
         const end = (act: () => void) => {
           clearTimeout(timer)
           waiters.delete(wake)
           act()
         }
-        const wake = () => holds(spans) && end(resolve)
+        const wake = () => isMet(spans) && end(resolve)
         const timer = setTimeout(
           () => end(() => reject(new Error(`the collector has ${JSON.stringify(spans.map(({ name }) => name))}`))),
           PATIENCE_MS,
