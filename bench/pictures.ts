@@ -1,5 +1,5 @@
 /**
- * Takes the README's screenshots: pages of an account with a month of calls, in Chromium, light and dark.
+ * Takes the README's screenshots in headless Chromium, in light and dark mode, signed in to an account with a month of calls.
  * Run: make pictures (CHROMIUM=path if it is not /usr/bin/chromium).
  */
 
@@ -34,7 +34,7 @@ async function fillAccount(sql: Sql): Promise<number> {
   return accountId
 }
 
-/** Inserts 30 days of calls made with three keys: more on working days, and most of them to two models. */
+/** Inserts 30 days of calls, made with three keys: more on weekdays than at weekends, and most of them to two models. */
 async function fillMonth(sql: Sql, accountId: number): Promise<void> {
   const account = String(accountId)
   await sql.unsafe(

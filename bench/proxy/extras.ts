@@ -1,4 +1,4 @@
-/** Measures what is not about the cost of a call: the model list, start-up, and the gain from a second worker. */
+/** Measurements other than the cost of a call: the model list, start-up, and the gain from a second worker. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -49,8 +49,8 @@ export async function measureModelList(world: World, rounds: number): Promise<Ro
 }
 
 /**
- * Measures the time from the start of the process until it is ready, with an existing database: the first start in a new
- * DATA_DIR, and later ones, which find its compile cache. Also measures how long the catalogue takes to generate.
+ * Measures how long the gateway takes from process start to ready, with an existing database. The first start has a new
+ * DATA_DIR; later starts find the compile cache there. Also measures how long `catalogue generate` takes.
  */
 export async function measureStarts(world: World, times: number): Promise<Row[]> {
   const { environment } = await world.prepare('starts')
@@ -84,7 +84,7 @@ function spread(ms: readonly number[]): { leastMs: number; mostMs: number } {
   return { leastMs: Math.min(...ms), mostMs: Math.max(...ms) }
 }
 
-/** Measures 1 kB calls through one and two worker processes; empty if the gateway does not support WORKERS. */
+/** Measures 1 kB calls through one and two worker processes. Returns no rows if the gateway does not support WORKERS. */
 export async function measureWorkers(world: World, seconds: number): Promise<Row[]> {
   if (!readFileSync(join(ROOT, 'src', 'app', 'config.ts'), 'utf8').includes("'WORKERS'")) return []
   await world.tools.answer(SMALL_CALL.pace)
@@ -113,7 +113,7 @@ export async function measureWorkers(world: World, seconds: number): Promise<Row
   return rows
 }
 
-/** All cores, including the one that the bench otherwise leaves to the measured process. */
+/** All cores in taskset's syntax, including the core reserved for the measured process. Null if processes are not pinned. */
 function allCores({ cores }: World): string | null {
   return cores?.all ?? null
 }

@@ -1,7 +1,6 @@
 /**
- * Clients on plain sockets: a request is a prepared buffer, and a reply is only read as far as needed to find its end. Each
- * client makes one call after another on its own connection. Used if there is no compiler; `native/load.c` does the same at lower
- * cost.
+ * Load generator in Node, used if there is no C compiler; `native/load.c` does the same at lower cost. Each client makes one
+ * call after another on its own socket: it sends a prepared buffer and parses only enough of the reply to find its end.
  */
 
 import { connect, type Socket } from 'node:net'
@@ -12,32 +11,30 @@ export interface Target {
   /** Null makes the request a GET. */
   readonly body: Buffer | null
   readonly apiKey: string
-  /** Text in the last event of a streamed reply; left out if the reply is not a stream. */
+  /** Text that the last event of a complete stream contains; left out if the reply is not streamed. */
   readonly mark?: string | null
 }
 
 /** A request ready to be sent. */
 export interface Call {
   readonly bytes: Buffer
-  /** Text in the last event of a streamed reply; null if the reply is not a stream. */
+  /** Text that the last event of a complete stream contains; null if the reply is not streamed. */
   readonly mark: string | null
 }
 
-/**
- * Makes calls to one address. Rejects if a reply does not have status 200, is incomplete, or is a stream that does not end well.
- */
+/** Generates load on one address. Rejects if a reply does not have status 200, is incomplete, or is a stream without `mark`. */
 export interface Load {
   /**
-   * Keeps `concurrency` calls in flight for `milliseconds`, and resolves when the last of these calls has ended. Spreads the
-   * start of the first `concurrency` calls evenly over `spreadMs`.
+   * Keeps `concurrency` calls in flight for `milliseconds`; resolves when the last call has ended. Spreads the start of the
+   * first `concurrency` calls evenly over `spreadMs`.
    */
   drive(
     call: Call,
     options: { readonly concurrency: number; readonly milliseconds: number; readonly spreadMs?: number },
   ): Promise<{ readonly calls: number; readonly seconds: number }>
   /**
-   * Makes calls at a fixed rate, whether or not earlier ones have ended. Resolves with how many milliseconds each took, counted
-   * from the moment it was due.
+   * Makes calls at a fixed rate, whether or not earlier calls have ended. Resolves with the latency of each call in
+   * milliseconds, counted from when the call was due.
    */
   pace(call: Call, options: { readonly perSecond: number; readonly milliseconds: number }): Promise<number[]>
   close(): Promise<void>
@@ -45,10 +42,10 @@ export interface Load {
 
 const HEAD_END = '\r\n\r\n'
 const CHUNKED_END = '\r\n0\r\n\r\n'
-/** Number of bytes kept from the end of a reply, to check that a stream ended well. */
+/** Number of bytes kept from the end of a chunked reply, to look for its mark. */
 const TAIL_BYTES = 16_384
 
-/** A client's connection, which makes one call at a time. */
+/** A client with one connection, on which it makes one call at a time. */
 export class Client {
   readonly #url: string
   #socket: Socket
@@ -75,14 +72,14 @@ export class Client {
     return socket
   }
 
-  /** Makes a call; resolves when the reply is complete. Rejects if its status is not 200 or a stream did not end well. */
+  /** Makes a call; resolves when the reply is complete. Rejects if its status is not 200 or a stream lacks its mark. */
   call({ bytes, mark }: Call): Promise<void> {
     this.#mark = mark
     this.#head = ''
     this.#headDone = false
     this.#tail = []
     this.#tailBytes = 0
-    // The server may have closed the connection while other contenders had their slices.
+    // The server may have closed the idle connection while other servers were measured.
     if (this.#socket.destroyed) this.#socket = this.#connect()
     return new Promise((resolve, reject) => {
       this.#finish = error => (error === null ? resolve() : reject(error))

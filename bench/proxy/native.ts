@@ -1,4 +1,4 @@
-/** Builds the compiled load and upstream (`native/`), if there is a compiler, and controls them through lines of text. */
+/** Builds the C load generator and upstream (`native/`) if there is a compiler, and controls them over stdin and stdout. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { globSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { pinnedTo } from './cores.ts'
 import type { Call, Load } from './load.ts'
 
-/** Builds the program below `folder` and returns its path; null if it cannot be built. */
+/** Builds the program into `folder` and returns its path; null if the build fails. */
 export function buildNative(folder: string): string | null {
   const program = join(folder, 'native')
   const sources = globSync('*.c', { cwd: join(import.meta.dirname, 'native') }).map(name =>
@@ -27,7 +27,7 @@ export interface NativeOptions {
   readonly cores: string | null
 }
 
-/** The running program. It answers commands in order. */
+/** A running load generator or upstream, which answers commands in order. */
 export class Native {
   readonly pid: number
   readonly #child
@@ -47,7 +47,7 @@ export class Native {
     })
   }
 
-  /** Starts the program; resolves with its process and the first line that it prints. */
+  /** Starts the program; resolves once it prints its first line, which is returned as `said`. */
   static async start(options: NativeOptions): Promise<{ native: Native; said: string }> {
     const native = new Native(options)
     return { native, said: await native.#answer() }
@@ -70,13 +70,13 @@ export class Native {
   }
 }
 
-/** Makes calls to one address with the compiled load. */
+/** Generates load on one address with the C program. */
 export class NativeLoad implements Load {
   readonly #native: Native
   readonly #folder: string
   readonly #port: string
 
-  /** Writes each call to a file in `folder`, from which the program reads it. */
+  /** `folder` is for files through which the program receives the bytes of each call. */
   constructor(native: Native, { url, folder }: { readonly url: string; readonly folder: string }) {
     this.#native = native
     this.#folder = folder

@@ -1,4 +1,4 @@
-/** A row of the bench's second table, which has everything but CPU per call. */
+/** A row of the bench's second table: everything except CPU per call, which has a table of its own. */
 
 export interface Row {
   readonly what: string

@@ -1,4 +1,4 @@
-/** Starts the load and the upstream of a run: compiled if there is a compiler, else in Node. */
+/** Starts the load generator and the upstream: the C program if there is a compiler, otherwise their versions in Node. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,22 +9,22 @@ import { startRole } from './role.ts'
 
 export interface Tools {
   readonly name: string
-  /** Address of the upstream. */
+  /** URL of the upstream. */
   readonly url: string
-  /** Ids of the processes that are the load and the upstream. */
+  /** Process ids of the load generator and the upstream. */
   readonly pids: readonly number[]
-  /** Sets how the upstream answers from now on. */
+  /** Sets how the upstream replies from now on. */
   answer(pace: Pace): Promise<void>
-  /** Path of the last call that the upstream received. */
+  /** URL path of the last call that the upstream received. */
   asked(): Promise<string>
   loadTo(url: string): Load
   stop(): Promise<void>
 }
 
 export interface ToolsOptions {
-  /** Folder for the program, the replies and the calls. */
+  /** Folder for the compiled program and the files from which it reads calls and replies. */
   readonly folder: string
-  /** Cores for load and upstream; null means those of this process. */
+  /** Cores for the load generator and the upstream, in taskset's syntax; null means the cores of this process. */
   readonly cores: string | null
   /** Whether to use Node even if there is a compiler. */
   readonly node: boolean

@@ -1,6 +1,6 @@
 /**
- * Everything that a run of the bench needs: Postgres, load and upstream, the references, and gateways of this tree and of another
- * revision.
+ * Starts everything that a bench run needs: Postgres, the load generator, the upstream, the proxies to compare with (bare,
+ * limit, pipe), a gateway of this source tree and, if asked for, a gateway of another revision.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -17,7 +17,7 @@ import { startTools, type Tools } from './tools.ts'
 const ROOT = join(import.meta.dirname, '..', '..')
 const GATEWAY = 'http://gateway.invalid'
 
-/** Node's flags for this tree's gateway, as in production. */
+/** Node flags that this source tree's gateway runs with in production. */
 export const FLAGS = flagsOf(ROOT)
 
 export interface GatewayUnderTest {
@@ -26,14 +26,15 @@ export interface GatewayUnderTest {
 }
 
 export interface World {
-  /** Lines printed above the table, which say how the run was measured. */
+  /** Lines printed above the table: how the run was measured. */
   readonly setup: readonly string[]
   readonly cores: Cores | null
   readonly tools: Tools
-  /** The reference proxy: Fastify and undici. */
+  /** The proxy that gateways are compared with: Fastify and undici. */
   readonly bare: Role
-  /** The limit of what Node can do: node:http and undici's dispatch. */
+  /** The fastest HTTP proxy that Node can run: node:http and undici's dispatch. */
   readonly limit: Role
+  /** Passes bytes between two sockets, without HTTP. */
   readonly pipe: Role
   readonly gateway: GatewayUnderTest
   /** The gateway of the revision to compare with; null if there is none. */
@@ -41,20 +42,20 @@ export interface World {
   startBare(): Promise<Role>
   /** Starts another gateway, of this tree or of the other revision, with its own database. */
   startGateway(name: string, of?: 'this' | 'base'): Promise<GatewayUnderTest>
-  /** Creates a database with tables and a key; resolves with the environment for a gateway that uses it. */
+  /** Creates a database with tables and an API key; resolves with the environment of a gateway that uses it. */
   prepare(name: string, of?: 'this' | 'base'): Promise<Prepared>
-  /** Starts to meter the CPU of a role. */
+  /** Starts measuring the CPU time of a gateway or reference proxy. */
   meterOf(role: Role): Promise<Meter>
-  /** Starts to meter the CPU of Postgres; reads zero if the system does not report it. */
+  /** Starts measuring the CPU time of Postgres. The meter reads zero if the system does not report it. */
   meterOfPostgres(): Meter
-  /** Starts to meter the CPU of load and upstream; reads zero if the system does not report it. */
+  /** Starts measuring the CPU time of the load generator and the upstream; again zero if the system does not report it. */
   meterOfTools(): Meter
   stop(): Promise<void>
 }
 
 export interface Prepared {
   readonly apiKey: string
-  /** Variables for the gateway's process, including NODE_ENV=production and everything it requires. */
+  /** The gateway's environment variables: NODE_ENV=production, and everything that it requires. */
   readonly environment: Readonly<Record<string, string>>
   readonly root: string
 }
@@ -67,7 +68,7 @@ export interface WorldOptions {
    * as METRICS_PORT=0.
    */
   readonly baseEnvironment?: Readonly<Record<string, string>> | null
-  /** Whether to run load and upstream in Node even if there is a compiler. */
+  /** Whether to run the load generator and the upstream in Node even if there is a C compiler. */
   readonly nodeTools?: boolean
 }
 
@@ -138,7 +139,7 @@ export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = f
   }
 }
 
-/** Reads the flags from the package script that starts a gateway. */
+/** Reads the Node flags from the package script that starts a gateway. */
 function flagsOf(root: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return scripts.gateway?.match(/(?<=\s)--\S+/g) ?? []
@@ -163,7 +164,7 @@ function setupLines(cores: Cores | null, { name }: Tools): string[] {
   ]
 }
 
-/** Variables about the company, which production requires. */
+/** The company's details, which a gateway in production requires. */
 const COMPANY = {
   COMPANY_NAME: 'Bench',
   COMPANY_ADDRESS: '1 Lê Lợi, TP. Hồ Chí Minh',
@@ -217,7 +218,7 @@ async function createDatabase(server: EmbeddedPostgres, name: string): Promise<s
   return url.href
 }
 
-/** Checks out a revision's sources, with this tree's packages and roles. */
+/** Checks out another revision. It runs with this tree's packages, and with this tree's code to prepare and start a gateway. */
 function checkOut(ref: string, folder: string): string {
   execFileSync('git', ['worktree', 'add', '--detach', '--quiet', folder, ref], { cwd: ROOT })
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
