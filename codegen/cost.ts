@@ -1,4 +1,4 @@
-/** Turns costs, discounts and exchange rates, written as one value or a list, into lists of decimal strings. */
+/** Turns costs, discounts and exchange rates (in the YAML, a single value or a list) into lists with decimal strings. */
 
 import type { UpstreamCost, UpstreamCostTier, UpstreamDiscount, UpstreamFx } from '../src/generated/types.ts'
 import type { CostFacts, CostTierFacts, DiscountFacts, FxFacts } from './generated/types.ts'
@@ -10,7 +10,7 @@ export function stepsOf<Step>(history: History<Step>): readonly Step[] {
   return Array.isArray(history) ? (history as readonly Step[]) : [history as Step]
 }
 
-/** The shortest decimal that reads back as the number. It is also what was written, because parsing rejects other forms. */
+/** The number as decimal text: as in the YAML except for trailing zeros, because parsing rejects other notations. */
 export function decimalText(value: number): string {
   return String(value)
 }

@@ -1,5 +1,6 @@
 /**
- * Replaces old dialect words in the text of a catalogue file with today's. Everything else keeps its bytes, comments included.
+ * Replaces outdated dialect words (keys and values under `dialect`) in a catalogue file. Leaves the rest of the text byte for
+ * byte as it was, comments included.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -17,9 +18,11 @@ export interface FoundWord {
   readonly file: string
   readonly line: number
   readonly column: number
-  /** Path of the old word's key below `dialect`. */
+  /** Path of the old key, such as `tools.strict` under `dialect`; for an outdated key outside `dialect`, only its name. */
   readonly word: string
-  /** The word's new path; empty if it was dropped, because it no longer means anything; null if a person has to decide. */
+  /**
+   * The new path, or several, joined by commas. Empty if the word was dropped without a loss; null if a person has to decide.
+   */
   readonly successor: string | null
 }
 
@@ -33,15 +36,15 @@ export interface Migration {
 type Note = (node: unknown, word: string, successor: string | null) => void
 
 /**
- * Replaces old words in the file with today's. Leaves the file unchanged if it is not valid YAML, or if its anchors would make
- * the result mean something different. Idempotent.
+ * Replaces outdated words in the file. Leaves the file unchanged if it is not valid YAML, or if aliases (`*`) would make the
+ * result mean something different. Idempotent.
  */
 export function migrateText({ path: file, text }: Pick<SourceText, 'path' | 'text'>): Migration {
   const { value, findings } = parseSource(file, text)
   if (value === undefined) return { text, words: [], findings }
   const rewritten = rewrite(file, text)
   if (rewritten.text === text) return { ...rewritten, findings: [] }
-  // The result must mean the same as the file with all its anchors expanded.
+  // The result must mean the same as if all aliases had been expanded before the migration.
   const plain = rewrite(file, stringify(value, { aliasDuplicateObjects: false }))
   const isMeant = isDeepStrictEqual(parseSource(file, rewritten.text).value, parseSource(file, plain.text).value)
   if (isMeant) return { ...rewritten, findings: [] }
@@ -81,7 +84,7 @@ interface Holder {
   readonly path: readonly string[]
 }
 
-/** Keys whose values are not searched any deeper: the values of rules are data, and a dialect contains no other dialect. */
+/** Keys below which no further mappings are searched: the values in rules are data, and dialects do not nest. */
 const CLOSED = new Set(['rules', 'dialect'])
 
 /** Finds every mapping that can have a dialect, rules or endpoints. */
@@ -144,7 +147,7 @@ interface Placing extends Source {
   readonly fresh: Group
 }
 
-/** Moves a word to its place in today's catalogues. Returns true if the word's place or value changed. */
+/** Adds a word to the new dialect, under its current path and with its current value. Returns true if either changed. */
 function placeWord(words: Placing, pair: Pair, path: readonly string[]): boolean {
   const { text, dialect, fresh, note } = words
   const word = path.join('.')

@@ -1,4 +1,4 @@
-/** Generates read-only TypeScript types from the root schema, with json-schema-to-typescript. */
+/** Generates read-only TypeScript types from the schemas, with json-schema-to-typescript. */
 
 import { resolvedSchema } from './dialect.ts'
 import { compareText } from './findings.ts'
@@ -8,9 +8,9 @@ import { followReference, type Schema, type SchemaName, type Schemas } from './s
 import { type Declaration, layOutTypes } from './types-layout.ts'
 
 export interface TypeTexts {
-  /** Source of the types that the gateway reads. */
+  /** Source code of `src/generated/types.ts`: the types of the generated tables. */
   readonly tables: string
-  /** Source of the types of operators' files, without those that are the same for the gateway. */
+  /** Source code of `codegen/generated/types.ts`: the types of the YAML files. Imports the types that the tables also use. */
   readonly files: string
 }
 
@@ -25,7 +25,7 @@ const OPTIONS = {
   unreachableDefinitions: true,
 }
 
-/** Writes declarations of all types of the schemas, as the type generator produces them. */
+/** Returns TypeScript declarations of all types in the schemas, unformatted. */
 export type WriteTypes = (schemas: Schemas) => Promise<string>
 
 export async function writeTypes(schemas: Schemas): Promise<string> {
@@ -33,7 +33,7 @@ export async function writeTypes(schemas: Schemas): Promise<string> {
   return compile(bundle(schemas) as Parameters<typeof compile>[0], 'Catalogue', OPTIONS)
 }
 
-/** Like `writeTypes`, but takes the declarations from the cache if an earlier run had the same schemas. */
+/** Like `writeTypes`, but cached: an earlier run with the same schemas is reused. */
 export async function writeKeptTypes(schemas: Schemas): Promise<string> {
   const kept = keptFor('types.ts', [bundle(schemas), OPTIONS])
   const found = kept.read()
@@ -43,7 +43,7 @@ export async function writeKeptTypes(schemas: Schemas): Promise<string> {
   return text
 }
 
-/** Renders both type files, without banners. The operators' file imports the types that it shares with the tables. */
+/** Renders both type files, without banners. */
 export async function renderTypes(schemas: Schemas, write: WriteTypes): Promise<TypeTexts> {
   const declarations = layOutTypes(await write(schemas))
   const names = namesBehind(declarations)
@@ -58,7 +58,7 @@ function joined(declarations: readonly Declaration[]): string {
   return `${declarations.map(({ text }) => text).join('\n\n')}\n`
 }
 
-/** Names of all types that can be reached from the root type. */
+/** Names of all types that the root type refers to, directly or indirectly. */
 function namesBehind(declarations: readonly Declaration[]): ReadonlySet<string> {
   const byName = new Map(declarations.map(declaration => [declaration.name, declaration]))
   const names = new Set<string>()
@@ -72,7 +72,7 @@ function namesBehind(declarations: readonly Declaration[]): ReadonlySet<string> 
   return names
 }
 
-/** Bundles the schemas into a self-contained one: named parts once under `definitions`, unnamed parts inlined. */
+/** Bundles the schemas into one that is self-contained: parts with a title once under `definitions`, other parts inlined. */
 export function bundle(schemas: Schemas): Schema {
   const definitions: Record<string, Schema> = {}
 

@@ -1,4 +1,4 @@
-/** Dialect words that only have a meaning in some wire formats. */
+/** Lists the dialect words (settings under `dialect` in the catalogue) that only have a meaning in some wire formats. */
 
 import type { WireName } from '../src/generated/types.ts'
 
@@ -7,8 +7,8 @@ const MESSAGES: readonly WireName[] = ['messages']
 const RESPONSES: readonly WireName[] = ['responses']
 
 /**
- * The formats in which a word has a meaning. Keys are paths below a dialect: a word, a group (for all of its words), or a word
- * with one particular value. Words without a key may have a meaning in every format.
+ * The formats in which a word has a meaning. A key is a path under `dialect`: a word, a group (for all of its words), or a word
+ * with one particular value. Words that are not listed here are allowed in every format.
  */
 const WORDS: Readonly<Record<string, readonly WireName[]>> = {
   'output.cap_field': CHAT,
@@ -32,7 +32,7 @@ const WORDS: Readonly<Record<string, readonly WireName[]>> = {
   betas: MESSAGES,
 }
 
-/** The formats in which a word has a meaning; undefined if no format is known to ignore it. */
+/** The formats in which a word has a meaning; undefined if it is allowed in every format. */
 export function wiresOfWord(path: string, value: unknown): readonly WireName[] | undefined {
   const [group = ''] = path.split('.')
   return WORDS[path] ?? WORDS[`${path}: ${String(value)}`] ?? WORDS[group]

@@ -1,4 +1,4 @@
-/** Checks what upstreams.yaml adds to every request: the address, headers, body members, timeouts. */
+/** Checks the settings in upstreams.yaml that affect every request: address, authentication, headers, body members, waits. */
 
 import { ENDPOINT_FACTS } from '../../src/catalogue/endpoints.ts'
 import { asList, asNumber, asRecord, asText, type CatalogueView, type HostView, type Report } from '../view.ts'
@@ -37,7 +37,7 @@ function checkAddress(host: HostView, report: Report): void {
   }
 }
 
-/** The longest end of `base` with which `path` begins, joined by slashes; '' if there is none. */
+/** The longest suffix of `base` that is also a prefix of `path`, as a path such as `/v1`; '' if there is none. */
 function doubledPart(base: readonly string[], path: readonly string[]): string {
   for (let length = Math.min(base.length, path.length); length > 0; length--) {
     const end = base.slice(-length).join('/')
@@ -46,7 +46,7 @@ function doubledPart(base: readonly string[], path: readonly string[]): string {
   return ''
 }
 
-/** Rejects settings that the host's authentication scheme ignores, because readers would think that they apply. */
+/** Rejects settings that the host's authentication scheme ignores, because readers would expect them to apply. */
 function checkAuth(host: HostView, report: Report): void {
   const { scheme, header, region } = asRecord(host.value.auth)
   if (typeof scheme !== 'string') return
@@ -61,10 +61,10 @@ function checkAuth(host: HostView, report: Report): void {
   }
 }
 
-/** Matches the names of headers and body members that carry credentials. Credentials must come from the environment instead. */
+/** Matches names of headers and body members that carry credentials, which must come from the environment instead. */
 const CREDENTIAL_NAME =
   /^(proxy-)?authorization$|^cookie$|(^|[-_])(api|access|auth)[-_]?(key|token)$|[-_](secret|password)$/
-/** Headers set by the HTTP connection or by the gateway itself. */
+/** Headers that the HTTP client or the gateway sets itself. */
 const RESERVED = new Set([
   'accept',
   'accept-encoding',

@@ -1,6 +1,6 @@
 /**
- * Checks lists of wires. Each wire must be listed once, have a path and use only dialect words that have a meaning in its format.
- * The list must include the wire that the gateway uses.
+ * Checks `wires` lists: the wire formats that a model's upstream accepts. Each must be listed once, have a path at the
+ * upstream, and set only dialect words that have a meaning in its format. The model's `standard` format must be listed.
  */
 
 import type { WireName } from '../../src/generated/types.ts'
@@ -16,27 +16,28 @@ import {
 } from '../view.ts'
 import { wiresOfWord } from '../wire-words.ts'
 
-interface Holder extends Place {
+/** A family, model, entry or target: each can have a `dialect` and a `wires` list, and the most specific list applies. */
+interface Level extends Place {
   readonly value: Readonly<Record<string, unknown>>
   readonly entries: readonly EntryView[]
-  /** The targets to check; if left out, all targets of the entries. */
+  /** The targets that the level is about; if left out, all targets of the entries. */
   readonly targets?: EntryView['targets']
 }
 
 export function checkWires(view: CatalogueView, report: Report): void {
-  for (const holder of holdersOf(view)) {
-    checkWords(holder, ['dialect'], asRecord(holder.value.dialect), undefined, report)
-    if (holder.value.wires !== undefined) checkList(view, holder, report)
+  for (const level of levelsOf(view)) {
+    checkWords(level, ['dialect'], asRecord(level.value.dialect), undefined, report)
+    if (level.value.wires !== undefined) checkList(view, level, report)
   }
   for (const host of view.hosts.values()) checkWords(host, ['dialect'], asRecord(host.value.dialect), undefined, report)
 }
 
-function holdersOf(view: CatalogueView): Holder[] {
+function levelsOf(view: CatalogueView): Level[] {
   return view.families.flatMap(family => {
     const ofModels = family.models.flatMap(model => {
-      const ofEntries = model.entries.flatMap((entry): Holder[] => [
+      const ofEntries = model.entries.flatMap((entry): Level[] => [
         { ...entry, entries: [entry] },
-        ...entry.targets.map((target): Holder => ({ ...target, entries: [entry], targets: [target] })),
+        ...entry.targets.map((target): Level => ({ ...target, entries: [entry], targets: [target] })),
       ])
       return [{ file: model.file, path: model.path, value: model.value, entries: model.entries }, ...ofEntries]
     })
@@ -45,47 +46,47 @@ function holdersOf(view: CatalogueView): Holder[] {
   })
 }
 
-function checkList(view: CatalogueView, holder: Holder, report: Report): void {
+function checkList(view: CatalogueView, level: Level, report: Report): void {
   const seen = new Set<string>()
-  const targets = holder.targets ?? holder.entries.flatMap(entry => entry.targets)
+  const targets = level.targets ?? level.entries.flatMap(entry => entry.targets)
   const hosts = targets.map(target => view.hosts.get(target.via)).filter(host => host !== undefined)
-  const wires = asList(holder.value.wires).map(asRecord)
+  const wires = asList(level.value.wires).map(asRecord)
   for (const [index, { wire, dialect }] of wires.entries()) {
     const name = asText(wire)
     const at = ['wires', index]
     if (seen.has(name)) {
-      report(holder, [...at, 'wire'], 'wire-repeated', `"${name}" is already in the list`, 'keep one of the two')
+      report(level, [...at, 'wire'], 'wire-repeated', `"${name}" is already in the list`, 'keep one of the two')
     }
     seen.add(name)
     if (hosts.length > 0 && name !== '' && !hosts.some(host => Object.hasOwn(asRecord(host.value.paths), name))) {
       const ids = [...new Set(hosts.map(host => `"${host.id}"`))].join(', ')
       const message = `no upstream here (${ids}) has a path for ${name}`
-      report(holder, [...at, 'wire'], 'wire-path', message, 'remove the wire, or add its path in upstreams.yaml')
+      report(level, [...at, 'wire'], 'wire-path', message, 'remove the wire, or add its path in upstreams.yaml')
     }
-    checkWords(holder, [...at, 'dialect'], asRecord(dialect), name as WireName, report)
+    checkWords(level, [...at, 'dialect'], asRecord(dialect), name as WireName, report)
   }
   const standards = new Set(
-    holder.entries.flatMap(entry => {
-      const reached = (holder.targets ?? entry.targets).filter(target => isReached(holder, entry, target))
-      return reached.map(target => asText(target.value.standard) || entry.standard)
+    level.entries.flatMap(entry => {
+      const affected = (level.targets ?? entry.targets).filter(target => isInEffect(level, entry, target))
+      return affected.map(target => asText(target.value.standard) || entry.standard)
     }),
   )
   for (const standard of standards) {
     if (standard === '' || seen.has(standard)) continue
     const message = `${standard}, which the gateway uses, is not among the wires`
-    report(holder, ['wires'], 'wire-standard', message, `add \`- wire: ${standard}\` at its place in the order`)
+    report(level, ['wires'], 'wire-standard', message, `add \`- wire: ${standard}\` at its place in the order`)
   }
 }
 
-/** Whether the holder's list applies to the target, because no more specific level has its own list. */
-function isReached(holder: Holder, entry: EntryView, target: TargetView): boolean {
-  const layers = [entry.model.family.value, entry.model.value, entry.value, target.value]
-  return layers.findLast(value => value.wires !== undefined) === holder.value
+/** Whether the level's list applies to the target: no more specific level has a list of its own. */
+function isInEffect(level: Level, entry: EntryView, target: TargetView): boolean {
+  const values = [entry.model.family.value, entry.model.value, entry.value, target.value]
+  return values.findLast(value => value.wires !== undefined) === level.value
 }
 
 /**
- * Checks the words of a dialect. `wire` is undefined for a dialect that does not belong to one wire in a `wires` list; such a
- * dialect applies to the format that the gateway uses, which is never Responses.
+ * Checks the words of a dialect. `wire` names the item of a `wires` list that contains the dialect; undefined outside such
+ * lists. There, a dialect applies to the `standard` format, which is never Responses, so words only for Responses are errors.
  */
 function checkWords(
   place: Place,

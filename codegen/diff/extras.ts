@@ -1,10 +1,13 @@
-/** Describes what a change of extras means for the operator, who pays the providers. */
+/**
+ * Describes what changed extras mean for the operator, who pays the providers. Extras are request fields and tools that a
+ * provider charges for on top of tokens.
+ */
 
 import type { Extras, FieldTreatment, ToolTreatment } from '../../src/generated/types.ts'
 
 export const EXTRAS_PREFIX = 'extras.'
 
-/** Lists each extra and its treatment, in words that `effectOf` understands. */
+/** Lists each extra and its treatment, as text that `effectOf` can parse. */
 export function extrasFacts({ fields, tools }: Extras): [what: string, said: string][] {
   const all = [...Object.entries(fields), ...Object.entries(tools)]
   return all.map(([word, treatment]) => [EXTRAS_PREFIX + word, say(treatment)])
@@ -17,7 +20,7 @@ function say(treatment: FieldTreatment | ToolTreatment): string {
   return `${price.vnd} VND per ${price.per}${usesMax === undefined ? '' : `, ${usesMax} held for`}`
 }
 
-/** What providers may bill beyond tokens. 0: nothing; 1: only extras that have a price for clients; 2: any extra. */
+/** What the provider may bill for an extra. 0: nothing; 1: uses for which the client pays a price; 2: any use. */
 function opennessOf(said: string): 0 | 1 | 2 {
   if (said === 'allow' || said === '–') return 2
   return priceOf(said) === null ? 0 : 1
@@ -28,7 +31,7 @@ function priceOf(said: string): number | null {
   return vnd === undefined ? null : Number(vnd)
 }
 
-/** Describes the effect of a change in a few words; in bold if more extras get through than before. */
+/** Describes the effect of a changed treatment in a few words; in bold if more uses of the extra reach the provider. */
 export function effectOf({ old, new: now }: { readonly old: string; readonly new: string }): string {
   const [before, after] = [priceOf(old), priceOf(now)]
   if (before !== null && after !== null) {

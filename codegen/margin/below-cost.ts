@@ -1,4 +1,4 @@
-/** Checks margins. Reports a single finding, however many entries lose money, so that it gets read. */
+/** Warns about entries sold below cost. All of them share one finding, because nobody reads a long list of warnings. */
 
 import type { Tables } from '../../src/generated/types.ts'
 import type { Finding } from '../findings.ts'
@@ -8,7 +8,7 @@ import { entryMargins, loses } from './margins.ts'
 /** Maximum number of entries that the finding names. */
 const NAMED_MAX = 5
 
-/** Warns if prices are below cost on the view's date. The first mix of an entry decides. */
+/** Warns if prices are below cost on the view's date. An entry's first mix, its most typical call, decides. */
 export function checkMargins(view: CatalogueView, tables: Tables): Finding[] {
   const findings: Finding[] = []
   if (view.today === null) return findings
@@ -16,8 +16,8 @@ export function checkMargins(view: CatalogueView, tables: Tables): Finding[] {
   const losing = margins.filter(loses)
   const worst = losing[0] === undefined ? undefined : view.byId.get(losing[0].id)
   if (worst === undefined) return findings
-  const named = losing.slice(0, NAMED_MAX).map(({ id, price, mixes: [judge] }) => {
-    const cost = judge === undefined ? 0n : judge.costMicroVnd
+  const named = losing.slice(0, NAMED_MAX).map(({ id, price, mixes: [first] }) => {
+    const cost = first === undefined ? 0n : first.costMicroVnd
     return `${id} (${price.vnd} VND per ${price.per}, costs ${(cost + 500_000n) / 1_000_000n})`
   })
   const rest = losing.length - named.length

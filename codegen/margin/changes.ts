@@ -5,14 +5,15 @@ import { type EntryMargin, type MixMargin, marginsOf, ratesOn } from './margins.
 
 export interface MarginChange {
   readonly name: string
-  /** The mix that decides whether the entry loses money, taken from `new`, or from `old` if the cost is no longer known. */
+  /** The entry's first mix, the typical call that decides whether the entry loses money. `old` and `new` are its margins. */
   readonly mix: MixMargin['mix']
-  /** The margin before the change; null if the cost is unknown. */
+  /** Null if the cost was unknown. */
   readonly old: MixMargin | null
+  /** Null if the cost is no longer known. */
   readonly new: MixMargin | null
 }
 
-/** Entries in both tables whose price or cost differs on `today`, an ISO date; largest loss first. */
+/** Margins of entries in both tables whose price or cost differs on `today`, an ISO date; largest loss first. */
 export function marginChanges(old: Tables, now: Tables, today: string): MarginChange[] {
   const before = new Map(old.entries.map(entry => [entry.id, entry]))
   const rates = { old: ratesOn(old, today), now: ratesOn(now, today) }

@@ -1,4 +1,4 @@
-/** `generate` and `check`: write the generated files, or check that they are up to date. */
+/** The CLI commands `generate` and `check`: write the generated files, or check that they are up to date. */
 
 import { createCompiler, ownCompiler } from '../compile.ts'
 import { type Finding, type FindingFormat, formatFindings, isError, sortFindings, UsageError } from '../findings.ts'
@@ -8,7 +8,7 @@ import { type Project, readProject, todayOf } from '../project.ts'
 import { readSchemas } from '../schemas.ts'
 import { parseOptions } from './options.ts'
 
-/** Generates the files. If there is an error, returns 1 and writes nothing. */
+/** Writes the generated files. If the catalogue has an error, returns 1 and writes nothing. */
 export async function generate(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { json: { type: 'boolean' } })
   const compiler = ownCompiler()
@@ -33,14 +33,12 @@ export async function generate(project: Project, args: readonly string[], output
 
 const FORMATS: readonly FindingFormat[] = ['text', 'github', 'json']
 
-/**
- * Prints all findings, among them a finding for each generated file that is out of date. Returns 1 if any finding is an error.
- */
+/** Prints all findings, including one for each generated file that is out of date. Returns 1 if any finding is an error. */
 export async function check(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { format: { type: 'string' }, json: { type: 'boolean' } })
   const format = FORMATS.find(each => each === (values.json === true ? 'json' : (values.format ?? 'text')))
   if (format === undefined) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`)
-  // Caches are not used here, so that the check would also notice faults in what earlier runs cached.
+  // Compile without caches: a wrong result cached by an earlier run must not hide an error.
   const compiler = createCompiler(readSchemas())
   const options = { lenient: false, today: todayOf(project) }
   const { resolved, findings: found } = compiler.compile(await readProject(project), options)

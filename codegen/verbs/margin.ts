@@ -1,4 +1,6 @@
-/** `margin`: prints what each entry costs and earns, for typical calls and for a month of usage. */
+/**
+ * The CLI command `margin`: prints what each entry costs and earns, for typical calls and, with `--usage`, for a usage export.
+ */
 
 import { ownCompiler } from '../compile.ts'
 import { formatFindings, isError } from '../findings.ts'
