@@ -4,7 +4,7 @@ import { imageMediaType, isHttpUrl, readDataUrl } from './images.ts'
 import { refuse } from './refuse.ts'
 import type { DocumentPart, ImagePart, TextPart } from './request.ts'
 
-/** `place`: path of the URL in the request, named in errors. */
+/** `place` is the path of the URL in the request, for error messages. */
 export function readImageUrl(url: string, place: string): ImagePart {
   if (isHttpUrl(url)) return { kind: 'image', source: { type: 'url', url } }
   const data = readDataUrl(url) ?? refuse(place, 'expected a data URL or an http(s) URL')
@@ -22,8 +22,9 @@ export interface GivenFile {
   readonly title: string
   /** Media type to assume for bare base64. */
   readonly bareType: string
-  /** Paths of the content in the request and of the document that it belongs to, named in errors. */
+  /** Path of the content in the request, for error messages. */
   readonly place: string
+  /** Path of the document that the content belongs to, for error messages. */
   readonly documentPlace: string
 }
 

@@ -8,7 +8,7 @@ import { readErrorValue } from './error-body.ts'
 import { failedError, readFailedError, readUpstreamErrorValue, type UpstreamError } from './upstream-error.ts'
 
 export interface ReplyErrorFacts {
-  /** Value of the event's `event:` line. */
+  /** Value of the SSE event's `event:` line. */
   readonly event?: string
   /** Exact strings to mask in the error's text, such as the credential in use. */
   readonly secrets?: readonly string[]
@@ -40,7 +40,7 @@ function isError(body: JsonObject, event: string): boolean {
   return readErrorValue(body) !== null
 }
 
-/** Codes by which providers report success. */
+/** Values of `code` and `status_code` that mean success. */
 const WELL: ReadonlySet<JsonValue | undefined> = new Set([0, '0', 200, '200'])
 
 function isTold(error: JsonValue | undefined): boolean {
@@ -53,7 +53,7 @@ function hasFailedOutcome({ base_resp }: JsonObject): boolean {
   return code !== undefined && code !== null && !WELL.has(code)
 }
 
-/** Returns the error that a choice reports. Aggregators put it into the choice; other providers only set the finish reason. */
+/** Returns a choice's error. Aggregators put an `error` into the choice; other providers only set the finish reason. */
 function choiceError({ error, finish_reason }: JsonObject, secrets: readonly string[]): UpstreamError | null {
   if (isTold(error)) return readUpstreamErrorValue({ error }, secrets) ?? failedError('an error in a choice')
   const reason = textOrNull(finish_reason)
@@ -61,8 +61,8 @@ function choiceError({ error, finish_reason }: JsonObject, secrets: readonly str
 }
 
 /**
- * Finish reasons with which upstreams report their own failure in an otherwise good reply: OpenRouter, DeepSeek, Z.AI,
- * vLLM and SGLang (their documentation and source, read 2026-11).
+ * Finish reasons that mean the upstream failed, although the reply is otherwise valid: OpenRouter, DeepSeek, Z.AI, vLLM and
+ * SGLang, according to their documentation and source code in November 2026.
  */
 const FAILED_FINISHES: ReadonlySet<string> = new Set([
   'error',

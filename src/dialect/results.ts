@@ -8,19 +8,20 @@ import type { Dialect } from './words.ts'
 export interface ResultForm {
   readonly isResult: (value: JsonValue) => value is JsonObject
   readonly isUser: (value: JsonValue) => value is JsonObject
-  /** Name of the member with a tool result's content; `id` names the member with the id of the result's call. */
+  /** Name of the member that holds a tool result's content. */
   readonly content: string
+  /** Name of the member that holds the id of the tool call. */
   readonly id: string
-  /** Words that stand for images and documents in notes, by type of the part. */
+  /** The types of parts that are images or documents, each with its name in notes, such as `image`. */
   readonly media: Readonly<Record<string, string>>
-  /** Type of a text part in a user message. */
+  /** The `type` of text parts in user messages, such as `input_text`. */
   readonly text: string
   readonly userMessage: (content: JsonObject[]) => JsonObject
 }
 
 type Where = Dialect['tools']['resultImages']
 
-/** Moves images and documents from results to the following user message, or replaces them with notes. */
+/** Moves images and documents from tool results to the following user message, or replaces them with notes. */
 export function withResults(list: readonly JsonValue[], where: Where, form: ResultForm): JsonValue[] {
   const holdsMedia = (value: JsonValue) => form.isResult(value) && mediaOf(value, form).length > 0
   if (where === 'native' || !list.some(holdsMedia)) return list as JsonValue[]
@@ -64,7 +65,7 @@ function textResult(result: JsonObject, where: Where, form: ResultForm): JsonObj
   return withMember(result, form.content, resultText([...lines, ...notes]))
 }
 
-/** Joins the lines of a result. The marker of a failed result shares a line with the first text. */
+/** Joins the lines of a tool result. A leading `Error:`, which marks a failed result, goes on the line of the text after it. */
 export function resultText(lines: readonly string[]): string {
   const text = lines.filter(line => line !== '').join('\n')
   return lines[0] === 'Error:' ? text.replace('\n', ' ') : text

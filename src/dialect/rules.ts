@@ -1,4 +1,4 @@
-/** Applies the catalogue's rules: six operations on the upstream's body. Every key is treated as data, even `__proto__`. */
+/** Applies the catalogue's rules, which edit the request body sent upstream. Every key is treated as data, even `__proto__`. */
 
 import type { Endpoint, Rule, When } from '../generated/types.ts'
 import { copyJson } from '../lib/exact-json.ts'
@@ -6,7 +6,7 @@ import { type JsonObject, type JsonValue, setMember } from '../lib/json.ts'
 
 type Container = JsonObject | JsonValue[]
 
-/** A place in an object or list. There need not be a value in it yet. */
+/** A place for a value in an object or list; it may be empty. */
 interface Slot {
   readonly container: Container
   readonly key: string | number
@@ -17,18 +17,18 @@ interface Slot {
 interface CompiledRule {
   readonly rule: Rule
   readonly steps: readonly string[]
-  /** Steps of the pointer to a move's target; empty for other operations. */
+  /** Steps of a move's `to` pointer; empty for other operations. */
   readonly goal: readonly string[]
   readonly whenSteps: readonly string[]
 }
 
-/** Caches the compiled form of each list of rules, which is a constant of the generated tables. */
+/** Caches compiled rules. The lists of rules are constants in the generated tables, so each is compiled once. */
 const compiled = new WeakMap<readonly Rule[], readonly CompiledRule[]>()
 
 /**
- * Applies the rules to the body in order, changing it in place. Rules with `endpoints` only apply to these upstream endpoints.
- * Missing paths and values of the wrong kind are ignored; no body makes this throw. The work is bounded by the size of the body
- * times the number of rules.
+ * Applies the rules to the body in order, changing it in place. A rule with `endpoints` only applies to these endpoints of the
+ * upstream. Rules ignore missing paths and values of the wrong type; no body makes this throw. The work is bounded by the size
+ * of the body times the number of rules.
  */
 export function applyRules(body: JsonObject, rules: readonly Rule[], endpoint: Endpoint): void {
   for (const each of compiledRules(rules)) {
@@ -40,8 +40,8 @@ export function applyRules(body: JsonObject, rules: readonly Rule[], endpoint: E
 }
 
 /**
- * Whether the rules can change a body of which only the names of its top-level members are known. Most rules change or remove a
- * member, so a body without that member need not be parsed for them.
+ * Whether the rules can change a body, judging only by which top-level members it has. Most rules change or remove a member, so
+ * a body without this member need not be parsed.
  */
 export function mayChange(rules: readonly Rule[], endpoint: Endpoint, has: (member: string) => boolean): boolean {
   return compiledRules(rules).some(({ rule, steps: [first = ''] }) => {
@@ -189,7 +189,7 @@ function remove({ container, key }: Slot): void {
   else delete container[key]
 }
 
-/** Copies a value of the generated tables, so that no body shares it. */
+/** Copies a value of the generated tables, so that later changes to the body do not alter the tables. */
 function copy(value: unknown): JsonValue {
   return copyJson(value as JsonValue)
 }

@@ -14,8 +14,8 @@ export function schemaFor(given: JsonValue | undefined, { dialect, road }: Diale
 }
 
 /**
- * Whether a tool may keep its `strict`. In converted calls, the schema must be suitable; same-format clients get the upstream's
- * own error about an unsuitable schema. For a tool without `strict`, the answer does not matter, so its schema is not examined.
+ * Whether a tool may keep its `strict` flag. In converted calls, its schema must qualify; same-format clients get the
+ * upstream's own error about a schema that does not. Without the flag, the schema is not examined.
  */
 export function goesStrict(
   { strict }: JsonObject,

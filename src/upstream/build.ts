@@ -1,4 +1,4 @@
-/** Builds a request to a provider from the upstream's facts. A client header is copied only if the facts name it. */
+/** Builds a request to a provider from the upstream's settings in the catalogue (its `facts`). */
 
 import type { Endpoint, Upstream } from '../generated/types.ts'
 import { byteText, toBuffer } from '../lib/byte-text.ts'
@@ -8,21 +8,21 @@ import type { ReachableUpstream } from './registry.ts'
 
 export interface Outgoing {
   readonly endpoint: Endpoint
-  /** What the upstream calls the model. */
+  /** The model's name at the upstream. */
   readonly model: string
   readonly body: Buffer
   /** Headers for this call, in addition to the upstream's own. */
   readonly headers: Readonly<Record<string, string>>
-  /** Content type of the body; null: JSON. */
+  /** Content type of the body; null means JSON. */
   readonly contentType: string | null
-  /** The `accept` header; null: JSON or, when streamed, an event stream. */
+  /** The `accept` header; null means JSON or, for streams, an event stream. */
   readonly accept: string | null
   readonly streamed: boolean
   /** Whether the body ends with an assistant message that the model should continue. */
   readonly prefilled: boolean
   /** Beta flags to send, if the upstream accepts any. */
   readonly betas: readonly string[]
-  /** Looks up a client header by its lower-case name; called only for headers that the facts name. */
+  /** Looks up a client header by its lower-case name. Only called for the upstream's `forwardHeaders`. */
   readonly clientHeader: (name: string) => string | undefined
 }
 
@@ -32,12 +32,12 @@ export interface BuiltRequest {
   readonly body: Buffer
 }
 
-/** Client headers with longer values, in characters, are not forwarded. */
+/** Maximum length of a forwarded client header's value, in characters. Longer values are cut off. */
 const FORWARDED_VALUE_MAX = 2048
 const EVENT_STREAM = { plain: 'text/event-stream', bedrock: 'application/vnd.amazon.eventstream' } as const
 const STREAM_SUFFIX = '-with-response-stream'
 
-/** Builds a request; a `sigv4` signature is added later. Null when the upstream does not serve the endpoint. */
+/** Builds a request, except for a `sigv4` signature, which is added later. Null if the upstream does not serve the endpoint. */
 export function buildRequest(
   upstream: ReachableUpstream,
   credential: Credential,

@@ -1,4 +1,4 @@
-/** Adapts a chat request to the dialect. */
+/** Adapts a Chat Completions request to the upstream model's dialect. */
 
 import { isObject, type JsonObject, type JsonValue, memberOf } from '../../lib/json.ts'
 import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
@@ -44,7 +44,7 @@ export const adaptChat: Adapt = (given, facts) => {
 
 interface MessagePlan {
   readonly facts: DialectFacts
-  /** Rewrites names and ids; null if all of them can stay. */
+  /** Rewrites the names and ids of tool calls; null if all can stay. */
   readonly rewriter: CallRewriter | null
   readonly instruction: string | null
 }

@@ -1,4 +1,4 @@
-/** Adapts a responses request to the dialect. */
+/** Adapts a Responses request to the upstream model's dialect. */
 
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
 import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
@@ -63,10 +63,7 @@ function withStructure(
   return plan.tool === null ? instructed : withReplyTool(instructed, plan.tool)
 }
 
-/**
- * Returns the reply format to send. The plan writes it as in a chat request; in a responses request, a schema's members are next
- * to its type.
- */
+/** Turns a Chat `response_format` into a Responses `text.format`, where the members of `json_schema` stand next to `type`. */
 function formatOf(format: JsonObject | null): JsonObject | null {
   const schema = objectOrNull(format?.json_schema)
   return schema === null ? format : { type: 'json_schema', strict: false, ...schema }

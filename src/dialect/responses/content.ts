@@ -1,4 +1,4 @@
-/** Adapts images and files in the messages and tool outputs of a responses request. */
+/** Adapts images and files in the messages and tool outputs of a Responses request. */
 
 import { isHttpUrl } from '../../conversation/images.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'

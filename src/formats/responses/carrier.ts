@@ -1,4 +1,4 @@
-/** Carries items inside ids, for clients that refer to items by id instead of sending them. */
+/** Puts items of a reply inside ids, for clients that later refer to an item by id instead of sending it back. */
 
 import { carryingId, type Mark, selfCarryingId } from '../../conversation/carried-items.ts'
 import type { ByteText } from '../../lib/byte-text.ts'
@@ -16,9 +16,10 @@ function isReferable({ type }: { readonly type?: JsonValue | undefined }): boole
 }
 
 /**
- * Returns an id that carries the items of a stream, for an additional reasoning item without text. The items' own ids cannot
- * carry them, because a stream sends each id before its item is complete. If the items do not all fit, reasoning is left out,
- * because a conversation works without it. Null if there is nothing to carry, or if it does not fit even without reasoning.
+ * Returns an id that contains a stream's items, as far as clients may refer to them. An empty reasoning item at the end of the
+ * stream gets this id, because the stream has to send each item's own id before the item is complete. If not all items fit,
+ * reasoning items are left out, because a conversation works without them. Null if there is nothing to carry, or if the rest
+ * does not fit either.
  */
 export function carrierIdOf(items: readonly WrittenItem[], mark: Mark): string | null {
   const referable = items.filter(isReferable)
@@ -34,8 +35,8 @@ export function carrierIdOf(items: readonly WrittenItem[], mark: Mark): string |
 }
 
 /**
- * Returns an id that carries an item of a non-streamed reply, or the item's original id if clients never refer to the item or if
- * the carrying id would be too long.
+ * Returns an id that contains an item of a non-streamed reply; the item's own id if clients never refer to the item, or if the
+ * new id would be too long.
  */
 export function ownIdOf(item: JsonObject, mark: Mark): string {
   const own = typeof item.id === 'string' ? item.id : ''

@@ -1,4 +1,4 @@
-/** Tracks the items of an upstream's response, and finds them by any of their ids or by their index. */
+/** Tracks the items of an upstream's response. Finds them by id or by index in the output. */
 
 import { type JsonObject, type JsonValue, textOrNull } from '../../lib/json.ts'
 import type { ItemReader } from './read-items.ts'
@@ -25,15 +25,13 @@ export class KnownItems {
     for (const id of idsOf(item)) this.#byId.set(id, known)
   }
 
-  /**
-   * Finds the item that an event belongs to: by id, else by index, because some hosts change ids and others miscount indexes.
-   */
+  /** Finds the item that an event is about: by id, otherwise by index. Some hosts change ids, and others miscount indexes. */
   ofEvent({ item_id, output_index }: JsonObject): KnownItem | null {
     return this.#named({ id: item_id ?? null }) ?? this.#byIndex.get(output_index ?? null) ?? null
   }
 
   /**
-   * Finds the known item that matches the item in an event: by id or, failing that, by index. A match by index only counts if the
+   * Finds the known item that matches the item in an event: by id, otherwise by index. A match by index only counts if the
    * known item has the same type and is not done yet.
    */
   ofItem(item: JsonObject, outputIndex: JsonValue | undefined): KnownItem | null {

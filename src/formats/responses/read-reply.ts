@@ -1,4 +1,4 @@
-/** Reads an upstream's reply in the responses format: a stream, or a non-streamed response that has been turned into events. */
+/** Reads an upstream's reply in the Responses format: a stream, or a non-streamed response that has been turned into events. */
 
 import { TemplateLearner } from '../../conversation/event-template.ts'
 import type { ReaderFacts } from '../../conversation/format.ts'
@@ -25,7 +25,7 @@ export class ResponsesReader implements ReplyReader {
   #cut: string | null = null
   finished = false
   readonly #learner = new TemplateLearner()
-  /** The part whose text comes in events of the form that `#learner` knows; null if there is none. */
+  /** The part whose delta events match the current template of `#learner`; null if there is none. */
   #learned: QueuedPart | null = null
 
   constructor(sink: ReplySink, { usage }: ReaderFacts) {
@@ -123,8 +123,8 @@ export class ResponsesReader implements ReplyReader {
   }
 
   /**
-   * Adds an item that no event has announced, when the first event about it arrives. Null if the event does not show the item's
-   * type.
+   * Adds an item that was not announced by `response.output_item.added`, when the first event about it arrives. Null if that
+   * event does not tell the item's type.
    */
   #addUntold(type: string, { output_index, item_id }: JsonObject): KnownItem | null {
     const itemType = typeOfItem(type)

@@ -29,29 +29,31 @@ function numbered(events: readonly Told[]): UpstreamEvent[] {
   return events.map(([type, members], sequence_number) => replayed(type, { type, sequence_number, ...members }))
 }
 
-/**
- * How a text is streamed. `events`: prefix of its events' names. `member`: the member of the part or item that holds the text.
- */
+/** How the text of a part or item is streamed. */
 interface TextEvents {
+  /** Prefix of the event names. */
   readonly events: string
+  /** Name of the member that has the text in the part or item, and in the last event. */
   readonly member: string
-  /** Members, besides the text, that readers of these events expect. */
+  /** Further members of the events, which clients expect. */
   readonly besides?: JsonObject
 }
 
-/** For each type of part that holds text, how the text is streamed. */
+/** How parts with text are streamed, by part type. */
 const PART_TEXTS: ReadonlyMap<JsonValue | undefined, TextEvents> = new Map([
   ['output_text', { events: 'response.output_text', member: 'text', besides: { logprobs: [] } }],
   ['refusal', { events: 'response.refusal', member: 'refusal' }],
   ['summary_text', { events: 'response.reasoning_summary_text', member: 'text' }],
   ['reasoning_text', { events: 'response.reasoning_text', member: 'text' }],
 ])
-/** For each type of item that holds text, how the text is streamed. */
+/** How items that have text outside of parts are streamed, by item type. */
 const ITEM_TEXTS: ReadonlyMap<JsonValue | undefined, TextEvents> = new Map([
   ['function_call', { events: 'response.function_call_arguments', member: 'arguments' }],
   ['custom_tool_call', { events: 'response.custom_tool_call_input', member: 'input' }],
 ])
-/** Lists of parts that an item can have, with the names of their events. */
+/**
+ * The lists of parts that an item can have, each with its prefix of event names and the member of events that has the index.
+ */
 const PART_LISTS = [
   { member: 'summary', index: 'summary_index', events: 'response.reasoning_summary_part' },
   { member: 'content', index: 'content_index', events: 'response.content_part' },
