@@ -1,7 +1,7 @@
 /**
- * Sums each day, once it is over, for all accounts: by entry, by account and by upstream. A settlement counts for the day on
- * which it is written, so a day no longer changes once its last transaction has committed. Sums by upstream are computed from the
- * roll-up, so they have to wait until the roll-up has covered the day.
+ * Writes daily totals of calls for days that are over: by entry, by account and by upstream. A call counts on the day on which
+ * its settlement is written, so the totals of a past day are final once its last transaction has committed. Totals by upstream
+ * are computed from the roll-up (`call_hourly`), so they wait until the roll-up covers the day.
  */
 
 import type { Sql } from '../lib/database.ts'
@@ -9,11 +9,11 @@ import { patiently } from './roll-up.ts'
 
 export interface DayTotalsOptions {
   /**
-   * Days that ended fewer seconds ago than this are not summed yet. Must exceed the time that any settlement takes to commit. Not
-   * used for sums by upstream.
+   * How long to wait after the end of a day before summing it. Must exceed the time that any settlement takes to commit. Not
+   * used for totals by upstream.
    */
   readonly lagSeconds?: number
-  /** Maximum number of days summed in one run, for each kind of sum. Each day is a separate transaction. */
+  /** Maximum number of days summed in one run, for each kind of total. Each day is a separate transaction. */
   readonly daysMax?: number
   readonly signal?: AbortSignal
 }
@@ -49,12 +49,13 @@ const MARK = 'update call_roll_up set days_summed_before = $1::text::date + 1'
 const MARK_UPSTREAMS = 'update call_roll_up set upstreams_summed_before = $1::text::date + 1'
 
 export interface SummedDays {
-  /** Number of days summed by entry and by account; `upstreamDays` is the number of days summed by upstream. */
+  /** Number of days summed by entry and by account. */
   readonly days: number
+  /** Number of days summed by upstream. */
   readonly upstreamDays: number
 }
 
-/** Sums past days and returns how many. Several processes may run it: they take turns. */
+/** Sums past days that have not been summed yet. Several processes may call it at once: a lock makes them take turns. */
 export async function sumDays(sql: Sql, options: DayTotalsOptions = {}): Promise<SummedDays> {
   const { lagSeconds = 60 } = options
   const days = await sumEach(sql, options, { next: [NEXT, [String(lagSeconds)]], sum: [...SUM, MARK] })
@@ -90,8 +91,8 @@ async function sumEach(
 const SUMMED = `day >= $1::text::date and day < (select least($2::text::date, days_summed_before) from call_roll_up)`
 export const NOT_SUMMED = `day >= (select greatest($1::text::date, days_summed_before) from call_roll_up) and day < $2::text::date`
 /**
- * SQL for the sums of each day and entry, from day $1 to before day $2: from `entry_daily` for the days that it covers, otherwise
- * from `usage_daily`, which has several rows per day and entry.
+ * SQL for the totals of each day and entry, from day $1 (inclusive) to day $2 (exclusive). Days that have been summed come from
+ * `entry_daily`; later days come from `usage_daily`, which has several rows per day and entry.
  */
 export const ENTRY_DAYS = `(
   select day, entry_id, ${COLUMNS} from entry_daily where ${SUMMED}
@@ -102,7 +103,7 @@ export const ACCOUNT_DAYS = `(
   select day, account_id, ${COLUMNS} from account_daily where ${SUMMED}
   union all
   select day, account_id, ${COLUMNS} from usage_daily where ${NOT_SUMMED}) days`
-/** Like ENTRY_DAYS, by day and upstream. Only counts calls that have been rolled up. A day not yet summed has several rows. */
+/** Like ENTRY_DAYS, by day and upstream. Only includes calls that have been rolled up. */
 export const UPSTREAM_DAYS = `(
   select day, upstream_id, calls, errors, input_tokens, output_tokens, charged_micro_vnd, upstream_cost_micro_vnd,
          upstream_cost_calls

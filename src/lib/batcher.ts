@@ -10,11 +10,11 @@ export interface BatcherOptions<Item> {
   readonly concurrency: number
   readonly batchMax: number
   /**
-   * Picks the item's queue: any safe integer, taken modulo `concurrency`. Items of one queue stay in order and are never in two
-   * batches at once.
+   * Assigns the item to a queue: any safe integer, taken modulo `concurrency`. Items of one queue stay in order, and only one
+   * batch of a queue is in progress at a time.
    */
   readonly queueOf: (item: Item) => number
-  /** Handles a batch; must not reject. Items that it returns are put back at the front of the queue, after the pause. */
+  /** Handles a batch; must not reject. Items that it returns go back to the front of the queue, which then pauses. */
   readonly run: (batch: Item[]) => Promise<Again<Item>>
 }
 
@@ -29,7 +29,7 @@ export interface Batcher<Item> {
   push(item: Item): void
   /** Number of items waiting or in progress. */
   readonly size: number
-  /** How long the oldest batch in progress has been running, in ms; 0 when none is. */
+  /** How long the oldest batch in progress has been running, in ms; 0 if there is none. */
   readonly batchMs: number
   /** Resolves when no item is waiting or in progress. */
   drained(): Promise<void>
@@ -42,7 +42,7 @@ export interface QueueLoad {
   readonly items: number
   /** Maximum number of items; any more are refused or dropped. Null if the number is limited elsewhere. */
   readonly itemsMax: number | null
-  /** How long the queue's oldest statement has been running, in ms; null when the queue runs no statements. */
+  /** How long the oldest batch in progress has been running, in ms; null for queues that do not batch. */
   readonly batchMs: number | null
 }
 

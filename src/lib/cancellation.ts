@@ -1,6 +1,6 @@
 /**
- * Tells waiting code that its result is no longer needed. Has only the part of AbortSignal's interface that we use. An
- * AbortSignal can take its place, but a call avoids the cost of creating an event target.
+ * Tells waiting code that its result is no longer needed. A lightweight replacement for AbortSignal, because creating an event
+ * target for every API call is expensive. Has only the members that we use, so an AbortSignal is also a Cancellation.
  */
 
 type Listener = () => void
@@ -49,7 +49,7 @@ export class Canceller implements Cancellation {
   }
 }
 
-/** For work that continues even if the client disconnects. */
+/** Never cancels: for work that continues even if the client disconnects. */
 export const NEVER_CANCELLED: Cancellation = {
   aborted: false,
   reason: undefined,

@@ -1,4 +1,4 @@
-/** Prometheus metrics: counters that any part of the gateway updates, and their text for a scrape. Counting costs nanoseconds. */
+/** Prometheus metrics, and the text that a scrape returns. Counting a value costs nanoseconds. */
 
 export type Labels = Readonly<Record<string, string>>
 
@@ -24,7 +24,7 @@ export class Histogram {
   #sum = 0
   #count = 0
 
-  /** `bounds` must ascend; values above the last one are counted too. */
+  /** `bounds` must ascend. Values above the last bound only count in the `+Inf` bucket. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds
     this.#counts = new Float64Array(bounds.length)
@@ -59,7 +59,7 @@ export class Histogram {
   }
 }
 
-/** Either one value, or one per set of labels. */
+/** A single value without labels, or a value for each set of labels. */
 type Values = number | Iterable<readonly [Labels, number]>
 
 function samplesOf(values: Values): readonly Sample[] {
@@ -83,7 +83,7 @@ export function histogram(name: string, help: string, samples: readonly Sample[]
 /** Media type of the text that `writeExposition` returns. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Writes families in Prometheus' text format, version 0.0.4; every sample gets the `common` labels too. */
+/** Writes families in Prometheus' text format, version 0.0.4. Every sample also gets the `common` labels. */
 export function writeExposition(families: Iterable<Family>, common: Labels = {}): string {
   let text = ''
   for (const { name, help, type, samples } of families) {
@@ -103,10 +103,10 @@ function labelText(common: Labels, labels: Labels): string {
   return text === '' ? '' : `{${text}}`
 }
 
-const NEEDS_CARE = /["\\\n]/
+const NEEDS_ESCAPING = /["\\\n]/
 
 function escapeValue(value: string): string {
-  if (!NEEDS_CARE.test(value)) return value
+  if (!NEEDS_ESCAPING.test(value)) return value
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }
 
@@ -116,8 +116,8 @@ function valueText(value: number): string {
 }
 
 /**
- * Merges the metrics texts of several processes, because a family may occur only once per text. Samples of different processes
- * must differ in a label, such as the worker's number.
+ * Merges the expositions of several processes into one, in which each family occurs only once, as Prometheus requires. Samples
+ * of different processes must differ in a label, such as the worker's number.
  */
 export function mergeExpositions(texts: Iterable<string>): string {
   const heads = new Map<string, string>()

@@ -13,7 +13,7 @@ export interface OutboxMail {
 
 const BYTES_MAX = 256 * 1024
 
-/** Reads the newest messages first; none when the folder does not exist. */
+/** Reads up to `limit` messages, newest first. Returns none if the folder does not exist. */
 export async function readOutbox(
   folder: string,
   { limit = 50 }: { limit?: number } = {},
@@ -53,7 +53,7 @@ function decodeBody(body: string, encoding: string | undefined): string {
   return Buffer.from(body, 'latin1').toString('utf8')
 }
 
-/** Decodes encoded words (RFC 2047); white space between two of them is dropped. */
+/** Decodes encoded words (RFC 2047). Drops white space between adjacent encoded words. */
 function decodeWords(value: string): string {
   return value
     .replace(/(\?=)\s+(=\?)/g, '$1$2')

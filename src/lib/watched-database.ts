@@ -1,7 +1,7 @@
 /**
- * A pool that never keeps its callers waiting. A hung server, or a network that drops every packet, closes no connection. So the
- * pool probes the server all the time, on a connection of its own. When a probe gets no reply, the pool drops every connection,
- * which fails the statements waiting on them, and opens new ones.
+ * A connection pool whose callers never wait for a dead server. If the server hangs, or the network drops every packet,
+ * connections stay open and their statements would wait forever. So the pool probes the server continually, on a separate
+ * connection. When a probe gets no reply in time, it drops all connections, so waiting statements fail, and opens new ones.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -45,7 +45,7 @@ export function openWatchedDatabase(options: WatchedDatabaseOptions): Sql {
   })
 }
 
-/** False only if no reply comes in time. An error is a reply too: the pool replaces a failed connection by itself. */
+/** False only if no reply comes in time. An error counts as a reply: postgres.js replaces a failed connection by itself. */
 async function answersWithin(sql: Sql, deadlineMs: number): Promise<boolean> {
   const answered = sql.unsafe('select 1').then(
     () => true,

@@ -1,5 +1,6 @@
 /**
- * Keeps one process up to date with what operators set: it listens for notifications, and polls frequently in case it misses one.
+ * Keeps a process in sync with operator settings (maintenance, upstreams out of service, keys). It listens for notifications,
+ * and also polls, because notifications can get lost.
  */
 
 import type { Sql } from '../lib/database.ts'
@@ -15,17 +16,17 @@ export interface WatchOptions {
   /** Name of this process, which never changes and is unique among running processes. */
   readonly name: string
   readonly status: () => object
-  /** Called when cached keys are stale. */
+  /** Called when API keys have changed, so that cached keys may be stale. */
   readonly onKeysChanged: () => void
-  /** Called repeatedly with the upstreams that operators have taken out of service. */
+  /** Called at each poll with the upstreams that operators have taken out of service. */
   readonly onUpstreamsOut?: (upstreams: readonly UpstreamOut[]) => void
-  /** Called repeatedly with the number of serving processes, this one included. */
+  /** Called at each poll with the number of serving processes, this one included. */
   readonly onProcesses?: (count: number) => void
   /** Called when the database stops responding or responds again. */
   readonly report: (event: { level: 'warn' | 'info'; message: string; cause?: unknown }) => void
-  /** Pause between two reports of an unchanged status, in ms; must be below LOST_AFTER_SECONDS. */
+  /** Pause between polls. Must be below LOST_AFTER_SECONDS, because only polls write this process's status. */
   readonly askMs?: number
-  /** Pause between two reports of an unchanged status, in ms; below LOST_AFTER_SECONDS. */
+  /** How often to write this process's status even if it has not changed. Must be below LOST_AFTER_SECONDS. */
   readonly statusMs?: number
 }
 
@@ -34,7 +35,7 @@ export interface OperationsWatch {
   close(): Promise<void>
 }
 
-/** Rejects if the database is not responding. */
+/** Reads the settings, then keeps them up to date until `close`. Rejects if the first read fails. */
 export async function watchOperations(options: WatchOptions): Promise<OperationsWatch> {
   const watch = new Watch(options)
   await watch.start()
@@ -59,7 +60,7 @@ class Watch implements OperationsWatch {
 
   async start(): Promise<void> {
     const { sql, listener = sql } = this.#options
-    // If listening fails, polling has to do.
+    // If listening fails, polling will have to do.
     const listening = listener.listen(CHANNEL, news => this.#hear(news)).catch(() => {})
     await this.#ask()
     await listening
@@ -126,7 +127,7 @@ class Watch implements OperationsWatch {
     const now = performance.now()
     if (text === this.#written && now - this.#writtenAtMs < statusMs) return
     await writeProcessStatus(sql, name, JSON.parse(text) as object)
-    // Before this process takes its first call, the other processes have to divide in-flight limits anew.
+    // The processes share in-flight limits, so the others must take smaller shares before this one takes its first call.
     if (this.#written === '') await announce(sql, 'processes')
     this.#written = text
     this.#writtenAtMs = now

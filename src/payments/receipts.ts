@@ -1,4 +1,4 @@
-/** Receipts for the accountant: money that came in by transfer, one line per transfer, with its tax. */
+/** Receipts for the accountant: incoming bank transfers, one row each, with the tax that they include. */
 
 import type { AnySql } from '../lib/database.ts'
 import { type Buyer, readBuyer } from './buyer.ts'
@@ -10,7 +10,7 @@ export interface Receipt extends TaxedAmount {
   readonly day: string
   readonly accountId: number
   readonly email: string
-  /** '' if an operator credited the money directly to an account, not to an order. */
+  /** '' if an operator credited the transfer to an account rather than an order. */
   readonly orderCode: string
   readonly bankReference: string
   readonly provider: string

@@ -1,4 +1,4 @@
-/** The customers who paid most in a period. There may be a million customers, so not all of them are summed. */
+/** Finds the customers who paid most in a period, without summing the usage of every customer: there may be a million. */
 
 import type { AnySql, Sql } from '../../lib/database.ts'
 import { ENTRY_DAYS, NOT_SUMMED } from '../day-totals.ts'
@@ -27,15 +27,15 @@ const COLUMNS = NAMES.join(', ')
 const SUMS = NAMES.map(name => `sum(${name})::bigint as ${name}`).join(', ')
 
 /**
- * How many customers become candidates on each day: those who paid most. If the candidates do not prove who paid most in the
- * period, the next number is tried; the last number takes every customer.
+ * How many of each day's highest payers become candidates. If they are too few to determine who paid most in the period, the
+ * next number is tried. The last number makes every customer a candidate.
  */
 const DEPTHS: readonly number[] = [200, 2_000, 2_147_483_647]
 
 /**
- * $1 and $2: the period; $3: number of customers; $4: number of candidates per day, from DEPTHS. A customer who is not a
- * candidate paid no more on any day than that day's last candidate, so at most `bound` in all. The top candidates are therefore
- * the top customers if each of them paid more than `bound`.
+ * $1 and $2: the period; $3: number of customers to return; $4: number of candidates per day, from DEPTHS. The query adds up
+ * what the last candidate of each day paid: no other customer can have paid more than this sum, `bound`, in the whole period.
+ * So if each of the top candidates paid more than `bound`, they are the top customers.
  */
 const TOP = `with days as materialized (
     select slot::date as day from call_roll_up cross join lateral
@@ -77,8 +77,8 @@ select null, ${FIGURES},
   from bound left join ${ENTRY_DAYS} on true group by bound.days, bound.charged`
 
 /**
- * The customers who paid most, and the sum of all customers. Throws RangeError for an invalid period, or if none of `depths` is
- * enough to prove who paid most.
+ * The customers who paid most, and the totals of all customers. Throws RangeError for an invalid period, or if even the last of
+ * `depths` is too small to determine who paid most.
  */
 export async function readTopCustomers(
   sql: Sql,
