@@ -1,4 +1,4 @@
-/** Hashes passwords with argon2id into PHC strings, a limited number at once. */
+/** Hashes passwords with argon2id into PHC strings, with limited concurrency. */
 
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { QueueLoad } from '../lib/batcher.ts'
@@ -24,7 +24,7 @@ export interface Passwords {
 export interface PasswordsOptions {
   /** Maximum number of concurrent hashes in this process; each takes 19 MiB and a thread. */
   readonly parallelMax?: number
-  /** Maximum number of waiting hashes; beyond that, people are asked to try again. */
+  /** Maximum number of waiting hashes; beyond that, `hash` and `verify` throw PasswordsBusyError. */
   readonly waitingMax?: number
 }
 

@@ -1,4 +1,4 @@
-/** Signing in, and asking for the password again before a secret is revealed. */
+/** Sign-in, and the password check that is repeated before a secret is revealed. */
 
 import { spellEmail } from './accounts.ts'
 import { hostOf, networkOf } from './network.ts'
@@ -15,8 +15,8 @@ const CONFIRM = `update session set password_checked_at = now()
   where session_id = $1::text::bigint and account_id = $2::text::bigint returning session_id`
 
 /**
- * A wrong password, an unknown address and an unverified one get the same answer after the same time. Only someone who knows the
- * password learns that an account is blocked. Throws PasswordsBusyError when too many people sign in at once.
+ * Signs a visitor in. Wrong passwords and unknown or unverified addresses get the same answer after the same time. Only someone
+ * who knows the password learns that an account is blocked. Throws PasswordsBusyError when too many people sign in at once.
  */
 export async function signIn(
   services: PeopleServices,
@@ -40,7 +40,7 @@ export async function signIn(
   return { outcome: 'signed_in', opened }
 }
 
-/** Renews the session's password check. Wrong passwords count as they do at sign-in. */
+/** Checks the password and, if it is right, records the time in the session. Wrong passwords are throttled as at sign-in. */
 export async function confirmPassword(
   services: PeopleServices,
   visitor: Visitor,
@@ -53,7 +53,7 @@ export async function confirmPassword(
   return rows.length > 0 ? checked : { outcome: 'refused' }
 }
 
-/** Whether this is the password of the session's account. */
+/** Checks the password of the session's account. Wrong passwords are throttled as at sign-in. */
 export async function checkPassword(
   services: PeopleServices,
   visitor: Visitor,
@@ -70,7 +70,7 @@ export async function checkPassword(
   return { outcome: 'confirmed' }
 }
 
-/** Whether the password was typed recently enough to reveal a secret. */
+/** Whether the password was checked recently enough to reveal a secret. */
 export function isPasswordFresh(
   { limits }: Pick<PeopleServices, 'limits'>,
   session: Pick<Session, 'passwordCheckedAt'>,
@@ -80,9 +80,9 @@ export function isPasswordFresh(
 }
 
 export interface Guard {
-  /** Counts the attempt; returns the seconds to wait, or 0. */
+  /** Counts an attempt. Returns the seconds to wait before the next try, or 0 if this attempt may go ahead. */
   begin(): Promise<number>
-  /** Takes the counted attempt back, because the password was right. */
+  /** Removes the attempt from the counts, because the password was right. */
   succeed(): Promise<void>
 }
 
@@ -118,7 +118,7 @@ export function guardOf({ sql, limits }: PeopleServices, visitor: Visitor, email
   }
 }
 
-/** Removes what a text column of Postgres cannot store. */
+/** Replaces or removes characters that a Postgres text column cannot store: lone surrogates and NUL. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '')
 }

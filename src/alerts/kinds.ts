@@ -6,7 +6,7 @@ interface AlertKindFacts {
    * until the customer decides.
    */
   readonly mail: 'always' | 'on' | 'off'
-  /** `operators`: only those who may move money. */
+  /** `operators`: only operators whose role lets them move money. */
   readonly audience: 'customers' | 'operators'
 }
 
@@ -38,11 +38,11 @@ export function hasSwitch(kind: AlertKind): boolean {
   return ALERT_KINDS[kind].mail !== 'always'
 }
 
-/** The data of each kind, stored and sent unchanged; amounts are in decimal dong, as in calls' response headers. */
+/** The data of each kind of alert, as stored and as sent to webhooks. Amounts are in decimal dong, as in response headers. */
 export interface AlertData {
   readonly 'balance.low': {
     readonly balance: string
-    /** The balance is low below this amount, or when `days_left` is below 3. */
+    /** The balance counts as low if it is below this amount, or if `days_left` is below 3. */
     readonly threshold: string
     readonly days_left: number | null
     readonly currency: 'VND'
@@ -65,12 +65,15 @@ export interface AlertData {
   }
   readonly 'key.created': KeyFacts
   readonly 'key.revoked': KeyFacts
-  /** Such as `Chrome, Windows`; '' when unknown. */
-  readonly 'session.new': { readonly device: string; readonly signed_in_at: string }
+  readonly 'session.new': {
+    /** Browser and system, such as `Chrome, Windows`; '' if unknown. */
+    readonly device: string
+    readonly signed_in_at: string
+  }
   readonly 'model.retiring': {
     readonly model: string
     readonly retires_on: string
-    /** The model that will answer this model's calls once it has retired; null: the calls will fail. */
+    /** The model that calls will go to once this model has retired; null if they will fail. */
     readonly successor: string | null
   }
   readonly 'webhook.disabled': {

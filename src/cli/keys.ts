@@ -1,4 +1,4 @@
-/** The verbs for a key's settings and its secret. */
+/** CLI commands for API keys: list, change settings, pause, rotate. */
 
 import { ALLOWED_MODELS_MAX, changeKey, KEY_CAP_VND_MAX, type KeySettings, pauseKey } from '../accounts/key-settings.ts'
 import { lockKeys } from '../accounts/keys.ts'
@@ -19,7 +19,7 @@ const PER = { day: 'daily', week: 'weekly', month: 'monthly', ever: null } as co
   Period | null
 >
 
-/** What `--json` prints about a key in addition to its name and its limits on calls. */
+/** State, spending limit, expiry and allowed models of a key, as `--json` prints them. */
 function standingOf(key: OwnKey) {
   return {
     state: key.state,
@@ -66,7 +66,7 @@ async function keyNamed(foundation: Foundation, [email, number]: readonly string
   return { accountId, keyId, email: email as string }
 }
 
-/** Finds an active key of the account. Throws UsageError when the key is revoked or belongs to another account. */
+/** Finds a key of the account. Throws UsageError if it is revoked or belongs to another account. */
 async function activeKey(sql: AnySql, { accountId, keyId, email }: Named): Promise<OwnKey> {
   const key = (await listOwnKeys(sql, accountId)).find(each => each.keyId === keyId && each.revokedAt === null)
   if (key === undefined) throw new UsageError(`${email} has no active key ${keyId}; see key list ${email}`)
@@ -98,7 +98,7 @@ const keySet: Action = async (foundation, { words, options }) => {
   }
 }
 
-/** A key's current settings, without the limits that an operator controls. */
+/** A key's current settings. Limits that an operator has set are null, because the owner cannot change them. */
 function settingsOf(key: OwnKey): KeySettings {
   const { label, limitMicroVnd, limitReset, expiresAt, allowedModels } = key
   return {
@@ -124,7 +124,7 @@ function readPeriod(text: string): Period | null {
   return PER[text as keyof typeof PER]
 }
 
-/** The end of the last day on which a key works, in Vietnam's time; null for `never`. */
+/** The end of the last day on which the key works, in Vietnam time; null for `never`. */
 function readExpiry(text: string): Date | null {
   if (text === 'never') return null
   if (isDay(text) && text >= dayOf(new Date())) return startOfDay(addDays(text, 1))

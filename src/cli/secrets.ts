@@ -1,4 +1,4 @@
-/** The verbs that change the secrets under which keys are stored. */
+/** CLI commands for the secrets that protect stored API keys: the peppers that hash them and the keys that encrypt them. */
 
 import { trustSecrets } from '../accounts/fingerprints.ts'
 import { readSecretsInUse, rotateKeys } from '../accounts/rotate.ts'
@@ -11,7 +11,7 @@ import type { Action } from './verbs.ts'
 interface SecretUse {
   readonly id: number
   readonly state: 'current' | 'readable' | 'standby' | 'missing' | 'wrong'
-  /** How many active keys need this secret. */
+  /** How many active API keys need this secret; for encryption keys, also authenticators and webhooks. */
   readonly keys: number
 }
 
@@ -61,7 +61,7 @@ async function report({ sql, secrets }: Foundation) {
   return { data, lines, missing }
 }
 
-/** Whether some active keys do not work because a secret that they need is missing or has been replaced. */
+/** Whether a secret that active API keys need is missing or wrong, so that these keys do not work. */
 export async function secretsMissing(foundation: Foundation): Promise<boolean> {
   return (await report(foundation)).missing
 }

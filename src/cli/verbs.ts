@@ -1,4 +1,4 @@
-/** Implements each verb, given an open database. */
+/** CLI commands for accounts, keys, credit, audit and migration; each gets an open database. */
 
 import { type AccountWithWallet, createAccount, findAccountByEmail } from '../accounts/accounts.ts'
 import { createKey, revokeKey } from '../accounts/keys.ts'
@@ -13,7 +13,7 @@ export interface Answer {
   /** What `--json` prints. */
   readonly data: unknown
   readonly text: string
-  /** Set when the verb has output but failed: the exit status is 1. */
+  /** True if the command failed but has output; the exit status is then 1. */
   readonly failed?: boolean
 }
 

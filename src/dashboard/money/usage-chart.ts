@@ -1,4 +1,4 @@
-/** The chart of the usage page. The bar of a day links to that day's calls, the bar of an hour to the calls of that hour. */
+/** The usage page's chart. Each bar links to the calls of its day or hour. */
 
 import type { HourlyFigure } from '../../ledger/reports/types.ts'
 import type { PageRequest } from '../page.ts'
@@ -30,7 +30,7 @@ export function usageChart(
   )
 }
 
-/** Slots for the hours of a day; the chosen hour links back to the whole day. */
+/** One slot for each hour of a day. The selected hour links back to the whole day. */
 function hourSlots(
   { at: day, label }: ChartSlot,
   { from, to, hour }: UsageQuery,
@@ -50,7 +50,7 @@ function hourSlots(
   })
 }
 
-/** Writes the hour 14 as `14:00–15:00`. */
+/** Formats the hour 14 as `14:00–15:00`. */
 export function hourRange(hour: number): string {
   const clock = (each: number): string => `${String(each).padStart(2, '0')}:00`
   return `${clock(hour)}–${clock(hour + 1)}`

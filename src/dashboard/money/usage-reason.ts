@@ -1,4 +1,4 @@
-/** Puts into words why a call failed. */
+/** Explains to customers why a call failed, and what to do about it. */
 
 import type { Language } from '../../accounts/types.ts'
 import type { UsageRow } from '../../ledger/reports/types.ts'
@@ -6,20 +6,20 @@ import { isTextKey, type TextKey, text } from '../texts/index.ts'
 
 type Ended = Pick<UsageRow, 'status' | 'errorCode'>
 
-/** What went wrong, in a few words; null if nothing did. */
+/** Why the call failed, in a few words; null if it did not fail. */
 export function reasonText(language: Language, ended: Ended): string | null {
   const key = keyOf('reason', ended)
   return key === null ? null : text(language, key)
 }
 
-/** What the customer can do about the error, in words; null if nothing went wrong. */
+/** What the customer can do about the failure; null if the call did not fail. */
 export function cureText(language: Language, ended: Ended): string | null {
   const key = keyOf('cure', ended)
   return key === null ? null : text(language, key)
 }
 
 /**
- * Returns the text key for a call's error code. Old calls, stored without an error code, are explained by their status instead.
+ * Returns the text key for a call's error code. Calls without a known code, such as old ones, are explained by their status.
  */
 function keyOf(kind: 'reason' | 'cure', { status, errorCode }: Ended): TextKey | null {
   if (status < 400) return null

@@ -1,4 +1,4 @@
-/** Deleting one's account: what goes, what stays, what happens to the money; then a typed confirmation. */
+/** The page on which customers delete their account. It says what happens to their data and money, and asks to confirm. */
 
 import { spellEmail } from '../../accounts/accounts.ts'
 import { deleteAccount, readBalance } from '../../accounts/delete-account.ts'

@@ -1,4 +1,4 @@
-/** A person's own second factor: setting it up, passing it after sign-in, replacing it, turning it off. */
+/** Pages on which people set up, enter, replace or turn off their second factor. */
 
 import { arePasskeysOffered, listPasskeys } from '../../accounts/passkeys.ts'
 import { countRecoveryCodes } from '../../accounts/recovery-codes.ts'
@@ -88,7 +88,7 @@ function askPage(request: PageRequest, fault: string | null): Answer {
   return factorPage(request, 'second-factor', 'factor.again.title', data, fault === null ? 200 : 422)
 }
 
-/** The proof to ask for when a factor is added. People who already have a factor have passed it on the way to this form. */
+/** The proof of ownership to ask for when a factor is added. People with a second factor have passed it to get to this form. */
 export function ownerProof(request: PageRequest): ProofView {
   return signedIn(request).hasSecondFactor ? PROVEN : proofView(request)
 }
@@ -98,7 +98,7 @@ interface Offered {
   readonly authenticator: Authenticator
 }
 
-/** `offered`: the authenticator to show again, because the code typed for it was wrong. */
+/** Shows an authenticator to add: `offered` again after a failed attempt, or a new one. */
 async function offerPage(
   request: PageRequest,
   offered: Offered | null = null,
@@ -130,8 +130,8 @@ async function give(request: PageRequest): Promise<Answer> {
 }
 
 /**
- * Adds an authenticator. The first factor requires proof that the person owns the account, or whoever finds an open session could
- * lock the owner out. Any further one requires an existing factor.
+ * Adds an authenticator. Adding the first factor requires proof that the person owns the account; otherwise, whoever finds an
+ * open session could lock the owner out. Adding another one requires an existing factor.
  */
 async function enrol(request: PageRequest): Promise<Answer> {
   const { options, form, language, now } = request

@@ -1,4 +1,4 @@
-/** Finds whom a call of the playground belongs to: the person behind the session, if the request comes from one of our pages. */
+/** Authenticates playground calls: finds the account by the session, and accepts requests from the gateway's own pages only. */
 
 import type { FastifyRequest } from 'fastify'
 import type { KeySecrets } from '../../accounts/key-secret.ts'
@@ -19,10 +19,7 @@ export interface PlaygroundCallerOptions {
   readonly dailyVndMax: number
 }
 
-/**
- * The returned function finds the caller or rejects with GatewayError `foreign_page`, `authentication_failed` or
- * `ledger_unavailable`.
- */
+/** The returned function rejects with GatewayError `foreign_page`, `authentication_failed` or `ledger_unavailable`. */
 export function playgroundCaller(options: PlaygroundCallerOptions): (request: FastifyRequest) => Promise<Caller> {
   const cookie = cookiePolicy(options)
   return async request => {

@@ -1,4 +1,4 @@
-/** Words, in both languages, that people type to find models by what they can do. */
+/** Search keywords for models in Vietnamese and English: kind, capabilities, price unit and channel. */
 
 import type { CatalogueItem } from '../../catalogue/catalogue.ts'
 import type { Capability, ModelKind } from '../../generated/types.ts'

@@ -1,4 +1,4 @@
-/** Texts of the quick start: what to set in which tool. */
+/** Texts of the quick start page, which shows how to set up each tool. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** Why calls fail, by the codes of errors.ts: in a few words, and what to do about it. */
+/** Texts by error code (see `src/errors.ts`): why the call failed, and what the customer can do about it. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,6 @@
-/** Refuses messages that the chat completions format refuses: wrong roles, contents or parts, and tool calls without results. */
+/**
+ * Rejects invalid Chat Completions messages, as providers do: wrong roles, contents or parts, and tool calls without results.
+ */
 
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
@@ -8,7 +10,7 @@ import { emptyArray, missing, tooLong, unknownParameter, wrongType, wrongValue }
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer']
 const PARTS = ['text', 'image_url', 'input_audio', 'refusal', 'audio', 'file']
 
-/** Throws ProviderError for the first fault. */
+/** Throws ProviderError for the first mistake. */
 export function checkChatMessages(body: JsonObject, facts: ModelFacts): void {
   const messages = body.messages
   if (messages === undefined) throw missing('messages')
@@ -112,7 +114,7 @@ function checkCalls(message: JsonObject, at: string): void {
   }
 }
 
-/** Throws unless an assistant message with tool calls is followed by one tool message per call, before anything else. */
+/** Throws unless every assistant message with tool calls is directly followed by one tool message for each call. */
 function checkAnswers(messages: readonly JsonObject[]): void {
   let open = new Set<string>()
   let openedAt = 0

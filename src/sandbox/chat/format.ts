@@ -1,4 +1,4 @@
-/** The chat completions format, as the sandbox's server uses it. */
+/** The Chat Completions format, as the sandbox's simulated providers implement it. */
 
 import type { ReplyContext, WireFormat } from '../format.ts'
 import { isObject, textOf } from '../json.ts'

@@ -1,4 +1,4 @@
-/** Draws a simulated image: coloured bands with a description in letters. */
+/** Draws a simulated image: coloured bands with a caption. */
 
 import { drawable, GLYPH_HEIGHT, GLYPH_WIDTH, isInk } from './font.ts'
 import type { Bitmap } from './png.ts'
@@ -13,7 +13,7 @@ export interface PictureText {
   readonly height: number
   /** The image's prompt, which determines its colours. */
   readonly prompt: string
-  /** Lines of text drawn from the top, wrapped between words; what does not fit is left out. */
+  /** Lines of the caption, drawn from the top and wrapped between words. Text that does not fit is left out. */
   readonly lines: readonly string[]
 }
 
@@ -53,7 +53,7 @@ function fillSquare({ pixels, width, height }: Bitmap, square: { left: number; t
   }
 }
 
-/** A palette of dark bands of one hue, and a light ink. */
+/** Dark shades of similar hue for the bands, and a light colour for the text. */
 function paletteOf(prompt: string): [number, number, number][] {
   let hue = 0
   for (const character of prompt.slice(0, 2_000)) hue = (hue * 31 + character.codePointAt(0)!) % 360

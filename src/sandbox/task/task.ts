@@ -9,7 +9,7 @@ const REQUEST_CHARACTERS_MAX = 20_000
 
 const FILE_CONTENT = 'Written by a simulated model.\n'
 
-/** Words that begin a command, for text after `run` that is not quoted. */
+/** Programs that are recognised as the start of a command when the text after `run` is not quoted. */
 const COMMANDS =
   /^(?:\.{1,2}\/\S+|ls|pwd|cat|echo|printf|git|npm|npx|pnpm|yarn|node|deno|bun|python3?|pip3?|make|cargo|go|date|whoami|uname|df|du|ps|env|which|find|grep|rg|head|tail|wc|mkdir|touch|rm|cp|mv|curl|wget|docker|kubectl|pytest|uptime|hostname|id|true|sleep|seq|sort|tree|tsc|vitest|jest|bash|sh|java|mvn|gradle|dotnet|php|ruby)(?=\s|$)/
 
@@ -48,7 +48,7 @@ const ASKS_HOW =
 const NEXT =
   /[\s,;.]+(?:and |then |rồi |sau đó )+(?:run|execute|show|tell|read|list|print|say|chạy|đọc|nói)(?!\p{L}).*$/isu
 
-/** The task that a request asks for; null for anything else, such as a question or a task for other tools. */
+/** The task that a request asks for; null if it asks for anything else, such as an answer to a question. */
 export function readTask(request: string): Task | null {
   const text = request.slice(0, REQUEST_CHARACTERS_MAX)
   if (ASKS_HOW.test(text)) return null
@@ -92,7 +92,7 @@ function findPath(search: RegExp, text: string) {
   return IS_PATH.test(path) ? { path, rest: text.slice(match.index + match[0].length), groups: match.groups } : null
 }
 
-/** The content that follows words like `with the text`: a fenced block, a quotation, or the rest of the sentence. */
+/** The content that follows words like `with the text`: a fenced block, a quoted text, or the rest of the request. */
 function contentIn(rest: string): string {
   const fenced = /```\w*\n([\s\S]*?)```/.exec(rest)?.[1]
   if (fenced !== undefined) return fenced
