@@ -14,7 +14,7 @@ const DAY = '2026-06-01'
 
 interface Facts {
   readonly cost: string
-  /** Extra YAML lines for the upstream that the model is bought from. */
+  /** Extra YAML lines for the model's upstream. */
   readonly upstream?: string
   /** The exchange rate in the catalogue's defaults, as YAML. */
   readonly fx?: string
@@ -187,7 +187,7 @@ test('the cost of a call that is bought by the image is unknown if no image came
 })
 
 test('a price equal to its cost passes, and one dong less causes a warning if the date is given', () => {
-  // All tokens cost $0.10, which is 2,000 dong, per million.
+  // Tokens of every kind cost $0.10 (2,000 dong) per million.
   const texts = (vnd: number) =>
     costly({
       cost: '{ from: 2026-02-01, input: 0.1, output: 0.1 }',

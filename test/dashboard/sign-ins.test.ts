@@ -1,4 +1,4 @@
-/** Signing in with Google and GitHub (played by local servers), and the attempts that must fail. */
+/** Sign-in with Google and GitHub (simulated by local servers), including attempts that must fail. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
@@ -256,7 +256,7 @@ describe('an address that has an account', () => {
     expect((await who.post('/signin/link/mail')).location).toBe('/signin/link/sent')
     const link = await who.mailedLink('/signin/link/confirm', email)
     const token = new URL(`http://x${link}`).searchParams.get('token') as string
-    // A stranger whose GitHub account has the owner's address requested the link, and the owner opens it.
+    // `who` may be a stranger whose GitHub account claims the owner's address. The link must fail in the owner's own browser.
     const owner = visitor()
     for (const browser of [owner, visitor()]) {
       expect((await browser.get(link)).status).toBe(422)
@@ -430,7 +430,7 @@ describe('from the account’s page', () => {
     google.person = { id: 'g-attacker', email: 'attacker@gmail.com' }
     const back = await link(attacker, 'google')
     expect((await owner.get(back)).status).toBe(422)
-    // One account starts linking in a browser; another account, signed in to the same browser, tries to finish it.
+    // An account starts linking, and another account finishes it in the same browser.
     const shared = visitor()
     shared.cookie = attacker.cookie
     const again = await link(shared, 'google')

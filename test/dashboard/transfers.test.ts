@@ -1,4 +1,4 @@
-/** The operators' page of transfers: suggesting an owner, assigning a transfer, and finding it again. */
+/** The operators' transfers page: suggesting an owner, assigning a transfer, and finding it again. */
 
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ let code = ''
 const SECRET = 'a-secret-shared-with-sepay'
 const EMAIL = 'tran.thi.an@example.com'
 
-/** With a real bank configured, no page shows emails, so visitors read them from the data folder. */
+/** The gateway has no outbox page when a real bank is configured, so visitors read their emails from the data folder. */
 const newVisitor = () => new Visitor(running.url, { dataDir: running.dataDir })
 const accountOf = async (email: string) =>
   Number((await running.database.sql`select account_id from account where email = ${email}`)[0]?.account_id)

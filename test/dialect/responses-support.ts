@@ -1,4 +1,4 @@
-/** Helpers for tests of the dialect pass on the responses wire: two dialects, and builders of items. */
+/** For tests of how Responses requests are adapted to a model's dialect: two dialects, and builders of items. */
 
 import { expect } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
@@ -12,7 +12,7 @@ import { dialectOf } from '../translate/support.ts'
 
 export const sealer = makeSealer(parseSecretSet('KEY_PEPPERS', generateSecretSet()), '7')
 
-/** The dialect of GPT models on the responses wire. */
+/** The dialect of GPT models in the Responses format. */
 export const OPENAI: Words = {
   turns: { system_role: 'instructions' },
   tools: { result_images: 'native', custom: 'native' },
@@ -54,7 +54,7 @@ export function adapt(body: object, words: Words, road: Road, { shown, ...more }
   }
   const before = JSON.stringify(given)
   const adapted = adaptResponses(given, facts)
-  // The dialect pass must not modify its input.
+  // Adapting a request must not modify it.
   expect(JSON.stringify(given)).toBe(before)
   return adapted
 }

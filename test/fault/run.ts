@@ -1,5 +1,6 @@
 /**
- * The long form of the storm: `make faults DURATION=600 SEED=7`. Prints the table; exits with status 1 if a promise was broken.
+ * Runs the storm for `DURATION` seconds: random kills and other faults under load (`make faults DURATION=600 SEED=7`). Prints a
+ * report, and exits with status 1 if the gateway broke a promise of docs/reliability.md.
  */
 
 import { faultsOf, tableOf } from './report.ts'

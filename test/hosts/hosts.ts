@@ -1,5 +1,6 @@
 /**
- * Cuts links and kills hosts under load, repairs each fault as docs/operations.md says, and accounts for every dong at the end.
+ * Cuts links and kills hosts under load, and repairs each fault as docs/operations.md says. At the end, checks that no money
+ * was lost or charged twice.
  */
 
 import { type Findings, judge } from '../fault/support/check.ts'
@@ -28,8 +29,8 @@ interface Step {
   readonly withinS: number
   /** Maximum number of calls that may fail; no limit if left out. */
   readonly failedMax?: number
-  /** Causes the fault and repairs it. Calls `mending` right before the operator's first command. */
-  readonly happen: (mending: () => void) => Promise<void>
+  /** Causes the fault, then repairs it. Calls `onRepair` right before the operator's first command. */
+  readonly run: (onRepair: () => void) => Promise<void>
   /** Once calls are served again, restores what the next step needs. */
   readonly after?: () => Promise<void>
 }
@@ -87,22 +88,22 @@ class Hosts {
       await sleep(CUT_MS)
       network.mend(...link)
     }
-    const failOver = async (mending: () => void) => {
+    const failOver = async (onRepair: () => void) => {
       await sleep(REACTION_MS)
-      mending()
+      onRepair()
       await pair.failOver()
     }
     return [
-      { what: 'link balancer – gateway 1 cut', withinS: 12, happen: () => cut(BALANCER_HOST, host) },
-      { what: 'link gateway 1 – primary cut', withinS: 12, happen: () => cut(host, pair.primaryHost) },
+      { what: 'link balancer – gateway 1 cut', withinS: 12, run: () => cut(BALANCER_HOST, host) },
+      { what: 'link gateway 1 – primary cut', withinS: 12, run: () => cut(host, pair.primaryHost) },
       {
         what: 'link primary – standby cut; the primary goes on alone',
         withinS: 15,
-        happen: async mending => {
+        run: async onRepair => {
           network.cut(pair.primaryHost, pair.standbyHost)
           await sleep(CUT_MS)
           if ((await pair.waiting()) === 0) throw new Error('no settlement waits for the standby')
-          mending()
+          onRepair()
           await pair.require(false)
         },
         after: async () => {
@@ -113,17 +114,17 @@ class Hosts {
       {
         what: 'link primary – standby cut and mended',
         withinS: 15,
-        happen: async mending => {
+        run: async onRepair => {
           network.cut(pair.primaryHost, pair.standbyHost)
           await sleep(CUT_MS)
-          mending()
+          onRepair()
           network.mend(pair.primaryHost, pair.standbyHost)
         },
       },
       {
         what: 'host of gateway 1 lost',
         withinS: 12,
-        happen: async () => {
+        run: async () => {
           const gone = killGateway(gateway)
           network.unplug(host)
           await gone
@@ -136,19 +137,19 @@ class Hosts {
       {
         what: 'host of the primary lost; standby promoted',
         withinS: 15,
-        happen: async mending => {
+        run: async onRepair => {
           pair.killPrimary()
           network.unplug(pair.primaryHost)
-          await failOver(mending)
+          await failOver(onRepair)
         },
         after: () => this.#rejoin(),
       },
       {
         what: 'primary cut off but alive; shut off, standby promoted',
         withinS: 15,
-        happen: async mending => {
+        run: async onRepair => {
           network.unplug(pair.primaryHost)
-          await failOver(mending)
+          await failOver(onRepair)
         },
         after: () => this.#rejoin(),
       },
@@ -156,7 +157,7 @@ class Hosts {
         what: 'a release rolled over both hosts',
         withinS: 5,
         failedMax: 0,
-        happen: async () => {
+        run: async () => {
           for (const each of gateways) {
             each.main = releases[1].main
             const ended = await each.signal('SIGTERM')
@@ -170,7 +171,7 @@ class Hosts {
         what: 'a price changed on both hosts',
         withinS: 5,
         failedMax: 0,
-        happen: async () => {
+        run: async () => {
           releases[1].reprice(REPRICED_MODEL, NEW_PRICE_VND)
           for (const each of gateways) {
             each.poke('SIGHUP')
@@ -181,12 +182,12 @@ class Hosts {
     ]
   }
 
-  async #play({ what, withinS, failedMax, happen, after }: Step, load: Load): Promise<StepReport> {
+  async #play({ what, withinS, failedMax, run, after }: Step, load: Load): Promise<StepReport> {
     this.#options.onProgress(what)
     const faultAt = Date.now()
     let mendedAt = faultAt
     const top = this.#topUp()
-    await happen(() => {
+    await run(() => {
       mendedAt = Date.now()
     })
     const calls = await load.calm(faultAt)
@@ -203,7 +204,7 @@ class Hosts {
       operatorAfterS: (mendedAt - faultAt) / 1_000,
     }
     this.#options.onProgress(
-      `  ${calls.length} calls, served again after ${servedS} s; failed: ${describe(failed, faultAt)}`,
+      `  ${calls.length} calls, served again after ${servedS} s; failed: ${formatCalls(failed, faultAt)}`,
     )
     return report
   }
@@ -228,7 +229,7 @@ class Hosts {
     })
   }
 
-  /** Sends a bank's notification during the fault, and repeats it until a gateway accepts it. */
+  /** Notifies the gateways of a bank transfer during the fault, and repeats this until one of them accepts it. */
   async #topUp(): Promise<void> {
     const { customers, gateways } = this.#world
     const transfer = this.#transfers.find(({ acknowledged }) => !acknowledged) as Sent
@@ -263,8 +264,8 @@ class Hosts {
   }
 }
 
-/** Describes calls with the seconds from the fault to their start and to their end. */
-function describe(calls: readonly ClientCall[], faultAt: number): string {
+/** Formats calls as status and time: the seconds from the fault to the call's start and end. */
+function formatCalls(calls: readonly ClientCall[], faultAt: number): string {
   const seconds = (at: number) => ((at - faultAt) / 1_000).toFixed(1)
   return calls
     .map(

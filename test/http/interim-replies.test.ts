@@ -1,4 +1,4 @@
-/** Interim (1xx) replies of a provider change nothing. */
+/** A provider's interim (1xx) replies have no effect. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { goodMessage, MESSAGE } from '../support/chat.ts'

@@ -1,6 +1,6 @@
 /**
- * If a provider cannot open a call's sealed reasoning, the gateway sends the call again without it, and does not count this as a
- * failure of the provider.
+ * Clients send back reasoning that a provider has sealed (encrypted). If the provider refuses to open it, the gateway sends the
+ * call again without it, and does not count this as a failure of the provider.
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -50,7 +50,7 @@ let account: TestAccount
 
 beforeAll(async () => {
   provider = await startScriptedUpstream(() => script.shift() ?? json(500, {}))
-  // Allows one attempt per call, to show that sending the call again does not count as another attempt.
+  // With a single attempt allowed per call, the tests show that sending a call again does not count as another attempt.
   running = await startTestGateway({
     upstreams: { openai: `${provider.url}/v1`, anthropic: provider.url },
     environment: { LIMIT_UPSTREAM_TRIES_MAX: '1' },
@@ -149,7 +149,7 @@ const chatBody = (model: string) => (messages: readonly object[]) => ({ model, r
 interface MarkedRoad {
   readonly reply: object
   readonly body: (turns: readonly object[]) => object
-  /** Turns a reply into the parts that the client sends back in its next call. */
+  /** Turns a reply into the messages or items that the client sends back in its next call. */
   readonly said: (reply: never) => readonly object[]
 }
 

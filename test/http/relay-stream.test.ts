@@ -1,4 +1,4 @@
-/** Pieces of a stream that arrive in the same turn of the event loop are read together, which must not change the result. */
+/** Chunks of a stream that arrive in one turn of the event loop are processed together. This must not change the result. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'

@@ -31,7 +31,7 @@ const customers: Customer[] = []
 const HOUR_MS = 3_600_000
 const now = Date.now()
 const CALLS = 300
-/** Calls younger than this are not rolled up yet: the last ten. */
+/** Calls younger than this are not rolled up yet. Calls are 6 minutes apart, so these are the last ten. */
 const LAG_SECONDS = 57 * 60
 
 const attempt = (change: Partial<SettledAttempt> = {}): SettledAttempt => ({
@@ -172,7 +172,7 @@ test('models are judged by their share of served calls, and by how long streams 
   expect([...figures.keys()].sort()).toEqual(['model-a', 'model-b'])
   expect(figures.get('model-b')).toMatchObject({ calls: 96, servedShare: 95 / 96, firstByte: { calls: 47 } })
   expect(figures.get('model-a')).toMatchObject({ calls: 194, servedShare: 190 / 194, firstByte: { calls: 93 } })
-  // First bytes came 416 to 698 ms after the start of their call, not of the attempt that served it.
+  // Call n got its first byte 410 + n ms after the start of the call, not of the attempt that served it. The median n is 144.
   const median = figures.get('model-b')?.firstByte?.medianMs ?? 0
   expect(Math.abs(median / (410 + 144) - 1)).toBeLessThan(0.06)
   // Client errors and a key's own limit do not count against a model; a provider's rate limit does.

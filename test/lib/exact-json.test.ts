@@ -1,4 +1,4 @@
-/** Numbers keep the digits in which they were written, however the text is parsed. */
+/** Numbers keep all their digits, whichever parser reads the text. */
 
 import { expect, test } from 'vitest'
 import { encodeText } from '../../src/lib/byte-text.ts'

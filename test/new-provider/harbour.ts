@@ -1,10 +1,10 @@
 /**
- * A provider that calls itself Anthropic-compatible, with five quirks. It refuses everything unknown with 400:
+ * A provider that calls itself Anthropic-compatible but has five quirks. It replies with 400 to anything it does not know:
  *
  * 1. the credential is `authorization: Bearer`, and no beta flag may be sent;
  * 2. thinking is `{type: adaptive}` with `output_config.effort` `low` or `high`; there are no budgets;
  * 3. there is no `cache_control` anywhere, and no `metadata`;
- * 4. there is no `output_config.format` and no `strict`: an object that matches a schema needs a tool;
+ * 4. there is no `output_config.format` and no `strict`: structured output needs a tool call or a schema in the system prompt;
  * 5. no tool can be forced while the model thinks, and there is no `top_k`.
  */
 
@@ -95,7 +95,7 @@ function blocksFor(body: JsonObject): JsonObject[] {
 }
 
 function textFor(body: JsonObject): string {
-  // Without a tool, the schema may be part of the instructions.
+  // Without a tool, the schema may be part of the system prompt.
   return JSON.stringify(body.system ?? '').includes('degrees') ? JSON.stringify(OBJECT) : ANSWER
 }
 

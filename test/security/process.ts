@@ -1,4 +1,4 @@
-/** The gateway as a separate process, as in production, with access to its addresses, output and memory. */
+/** Runs the gateway as a separate process, as in production, so that tests can read its output and memory use. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -26,22 +26,22 @@ export interface GatewayProcess {
   output(): string
   /** Creates an account with money and a key. */
   account(email: string): Promise<{ accountId: number; apiKey: string }>
-  /** Sends bytes on one connection, and returns the answer once the other side has closed it. */
+  /** Sends bytes on a new connection, and returns everything received once the gateway has closed it. */
   exchange(...parts: readonly (string | Uint8Array)[]): Promise<string>
-  /** The process's memory in bytes, now and at its peak. */
+  /** The process's resident memory in bytes, now and at its peak. */
   memory(): { readonly now: number; readonly peak: number }
   isUp(): boolean
-  /** Stops the process and returns its exit status. */
+  /** Sends SIGTERM; resolves with the exit status. */
   stop(): Promise<number | null>
-  /** Stops the process if it still runs, and deletes its data and database. */
+  /** Stops the process if it is still running, and deletes its data folder and database. */
   close(): Promise<void>
 }
 
 export interface ProcessOptions {
   readonly environment?: Readonly<Record<string, string>>
-  /** A module to load before the program. */
+  /** A module to load before the gateway starts (`node --import`). */
   readonly preload?: URL
-  /** Gets the URL of the database, and returns the URL that the gateway should use, for example that of a relay. */
+  /** Receives the database's URL and returns the URL for the gateway to use, for example that of a relay to the database. */
   readonly databaseUrl?: (url: string) => Promise<string>
 }
 
@@ -61,7 +61,7 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Gatewa
         DATABASE_URL: await databaseUrl(database.url),
         KEY_PEPPERS: peppers,
         KEY_ENCRYPTION_KEYS: encryptionKeys,
-        // Stopping must not wait for idle connections that a test's client keeps open.
+        // Do not wait for the idle connections of a test's client when stopping.
         LIMIT_DRAIN_IDLE_MS: '0',
         ...environment,
       },
@@ -108,7 +108,7 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Gatewa
   }
 }
 
-/** Waits for the line that `serve --json` prints when it is ready, and returns the address in it. */
+/** Waits for the line that `serve --json` prints when it is ready, and returns the URL in it. */
 function readyUrl(child: ChildProcess, keep: (text: string) => void): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -134,7 +134,7 @@ function exchange(url: string, parts: readonly (string | Uint8Array)[]): Promise
     socket.on('data', chunk => {
       answer += chunk.toString('latin1')
     })
-    // The other side may close the connection while this client still writes; what was received until then counts.
+    // The gateway may close the connection while this client is still writing. Return what was received until then.
     socket.on('error', error => ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? reject(error) : undefined))
     socket.on('close', () => resolve(answer))
   })

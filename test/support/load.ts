@@ -1,6 +1,6 @@
 /**
- * Makes continuous calls to a gateway, streamed or not, on kept-alive and new connections, and records the outcome of each. Each
- * stream of the provider takes some hundred milliseconds, so that some streams are open at any time.
+ * Makes continuous calls to a gateway, streamed or not, on kept-alive and new connections, and records each outcome. The
+ * provider's streams take a few hundred milliseconds, so some are open at any time.
  */
 
 import { createServer } from 'node:http'
@@ -76,8 +76,9 @@ export interface LoadResult {
   /** Failures, each with the time since the start; empty if no call failed and every stream reached its end. */
   readonly failures: readonly string[]
   readonly seconds: number
-  /** Median latency of non-streamed calls in ms. `p99` is the 99th percentile of the latencies. */
+  /** Median latency of non-streamed calls, in ms. */
   readonly p50: number
+  /** 99th percentile of the same latencies. */
   readonly p99: number
 }
 

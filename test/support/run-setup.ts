@@ -1,6 +1,6 @@
 /**
- * Creates a folder for the embedded Postgres, the temporary files and the compiled code of a test run. Removes it afterwards, and
- * also removes the folders of earlier runs that were killed.
+ * Creates a folder for a test run's embedded Postgres, temporary files and compiled code, and removes it after the run. Also
+ * removes folders of earlier runs that were killed.
  */
 
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ declare module 'vitest' {
 const PREFIX = 'gateway-test-run-'
 /** Where Linux mounts a file system in memory. */
 const MEMORY = '/dev/shm'
-/** Free space that a run requires, in bytes: several times what its files take up. */
+/** Free space that a run requires, in bytes: several times the size of its files. */
 const ROOM_BYTES = 3 * 1024 ** 3
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -36,8 +36,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 /**
- * Whether the run's files fit into this folder. A folder in memory is better than one on a disk: a database is 600 files, and
- * creating and deleting them on a disk takes more processor time than all that tests do with them.
+ * Whether a run can put its files into this folder. A folder in memory is tried first: a database consists of about 600 files,
+ * and creating and deleting them on disk takes more CPU time than the tests spend on using them.
  */
 function hasRoom(place: string): boolean {
   const probe = join(place, `${PREFIX}probe-${process.pid}`)
@@ -63,7 +63,10 @@ async function removeAbandoned(place: string): Promise<void> {
   }
 }
 
-/** Removes a run's folder. First joins the users of the run's Postgres, if there is one: it stops when its last user leaves. */
+/**
+ * Removes a run's folder. Stops the run's Postgres first, if there is one. The server stops when the last process that uses it
+ * leaves, so this process joins and leaves.
+ */
 async function remove(folder: string): Promise<void> {
   if (existsSync(join(folder, 'postgres', 'data'))) {
     const instance = await startEmbeddedPostgres({ dataDir: folder, durable: false })

@@ -1,4 +1,4 @@
-/** Requests can be converted for every model of the catalogue: no settings of its dialect contradict each other. */
+/** Requests can be converted for every model in the catalogue: no model has dialect settings that contradict each other. */
 
 import { describe, expect, test } from 'vitest'
 import type { GatewayError } from '../../src/errors.ts'

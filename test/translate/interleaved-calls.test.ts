@@ -42,7 +42,7 @@ function workOf(run: () => void): number {
   return work
 }
 
-/** Two calls whose pieces alternate. Many pieces of their arguments end in `}`, as complete arguments would. */
+/** Two tool calls with alternating chunks. Many chunks of the arguments end in `}`, as complete arguments would. */
 function twoCalls(items: number) {
   const text = JSON.stringify({ list: Array.from({ length: items }, (_, at) => ({ at, text: '"}{\\' })) })
   const pieces = text.match(/.{1,5}/gs) ?? []
@@ -57,7 +57,7 @@ function twoCalls(items: number) {
   }
 }
 
-/** Many calls that start together, are identified by their id only, and end one after another. */
+/** Many tool calls that start together, are identified only by id, and end one after another. */
 function manyCalls(count: number) {
   const ids = Array.from({ length: count }, (_, at) => `call_${at}`)
   return [

@@ -1,4 +1,4 @@
-/** Properties of conversion that hold for any answer and any split of a stream. */
+/** Properties of conversion that hold for any reply, and for a stream split at any points. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { chatCall, json, solid } from './any-text.ts'
 import { strictCompletion, strictMessage } from './grammar.ts'
 import { chatEvents, chatViaMessages, contextOf, dialectOf, drain, messagesViaChat, replayAsEvents } from './support.ts'
 
-/** A model's answer in format-neutral form. */
+/** A model's reply in format-neutral form. */
 const answer = fc.record({
   reasoning: fc.oneof(fc.constant(''), solid),
   text: fc.oneof(fc.constant(''), solid),
@@ -56,7 +56,7 @@ function messageOf({ reasoning, text, calls, cut, prompt, output }: Answer): Jso
   } as JsonObject
 }
 
-/** The chat stream of an answer, with its text in pieces of the given size, and its calls interleaved or one after another. */
+/** The reply as a chat stream, with text in pieces of the given size, and with tool calls interleaved or one after another. */
 function chunksOf(value: Answer, size: number, interleaved: boolean): UpstreamEvent[] {
   const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields, finish_reason: null }] })
   const cut = (whole: string) => whole.match(new RegExp(`[\\s\\S]{1,${size}}`, 'gu')) ?? []

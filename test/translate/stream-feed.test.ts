@@ -1,4 +1,6 @@
-/** The fast path of streams gives the same output as parsing every event. */
+/**
+ * The fast path of streams, which copies text from events without parsing them, gives the same output as parsing every event.
+ */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -19,8 +21,8 @@ interface Told {
 }
 
 /**
- * What the client gets, including errors, if the bytes are split at these places and events are read without parsing where
- * possible. `skimmed` counts how often that was possible.
+ * What the client gets, errors included, if the bytes arrive split at `places` and the fast path is used where possible.
+ * `skimmed` counts the uses of the fast path.
  */
 function throughFeed(stream: ReplyStream, bytes: Buffer, places: readonly number[]): Told & { skimmed: number } {
   let skimmed = 0
@@ -63,7 +65,7 @@ function throughReader(stream: ReplyStream, bytes: Buffer): Told {
   return { bytes: told, output: stream.countOutputTokens(), usage: stream.usage }
 }
 
-/** The client's output without what may differ: ids, and whether a character is escaped. */
+/** The client's output in a form in which ids and the escaping of characters make no difference. */
 function said(told: Told): unknown {
   const events = Buffer.from(told.bytes, 'latin1')
     .toString('utf8')
@@ -75,7 +77,7 @@ function said(told: Told): unknown {
   return { ...told, bytes: events }
 }
 
-/** Fails unless both paths give the same bytes, or, if the upstream escapes more than it has to, the same content. */
+/** Fails unless both paths give the same bytes or, if the upstream escapes more characters than it has to, the same content. */
 function expectSame(open: () => ReplyStream, bytes: Buffer, cuts: readonly number[], escaped = 'none'): void {
   const { skimmed, ...told } = throughFeed(open(), bytes, cuts)
   const parsed = throughReader(open(), bytes)
@@ -85,8 +87,8 @@ function expectSame(open: () => ReplyStream, bytes: Buffer, cuts: readonly numbe
 
 const places = fc.array(fc.nat(20_000), { maxLength: 30 })
 /**
- * The upstream's line ends: mostly LF, sometimes CR LF. A stream that passes through unchanged always has LF, because the gateway
- * may leave out its very last LF.
+ * The upstream's line ends: mostly LF, sometimes CR LF. Streams that need no conversion only get LF, because the gateway may
+ * leave out the very last LF of CR LF, so the two paths could differ.
  */
 const lineEndsOf = (upstream: Wire, client: Wire) =>
   upstream === client ? fc.constant('\n') : fc.constantFrom('\n', '\n', '\n', '\r\n')
@@ -199,7 +201,7 @@ describe('an event that resembles the previous ones but differs', () => {
     ['nothing', NEXT, '"content":""'],
     ['invalid UTF-8', NEXT, '"content":"\xff"'],
   ])('%s', (_, from, to) => {
-    // Changes the third event: by then, the fast path has learned from the first two what events look like.
+    // Changes the third event, because the fast path learns from the first two events what the next ones look like.
     const at = GOOD.indexOf(from, GOOD.split(NEXT).slice(0, 3).join(NEXT).length)
     const bytes = Buffer.from(GOOD.slice(0, at) + to + GOOD.slice(at + from.length), 'latin1')
     for (const client of WIRES) {

@@ -1,4 +1,4 @@
-/** The AWS test double is faithful: AWS's own client can talk to it, and our signatures equal those of AWS. */
+/** The AWS test double is faithful: AWS's own client can talk to it, and computes the same signatures as ours. */
 
 import {
   BedrockRuntimeClient,

@@ -1,4 +1,4 @@
-/** Runs gateways as operators do: `serve` in a separate process, with a data folder and a port that outlive it. */
+/** Runs gateways as operators do: `serve` in a separate process, which keeps its data folder and port when it is restarted. */
 
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,19 +9,19 @@ import { type Child, type Ended, HERE, type Host, startChild } from './child.ts'
 const LAST_WORDS = 1_500
 const MAIN = fileURLToPath(new URL('../../../src/start.js', import.meta.url))
 
-/** The life of one gateway process; times are milliseconds since 1970. */
+/** One run of a gateway process, from start to exit. Times are in milliseconds since 1970. */
 export interface Life {
   readonly startedAt: number
   readyAt: number | null
   endedAt: number | null
-  /** When the test sent SIGKILL. From then on the gateway did nothing, even if a busy machine reports its exit much later. */
+  /** When the test sent SIGKILL. The gateway stopped working then, even if a busy machine reports its exit much later. */
   killedAt: number | null
-  /** When the last health check that the gateway answered was sent: its event loop was still running then. */
+  /** When the test sent the last health check that the gateway answered. The gateway's event loop was still running then. */
   answeredFrom: number | null
   ended: Ended | null
   /** Whether a signal from the test ended the process. */
   wanted: boolean
-  /** The end of the process's log, if it exited unexpectedly. */
+  /** The last part of the log, if the process exited unexpectedly. */
   lastWords: string
 }
 
@@ -30,7 +30,7 @@ export interface GatewayOptions {
   /** Folder for the gateway's data folder and its log. */
   readonly folder: string
   readonly environment: Readonly<Record<string, string>>
-  /** Entry point in a copy of the project; by default, this project's. */
+  /** Path of the program to run, such as one in a copy of the project. Defaults to this project's `src/start.js`. */
   readonly main?: string
   readonly host?: Host
 }
@@ -41,9 +41,9 @@ export class GatewayProcess {
   readonly logFile: string
   readonly lives: Life[] = []
   readonly port: number
-  /** Variables added to the environment at the next start. */
+  /** Environment variables to add at the next start. */
   extra: Readonly<Record<string, string>> = {}
-  /** Entry point that the next start runs. */
+  /** Path of the program that the next start runs. */
   main: string
   readonly #environment: Readonly<Record<string, string>>
   readonly #host: Host
@@ -85,7 +85,7 @@ export class GatewayProcess {
     return this.life !== undefined && this.life.endedAt === null
   }
 
-  /** Starts the gateway. Resolves to true when it accepts calls, to false if it exited first. */
+  /** Starts the gateway. Resolves with true once it accepts calls, or with false if it exits first. */
   start(): Promise<boolean> {
     const life: Life = {
       startedAt: Date.now(),
@@ -135,7 +135,7 @@ export class GatewayProcess {
     })
   }
 
-  /** Sends a signal and resolves when the gateway has exited; does nothing if it is not running. */
+  /** Sends a signal; resolves when the gateway has exited. Does nothing if it is not running. */
   async signal(signal: 'SIGKILL' | 'SIGTERM'): Promise<Ended | null> {
     const { life } = this
     if (this.#child === null || life === undefined || life.endedAt !== null) return null
@@ -145,7 +145,7 @@ export class GatewayProcess {
     return this.#child.exit
   }
 
-  /** Checks the gateway's health; never rejects. */
+  /** Sends a health check, and records whether the gateway answered; never rejects. */
   async probe(): Promise<void> {
     const { life } = this
     if (life === undefined || !this.ready) return

@@ -1,4 +1,4 @@
-/** Runs Postgres for a test: not as root, on the given host, and no longer than this process lives. */
+/** Runs Postgres for tests: on a given host, as a user other than root, and killed when this process dies. */
 
 import { join } from 'node:path'
 import { locateNativeDirectory } from '../../../src/app/embedded/binaries.ts'
@@ -27,15 +27,15 @@ function runnerFor(home: string): Runner {
   return found
 }
 
-/** Makes the server die with this process, where the system supports that. */
+/** Makes the runner start Postgres on the host, and have it killed when this process dies, if the system supports that. */
 function tied(run: Runner, { enter }: Host): Runner {
   return (file, args) => {
     const plain = run(file, args)
     const [door, ...through] = enter
     if (door !== undefined) {
       const { uid, gid } = plain
-      // Only root may enter the host's namespace, so the user changes after that. --pdeathsig comes last, because a change of
-      // user clears it.
+      // Only root may enter the host's namespace, so the user changes afterwards. --pdeathsig comes last, because changing the
+      // user would clear it.
       const user = uid === undefined ? [] : [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
       return {
         file: door,
