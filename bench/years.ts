@@ -9,7 +9,8 @@ import { describeExport, exportCsv } from './export-csv.ts'
 import { businessPages, customerPages, deskPages, logPages } from './page-lists.ts'
 import { type SignedIn, timesOf, withGateway } from './signed-in.ts'
 import { measureHotPath, measureStarts } from './years/hot-path.ts'
-import { auditBooks, backUpAndRestore, measureUpkeep, migrateOld, retireMonth } from './years/upkeep.ts'
+import { migrateOld } from './years/migration.ts'
+import { auditBooks, backUpAndRestore, measureUpkeep, retireMonth } from './years/upkeep.ts'
 import { type Database, describe, measure, type Took, WALLETS, type World, withWorld } from './years/world.ts'
 
 const [accounts = 1_000_000, keys = 2 * accounts, calls = 20 * accounts] = process.argv.slice(2).map(Number)
@@ -107,10 +108,11 @@ async function backup(world: World): Promise<void> {
 }
 
 async function migration(world: World): Promise<void> {
-  const { migrations, calls: rows, took, waitMs } = await migrateOld(world)
-  console.log(
-    `\n${migrations} migrations of ${rows} calls in ${describe(took)}; a statement waited ${waitMs.toFixed(0)} ms at most`,
-  )
+  console.log('\n| migration | s | CPU s | a statement waited, ms | locked |\n|---|--:|--:|--:|---|')
+  for (const { name, took, waitMs, locked } of await migrateOld(world)) {
+    const figures = [took.seconds.toFixed(2), took.cpuSeconds.toFixed(2), waitMs.toFixed(0), locked.join(', ')]
+    console.log(`| ${name.replace('.sql', '')} | ${figures.join(' | ')} |`)
+  }
 }
 
 /** Prints a row per figure, with its value in both databases and their ratio. */

@@ -1,8 +1,7 @@
-/** Measures what runs in the background or by hand: housekeeping, audit, backup, restore, migration, retirement. */
+/** Measures what runs in the background or by hand: housekeeping, audit, backup, restore, retirement. */
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { countKeys } from '../../src/accounts/key-count.ts'
 import { PEOPLE_LIMITS } from '../../src/accounts/limits.ts'
 import { sweepPeople } from '../../src/accounts/sweep.ts'
@@ -19,8 +18,7 @@ import { migrate } from '../../src/ledger/migrate.ts'
 import { retireUsage } from '../../src/ledger/retire.ts'
 import { rollUpCalls } from '../../src/ledger/roll-up.ts'
 import { rollUpAccounts } from '../../src/ledger/roll-up-accounts.ts'
-import { openDatabase, type Sql } from '../../src/lib/database.ts'
-import { fillYear } from './rows.ts'
+import type { Sql } from '../../src/lib/database.ts'
 import { type Database, measure, type Took, type World } from './world.ts'
 
 const AUDIT_TIMEOUT_MS = 3 * 3_600_000
@@ -74,66 +72,6 @@ export async function backUpAndRestore({ sql, name }: Database, world: World): P
   await migrate(restored.sql)
   const restore = await measure(world, () => readBackup(restored.sql, path))
   return { backup, megabytes: statSync(path).size / 2 ** 20, restore }
-}
-
-export interface Migrated {
-  readonly migrations: number
-  readonly calls: number
-  readonly took: Took
-  /** Longest wait of a call's statement while the migrations ran, in ms. */
-  readonly waitMs: number
-}
-
-/**
- * Creates the schema as it was after migration FIRST_SCHEMA, fills it with a tenth of the rows, then runs every later migration.
- */
-export async function migrateOld(world: World): Promise<Migrated> {
-  const tenth = (count: number): number => Math.ceil(count / 10)
-  const { accounts, keys, calls: rows } = world.year.size
-  const old = await world.add('old', { accounts: tenth(accounts), keys: tenth(keys), calls: tenth(rows) })
-  await migrate(old.sql, { upTo: FIRST_SCHEMA })
-  const filling = openDatabase({
-    url: old.url,
-    name: 'bench',
-    connectionsMax: 1,
-    statementTimeoutMs: AUDIT_TIMEOUT_MS,
-    connectTimeoutMs: 60_000,
-  })
-  await fillYear(filling, old.size, old.url)
-  await filling.unsafe('vacuum analyze')
-  await filling.end()
-  const calls = openDatabase({ url: old.url, name: 'bench', connectionsMax: 4 })
-  const running = new AbortController()
-  const waits = CALL_STATEMENTS.map(statement => longestWait(calls, statement, running.signal))
-  let applied: readonly string[] = []
-  const took = await measure(world, async () => {
-    applied = await migrate(old.sql)
-  })
-  running.abort()
-  const waitMs = Math.max(...(await Promise.all(waits)))
-  await calls.end()
-  return { migrations: applied.length, calls: old.size.calls, took, waitMs }
-}
-
-const FIRST_SCHEMA = 3
-/** Statements that take the same locks as calls do. */
-const CALL_STATEMENTS = [
-  'select from api_key where account_id = 1 limit 1',
-  'update wallet set seq = seq where account_id = 7',
-  'delete from hold where account_id = 7',
-  `update usage_daily set calls = calls where account_id = 7 and day = current_date`,
-  'insert into usage select * from usage where account_id = 7 and seq < 0',
-]
-
-async function longestWait(sql: Sql, statement: string, signal: AbortSignal): Promise<number> {
-  let longest = 0
-  while (!signal.aborted) {
-    const started = performance.now()
-    await sql.unsafe(statement)
-    longest = Math.max(longest, performance.now() - started)
-    await sleep(5)
-  }
-  return longest
 }
 
 export interface Retired {
