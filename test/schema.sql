@@ -286,6 +286,7 @@ create table call_roll_up (
   closed_before timestamp with time zone not null default now(),
   days_summed_before date not null default '-infinity'::date,
   upstreams_summed_before date not null default '-infinity'::date,
+  credits_summed_before date not null default '-infinity'::date,
   constraint call_roll_up_pkey PRIMARY KEY (one),
   constraint call_roll_up_one_check CHECK (one)
 );
@@ -325,6 +326,14 @@ create table credit (
 );
 CREATE INDEX credit_time ON public.credit USING btree (at) INCLUDE (kind, amount_micro_vnd);
 CREATE TRIGGER credit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.credit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table credit_daily (
+  day date not null,
+  kind smallint not null,
+  credits bigint not null,
+  amount_micro_vnd numeric not null,
+  constraint credit_daily_pkey PRIMARY KEY (day, kind)
+);
 
 create table database_identity (
   one boolean not null default true,

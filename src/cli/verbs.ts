@@ -93,7 +93,7 @@ export const auditAll: Action = async ({ sql }, { options }) => {
   const report = await audit(sql, { mode, timeoutMs: AUDIT_TIMEOUT_MS })
   const { clean, accounts, ledger, payments, spool, fullAt } = report
   const { wallets, calls, openHolds } = ledger
-  const { transfers, orders } = payments
+  const { transfers, orders, creditDays } = payments
   const data = {
     clean,
     mode: report.mode,
@@ -104,6 +104,7 @@ export const auditAll: Action = async ({ sql }, { options }) => {
     accounts,
     transfers,
     orders,
+    credit_days: creditDays,
     spools: spool.spools,
     wallets,
     calls,
@@ -113,6 +114,7 @@ export const auditAll: Action = async ({ sql }, { options }) => {
     ['accounts', accounts],
     ['transfers', transfers],
     ['orders', orders],
+    ['days of credits', creditDays],
     ['spools', spool.spools.map(({ folder }) => folder)],
   ]
   return {

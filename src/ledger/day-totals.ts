@@ -1,7 +1,7 @@
 /**
- * Writes daily totals of calls for days that are over: by entry, by account and by upstream. A call counts on the day on which
- * its settlement is written, so the totals of a past day are final once its last transaction has committed. Totals by upstream
- * are computed from the roll-up (`call_hourly`), so they wait until the roll-up covers the day.
+ * Writes daily totals of days that are over: calls by entry, by account and by upstream, credits by kind. A call counts on the
+ * day on which its settlement is written, so the totals of a past day are final once its last transaction has committed. Totals by
+ * upstream are computed from the roll-up (`call_hourly`), so they wait until the roll-up covers the day.
  */
 
 import type { Sql } from '../lib/database.ts'
@@ -13,6 +13,11 @@ export interface DayTotalsOptions {
    * used for totals by upstream.
    */
   readonly lagSeconds?: number
+  /**
+   * The same for credits. Must exceed the length of any transaction that credits, because a credit has the time at which its
+   * transaction began.
+   */
+  readonly creditLagSeconds?: number
   /** Maximum number of days summed in one run, for each kind of total. Each day is a separate transaction. */
   readonly daysMax?: number
   readonly signal?: AbortSignal
@@ -28,6 +33,9 @@ const NEXT = `select to_char(min(day), 'YYYY-MM-DD') as day from usage_daily
 const NEXT_OF_UPSTREAMS = `select to_char(min(hour) ${ZONE}, 'YYYY-MM-DD') as day from call_hourly
   where hour >= (select ${startOf('upstreams_summed_before')} from call_roll_up)
     and hour < (select ${startOf(`(closed_before ${ZONE})`)} from call_roll_up)`
+const NEXT_OF_CREDITS = `select to_char(min(at) ${ZONE}, 'YYYY-MM-DD') as day from credit
+  where at >= (select ${startOf('credits_summed_before')} from call_roll_up)
+    and at < ${startOf(`((now() - make_interval(secs => $1::text::integer)) ${ZONE})`)}`
 
 const COLUMNS = `calls, errors, input_tokens, output_tokens, images, cost_micro_vnd, charged_micro_vnd,
   upstream_cost_micro_vnd, upstream_cost_calls`
@@ -44,26 +52,36 @@ const SUM_UPSTREAMS = `insert into upstream_daily (day, upstream_id, calls, erro
   select $1::text::date, upstream_id, sum(calls), coalesce(sum(calls) filter (where status >= 400), 0), sum(input_tokens),
          sum(output_tokens), sum(charged_micro_vnd), sum(upstream_cost_micro_vnd), sum(upstream_cost_calls)
     from call_hourly where hour >= ${startOf('$1::text')} and hour < ${startOf('($1::text::date + 1)')} group by 2`
+const SUM_CREDITS = `insert into credit_daily (day, kind, credits, amount_micro_vnd)
+  select $1::text::date, kind, count(*), sum(amount_micro_vnd)
+    from credit where at >= ${startOf('$1::text')} and at < ${startOf('($1::text::date + 1)')} group by 2`
 const LOCK = 'select from call_roll_up for no key update'
 const MARK = 'update call_roll_up set days_summed_before = $1::text::date + 1'
 const MARK_UPSTREAMS = 'update call_roll_up set upstreams_summed_before = $1::text::date + 1'
+const MARK_CREDITS = 'update call_roll_up set credits_summed_before = $1::text::date + 1'
 
 export interface SummedDays {
   /** Number of days summed by entry and by account. */
   readonly days: number
   /** Number of days summed by upstream. */
   readonly upstreamDays: number
+  /** Number of days of credits summed by kind. */
+  readonly creditDays: number
 }
 
 /** Sums past days that have not been summed yet. Several processes may call it at once: a lock makes them take turns. */
 export async function sumDays(sql: Sql, options: DayTotalsOptions = {}): Promise<SummedDays> {
-  const { lagSeconds = 60 } = options
+  const { lagSeconds = 60, creditLagSeconds = 3_600 } = options
   const days = await sumEach(sql, options, { next: [NEXT, [String(lagSeconds)]], sum: [...SUM, MARK] })
   const upstreamDays = await sumEach(sql, options, {
     next: [NEXT_OF_UPSTREAMS, []],
     sum: [SUM_UPSTREAMS, MARK_UPSTREAMS],
   })
-  return { days, upstreamDays }
+  const creditDays = await sumEach(sql, options, {
+    next: [NEXT_OF_CREDITS, [String(creditLagSeconds)]],
+    sum: [SUM_CREDITS, MARK_CREDITS],
+  })
+  return { days, upstreamDays, creditDays }
 }
 
 async function sumEach(
@@ -114,3 +132,12 @@ export const UPSTREAM_DAYS = `(
          charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls
     from call_hourly where hour < ${startOf('$2::text')}
      and hour >= (select greatest(${startOf('$1::text')}, ${startOf('upstreams_summed_before')}) from call_roll_up)) days`
+/** SQL for what was credited on each day, by kind, from day $1 to before day $2. */
+export const CREDIT_DAYS = `(
+  select day, kind, credits, amount_micro_vnd from credit_daily
+   where day >= $1::text::date and day < (select least($2::text::date, credits_summed_before) from call_roll_up)
+  union all
+  select (at ${ZONE})::date, kind, count(*), sum(amount_micro_vnd)
+    from credit where at < ${startOf('$2::text')}
+     and at >= (select greatest(${startOf('$1::text')}, ${startOf('credits_summed_before')}) from call_roll_up)
+   group by 1, 2) days`

@@ -116,6 +116,12 @@ const PLANTED: readonly (readonly [rule: string, plant: () => string, mend: () =
     () => 'First orders: ST7K3M9QXA2X',
   ],
   [
+    'credit_days',
+    () => `insert into credit_daily values ('2026-11-20', 1, 1, 5)`,
+    () => 'delete from credit_daily',
+    () => 'First days of credits: 2026-11-20',
+  ],
+  [
     'spool_lines',
     () => `insert into spool_set_aside (name, folder, lines, files) values ('host-1', '/data/spool/host-1', 3, 0)`,
     () => 'delete from spool_set_aside',

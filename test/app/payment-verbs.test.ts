@@ -86,7 +86,7 @@ test('a transfer entered with an order’s code pays the order; transfers can al
   expect(await balanceOf(sql, accountId)).toBe(230_000)
   expect((await run('audit')).data).toMatchObject({
     clean: true,
-    payments: { unbooked: 0, unfounded: 0, orders: 0, undecided: 0 },
+    payments: { unbooked: 0, unfounded: 0, orders: 0, undecided: 0, credit_days: 0 },
   })
 })
 

@@ -33,7 +33,7 @@ afterAll(async () => {
   await expectCleanAudit(sql)
   expect(await auditPayments(sql)).toMatchObject({
     clean: true,
-    differences: { unbooked: 0, unfounded: 0, orders: 0, undecided: 0 },
+    differences: { unbooked: 0, unfounded: 0, orders: 0, undecided: 0, credit_days: 0 },
   })
   await database.drop()
 })

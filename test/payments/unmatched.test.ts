@@ -95,7 +95,7 @@ test('the audit of payments finds money booked without a transfer, and transfers
       .catch(() => {})
     return found
   }
-  const clean = { unbooked: 0, unfounded: 0, orders: 0, undecided: 0 }
+  const clean = { unbooked: 0, unfounded: 0, orders: 0, undecided: 0, credit_days: 0 }
   const one = '(select min(bank_txn_id) from bank_txn where state = 1)'
   expect(await forged(`delete from credit where reference = 'bank_txn:' || ${one}`)).toEqual({ ...clean, unbooked: 1 })
   expect(
@@ -108,4 +108,7 @@ test('the audit of payments finds money booked without a transfer, and transfers
   expect(await forged('update topup_order set paid_vnd = paid_vnd + 1 where paid_vnd > 0')).toMatchObject({ orders: 2 })
   const old = `update bank_txn set state = 0, state_at = null, received_at = now() - interval '1 hour' where state = 4`
   expect(await forged(old)).toEqual({ ...clean, undecided: 2 })
+  expect(await forged(`update call_roll_up set credits_summed_before = current_date + 2`)).toMatchObject({
+    credit_days: 1,
+  })
 })

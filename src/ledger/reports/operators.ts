@@ -3,7 +3,7 @@
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
 import { CREDIT_KINDS, type CreditKind } from '../credit.ts'
-import { ENTRY_DAYS } from '../day-totals.ts'
+import { CREDIT_DAYS, ENTRY_DAYS } from '../day-totals.ts'
 import { toSums } from './daily.ts'
 import { checkRange } from './days.ts'
 import type { DailyFigure, Day, DayRange } from './types.ts'
@@ -12,12 +12,8 @@ const REVENUE = `select to_char(day, 'YYYY-MM-DD') as day, entry_id as series, s
     sum(errors)::text as errors, sum(input_tokens)::text as input_tokens, sum(output_tokens)::text as output_tokens,
     sum(images)::text as images, sum(cost_micro_vnd)::text as cost, sum(charged_micro_vnd)::text as charged
   from ${ENTRY_DAYS} group by 1, 2 order by 1, 2`
-const INCOME = `select to_char(day, 'YYYY-MM-DD') as day, kind, count(*)::integer as credits, sum(amount_micro_vnd)::text as amount
-  from (select (at at time zone 'Asia/Ho_Chi_Minh')::date as day, kind, amount_micro_vnd
-          from credit
-         where at >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
-           and at < $2::text::timestamp at time zone 'Asia/Ho_Chi_Minh') credits
- group by credits.day, kind order by credits.day, kind`
+const INCOME = `select to_char(day, 'YYYY-MM-DD') as day, kind, credits::integer, amount_micro_vnd::text as amount
+  from ${CREDIT_DAYS} order by days.day, kind`
 
 /**
  * Returns a figure for each day and model, sorted by day, then by model; its `chargedMicroVnd` is the revenue. Throws
