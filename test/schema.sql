@@ -138,6 +138,8 @@ create table api_key (
   constraint api_key_replaced_check CHECK ((num_nulls(replaced_hash, replaced_pepper_id, replaced_until) = ANY (ARRAY[0, 3]))) NOT VALID
 );
 CREATE INDEX api_key_created ON public.api_key USING btree (created_at);
+CREATE INDEX api_key_last4 ON public.api_key USING btree (last4);
+CREATE INDEX api_key_number ON public.api_key USING btree (key_id);
 CREATE INDEX api_key_revoked ON public.api_key USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (key_hash) INCLUDE (account_id, key_id, revoked_at);
 CREATE UNIQUE INDEX api_key_playground ON public.api_key USING btree (account_id) WHERE playground;
