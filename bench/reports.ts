@@ -48,7 +48,7 @@ try {
   const started = performance.now()
   const { calls: counted } = await rollUpAccounts(sql, { turnsMax: 5_000 })
   console.log(`rolled up ${counted} calls in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
-  // Each roll-up merges some of the hours that are weeks old into days.
+  // Each run also merges a limited number of old hourly rows into daily rows.
   for (let run = 0; run < 20; run++) await rollUpAccounts(sql)
   await sql.unsafe('vacuum analyze usage_hourly')
   for (const filter of [{}, { status: 'error' }, { tag: 'team-1' }, { keyId: 3 }] as const) {

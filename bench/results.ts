@@ -1,6 +1,6 @@
 /**
- * Prints results as a Markdown table; for several runs, prints the range of each figure. Older results, measured by a method that
- * is no longer used, have fewer columns.
+ * Prints benchmark results as Markdown tables; for several runs, prints the range of each figure. Figures that older results
+ * lack are left empty.
  * Run: npm exec node bench/results.ts bench/results/a.json bench/results/b.json …
  */
 
@@ -12,9 +12,9 @@ export interface Results {
   readonly startedAt: string
   readonly node: string
   readonly cpu: string
-  /** The machine's load average over a minute, before the run. */
+  /** The machine's one-minute load average before the run. */
   readonly loadBefore: number
-  /** Revision that the run was compared with. */
+  /** Git revision that was measured in the same run for comparison; null if none was. */
   readonly base: string | null
   /** How the run was measured; absent in older results. */
   readonly setup?: readonly string[]
@@ -40,7 +40,7 @@ export const PROXY_TABLE_HEAD = [
   `|---|---|${'--:|'.repeat(COLUMNS.length)}`,
 ].join('\n')
 
-/** Formats one case and contender as a row of the table. `rows` has its figures from each run. */
+/** Formats a table row for one contender (a proxy) in one case. `rows` has one element per run. */
 export function proxyTableRow(rows: readonly ProxyRow[]): string {
   const [first] = rows
   const figures = COLUMNS.map(([, figure, digits]) => range(rows.map(figure), digits))
@@ -80,7 +80,7 @@ export function tableOf(runs: readonly Results[]): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Formats one figure, or the range of several; empty if nothing was measured. */
+/** Formats the range of the values, or a single figure if they round to the same; empty if nothing was measured. */
 function range(values: readonly (number | undefined)[], digits: number): string {
   const known = values.filter(value => value !== undefined && Number.isFinite(value)) as number[]
   if (known.length === 0) return ''

@@ -1,4 +1,4 @@
-/** Streams as providers send them, for benches: text, reasoning or the arguments of a tool call, one token per event. */
+/** Generates streams like those of providers, for benchmarks: text, reasoning or tool call arguments, one token per event. */
 
 export type StreamShape = 'text' | 'reasoning' | 'tool'
 
@@ -32,7 +32,7 @@ function word(index: number): string {
   return WORDS[index % WORDS.length] as string
 }
 
-/** A chat stream with the members that a large provider sends in each chunk. */
+/** A chat completions stream. Each chunk has all the members that a large provider sends. */
 export function chatStreamText(shape: StreamShape, deltas: number): string {
   const head = {
     id: 'chatcmpl-BXk3vT8mY2nQpR7sWdUe1fGhJ',
@@ -93,7 +93,7 @@ export function messagesStreamText(shape: StreamShape, deltas: number): string {
   ].join('')
 }
 
-/** Names and values that differ between Responses streams, by what the stream's only item is. */
+/** What differs between Responses streams, keyed by the shape of their only item. */
 const RESPONSES_SHAPES = {
   text: {
     events: 'output_text',
@@ -168,7 +168,7 @@ export function responsesStreamText(shape: StreamShape, deltas: number): string 
   ].join('')
 }
 
-/** One delta of a tool call's arguments in JSON: mostly one long string, as when a tool writes a file. */
+/** One delta of a tool call's JSON arguments, which are mostly one long string, as for a tool that writes a file. */
 function argument(index: number, deltas: number): string {
   if (index === 0) return '{"path":"a.txt","content":"'
   return index === deltas - 1 ? '"}' : word(index % (WORDS.length - 1)).replaceAll('"', '\\"')

@@ -1,12 +1,12 @@
-/** Fills journals with many calls, for benches. */
+/** Inserts many calls into the usage table, for benchmarks. */
 
 import type { Sql } from '../src/lib/database.ts'
 
 /**
- * SQL for each column of a call, used unless the caller gives its own. It may use `account_id`, `n` and `age` (a negative
- * interval), which every query selects.
+ * Default SQL expression for each column of `usage`. May refer to `account_id`, `n` and `age` (a negative interval), which the
+ * caller's query must select.
  */
-const USUAL = {
+const DEFAULTS = {
   account_id: 'account_id',
   seq: 'n',
   call_id: 'uuidv7(age)',
@@ -31,16 +31,16 @@ const USUAL = {
   closed_at: 'now() + age',
 }
 
-/** SQL by column, for columns whose values differ from the usual ones. */
+/** SQL expressions to use instead of the defaults, by column. */
 export type UsageValues = Readonly<Record<string, string>>
 
-/** Returns the statement that inserts a call for each row of `from`. */
+/** Returns the statement that inserts one call for each row of `from`. */
 export function insertUsage(from: string, values: UsageValues): string {
-  const all = { ...USUAL, ...values }
+  const all = { ...DEFAULTS, ...values }
   return `insert into usage (${Object.keys(all).join(', ')}) select ${Object.values(all).join(', ')} from ${from}`
 }
 
-/** Statement that sums the journal's calls by day. */
+/** Statement that sums the usage table by day into `usage_daily`. */
 export const SUM_DAYS = `
   insert into usage_daily select account_id, (closed_at at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*),
      count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), sum(images), sum(cost_micro_vnd),
@@ -48,8 +48,8 @@ export const SUM_DAYS = `
     from usage group by 1, 2, 3, 4 order by 2`
 
 /**
- * Fills 90 days with calls of ten models, with two keys and ten tags, plus a third key and an eleventh tag that are used once. No
- * other account may exist.
+ * Inserts calls to ten models, spread over the last 90 days, with two keys and ten tags. A single call has a third key and an
+ * eleventh tag, `rare`. No other account may exist.
  */
 export async function fillUsage(sql: Sql, { accountId, calls }: { accountId: number; calls: number }): Promise<void> {
   const account = String(accountId)

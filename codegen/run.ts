@@ -1,4 +1,4 @@
-/** Dispatches the verbs of the catalogue's command line. */
+/** Dispatches the subcommands (verbs) of the catalogue CLI. */
 
 import { join } from 'node:path'
 import { UsageError } from './findings.ts'
@@ -110,7 +110,7 @@ const USAGE = [
   ...Object.values(HELP).map(({ usage, purpose }) => `  ${usage}\n      ${purpose}`),
 ].join('\n')
 
-/** Writes the help of one verb, with its options. */
+/** Formats the help text of one verb. */
 function helpOf({ usage, purpose, options = {}, exits }: Help): string {
   const rows = Object.entries({ ...options, '--json': 'machine-readable output', '--help': 'this text' })
   const width = Math.max(...rows.map(([option]) => option.length))

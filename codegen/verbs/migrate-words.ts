@@ -1,4 +1,4 @@
-/** `migrate-words`: rewrites old words in the YAML files, in place. */
+/** `migrate-words`: replaces dialect words that were renamed or dropped, in place, in all YAML files of the catalogue. */
 
 import { join } from 'node:path'
 import { type Finding, formatFindings } from '../findings.ts'
@@ -8,7 +8,7 @@ import type { Output } from '../output.ts'
 import { type Project, readProject } from '../project.ts'
 import { parseOptions } from './options.ts'
 
-/** Rewrites the files, or only reports with `--check`. Returns 1 if something is left to do. */
+/** Rewrites the files, or only reports with `--check`. Returns the exit status: 1 if something is left to do. */
 export async function migrateWords(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { check: { type: 'boolean' }, json: { type: 'boolean' } })
   const words: FoundWord[] = []
