@@ -1,6 +1,6 @@
 /**
- * Adds up what each key was charged on past days, so that limits which never reset, and reports of a key's total cost, need to
- * read only the last few days.
+ * Keeps a running total of each key's charges up to a recent day. A report of a key's total cost, or the check of a limit that
+ * never resets, then only has to add the days since.
  */
 
 import type { AnySql } from '../lib/database.ts'
@@ -8,14 +8,14 @@ import type { AnySql } from '../lib/database.ts'
 const KEYS_PER_STATEMENT = 2_000
 const STATEMENTS_MAX = 10_000
 /**
- * How many days a key without calls waits for its next count. Each count costs a write, and reports read at most this many extra
- * days.
+ * A key without calls is updated only when its total is this many days behind, which saves writes. Reports then read at most
+ * this many extra days.
  */
 const IDLE_DAYS = 31
 
 /**
- * Counts one page of keys, the next ones in order after the key ($1, $2), so that a pass reads each key once. Yesterday's calls
- * may still be settling when today begins, so the last day counted is the one before yesterday.
+ * Updates the totals of one page of keys: the next ones in order after the key ($1, $2), so that a pass reads each key once.
+ * Yesterday's calls may still be settling when today begins, so totals end with the day before yesterday.
  */
 const COUNT = `
 with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day),
@@ -45,7 +45,7 @@ counted as (
 select account_id, key_id, (select count(*)::integer from counted) as counted
   from page order by account_id desc, key_id desc limit 1`
 
-/** Counts all keys that need it. Safe to run in several processes at once. Returns how many keys it counted. */
+/** Brings the totals of all keys up to date. Safe to run in several processes at once. Returns how many totals it updated. */
 export async function countKeys(sql: AnySql, signal?: AbortSignal): Promise<number> {
   let counted = 0
   let after = ['0', '0']

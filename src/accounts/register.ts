@@ -14,8 +14,8 @@ import type { Invalid, OpenedSession, PeopleServices, Throttled, Visitor } from 
 
 const KNOWN = 'select account_id from account where email_key = lower($1) and password_phc is not null'
 /**
- * Creates the verified account. If an operator has already created one without a password, sets its password instead: whoever
- * receives the account's email may choose it.
+ * Creates the verified account. If an operator or a sign-in with a provider has already created one without a password, sets
+ * its password instead: whoever controls the mailbox may choose it.
  */
 const VERIFY = `
 insert into account as a (email, password_phc, email_verified_at) values ($1, $2, now())
@@ -79,8 +79,8 @@ async function countRegistration({ sql, limits }: PeopleServices, visitor: Visit
 }
 
 /**
- * Returns the address that the link was sent to, for the page behind the link; null if the link is unknown, used or expired.
- * Changes nothing.
+ * Returns the address that the link was sent to, for the page that the link opens; null if the link is unknown, used or
+ * expired. Does not use up the link.
  */
 export async function readVerification({ sql }: PeopleServices, token: string): Promise<{ email: string } | null> {
   const found = await readToken(sql, 'registration', token)
@@ -115,7 +115,7 @@ export async function finishRegistration(
       const row = (await transaction.unsafe(VERIFY, [taken.email, taken.passwordPhc]))[0]
       if (row === undefined || row.blocked) return null
       await transaction.unsafe(WALLET, [row.account_id])
-      // Somebody else may have used this account while it had no password.
+      // While the account had no password, people without access to its mailbox may have signed in through a provider.
       await endAllSessions(transaction, Number(row.account_id))
       await removeOutranked(transaction, Number(row.account_id))
       await dropTokens(transaction, 'reset', taken.email)

@@ -1,4 +1,4 @@
-/** Sets a new password, either through an emailed link or by typing the old one. Both end every session of the account. */
+/** Sets a new password, either through an emailed link or by typing the old one. Either way, all existing sessions end. */
 
 import type { AnySql } from '../lib/database.ts'
 import { readEmail } from './accounts.ts'
@@ -14,7 +14,7 @@ import { addressSubject, countQuota } from './throttle.ts'
 import type { Invalid, OpenedSession, PeopleServices, Session, Throttled, Visitor } from './types.ts'
 
 const FIND = 'select account_id, email from account where email_key = lower($1) and blocked_at is null'
-/** Also marks the address as verified, because whoever opens the link receives the address's email. */
+/** Also marks the address as verified, because whoever opens the link has access to the mailbox. */
 const CHANGE = `update account set password_phc = $2, email_verified_at = coalesce(email_verified_at, now())
   where account_id = $1::text::bigint and blocked_at is null returning email`
 
@@ -33,8 +33,8 @@ export async function requestReset(
       subject: networkOf(visitor.ipAddress),
       max: limits.registrationsPerNetworkMax,
     },
-    // A quota of its own, so that other emails do not count. A stranger who uses it up does not lock the owner out: each of these
-    // emails brought the owner a working link.
+    // Counted separately, so that other emails to the address do not use up its resets. If a stranger uses them up, the owner
+    // is not locked out: each request has emailed the owner a working link.
     { kind: 'resets_to_address', subject: addressSubject(address), max: limits.mailsPerHourMax },
   ] as const
   for (const quota of quotas) {
@@ -62,8 +62,8 @@ async function sendReset(
 }
 
 /**
- * Returns the address that the link was sent to, for the page behind the link; null if the link is unknown, used or expired.
- * Changes nothing.
+ * Returns the address that the link was sent to, for the page that the link opens; null if the link is unknown, used or
+ * expired. Does not use up the link.
  */
 export async function readReset({ sql }: PeopleServices, token: string): Promise<{ email: string } | null> {
   const found = await readToken(sql, 'reset', token)

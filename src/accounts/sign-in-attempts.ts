@@ -32,7 +32,7 @@ const END =
   "delete from sign_in_attempt where attempt_hash = decode($1, 'hex') and subject is not null returning subject"
 const SWEEP = 'delete from sign_in_attempt where expires_at < now()'
 
-/** An attempt whose browser is on its way to the provider. */
+/** An attempt that the provider has not answered yet. */
 export interface Attempt {
   readonly provider: ProviderId
   /** The account to link the provider to; null for a plain sign-in. */
@@ -41,7 +41,10 @@ export interface Attempt {
   readonly next: string
 }
 
-/** An attempt that the provider has answered. The email address in the answer has an account, whose owner has yet to agree. */
+/**
+ * An attempt that the provider has answered with the email address of an existing account. It waits until the account's owner
+ * agrees to link the provider.
+ */
 export interface WaitingAttempt {
   readonly identity: Identity & { readonly email: string }
   readonly next: string
@@ -94,7 +97,7 @@ export async function readWaiting(sql: AnySql, token: string | null): Promise<Wa
   return { identity: { provider, subject, email, isAuthoritative }, next, linkHash }
 }
 
-/** Stores the emailed link of a waiting attempt. Only the newest link works. */
+/** Stores a hash of the link emailed for a waiting attempt. Only the newest link works. */
 export async function setMailedLink(sql: AnySql, token: string, link: string): Promise<void> {
   await sql.unsafe(SET_LINK, [hashToken(token) as string, hashToken(link) as string])
 }

@@ -1,6 +1,6 @@
 /**
- * The link at the foot of an email that stops emails of its kind without signing in (RFC 8058). Its token is signed with
- * KEY_PEPPERS and allows nothing else.
+ * The unsubscribe link at the foot of an alert email. It works without signing in (RFC 8058) and stops emails of that kind. Its
+ * token is signed with KEY_PEPPERS and is good for nothing else.
  */
 
 import { timingSafeEqual } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** Secrets that sign webhooks: the current one and, until they expire, those that were replaced. Stored sealed, like API keys. */
+/** Signing secrets of webhooks: the current one and, until they expire, its predecessors. Stored encrypted, like API keys. */
 
 import { createHmac, randomBytes } from 'node:crypto'
 import type { AnySql } from '../lib/database.ts'
@@ -11,7 +11,7 @@ const INSERT = `insert into webhook_secret (webhook_id, account_id, encryption_i
   values ($1::text::bigint, $2::text::bigint, $3::text::smallint, decode($4, 'hex'), decode($5, 'hex'))`
 const EXPIRE = `update webhook_secret set expires_at = least(expires_at, now() + make_interval(secs => $3::text::integer))
   where webhook_id = $1::text::bigint and account_id = $2::text::bigint`
-/** Lists the secret in use first. */
+/** Lists the current secret first. */
 const LIST = `select encryption_id, encryption_iv, ciphertext from webhook_secret
   where webhook_id = $1::text::bigint and account_id = $2::text::bigint and (expires_at is null or expires_at > now())
   order by created_at desc limit 5`
@@ -22,7 +22,10 @@ export interface WebhookRow {
   readonly accountId: number
 }
 
-/** Creates a secret, `whsec_` and base64, as standardwebhooks.com describes. Earlier ones still sign for `overlapSeconds`. */
+/**
+ * Creates a secret in the format of standardwebhooks.com: `whsec_` and base64. Webhooks are also signed with the earlier
+ * secrets for another `overlapSeconds`.
+ */
 export async function addWebhookSecret(
   sql: AnySql,
   encryption: SecretSet,
@@ -38,7 +41,7 @@ export async function addWebhookSecret(
   return secret
 }
 
-/** Returns the secrets that sign now. Throws an Error if one cannot be opened. */
+/** Returns the active secrets. Throws an Error if one cannot be decrypted. */
 export async function readWebhookSecrets(
   sql: AnySql,
   encryption: SecretSet,
@@ -59,8 +62,8 @@ const RESEAL = `update webhook_secret set encryption_id = $3::text::smallint, en
 const IN_USE = 'select encryption_id, count(*)::integer as secrets from webhook_secret group by 1'
 
 /**
- * Reseals every secret under the current key, as rotateKeys does for API keys. Returns the webhooks with a secret that could not
- * be opened.
+ * Encrypts every secret again with the current encryption key, as rotateKeys does for API keys. Returns the ids of webhooks
+ * with a secret that could not be decrypted.
  */
 export async function rotateWebhookSecrets(sql: AnySql, encryption: SecretSet): Promise<readonly number[]> {
   const unreadable = new Set<number>()
@@ -81,7 +84,7 @@ export async function rotateWebhookSecrets(sql: AnySql, encryption: SecretSet): 
   }
 }
 
-/** Counts secrets by the number of the encryption key that opens them. */
+/** Counts secrets by the id of their encryption key. */
 export async function countSealedWebhookSecrets(sql: AnySql): Promise<ReadonlyMap<number, number>> {
   return new Map((await sql.unsafe(IN_USE)).map(row => [row.encryption_id, row.secrets]))
 }
@@ -90,7 +93,7 @@ export async function sweepWebhookSecrets(sql: AnySql): Promise<void> {
   await sql.unsafe(FORGET)
 }
 
-/** The header `webhook-signature`: one signature per secret, so that receivers may verify with the old or the new one. */
+/** Returns the header `webhook-signature`: one signature per secret, so that receivers can verify with the old or new one. */
 export function signWebhook(
   secrets: readonly string[],
   { id, timestamp, body }: { readonly id: string; readonly timestamp: string; readonly body: string },

@@ -6,7 +6,7 @@
 import type { Tables, Upstream, UpstreamCost, UpstreamTarget } from '../generated/types.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 
-/** What a call used at its upstream, in whole numbers. */
+/** A call's usage at its upstream, in whole numbers. */
 export interface CostUnits {
   /** All input tokens, including cache reads and cache writes. */
   readonly inputTokens: number
@@ -16,7 +16,7 @@ export interface CostUnits {
   readonly images: number
 }
 
-/** Prices of one target at one time, in 10⁻¹² µVND per token, image and call. */
+/** Prices of an upstream target at a point in time, in 10⁻¹² µVND per token, image and call. */
 export interface CostRates {
   /** Null if the upstream does not charge by the token. */
   readonly tokens: TokenRates | null
@@ -41,7 +41,7 @@ export const SHARE_DECIMALS = 4
 export const FX_DECIMALS = 2
 /** Number of 10⁻¹² µVND, the unit of `CostRates`, in one µVND. */
 const SCALE = 10n ** BigInt(USD_DECIMALS + SHARE_DECIMALS + FX_DECIMALS)
-/** Image and call prices are in USD, token prices in USD per million tokens. This factor makes up for the difference. */
+/** Token prices are in USD per million tokens, image and call prices in USD. This factor scales the latter to match. */
 const PER_UNIT = 1_000_000n
 
 /**
@@ -61,7 +61,7 @@ export function tokenRatesFor({ tokens, tiers }: CostRates, inputTokens: number)
   return tiers.findLast(tier => inputTokens > tier.aboveTokens) ?? tokens
 }
 
-/** The cost of a call; rounded half up, once at the end. */
+/** Returns the cost of a call, rounded half up once at the end. */
 export function costAt(rates: CostRates, used: CostUnits): MicroVnd {
   const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, images } = used
   const tokens = tokenRatesFor(rates, inputTokens)
@@ -77,7 +77,10 @@ export function costAt(rates: CostRates, used: CostUnits): MicroVnd {
   return microVnd((sum + SCALE / 2n) / SCALE)
 }
 
-/** The cost of a call. Null if it depends on usage that was not reported: on tokens if they have a price, otherwise on images. */
+/**
+ * Returns the cost of a call. Null if the upstream did not report the usage that it charges for: tokens if they have a price,
+ * otherwise images.
+ */
 export function costIfReported(rates: CostRates, used: CostUnits): MicroVnd | null {
   const isReported =
     rates.tokens === null ? rates.image === null || used.images > 0 : used.inputTokens + used.outputTokens > 0
@@ -119,9 +122,9 @@ export class TargetCost {
 
 const WHOLE_SHARE = { share: '1' }
 
-/** The step in force on a day: the last one that begins on or before it. */
-function inForce<Step extends { readonly from: string }>(steps: readonly Step[], day: string): Step | undefined {
-  return steps.findLast(step => step.from <= day)
+/** Returns the price, discount or exchange rate in force on a day: the last one that begins on or before that day. */
+function inForce<Dated extends { readonly from: string }>(history: readonly Dated[], day: string): Dated | undefined {
+  return history.findLast(({ from }) => from <= day)
 }
 
 function factorOf(share: string, vndPerUsd: string): bigint {
@@ -146,7 +149,7 @@ function ratesOf(price: UpstreamCost, factor: bigint): CostRates {
   }
 }
 
-/** The price history of every target in the tables that has a cost. */
+/** Returns the price history of each upstream target that has a cost. */
 export function targetCosts(tables: Tables): ReadonlyMap<UpstreamTarget, TargetCost> {
   const { settings } = tables
   const upstreams = new Map(tables.upstreams.map(upstream => [upstream.id, upstream]))

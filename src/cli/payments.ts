@@ -1,4 +1,4 @@
-/** The verbs for accounts and payments: the operator role, manual transfers and unmatched transfers. */
+/** CLI commands for operators' roles and second factors, and for bank transfers. */
 
 import { setRole } from '../accounts/operator.ts'
 import { COMMAND_LINE } from '../accounts/operator-log.ts'
@@ -17,7 +17,7 @@ import { type Action, accountOf } from './verbs.ts'
 
 const UNMATCHED_MAX = 200
 
-/** `onCredited` does nothing here, because running gateways notice a credit by themselves within moments. */
+/** `onCredited` does nothing here, because running gateways pick up a credit on their own within moments. */
 function paymentsOf({ config, sql }: Foundation): PaymentServices {
   return createPayments({ config, sql, onCredited: () => {}, report: () => {} })
 }

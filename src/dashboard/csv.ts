@@ -1,4 +1,4 @@
-/** CSV exports: files generated while they are sent. Only a limited number may run at once. */
+/** Streams CSV exports. Only a limited number may run at once. */
 
 import { Readable } from 'node:stream'
 import type { Answer, PageRequest } from './page.ts'
@@ -11,7 +11,7 @@ interface CsvExport {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Returns an export as a file, or refuses it while too many are running. */
+/** Returns an export as a file to stream, or a 503 while too many are running. */
 export function csvAnswer({ options }: PageRequest, { chunks, fileName, headers = {} }: CsvExport): Answer {
   if (exports >= options.limits.exportsMax) {
     return { kind: 'problem', status: 503, message: 'usage.csv.busy', retryAfterSeconds: 60 }

@@ -19,7 +19,8 @@ const ADD = 'insert into migration (number, name, digest) values ($1::text::inte
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /**
- * Thrown if other transactions held a lock that a migration needs for too long. All migrations before that one have been applied.
+ * Thrown if a migration did not get a lock because other transactions held it for too long. All earlier migrations have been
+ * applied.
  */
 export class MigrationBusyError extends Error {}
 
@@ -34,8 +35,8 @@ export interface MigrateOptions {
   /** Number of the last migration to apply. */
   readonly upTo?: number
   /**
-   * Longest time that a migration waits for a lock, in ms. Calls that need the same table wait behind it. After this time, the
-   * migration gives up its place, so that they can go on, and is tried again later.
+   * Longest time that a migration waits for a lock, in ms. Calls that need the same table queue behind the migration, so it
+   * then gives up to let them continue, and is tried again later.
    */
   readonly lockTimeoutMs?: number
   readonly pauseMs?: number
@@ -43,9 +44,9 @@ export interface MigrateOptions {
 }
 
 /**
- * Applies missing migrations in order and returns the names of those that this process applied. Each runs in its own transaction,
- * so that its locks are released before the next one begins. Several processes may call it at once; each returns when none is
- * missing. Rejects with MigrationBusyError, or with an Error if an applied file has been edited.
+ * Applies pending migrations in order and returns the names of those that this process applied. Each runs in its own
+ * transaction, so that its locks are released before the next one begins. Several processes may call this at once; it returns
+ * when no migration is pending. Rejects with MigrationBusyError, or with an Error if an applied file has been edited.
  */
 export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<readonly string[]> {
   const { upTo = Number.POSITIVE_INFINITY } = options
@@ -82,7 +83,7 @@ async function applyPatiently(
 /** Thrown if a migration could not get a lock in time; the message is the migration's name. */
 class BlockedError extends Error {}
 
-/** Applies the next missing migration and returns its name; null if none is missing. */
+/** Applies the next pending migration and returns its name; null if none is pending. */
 async function applyNext(sql: Sql, files: readonly Migration[], lockTimeoutMs: number): Promise<string | null> {
   return sql.begin(async transaction => {
     await transaction.unsafe(LOCK)

@@ -1,6 +1,6 @@
 /**
- * Sends a spool's settlements to the ledger again. A line with a valid checksum needs no other proof. A line written by a version
- * without checksums may be damaged and still parse, so it needs a matching hold or usage row.
+ * Sends a spool's settlements to the ledger again. Lines with a valid checksum are trusted. Lines written by versions without
+ * checksums may be damaged and still parse, so each of them needs a matching hold or usage row as proof.
  */
 
 import { plainArray, type StatementPool, textArray } from '../lib/database.ts'

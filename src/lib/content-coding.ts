@@ -17,7 +17,7 @@ export function chosenCoding(accepted: string | readonly string[] | undefined): 
   return taken.includes('br') ? 'br' : taken.includes('gzip') ? 'gzip' : null
 }
 
-/** Compresses with `quality` from 0 (fast) to 9 (small), which has the same meaning for both codings. */
+/** Compresses with `quality` from 0 (fastest) to 9 (smallest), a range that both codings support. */
 export function compress(plain: Buffer | string, coding: Coding, { quality }: { quality: number }): Promise<Buffer> {
   return coding === 'br'
     ? compressors.br(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } })

@@ -12,7 +12,7 @@ import { type EscapedText, JsonScan, type ScanLimits } from './json-scan.ts'
 import { asciiJson } from './json-text.ts'
 import { inTurn } from './loop-turns.ts'
 
-/** Texts up to this size take well below a millisecond per step, whatever they contain. */
+/** Texts up to this size are scanned and parsed without a pause. Each takes well below a millisecond, whatever the text. */
 export const SHORT_BYTES = 16 * 1024
 /** Scan steps per turn of the event loop; they take a few milliseconds. */
 const SCAN_STEPS = 500_000
@@ -30,8 +30,9 @@ export async function scanJson(text: ByteText, limits: ScanLimits): Promise<Json
 }
 
 /**
- * Parses JSON text that has been scanned. Numbers below the top-level object keep their digits (see lib/exact-json.ts). `bytes`
- * and `text` have the same content: decoding from the bytes saves a copy. Rejects with SyntaxError for anything but JSON.
+ * Parses JSON text that has been scanned. Long numbers keep their digits (see lib/exact-json.ts), except direct members of the
+ * top-level object. `bytes` and `text` have the same content: decoding from the bytes saves a copy. Rejects with SyntaxError
+ * for anything but JSON.
  */
 export async function parseScanned(
   bytes: Buffer,

@@ -1,4 +1,4 @@
-/** Money is integer micro-dong (µVND, 10⁻⁶ VND) in a branded bigint, so that `number` money does not compile. */
+/** Money is integer micro-dong (µVND, 10⁻⁶ VND) in a branded bigint, so using a plain `number` as money is a compile error. */
 
 declare const microVndBrand: unique symbol
 export type MicroVnd = bigint & { readonly [microVndBrand]: true }

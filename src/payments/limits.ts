@@ -1,14 +1,14 @@
-/** All limits on payments, with the values that a gateway uses. */
+/** All limits on payments, and their values in production. */
 
 export interface PaymentLimits {
-  /** Smallest amount of an order, in whole dong; `orderVndMax` is the largest. Transfers may have any amount. */
+  /** Minimum amount of an order, in whole dong; `orderVndMax` is the maximum. Transfers can be for any amount. */
   readonly orderVndMin: number
   readonly orderVndMax: number
   readonly orderSeconds: number
   readonly openOrdersMax: number
   /** A transfer larger than this waits for an operator. */
   readonly creditVndMax: bigint
-  /** Time during which a bank reference stands for a single transfer. */
+  /** If a provider repeats a bank reference within this time, an operator decides whether it is the same transfer. */
   readonly referenceSeconds: number
   readonly notificationBytesMax: number
   readonly transactionsMax: number

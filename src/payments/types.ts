@@ -1,4 +1,4 @@
-/** The types that payments share with their callers: plain data in, plain data out. */
+/** Types of bank transfers, top-up orders and the services that payment functions need. */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
 import type { MicroVnd } from '../lib/money.ts'
@@ -18,7 +18,7 @@ export interface BankAccount {
 export interface BankTransaction {
   /** Unique among one provider's transactions, and stable. */
   readonly providerReference: string
-  /** The bank's own number, if known: other providers report the same transfer under it. */
+  /** The bank's own number; null if unknown. Several providers may report a transfer, and this number pairs their reports. */
   readonly bankReference: string | null
   readonly accountNumber: string
   /** Whole dong, above 0. */
@@ -51,7 +51,7 @@ export interface Actor {
   readonly name: string
 }
 
-/** Type of the ledger's `credit`. */
+/** The ledger's `credit`, which is injected because payments may not import the ledger. */
 export type BookCredit = (
   transaction: TransactionSql,
   request: {
@@ -63,7 +63,6 @@ export type BookCredit = (
   },
 ) => Promise<{ readonly balanceAfterMicroVnd: MicroVnd }>
 
-/** Type of the accounts' `recordAction`. */
 export type RecordAction = (
   transaction: TransactionSql,
   action: {
@@ -113,7 +112,7 @@ export interface TopUpOrder {
   readonly firstPaidAt: Date | null
 }
 
-/** A transaction's state, as a number in the table `bank_txn`; never reused. */
+/** The states of a transaction and their numbers in the table `bank_txn`. Numbers are never reused. */
 export const TRANSACTION_STATES = {
   received: 0,
   credited: 1,
@@ -153,7 +152,7 @@ export interface StoredTransaction {
   readonly reason: UnmatchedReason | null
   readonly orderCode: string | null
   readonly accountId: number | null
-  /** Who decided it: `automatic`, an operator's address or `command line`. */
+  /** Who put it into this state: `automatic`, an operator's address or `command line`. */
   readonly stateBy: string | null
   readonly stateAt: Date | null
 }

@@ -39,12 +39,12 @@ export interface Assignment {
 export type Assigned =
   | { readonly outcome: 'credited'; readonly accountId: number }
   /**
-   * `already`: somebody else was faster, so the transfer is no longer unmatched. `closed_target`: the account to credit has
-   * been deleted.
+   * `already`: the transfer is no longer unmatched, because someone else got there first. `closed_target`: the account to
+   * credit has been deleted.
    */
   | { readonly outcome: 'already' | 'unknown_transaction' | 'unknown_target' | 'closed_target' }
 
-/** Credits the transfer once, however often this is requested. */
+/** Credits the transfer. Idempotent: repeated requests answer `already`. */
 export async function assignTransaction(services: PaymentServices, given: Assignment): Promise<Assigned> {
   const { bankTxnId, to, by, reason } = given
   const answer = await services.sql.begin(async (transaction): Promise<Assigned> => {

@@ -18,9 +18,9 @@ export interface SandboxLimits {
   readonly bodyBytesMax: number
   /** Longest reply in tokens, whatever the client requests. */
   readonly replyTokensMax: number
-  /** How many characters a reply echoes of the prompt, and of each tool result. */
+  /** Maximum characters of the prompt, and of each tool result, that a reply echoes. */
   readonly echoCharactersMax: number
-  /** How long `sandbox:hang` hangs at most, in ms. */
+  /** Maximum time that `sandbox:hang` hangs, in ms. */
   readonly hangMsMax: number
   /** Longest wait before a non-streamed reply, in ms. */
   readonly replyWaitMsMax: number
@@ -57,7 +57,7 @@ export class Exchange {
     return Array.isArray(value) ? value.join(',') : (value ?? '')
   }
 
-  /** The request's body, read once and cached. Rejects with BodyTooLargeError. */
+  /** The request body, read once and cached. Rejects with BodyTooLargeError. */
   body(): Promise<Buffer> {
     this.#body ??= this.#readBody()
     return this.#body

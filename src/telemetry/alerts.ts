@@ -1,4 +1,4 @@
-/** Metric families of alerts: emails and webhooks to customers. */
+/** Metric families for alerts: emails and webhooks to customers. */
 
 import type { DeliveryCounts } from '../alerts/delivery-counts.ts'
 import { counter, type Family } from '../lib/metrics.ts'

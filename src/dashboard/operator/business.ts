@@ -1,4 +1,4 @@
-/** The business page: revenue, cost and margin by day, model, upstream, customer or channel; what sells below cost; receipts. */
+/** The business page: revenue, cost and margin by day, model, upstream, customer or channel; loss-making entries; receipts. */
 
 import { findEmails } from '../../accounts/accounts.ts'
 import {

@@ -1,6 +1,6 @@
 /**
- * Before changes that could take an account away from its owner, asks for proof: the password and the second factor, unless they
- * were given recently. The fields are part of the form that they confirm; see templates/partials/proof.hbs.
+ * Asks for proof of identity before changes that could take an account away from its owner: the password and the second factor,
+ * unless they were given recently. Each form for such a change includes the fields; see templates/partials/proof.hbs.
  */
 
 import { isFactorFresh } from '../../accounts/second-factor.ts'
@@ -14,7 +14,7 @@ import { offeredProviders } from './providers.ts'
 /** Which proof the form asks for, and what was wrong with the proof that was given. */
 export interface ProofView {
   readonly asksPassword: boolean
-  /** True if the account has no password, so that only signing in again proves anything. */
+  /** True if the account has no password, so that the only proof is to sign in again. */
   readonly asksSignIn: boolean
   readonly providers: ReturnType<typeof offeredProviders>
   readonly asksCode: boolean
@@ -24,7 +24,7 @@ export interface ProofView {
   readonly codeFault: string | null
 }
 
-/** Asks for nothing. If a form is refused for another reason, its proof still counts for a while and is not asked for again. */
+/** Asks for nothing. For a form that is refused for another reason: the proof just given stays valid for a while. */
 export const PROVEN: ProofView = {
   asksPassword: false,
   asksSignIn: false,

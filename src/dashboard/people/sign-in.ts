@@ -1,4 +1,4 @@
-/** Signing in and out. */
+/** Pages for signing in with a password, and for signing out. */
 
 import { endSession } from '../../accounts/sessions.ts'
 import { signIn } from '../../accounts/sign-in.ts'

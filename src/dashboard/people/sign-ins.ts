@@ -1,4 +1,4 @@
-/** The ways to sign in to one's account, password and providers: linking and unlinking them. */
+/** The page that lists the ways to sign in to an account, and links and unlinks providers such as Google. */
 
 import { listIdentities, removeIdentity } from '../../accounts/identities.ts'
 import { PROVIDER_IDS, PROVIDER_LABELS, type ProviderId } from '../../accounts/identity-providers/types.ts'
@@ -79,8 +79,8 @@ async function listPage(
 }
 
 /**
- * Begins to link a provider. Redirects to a page of ours that links to the provider, because a form that leads to another site
- * would need an exception in the content security policy.
+ * Begins to link a provider. Redirects to a page of ours with a link to the provider, because a form that redirects to another
+ * site would need an exception in the content security policy.
  */
 async function link(request: PageRequest, provider: ProviderId): Promise<Answer> {
   const refusal = await refuse(request)

@@ -1,5 +1,3 @@
-/** Texts of the playground. */
-
 import type { Texts } from './type.ts'
 
 export const PLAYGROUND_TEXTS = {

@@ -1,5 +1,3 @@
-/** Texts of the usage page. */
-
 import type { Texts } from './type.ts'
 
 export const USAGE_TEXTS = {

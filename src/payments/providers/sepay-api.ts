@@ -1,6 +1,6 @@
 /**
  * SePay's transaction list (developer.sepay.vn/en/sepay-api/v2/giao-dich/danh-sach and v2/gioi-thieu, read 2026-11-21): at most
- * 100 per page and 3 requests per second. Its ids differ from those in webhooks; the bank reference is the same.
+ * 100 per page and 3 requests per second. Its ids differ from the ids in webhooks; the bank reference is the same.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,7 @@ const VIETNAM_OFFSET_MS = 7 * 3_600_000
 
 export interface SepayApi {
   readonly token: string
-  /** Such as `https://userapi.sepay.vn/v2`. */
+  /** For example, `https://userapi.sepay.vn/v2`. */
   readonly baseUrl: string
 }
 
@@ -74,7 +74,7 @@ function hasMore(meta: JsonValue | undefined): boolean {
   return isObject(pagination) && pagination.has_more === true
 }
 
-/** Formats a time as in Vietnam: `2026-11-21 14:02:37`. */
+/** Formats a time in Vietnam's time zone: `2026-11-21 14:02:37`. */
 function vietnamTime(time: Date): string {
   return new Date(time.getTime() + VIETNAM_OFFSET_MS).toISOString().slice(0, 19).replace('T', ' ')
 }
