@@ -1,6 +1,6 @@
 /**
- * Decides which beta flags of the messages format are sent, renames them for the upstream, and removes body fields that need a
- * flag which is not sent.
+ * Decides which of the client's beta flags (messages format) are sent upstream, renames them for the upstream, and removes body
+ * fields whose required flag is not sent.
  */
 
 import { isObject, type JsonObject, objectOrNull, unescapeKey } from '../lib/json.ts'
@@ -10,18 +10,18 @@ import type { DialectBetas } from './words.ts'
 export interface BetaPlan {
   /** The flags as the upstream names them, in order, without duplicates. */
   readonly betas: readonly string[]
-  /** The body without the fields that need a flag which is not sent. */
+  /** The body without the fields whose required flag is not sent. */
   readonly body: JsonObject
 }
 
 /**
- * Selects the flags to send: the client's flags, as far as the upstream supports them, and, if the client sets an effort, the
- * flag that the upstream requires for it.
+ * Selects the flags to send: those of the client's flags that the upstream supports and, if the client sets an effort, the flag
+ * that the upstream requires for an effort.
  */
 export function planBetas(body: JsonObject, betas: readonly string[], facts: DialectBetas): BetaPlan {
   const effort = objectOrNull(body.output_config)?.effort
   const isNeeded = facts.effort !== null && effort !== undefined && effort !== null
-  const named = betas.flatMap(beta => nameAt(beta, facts))
+  const named = betas.flatMap(beta => upstreamName(beta, facts))
   const sent = [...new Set(isNeeded ? [...named, facts.effort] : named)]
   let kept = body
   for (const { steps, names } of fieldsOf(facts)) {
@@ -33,8 +33,8 @@ export function planBetas(body: JsonObject, betas: readonly string[], facts: Dia
   return { betas: sent, body: kept }
 }
 
-/** Returns a list with the flag's name at this host; an empty list if the flag is not sent. */
-function nameAt(beta: string, { unlisted, flags }: DialectBetas): string[] {
+/** Returns the upstream's name for the flag; an empty list if the flag is not sent. */
+function upstreamName(beta: string, { unlisted, flags }: DialectBetas): string[] {
   const flag = Object.hasOwn(flags, beta) ? flags[beta] : undefined
   if (flag === undefined) return unlisted === 'pass' ? [beta] : []
   return flag.name === null ? [] : [flag.name ?? beta]
@@ -43,11 +43,11 @@ function nameAt(beta: string, { unlisted, flags }: DialectBetas): string[] {
 /** A body field that may only be sent together with at least one of several flags. */
 interface FlaggedField {
   readonly steps: readonly string[]
-  /** This host's names for these flags. Flags that the host does not support are left out. */
+  /** The upstream's names for these flags. Flags that it does not support are left out. */
   readonly names: readonly string[]
 }
 
-/** Caches the flagged fields for each facts object, which is a constant of the generated tables. */
+/** Caches the flagged fields of each dialect. The keys are constants in the generated tables. */
 const FIELDS = new WeakMap<DialectBetas, readonly FlaggedField[]>()
 
 function fieldsOf(facts: DialectBetas): readonly FlaggedField[] {

@@ -43,13 +43,13 @@ export function mapList(
   return changed ?? (list as JsonValue[])
 }
 
-/** Maps the elements of a list member. A member that is not a list stays as it is. */
+/** Maps the elements of the list at `object[key]`. Any other value there stays as it is. */
 export function withEach(object: JsonObject, key: string, change: (value: JsonValue) => JsonValue): JsonObject {
   const list = object[key]
   return Array.isArray(list) ? withMember(object, key, mapList(list, change)) : object
 }
 
-/** Removes the values that a path names; `*` stands for every member. */
+/** Removes the values at a path, in which the step `*` stands for every member. */
 export function without(value: JsonValue | undefined, [step, ...rest]: readonly string[]): JsonValue | undefined {
   if (step === undefined) return undefined
   if (Array.isArray(value)) {

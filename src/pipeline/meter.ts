@@ -1,4 +1,4 @@
-/** Computes costs as usage times price, in integers: tokens × (VND per 1M tokens) is µVND exactly. */
+/** Computes costs as usage times price, in integers: tokens × (VND per 1M tokens) is exactly µVND. */
 
 import type { TokenUsage } from '../conversation/usage.ts'
 import type { ModelEntry } from '../generated/types.ts'
@@ -41,7 +41,7 @@ export function meteredTokens(usage: TokenUsage): Metered {
   }
 }
 
-/** What a call costs, in µVND, if it is charged. */
+/** Returns what the customer pays for a call, in µVND, if the call is charged. */
 export function costOf(entry: ModelEntry, used: Metered): MicroVnd {
   switch (entry.price.per) {
     case 'mtok':

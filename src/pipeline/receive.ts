@@ -17,11 +17,11 @@ export interface ChatBody {
   readonly text: ByteText
   /** The bytes of `text` as received; null if duplicates were removed. */
   readonly raw: Buffer | null
-  /** All values of `text`; parsed on first use if `unread` is set. */
+  /** The parsed `text`. If `unread` is set, parsing waits until the first use. */
   readonly json: JsonObject
-  /** Like `json`, but with stand-ins for plain members that are unread. */
+  /** Like `json`, but with short stand-ins for members that are not parsed yet (see `PlainRequest`). */
   readonly outline: JsonObject
-  /** Null if all values have been read. */
+  /** The values that are not parsed yet; null if there are none. */
   readonly unread: UnreadValues | null
   /** Positions of the members in `text`. */
   readonly members: readonly Member[]
@@ -30,7 +30,7 @@ export interface ChatBody {
   readonly streamed: boolean
   /** The client's output cap; null if it set none. */
   readonly outputTokensMax: number | null
-  /** Whether a client of the chat format requested the chunk with usage. */
+  /** Whether the client asked for a usage chunk (`stream_options.include_usage`, chat completions only). */
   readonly wantsUsage: boolean
 }
 
@@ -84,7 +84,10 @@ export async function parseObject(raw: Buffer, limits: BodyLimits): Promise<Obje
   return { text, raw: bytes, json, members }
 }
 
-/** Reads an object like `parseObject`, but only checks `plain` members without parsing them. */
+/**
+ * Reads an object like `parseObject`. If `plain` is given, members with the form that it describes are checked, but not parsed
+ * yet.
+ */
 async function read(raw: Buffer, limits: BodyLimits, plain: PlainRequest | null): Promise<ReadBody> {
   let text = raw.length <= SHORT_BYTES ? byteText(raw) : await inTurn(() => byteText(raw))
   if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(BYTE_ORDER_MARK.length)
@@ -109,7 +112,7 @@ async function read(raw: Buffer, limits: BodyLimits, plain: PlainRequest | null)
   return { text, raw: text.length === raw.length ? raw : null, outline: json, unread: null, members }
 }
 
-/** `model` as the client wrote it. Throws GatewayError `invalid_request` if it is missing. */
+/** Returns `model` as the client wrote it. Throws GatewayError `invalid_request` if it is missing. */
 export function requestedNameOf({ model }: JsonObject): string {
   if (model === undefined) throw invalid('model: Field required')
   if (typeof model !== 'string' || model === '') throw invalid('model: Input should be a non-empty string')
@@ -117,8 +120,8 @@ export function requestedNameOf({ model }: JsonObject): string {
 }
 
 /**
- * The output cap in the first of these fields that is set, in tokens; null if none is set. Throws GatewayError
- * `invalid_request` if the cap is not a whole number of 0 or more.
+ * Returns the output cap, in tokens, from the first of these fields that is set; null if none is set. Throws GatewayError
+ * `invalid_request` unless the cap is a non-negative integer.
  */
 export function tokenCapOf(json: JsonObject, fields: readonly string[]): number | null {
   for (const field of fields) {
@@ -159,7 +162,7 @@ function checkInput({ input, background }: JsonObject): void {
 }
 
 /**
- * Reads the body of a chat call. `plain` says which members are only checked, not parsed; if it is null, all are parsed.
+ * Reads the body of a chat call. `plain` describes the members to check without parsing them; if it is null, all are parsed.
  * Rejects with GatewayError `malformed_json` or `invalid_request`.
  */
 export async function readChatBody(
@@ -183,8 +186,8 @@ export async function readChatBody(
 }
 
 /**
- * A class, because V8 gives each object literal with a getter its own hidden class, which keeps everything that the getter refers
- * to in memory until the next major collection.
+ * A class rather than an object literal with a getter: V8 gives each object that such a literal creates a hidden class of its
+ * own, which refers to the getter and so keeps the body in memory until the next major collection.
  */
 class ReadChatBody implements ChatBody {
   readonly text: ByteText

@@ -10,13 +10,13 @@ import type { JsonObject } from '../lib/json.ts'
 import { ConvertedStream, convertReply, type ReplyRoad } from './converted-stream.ts'
 import type { TranslationContext, Translator } from './translator.ts'
 
-/** Returns the translator from a client's format to a wire. */
+/** Returns the translator between a client's format and an upstream's (its wire). */
 export function translatorFor(clientFormat: WireName, wire: WireName): Translator {
   const client: ConversationFormat = FORMATS[clientFormat]
   const upstream: ConversationFormat = FORMATS[wire]
   return (clientBody, context) => {
     const { body, betas, reply, echo } = convertRequest({ clientFormat, wire }, clientBody, context)
-    // `road` is kept until the reply ends, so it must not refer to the request's body, which would stay in memory.
+    // `road` is kept until the reply ends, so it must not refer to the request body, which would stay in memory.
     const road: ReplyRoad = { client, upstream, echo, facts: reply, context }
     return {
       upstreamBody: body,

@@ -11,7 +11,7 @@ import type { JsonObject, JsonValue } from '../lib/json.ts'
 
 export type { JsonObject, JsonValue, TokenUsage, UpstreamEvent }
 
-/** The two chat formats that can be translated into each other. */
+/** The two formats whose requests hold a list of messages; requests in the responses format hold items. */
 export type ChatFormat = 'messages' | 'chat_completions'
 
 /** The facts about a call that a translator needs. */
@@ -26,16 +26,16 @@ export interface TranslationContext {
   readonly newId: () => string
   /** When the call began, in seconds since 1970. */
   readonly nowSeconds: number
-  /** Seconds since 1970. */
+  /** Returns the current time, in seconds since 1970. */
   readonly clock: () => number
   /** Rough estimate of the input tokens, to find out how much of the context is left for output. */
   readonly inputTokensEstimate: number
-  /** Counts the input tokens with our tokenizer, for use until the upstream reports usage. Remembers the result. */
+  /** Counts the input tokens with our tokenizer, for use until the upstream reports usage. Memoized. */
   readonly countInputTokens: () => number
   readonly marks: Marks
 }
 
-/** Makes and opens marks: tokens that carry a provider's sealed data through clients of other formats. */
+/** Makes and opens marks: signed tokens in which a provider's encrypted reasoning passes through clients of other formats. */
 export interface Marks {
   /** Identifies the upstream that the call goes to. */
   readonly origin: string
@@ -47,11 +47,14 @@ export interface Marks {
 export interface StreamTranslation {
   /**
    * Returns the client's complete events for one upstream event; empty if there are none. Leaves out the events that end the
-   * reply (`message_delta` with the stop reason and `message_stop`; the finish chunk, the usage chunk and `[DONE]`), because the
-   * call is settled before those are sent. Throws GatewayError on an upstream error event.
+   * reply (`message_delta` with the stop reason and `message_stop`; the finish chunk, the usage chunk and `[DONE]`), because
+   * the call is settled before they are sent. Throws GatewayError on an upstream error event.
    */
   push(event: UpstreamEvent): ByteText
-  /** Like ReplyStream.skim. `onWritten` receives the output as escaped JSON string content (see `textWritten`). */
+  /**
+   * Converts events that need no parsing, like `skim` of ReplyStream. `onWritten` receives the text in them, as escaped JSON
+   * string content (see `textWritten`).
+   */
   skim(all: ByteText, at: number, onWritten: (text: ByteText) => void): ByteText
   readonly skimmedTo: number
   /**
@@ -59,7 +62,7 @@ export interface StreamTranslation {
    * is none. Throws GatewayError `upstream_failed` if the upstream did not end properly.
    */
   end(billed?: TokenUsage): ByteText
-  /** Returns the complete event that ends a failed stream. Null: use the error event that both chat formats know. */
+  /** Returns the complete event that ends a failed stream; null if the client's format uses the general error event. */
   fail(error: GatewayError): string | null
   /** Whether the upstream has announced the end of its stream (`message_stop`, `[DONE]`). */
   readonly finished: boolean
@@ -77,7 +80,7 @@ export interface CallTranslation {
   readonly upstreamBody: JsonObject
   /** Beta flags to send upstream, as the upstream names them. */
   readonly upstreamBetas: readonly string[]
-  /** Converts a non-streamed reply. Throws GatewayError if the upstream's 200 is not a reply. */
+  /** Converts a non-streamed reply. Throws GatewayError if the upstream's 200 response is an error or not a valid reply. */
   reply(upstreamReply: JsonObject, bill?: BillReply): TranslatedReply
   /**
    * Opens a translation of the streamed reply. `onOutput` receives all output for the client, piece by piece: text, reasoning,
@@ -89,13 +92,13 @@ export interface CallTranslation {
 export interface TranslatedReply {
   readonly body: JsonObject
   readonly usage: UsageReport
-  /** All output for the client as one text: text, reasoning, tool arguments. */
+  /** All output for the client as a single string: text, reasoning, tool arguments. */
   readonly output: string
 }
 
 /**
- * Computes the usage to bill for a reply, which the client also sees. Without this function, the client sees the usage that the
- * upstream reported, or a rough estimate.
+ * Computes the usage to bill for a reply. The client sees the same usage. Without this function, the client sees the usage that
+ * the upstream reported, or a rough estimate.
  */
 export type BillReply = (reply: Omit<TranslatedReply, 'body'>) => TokenUsage
 

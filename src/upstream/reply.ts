@@ -21,7 +21,7 @@ export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined
 export class UpstreamReply {
   readonly status: number
   readonly headers: ReplyHeaders
-  /** The upstream's credentials, to be masked in the provider's texts. */
+  /** The upstream's credentials, to be redacted from the provider's messages. */
   readonly secrets: readonly string[]
   readonly #source: ReplySource
   #consumer: UpstreamConsumer | null = null
@@ -50,8 +50,8 @@ export class UpstreamReply {
   }
 
   /**
-   * Takes the body back from a consumer that only looked at its start. `chunks` are those that this consumer got; the next
-   * consumer gets them again.
+   * Takes the body back from a consumer that only looked at its start. `chunks` are the ones that this consumer received; the
+   * next consumer receives them again.
    */
   unread(chunks: readonly Buffer[]): void {
     this.#consumer = null
@@ -69,7 +69,7 @@ export class UpstreamReply {
           size += chunk.length
           if (size <= bytesMax) chunks.push(chunk)
           else {
-            // Reject before closing the connection, or its end would be reported as the reason.
+            // Reject before closing the connection, or the close would be reported as the reason.
             reject(new UpstreamFault('oversized', `the reply exceeds ${bytesMax} bytes`))
             this.abort()
           }

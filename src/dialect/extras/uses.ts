@@ -13,10 +13,10 @@ import {
 } from '../../lib/json.ts'
 import { looksLike, type SoldTool } from './plan.ts'
 
-/** Maximum number of uses that a call can plausibly have. A larger figure is a provider's error. */
+/** Maximum number of uses that a call can plausibly have. Larger figures must be a provider's mistake. */
 const USES_MAX = 10_000
 
-/** Uses found so far at one place of a reply. */
+/** Uses found so far in one of the places where replies report a tool's uses. */
 interface Tally {
   readonly use: ExtraUse
   /** The provider's own cumulative figure; null if it reports none. */
@@ -35,7 +35,7 @@ export class UseCounter {
     }))
   }
 
-  /** Counts the uses in a non-streamed reply or in one event of a stream. An item that occurs again counts once. */
+  /** Counts the uses in a non-streamed reply or in one event of a stream. Repeated items are counted only once. */
   see(value: JsonValue | undefined): void {
     if (!isObject(value)) return
     for (const { tallies } of this.#tools) for (const tally of tallies) note(value, tally)
@@ -53,7 +53,7 @@ export class UseCounter {
   }
 }
 
-/** Returns the number of uses, from the first place in the reply where any were reported or found. */
+/** Returns the number of uses. The tallies may describe the same uses, so the first that found anything decides. */
 function usesOf(tallies: readonly Tally[]): number {
   const telling = tallies.find(({ reported, seen }) => reported !== null || seen.size > 0)
   return Math.min(telling?.reported ?? telling?.seen.size ?? 0, USES_MAX)
@@ -62,7 +62,7 @@ function usesOf(tallies: readonly Tally[]): number {
 function note(value: JsonObject, tally: Tally): void {
   const { usage, item, call, annotation } = tally.use
   if (usage !== undefined) {
-    // Streams report preliminary usage first, so the largest figure counts.
+    // Streams report preliminary usage first, so keep the largest figure.
     for (const root of [value, objectOrNull(value.response)]) {
       if (root === null) continue
       const count = firstCount(atPointer(root.usage, usage), atPointer(root, usage))
@@ -83,8 +83,8 @@ function note(value: JsonObject, tally: Tally): void {
 }
 
 /**
- * Returns output items, each with its index in the output as text. `value` is a non-streamed reply, the last event of a response,
- * or an event with a single item.
+ * Returns output items, each with its output index (as a string). `value` is a non-streamed reply, the last event of a
+ * response, or an event with a single item.
  */
 function itemsOf(value: JsonObject): [place: string, item: JsonValue][] {
   const output = objectOrNull(value.response)?.output ?? value.output ?? value.content

@@ -6,7 +6,7 @@ import { type CallRewriter, renamed } from '../call-rewriter.ts'
 import { mapList, withEach, withMember } from '../copy.ts'
 import type { VisitCalls } from '../tool-names.ts'
 
-/** Visits only the client's tools and the calls of them. The provider's own tools have fixed names. */
+/** Visits only the client's tools and the calls to them. The provider's own tools have fixed names. */
 export const visitCalls: VisitCalls = (body, onName, onId) => {
   const visit = (value: JsonValue | undefined, member: string, on: (text: string) => void): void => {
     const text = memberOf(value, member)
@@ -35,7 +35,7 @@ function isClientTool(tool: JsonValue): tool is JsonObject {
   return isObject(tool) && (tool.type === undefined || tool.type === null || tool.type === 'custom')
 }
 
-/** Rewrites the names and ids in a message's content. */
+/** Rewrites the tool names and call ids in a message's content. */
 export function contentFor(content: JsonValue | undefined, rewriter: CallRewriter): JsonValue | undefined {
   return Array.isArray(content) ? mapList(content, block => blockFor(block, rewriter)) : content
 }

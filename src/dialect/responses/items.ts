@@ -21,7 +21,7 @@ export function isReasoning(item: JsonValue | undefined): item is JsonObject {
   return itemOf(item)?.type === 'reasoning'
 }
 
-/** Whether an item is a call of a tool that the client runs. */
+/** Whether an item is a call to a tool that the client runs. */
 export function isCall(item: JsonValue | undefined): item is JsonObject {
   return CALLS.has(itemOf(item)?.type)
 }

@@ -3,7 +3,7 @@
 import { type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
-/** Deepest nesting of content that is searched. */
+/** Content nested deeper than this is not searched. */
 const DEPTH_MAX = 12
 
 export function weighInput(body: JsonObject): InputWeight {

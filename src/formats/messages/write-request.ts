@@ -1,4 +1,4 @@
-/** Writes a conversation as a messages request. */
+/** Serializes a conversation as a request in the messages format. */
 
 import type { WritableRequest, WriteFacts, WrittenRequest } from '../../conversation/format.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -8,7 +8,7 @@ import { writeTurns } from './write-turns.ts'
 /** Highest temperature that the format allows. */
 const TEMPERATURE_MAX = 1
 
-/** Writes the standard body. The dialect later adds the mandatory output cap, thinking and JSON output. */
+/** Writes what all models accept alike. The dialect pass adds thinking, structured output and the mandatory `max_tokens`. */
 export function writeRequest(request: WritableRequest, { model }: WriteFacts): WrittenRequest {
   const { turns, tools, sampling, stopSequences, outputTokensMax, endUser } = request
   const { temperature, topP, topK } = sampling

@@ -1,4 +1,4 @@
-/** Reads the items of a responses request one by one; `read-turns.ts` puts them in order. */
+/** Reads the items of a responses request one by one; `read-turns.ts` groups them into turns. */
 
 import { argumentsObject } from '../../conversation/arguments.ts'
 import { CarriedItems, unresolvedItems } from '../../conversation/carried-items.ts'
@@ -19,7 +19,7 @@ import { FREEFORM_INPUT } from './freeform.ts'
 import { readContent, readOutput, readTexts } from './read-content.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
-/** A piece of the conversation, read from one item. `place`: the item's path. */
+/** A piece of the conversation, read from one item. `place` is the item's path in the body. */
 export type Piece =
   | { readonly by: 'system' | 'user' | 'assistant'; readonly parts: readonly ContentPart[]; readonly place: string }
   | { readonly by: 'tool'; readonly result: ResultPart }
@@ -37,8 +37,8 @@ export function itemReading(body: JsonObject, registry: ToolRegistry, facts: Rea
 }
 
 /**
- * Types of items that mean something to one provider only: calls of tools that it ran itself, and its exchanges with the client.
- * Other models cannot use these items.
+ * Types of items that only one provider understands: calls to its built-in tools, with their results and approvals. Other
+ * models cannot use these items, so they are skipped.
  */
 const PROVIDERS_OWN = new Set([
   ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call'],
@@ -48,7 +48,7 @@ const PROVIDERS_OWN = new Set([
 
 /**
  * Reads one item. Returns no piece for an item that means nothing to a model, and several pieces for a reference to several
- * items. Throws GatewayError `invalid_request` for items that must not be lost.
+ * items. Throws GatewayError `invalid_request` for an item that can neither be converted nor left out.
  */
 export function readItem(value: JsonValue, place: string, reading: ItemReading): Piece[] {
   const item = objectOrNull(value) ?? refuse(place, 'expected an item, e.g. {"role": "user", "content": "…"}')
@@ -123,8 +123,8 @@ function said(by: 'system' | 'user' | 'assistant', parts: readonly ContentPart[]
 }
 
 /**
- * Reads a message between the client's agents. Null if it has no plain text: only the service that encrypted a message can read
- * it.
+ * Reads a message from one of the client's agents to another. Null if it has no plain text, because encrypted content is only
+ * readable to the provider that encrypted it.
  */
 function readAgentMessage(item: JsonObject, place: string): Piece | null {
   const texts = typeof item.content === 'string' ? [item.content] : arrayOrEmpty(item.content).map(textOf)
@@ -215,7 +215,7 @@ type ResultType =
 
 function readResult(item: JsonObject, type: ResultType, { place, reading }: Placed): Piece | null {
   if (type === 'tool_search_output' && (item.execution === 'server' || textOrNull(item.call_id) === null)) return null
-  // In this type of output, `id` holds the call's id (types of openai 7.57.0, read 2026-11).
+  // Outputs of this type have the call's id in `id`, according to the types in openai 7.57.0 (read 2026-11).
   const given = type === 'local_shell_call_output' ? { ...item, call_id: item.call_id ?? item.id } : item
   const { id } = readSignedId(callIdOf(given, place))
   const content = outputOf(item, type, { place, reading })
@@ -236,7 +236,7 @@ function outputOf(item: JsonObject, type: ResultType, { place, reading }: Placed
   }
 }
 
-/** Lists the names of tools that a tool search found. The names are enough, because all tools are declared from the start. */
+/** Lists the names of tools that a tool search found. Names are enough, because all tools are declared from the start. */
 function toolsFound(item: JsonObject, { registry }: ItemReading): TextPart {
   const names = arrayOrEmpty(item.tools)
     .filter(isObject)

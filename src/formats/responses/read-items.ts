@@ -1,4 +1,4 @@
-/** Reads the items of an upstream's response piece by piece. Hosts omit, repeat and misplace all kinds of pieces. */
+/** Reads the items of an upstream's response, event by event. Tolerates omitted, repeated and misplaced events and fields. */
 
 import { argumentsFragment } from '../../conversation/arguments.ts'
 import type { Seal } from '../../conversation/seal.ts'
@@ -9,7 +9,8 @@ import { FREE_TEXT_KEY } from './write-items.ts'
 
 export interface ItemReader {
   /**
-   * Reads an event of the item. Returns the part that this event and further events like it add text to; null if there is none.
+   * Reads an event of the item. Returns the part that the event added text to, if events of the same kind can later be added to
+   * that part without parsing (see `Skimmable`); otherwise null.
    */
   take(type: string, event: JsonObject): QueuedPart | null
   /** Reads the finished item. Pass an empty object if the item was never reported as done. */
@@ -35,7 +36,7 @@ export function readerOf(item: JsonObject, queue: PartQueue): ItemReader {
   }
 }
 
-/** Infers the type of an item from one of its events, if no event has announced the item; null if the event does not show it. */
+/** Infers the type of an item that no event has announced, from one of its events; null if the event does not show the type. */
 export function typeOfItem(eventType: string): string | null {
   if (eventType.startsWith('response.output_text.') || eventType.startsWith('response.refusal.')) return 'message'
   if (eventType.startsWith('response.reasoning_')) return 'reasoning'
@@ -100,7 +101,9 @@ class MessageReader implements ItemReader {
   }
 }
 
-/** Reads reasoning, in pieces of a summary or of raw text. If an item has both, only the kind that arrives first is used. */
+/**
+ * Reads reasoning: the pieces of a summary or of the raw text (`content`). If an item has both, the first to arrive is used.
+ */
 class ReasoningReader implements ItemReader {
   readonly #part: QueuedPart
   #source: 'summary' | 'content' | null = null
@@ -113,9 +116,9 @@ class ReasoningReader implements ItemReader {
   take(type: string, event: JsonObject): QueuedPart | null {
     switch (type) {
       case 'response.reasoning_summary_text.delta':
-        return this.#isAt('summary', event.summary_index) ? this.#part.say(textOf(event.delta)) : null
+        return this.#moveTo('summary', event.summary_index) ? this.#part.say(textOf(event.delta)) : null
       case 'response.reasoning_text.delta':
-        return this.#isAt('content', event.content_index) ? this.#part.say(textOf(event.delta)) : null
+        return this.#moveTo('content', event.content_index) ? this.#part.say(textOf(event.delta)) : null
       case 'response.reasoning_summary_text.done':
         this.#complete('summary', event.summary_index, event.text)
         break
@@ -141,14 +144,14 @@ class ReasoningReader implements ItemReader {
   }
 
   #complete(source: 'summary' | 'content', index: JsonValue | undefined, text: JsonValue | undefined): void {
-    if (textOrNull(text) !== null && this.#isAt(source, index)) this.#part.complete(textOf(text))
+    if (textOrNull(text) !== null && this.#moveTo(source, index)) this.#part.complete(textOf(text))
   }
 
   /**
-   * Whether text at this index is to be added. A later index starts a new piece. False for an earlier index, and for the kind of
-   * text that is not used.
+   * Moves on to the piece with this index, so that its text can be added. Returns false if the text must be ignored, because
+   * the piece is an earlier one or comes from the source that is not used.
    */
-  #isAt(source: 'summary' | 'content', index: JsonValue | undefined): boolean {
+  #moveTo(source: 'summary' | 'content', index: JsonValue | undefined): boolean {
     this.#source ??= source
     const place = indexIn(index)
     if (source !== this.#source || place < this.#index) return false
@@ -158,7 +161,7 @@ class ReasoningReader implements ItemReader {
   }
 }
 
-/** Returns the seal of a finished item. Before an item is finished, its seal may be incomplete. */
+/** Returns the encrypted reasoning of a finished item. In an unfinished item, it may be incomplete. */
 function sealOf({ id, encrypted_content }: JsonObject): Seal | null {
   const encrypted = textOrNull(encrypted_content)
   return encrypted === null ? null : { wire: 'responses', id: textOrNull(id), encrypted }
@@ -188,7 +191,7 @@ class FunctionCallReader implements ItemReader {
       case 'response.function_call_arguments.done':
         if (this.#part === null) this.#early = given === '' ? this.#early : given
         else this.#part.complete(given)
-        // Some hosts send this event, with empty arguments, before the real ones.
+        // Some upstreams send this event, with empty arguments, before the real arguments.
         this.#isComplete = given !== ''
     }
     return null

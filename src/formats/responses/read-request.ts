@@ -1,4 +1,4 @@
-/** Reads a responses request into the conversation. */
+/** Converts a request in the responses format to a conversation. */
 
 import type { ReadFacts } from '../../conversation/format.ts'
 import { isCall } from '../../conversation/pairing.ts'

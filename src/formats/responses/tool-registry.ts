@@ -1,6 +1,6 @@
 /**
- * Gives the client's tools flat names, because other formats have no namespaces. A name means the same tool throughout the
- * request: in definitions, choices and the history's calls.
+ * Gives the client's tools flat names, because other formats have no namespaces. A tool has the same name throughout the
+ * request: in its definition, in tool choices and in the calls of the history.
  */
 
 import { hash } from '../../conversation/names.ts'
@@ -11,7 +11,7 @@ const HASH_LENGTH = 8
 const SEPARATOR = '__'
 
 type Definition = Omit<ToolDefinition, 'name'>
-/** A tool's identity. Functions and custom tools share one set of names, so their kind does not matter. */
+/** What identifies a tool. Only the kind `tool_search` matters: functions and custom tools share one set of names. */
 type Named = Pick<ClientTool, 'name' | 'namespace'> & { readonly kind?: ClientTool['kind'] }
 
 export class ToolRegistry {
@@ -19,7 +19,7 @@ export class ToolRegistry {
   readonly #names = new Map<string, string>()
   readonly #taken = new Set<string>()
 
-  /** Adds a tool. If a tool is defined twice, the last definition counts. */
+  /** Adds a tool. If a tool is defined twice, the last definition wins. */
   define(tool: ClientTool, definition: Definition): void {
     this.#tools.set(keyOf(tool), { tool, definition })
   }
@@ -28,7 +28,9 @@ export class ToolRegistry {
     return this.#tools.has(keyOf(tool))
   }
 
-  /** Call this once all tools are defined. Tools without a namespace are named first, so that they keep their names. */
+  /**
+   * Names all tools; call this after the last `define`. Tools without a namespace come first, so that they keep their names.
+   */
   settle(): void {
     for (const [key, { tool }] of this.#tools) {
       if (tool.namespace === null && tool.kind !== 'tool_search') this.#give(key, tool.name)
