@@ -95,7 +95,7 @@ test('an entry’s name tells its channel and its price unit', () => {
   expect(byId.get('req/gpt-image-2')?.name).toBe('GPT Image 2')
 })
 
-/** Retirement dates that vendors have announced (their pages and SDKs, read 2026-11), and the successors in our catalogue. */
+/** Retirement dates announced on vendors' pages and in their SDKs (read 2026-11), with the successors in our catalogue. */
 test.each<[string, string, string | null]>([
   ['claude-sonnet-4-5', '2026-11-30', 'claude-sonnet-5'],
   ['svc/claude-sonnet-4-5', '2027-04-08', 'svc/claude-sonnet-5'],

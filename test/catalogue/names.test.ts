@@ -10,13 +10,13 @@ const source = join(import.meta.dirname, '../../src')
 /** Words that look like model names but are parts of headers, a package name, an audio codec and a voice. */
 const OTHER_WORDS = /anthropic-(beta|version)|gpt-tokenizer|'opus', 'aac'|'echo', 'fable'/g
 
-/** Files that quote the settings of other people's tools: their packages, variables and default models. */
+/** Files that quote the settings of third-party tools: their packages, variables and default models. */
 const TOOLS = /^dashboard\/(public\/tools\/(agents|apps|libraries)|texts\/quick-start)\.ts$/
 /** Files that name Google as a sign-in provider rather than as a vendor of models. */
 const SIGN_IN_FILES = /^(accounts\/identity-providers\/|app\/sign-in-config\.ts$)/
 const SIGN_IN_WORDS = /with Google and GitHub|OAuth client of Google|\/signin\/google\/|\/\/accounts\.google\.com/g
 
-/** The source without comments, which may name clients and providers. */
+/** Removes comments, which are allowed to name clients and providers. */
 function codeOf(text: string): string {
   return text
     .replace(OTHER_WORDS, '')

@@ -16,7 +16,7 @@ const texts = [
   'a: one\n  two\n  three\nb:\n- c: "d # e"\n  f: {}\n- []\n- g\nh: { i: [1, 2], j: \'k\' } # l\n',
 ]
 
-/** Compares the results as JSON, too, because that shows the order of members. */
+/** Expects both parsers to agree, unless the fast reader declines. Compares JSON, too, as it shows the order of members. */
 function expectSame(text: string): unknown {
   const value = readPlainYaml(text)
   if (value === undefined) return undefined
@@ -147,7 +147,7 @@ test('however a file is changed, the fast reader reads it as the full parser doe
       fc.array(edit, { minLength: 1, maxLength: 3 }),
       (index, begin, edits) => {
         const lines = (texts[index] as string).split('\n')
-        // Starts at a top-level key, because the readers accept few excerpts that start elsewhere.
+        // Starts at a top-level key, because most excerpts that start elsewhere are rejected.
         const tops = lines.flatMap((line, at) => (/^[a-z]/.test(line) ? [at] : []))
         const from = tops[begin % tops.length] as number
         const whole = lines.slice(from, from + 30).join('\n')

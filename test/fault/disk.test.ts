@@ -1,4 +1,4 @@
-/** Fills the disks of Postgres' data and of a gateway's spool. Both must be small file systems, which only root can mount. */
+/** Fills the disks that hold Postgres' data and a gateway's spool: small file systems, which only root can mount. */
 
 import { spawnSync } from 'node:child_process'
 import {
@@ -44,7 +44,7 @@ afterAll(() => {
   }
 })
 
-/** Fills the disk of a folder, leaving `bytes` free. */
+/** Fills the disk that a folder is on, leaving `bytes` free. */
 function fill(folder: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(folder)
   try {
@@ -94,7 +94,7 @@ test.skipIf(database === null)(
       settings: { max_wal_size: '64MB', min_wal_size: '32MB' },
     })
     try {
-      // Put the WAL on another disk. A full WAL disk would stop the server, which the storm tests.
+      // Put the WAL on another disk. A full WAL disk would stop the server; that case is left to storm.test.ts.
       await world.cluster.stop()
       const wal = join(world.cluster.data, 'pg_wal')
       const elsewhere = join(world.folder, 'wal')

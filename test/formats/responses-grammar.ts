@@ -1,7 +1,7 @@
 /**
  * Reads responses streams strictly: anything that a client of the format would reject is an error here. The clients are the
- * stream helpers of openai 7.55 (JS) and 3.54 (Python), Codex 0.169, @openai/agents 0.20, and Rust clients with closed types
- * (their sources, read 2026-11).
+ * stream helpers of openai 7.55 (JS) and 3.54 (Python), Codex 0.169, @openai/agents 0.20, and Rust clients that deserialize
+ * into strict types. What they reject is taken from their sources (read 2026-11).
  */
 
 import { expect } from 'vitest'
@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 import { SseReader } from '../../src/lib/sse.ts'
 
 const ENDS = ['response.completed', 'response.incomplete', 'response.failed']
-/** Members that the type of a response requires, and more that Rust clients require. */
+/** Members that every response must have. The API's own type requires most of them, Rust clients require the others. */
 const REQUIRED = [
   'id',
   'object',
@@ -29,7 +29,8 @@ const REQUIRED = [
   'access_programs',
 ]
 /**
- * For each delta event: the type of its item, the event that ends the deltas, and the member of that event with the whole text.
+ * For each delta event: the type of its item, the event that ends the deltas, and the member of this event that holds the full
+ * text.
  */
 const DELTAS: Readonly<Record<string, { of: string; done: string; member: string }>> = {
   'response.output_text.delta': { of: 'message', done: 'response.output_text.done', member: 'text' },
@@ -83,7 +84,7 @@ class Grammar {
   #end: JsonObject | null = null
   readonly #done: JsonObject[] = []
   #item: JsonObject | null = null
-  /** The content part that is open, of a message or of reasoning. */
+  /** The open content part of a message or of reasoning. */
   #part: JsonObject | null = null
   #partText: string | null = null
   /** The arguments or input received so far for the open call. */

@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
-/** The largest body allowed. A key may have four such bodies in flight, the smallest limit that can be configured. */
+/** Maximum size of a body. A key's permits cover four bodies of this size: 1 MiB, the least that can be configured. */
 const BODY_BYTES_MAX = 256 * 1024
 const BODIES = 100
 const CREDIT = 1_000_000n * 1_000_000n

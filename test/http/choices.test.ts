@@ -1,4 +1,4 @@
-/** `n`: a per-call price buys one choice; with token prices, money is held for each choice. */
+/** `n`: a price per call covers one choice, so a higher `n` is refused; at a price per token, money is held for each choice. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'

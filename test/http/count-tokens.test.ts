@@ -84,8 +84,8 @@ test.each([
 })
 
 /**
- * Counts of the texts above, repeated twenty times, by an independent reconstruction of the vendor's tokenizers (PyPI package
- * ctok 1.3.0, run on 2026-11-21). Models before 4.7 have a different tokenizer.
+ * Token counts of the texts above, each repeated twenty times. They come from an independent reconstruction of the vendor's
+ * tokenizers (PyPI package ctok 1.3.0, run on 2026-11-21). Models before 4.7 have a different tokenizer.
  */
 test.each([
   ['English', ENGLISH, 966, 1330, 1325],
@@ -99,7 +99,7 @@ test.each([
   }
 })
 
-/** The two requests of the vendor's page on token counting, with the counts it gives (read 2026-11-21). */
+/** The two requests from the vendor's page on token counting, with the counts given there (read 2026-11-21). */
 test('is near the vendor’s published counts for a short request and for one with a tool', async () => {
   const model = 'claude-opus-4-5'
   const weather = {
@@ -136,7 +136,7 @@ test('counts tools, tool calls, tool results, system blocks and text documents',
   for (const form of forms) expect(await count(form)).toBeGreaterThanOrEqual(plain + 9)
 })
 
-/** The head of a PNG with these dimensions, without pixels. */
+/** The beginning of a PNG with these dimensions: its header, without any pixels. */
 function pngHeader(width: number, height: number): string {
   const bytes = Buffer.alloc(33)
   bytes.write('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1')

@@ -1,6 +1,6 @@
 /**
- * Speech over sockets: audio is relayed as it arrives, every call has the same price, and a truncated reply is recognizable as
- * such.
+ * Speech calls over real connections: audio is relayed as it arrives, every served call costs the entry's price per call, and a
+ * client can tell that a reply was truncated.
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'

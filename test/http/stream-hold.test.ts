@@ -30,7 +30,7 @@ beforeAll(async () => {
     environment: {
       // Long, because after this wait the gateway lets a stream continue unpaid for one step. A separate test covers that.
       LIMIT_HOLD_EXTEND_WAIT_MS: '120000',
-      // A busy machine needs long for a thousand calls at once, and would otherwise time out the last ones.
+      // On a busy machine, a thousand calls at once take so long that the last ones would time out.
       LIMIT_HEADERS_TIMEOUT_MS: '600000',
       LIMIT_REQUEST_TIMEOUT_MS: '600000',
     },
@@ -48,15 +48,15 @@ afterAll(async () => {
   await provider.close()
 })
 
-/** Each combination of endpoint and wire, as the endpoint, a model, and the model's price in µVND per token. */
-const ROADS = [
+/** Same-format and converted calls: the endpoint, a model, and the model's price in µVND per token. */
+const CASES = [
   ['messages', 'claude-opus-5', 6_500n],
   ['messages', 'gpt-5.5', 2_400n],
   ['chat/completions', 'gpt-5.5', 2_400n],
   ['chat/completions', 'claude-opus-5', 6_500n],
   ['responses', 'gpt-5.5', 2_400n],
 ] as const
-type Endpoint = (typeof ROADS)[number][0]
+type Endpoint = (typeof CASES)[number][0]
 
 /** The name and the data of a stream's last event; the name is '' if the event has none. */
 function lastEvent(text: string): readonly [string, Record<string, unknown>] {
@@ -117,7 +117,7 @@ async function stream(
   return { status: reply.statusCode, tail, bytes }
 }
 
-describe.each(ROADS)('%s with %s', (endpoint, model, price) => {
+describe.each(CASES)('%s with %s', (endpoint, model, price) => {
   test('a stream that outgrows its hold repeatedly is served to its end and charged the reported usage', async () => {
     const account = await running.account(10_000n * PER_VND)
     const events = Math.ceil((4 * STEP) / TOKENS)
@@ -142,7 +142,7 @@ describe.each(ROADS)('%s with %s', (endpoint, model, price) => {
     await expect.poll(() => provider.aborted).toBe(before + 1)
     const [row] = await running.usage(account.accountId)
     expect(row).toMatchObject({ status: 402, charged: credit, balance_after: 0n, streamed: true, estimated: true })
-    // The stream stopped when the money ran out, and the row counts what the client got.
+    // The stream stopped when the money ran out, and its usage row has the tokens that the client received.
     expect(row?.output_tokens).toBeLessThan(2_000 + 2 * TOKENS)
     const words = tail.split(' lorem').length - 1
     expect(bytes).toBeLessThan(1_000_000)
@@ -167,7 +167,7 @@ test('1,000 parallel streams of up to 128,000 tokens on 50,000 VND: all end, alm
   provider.options = { ...provider.options, events: Math.ceil(128_000 / TOKENS), outputTokens: 128_000 }
   const before = provider.bodies.length
   const calls = Array.from({ length: 1_000 }, (_, index) => {
-    const [endpoint, model] = ROADS[index % ROADS.length] as (typeof ROADS)[number]
+    const [endpoint, model] = CASES[index % CASES.length] as (typeof CASES)[number]
     return stream(account.apiKey, endpoint, model).then(({ status, tail }) => ({ endpoint, status, tail }))
   })
   await expect
@@ -184,7 +184,7 @@ test('1,000 parallel streams of up to 128,000 tokens on 50,000 VND: all end, alm
   expect(charged).toBe(credit)
   expect(await running.balance(account.accountId)).toBe(0n)
   // At most the last step of each stream stays unpaid.
-  const steps = ROADS.reduce((total, [, , price]) => total + 200n * BigInt(STEP) * price, 0n)
+  const steps = CASES.reduce((total, [, , price]) => total + 200n * BigInt(STEP) * price, 0n)
   expect(cost - charged).toBeLessThanOrEqual(steps)
   console.info(
     `1,000 streams: cost ${cost / PER_VND}, charged ${charged / PER_VND} VND, ${(100 * Number(charged)) / Number(cost)} %`,
@@ -240,7 +240,7 @@ test('money held for tool uses is requested in addition to tokens, and not spent
     ledger: {
       async extend({ wantMicroVnd }) {
         wanted.push(wantMicroVnd)
-        // The wallet can pay for 500 more tokens and no more.
+        // The wallet can pay for only 500 more tokens.
         return { heldMicroVnd: microVnd(2_500_000n) }
       },
     },

@@ -207,7 +207,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     model.release(holds.map(([call]) => call))
   }
 
-  /** A process with some holds dies, while other processes still serve some of these calls. */
+  /** Moves some holds to a dead process, then frees them as the sweep does, except for calls that are still running. */
   async function sweepRound(): Promise<void> {
     const holds = someHolds().slice(0, 400)
     const [dead] = await database.sql.unsafe(

@@ -1,4 +1,4 @@
-/** The compiler refuses to mix text with strings that hold bytes. `make check` compiles each line below. */
+/** Mixing text with strings that hold bytes is a compile error: `make check` fails if a line marked below compiles. */
 
 import { expect, test } from 'vitest'
 import {
@@ -19,7 +19,7 @@ import { asciiJson, editJson, membersOf } from '../../src/lib/json-text.ts'
 const bytes = encodeText('Hà Nội')
 const text: string = 'Hà Nội'.trim()
 
-/** Never called: it only has to compile. */
+/** Never called, only type-checked. */
 function refusedByTheCompiler(): unknown[] {
   // @ts-expect-error text is not bytes
   const fromText: ByteText = text

@@ -126,7 +126,8 @@ describe('a transfer with an order’s code', () => {
     const second = await receive(payments, given())
     expect(second).toMatchObject({ outcome: 'unmatched', reason: 'repeated_reference' })
     expect(payments.events.at(-1)?.message).toContain('is waiting for an operator: repeated_reference')
-    // The first two rows of the provider's list are the same transfers. A third one waits for an operator, as the second did.
+    // A second provider's first two reports are paired with the two above. Its third matches neither, so it waits for an
+    // operator.
     for (let turn = 0; turn < 2; turn++) expect((await receive(payments, given(), 'pull')).outcome).toBe('alias')
     expect(await receive(payments, given(), 'pull')).toMatchObject({ reason: 'repeated_reference' })
     expect(await balanceOf(sql, order.accountId)).toBe(50_000)

@@ -164,7 +164,7 @@ describe.each(LANGCHAIN)('%s', (_library, modelOf) => {
         }
       }
       const rows = await expectLoop(world, model, answer?.text ?? '')
-      // From a stream in the messages format, LangChain takes the input tokens of the first event, which are only estimated.
+      // For a stream in the messages format, LangChain reports the input tokens of the first event, which are only estimated.
       if (way === 'invoke') expect(told).toBe(tokensOf(rows))
       else expect(told).toBeGreaterThan(0)
     },

@@ -1,4 +1,4 @@
-/** The Anthropic SDKs as clients of a running gateway, with only base URL and key changed. */
+/** The Anthropic SDKs as clients of a running gateway. Only the base URL and the API key differ from normal use. */
 
 import Anthropic from '@anthropic-ai/sdk'
 import AnthropicZero from 'anthropic-sdk-0'

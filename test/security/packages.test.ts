@@ -1,4 +1,4 @@
-/** The packages that `make check` refuses. */
+/** `make check` refuses packages with a disallowed licence or origin, an install script, or a serious vulnerability. */
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

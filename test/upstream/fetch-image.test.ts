@@ -18,7 +18,7 @@ const BYTES_MAX = 64 * 1024
 let canary: TcpServer
 let canaryHits = 0
 let canaryPort = 0
-/** A server outside the network, played on another loopback address that the tests declare public. */
+/** A server outside the network, simulated on another loopback address that the tests declare public. */
 let outside: Server
 let outsidePort = 0
 let answer: (request: IncomingMessage, response: ServerResponse) => void

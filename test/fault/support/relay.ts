@@ -36,7 +36,6 @@ export class Relay {
     return relay
   }
 
-  /** Number of connections that are open now. */
   get connections(): number {
     return this.#pairs.size
   }
@@ -51,7 +50,7 @@ export class Relay {
       }
     }
     if (state !== 'open') return
-    // Paused connections continue. Clients that connected during the silence must try again.
+    // Paused connections continue. Clients that connected during the silence must connect again.
     for (const { near, far } of this.#pairs) {
       near.resume()
       far.resume()
