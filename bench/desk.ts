@@ -1,6 +1,6 @@
 /**
- * Measures the operator's pages over HTTP, with the calls of a thousand customers, served by a separate gateway process. Prints
- * what each costs; asserts nothing. Run: npm exec node bench/desk.ts [thousands of calls]
+ * Times the operator pages over HTTP, with the calls of a thousand customers in the database and the gateway in a process of
+ * its own. Prints what each page costs; asserts nothing. Run: npm exec node bench/desk.ts [thousands of calls]
  */
 
 import { createAccount } from '../src/accounts/accounts.ts'

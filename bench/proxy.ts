@@ -17,7 +17,7 @@ import { PROXY_TABLE_HEAD, proxyTableRow } from './results.ts'
 
 export interface ProxyOptions extends Rotation {
   readonly cases: readonly Case[]
-  /** Part of a name: measures only the contenders whose name contains it, plus the references. */
+  /** Measures only the gateways and proxies whose name contains this, plus the bare proxy, which is the reference. */
   readonly only: string
   /** Folder for CPU profiles of the gateway, one per case; null for none. */
   readonly profile: string | null
@@ -48,8 +48,8 @@ function profileFile(folder: string, one: Case): string {
 }
 
 /**
- * Computes one row of the table. A non-streamed call is compared with the bare proxy's calls of all formats, because that proxy
- * treats them alike; a stream, only with the bare proxy's streams of the same format.
+ * Computes one row of the table. Non-streamed calls are compared with the bare proxy's non-streamed calls in all formats, which
+ * it handles alike. Streams are compared only with its streams of the same format.
  */
 function rowOf(
   one: Case,

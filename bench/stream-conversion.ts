@@ -38,7 +38,7 @@ interface Way {
   readonly relay: (chunks: readonly Buffer[]) => number | Promise<number>
 }
 
-/** Relays bytes without understanding them: each chunk is written as received. */
+/** Relays bytes without parsing them: each chunk is written as received. */
 const RAW: Way = {
   relay(chunks) {
     let bytes = 0
@@ -47,7 +47,7 @@ const RAW: Way = {
   },
 }
 
-/** Does only what every reader of events must do: finds the events and parses their JSON. */
+/** Does only what every event reader must do: finds the events and parses their JSON. */
 const PARSE: Way = {
   relay(chunks) {
     const reader = new SseReader({ eventBytesMax: 1_000_000 })
@@ -147,14 +147,17 @@ function throughStream(open: () => ReplyStream): Way {
   }
 }
 
-/** A request in this format; with `effort`, one that only the Responses format can carry in full. */
-function requestOf(model: string, format: WireName, { effort = false } = {}): JsonObject {
+/**
+ * A request in this format. With `needsResponses`, it combines tools with a reasoning effort, which GPT models accept only in
+ * the Responses format.
+ */
+function requestOf(model: string, format: WireName, { needsResponses = false } = {}): JsonObject {
   const tools = [{ type: 'function', name: 'write_file', parameters: { type: 'object' } }]
   if (format === 'responses') {
-    return { model, max_output_tokens: 1000, stream: true, input: 'Hello', ...(effort && { tools }) }
+    return { model, max_output_tokens: 1000, stream: true, input: 'Hello', ...(needsResponses && { tools }) }
   }
   const request = { model, max_tokens: 1000, stream: true, messages: [{ role: 'user', content: 'Hello' }] }
-  if (!effort) return request
+  if (!needsResponses) return request
   return format === 'messages'
     ? {
         ...request,
@@ -172,7 +175,7 @@ async function openerOf(model: string, format: WireName, wire: WireName): Promis
   const entries: readonly ModelEntry[] = TABLES.entries
   const found = entries.find(candidate => candidate.id === model)
   if (found === undefined) throw new Error(`there is no entry ${model}`)
-  const request = requestOf(model, format, { effort: wire === 'responses' })
+  const request = requestOf(model, format, { needsResponses: wire === 'responses' })
   const body = await readChatBody(Buffer.from(JSON.stringify(request)), { bodyValuesMax: 1_000 }, format)
   const entry = onWires(found, format, body.json)
   const [target] = entry.upstreams
@@ -199,7 +202,7 @@ interface Lane {
   readonly events: number
 }
 
-/** Measures the microseconds per event of each lane, over rotating slices. */
+/** Measures the CPU time per event of each lane, in µs. The lanes run in turn, in short slices. */
 async function measure(lanes: ReadonlyMap<string, Lane>, seconds: number): Promise<(name: string) => number> {
   const slices = new Map([...lanes.keys()].map((name): [string, number[]] => [name, []]))
   let until = Number.POSITIVE_INFINITY
@@ -238,8 +241,9 @@ const MESSAGES = { wire: 'messages', text: messagesStreamText, model: 'claude-op
 const RESPONSES = { wire: 'responses', text: responsesStreamText, model: 'gpt-5.5' } as const
 const SHAPES: readonly StreamShape[] = ['text', 'reasoning', 'tool']
 /**
- * Conversions to measure. `of` is the index of the conversion to compare with. A conversion to Responses is compared with one
- * from the same upstream; a conversion from Responses, with one for the same client format.
+ * Conversions to measure, with the index of the conversion to compare each with (`of`). A conversion to Responses is compared
+ * with the other conversion from the same upstream; a conversion from Responses, with the other conversion to the same client
+ * format.
  */
 const DIRECTIONS = [
   { upstream: CHAT, format: 'messages', of: 0 },

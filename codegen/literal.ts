@@ -15,7 +15,7 @@ export class Code {
 export interface MembersOptions {
   /** Whether to write one member per line, however short the object is. */
   readonly isOpen?: boolean
-  /** Parameters of an arrow function that returns the object, which then has one member per line. */
+  /** If set, wraps the object in an arrow function with these parameters, and writes one member per line. */
   readonly returnedOf?: string
 }
 
@@ -45,7 +45,7 @@ export interface Place {
   readonly after: number
 }
 
-/** Writes a value on one line if it fits, else with one member per line. The value may contain this file's classes anywhere. */
+/** Writes a value on one line if it fits, else with one member per line. May contain `Code` and `Members` at any depth. */
 export function literal(value: unknown, place: Place = { indent: '', before: 0, after: 0 }): string {
   const atom = atomOf(value)
   if (atom !== null) return atom
@@ -78,12 +78,12 @@ export function importOf(names: readonly string[], from: string, type: '' | 'typ
 }
 
 /** Writes a type alias for a union. */
-export function unionOf(name: string, options: readonly string[]): string {
-  const line = `export type ${name} = ${options.join(' | ')}`
-  return widthOf(line) <= WIDTH ? line : `export type ${name} =\n${options.map(option => `  | ${option}`).join('\n')}`
+export function unionOf(name: string, members: readonly string[]): string {
+  const line = `export type ${name} = ${members.join(' | ')}`
+  return widthOf(line) <= WIDTH ? line : `export type ${name} =\n${members.map(member => `  | ${member}`).join('\n')}`
 }
 
-/** The source of values that always fit on one line; null for objects and lists. */
+/** Returns the source of a value that is never split across lines; null for objects and lists. */
 function atomOf(value: unknown): string | null {
   if (typeof value === 'string') return quote(value)
   if (value === null || typeof value !== 'object') return String(value)
@@ -165,7 +165,7 @@ function filled(numbers: readonly string[], indent: string): string {
   return [...lines, line].join('\n')
 }
 
-/** Writes a property. A long text goes on its own line, unless its key is hardly longer than the indent. */
+/** Writes a property. A long string goes on its own line, unless its key is hardly longer than the indent. */
 function propertyLines({ name, width }: PropertyName, value: unknown, indent: string): string {
   const before = indent.length + width + 2
   const text = literal(value, { indent, before, after: 1 })
@@ -179,7 +179,7 @@ interface PropertyName {
   readonly width: number
 }
 
-/** A cache; it is bounded, because names are words of the schemas and the catalogue. */
+/** A cache. It needs no limit, because the only keys are those of the schemas and the catalogue. */
 const propertyNames = new Map<string, PropertyName>()
 
 function propertyName(key: string): PropertyName {
@@ -193,10 +193,10 @@ function propertyName(key: string): PropertyName {
   return found
 }
 
-/** Text that needs no escapes. */
+/** Strings that need no escapes. */
 const PLAIN = /^[\w ./:,+*()-]*$/
 
-/** Quotes a text, with the quotes that need fewer escapes. */
+/** Quotes a string with whichever quotes need fewer escapes. */
 export function quote(text: string): string {
   if (PLAIN.test(text)) return `'${text}'`
   const plain = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')
@@ -206,7 +206,7 @@ export function quote(text: string): string {
   return `'${escaped.replaceAll("'", "\\'")}'`
 }
 
-/** Whether a text fits into this many columns. */
+/** No character is wider than two columns, so short text need not be measured. */
 function fits(text: string, room: number): boolean {
   return 2 * text.length <= room || widthOf(text) <= room
 }

@@ -15,7 +15,7 @@ import type { Schemas } from './schemas.ts'
 
 export interface Resolved {
   readonly tables: Tables
-  /** How the tables are composed, from which the source is generated. */
+  /** Which level of the catalogue (defaults, family, model or entry) states what; the TypeScript source shows the same. */
   readonly outline: Outline
 }
 

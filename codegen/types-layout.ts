@@ -10,7 +10,7 @@ export interface Declaration {
 
 const WIDTH = 120
 
-/** Lays out the declarations of a text, in order. */
+/** Lays out the declarations in `text`, in order. */
 export function layOutTypes(text: string): readonly Declaration[] {
   const lines = layOut(text.replaceAll('\r\n', '\n').replace(REFERENCE_NOTE, ''))
   const declarations = lines
@@ -26,10 +26,10 @@ export function layOutTypes(text: string): readonly Declaration[] {
   })
 }
 
-/** A note that the type generator adds to every comment. */
+/** Matches the note that the type generator adds to every comment. */
 const REFERENCE_NOTE = /( \*\s*\n)? \* This interface was referenced by [^\n]*\n \* via the `definition` [^\n]*\n/g
 
-/** A one-line comment spread over three lines. */
+/** Matches a one-line comment that is spread over three lines. */
 const LONE_COMMENT = /^( *)\/\*\*\n *\* (.*)\n *\*\/$/gm
 
 const COMMENT = /\/\*\*[\s\S]*?\*\//g
@@ -75,14 +75,14 @@ function layOutLine(line: string, indent: string, isInside: boolean): string {
   return indent + readonlyLists(quoted(line))
 }
 
-/** Lays out a type on one line if it fits, else with one line per option of the union. */
+/** Lays out a type on one line if it fits, else with one union member per line. */
 function layOutType(head: string, type: string, indent: string): string {
   const plain = readonlyLists(withoutParentheses(type))
   if (plain.endsWith('{') || head.length + 1 + plain.length <= WIDTH) return `${head} ${plain}`
   const list = /^readonly \((.*)\)\[\]$/.exec(plain)?.[1]
-  const options = optionsOf(list ?? plain).map(option => `\n${indent}  | ${option}`)
-  if (list !== undefined) return `${head} readonly (${options.join('')}\n${indent})[]`
-  return options.length > 1 ? head + options.join('') : `${head} ${plain}`
+  const members = unionMembers(list ?? plain).map(member => `\n${indent}  | ${member}`)
+  if (list !== undefined) return `${head} readonly (${members.join('')}\n${indent})[]`
+  return members.length > 1 ? head + members.join('') : `${head} ${plain}`
 }
 
 /** `(a | b)` → `a | b`, if the parentheses enclose the whole type. */
@@ -99,17 +99,17 @@ function closingOf(type: string): number {
   return -1
 }
 
-/** Splits a union into its options, without splitting bracketed parts. */
-function optionsOf(type: string): string[] {
-  const options = ['']
+/** Splits a union type into its members, ignoring any `|` inside brackets. */
+function unionMembers(type: string): string[] {
+  const members = ['']
   let depth = 0
   for (const part of type.split(/( \| |[({[<]|[)}\]>])/)) {
     if (/^[({[<]$/.test(part)) depth++
     if (/^[)}\]>]$/.test(part)) depth--
-    if (part === ' | ' && depth === 0) options.push('')
-    else options[options.length - 1] += part
+    if (part === ' | ' && depth === 0) members.push('')
+    else members[members.length - 1] += part
   }
-  return options
+  return members
 }
 
 function readonlyLists(line: string): string {

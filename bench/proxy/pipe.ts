@@ -1,4 +1,4 @@
-/** The minimum for any proxy: copies bytes between two sockets in both directions, unread. */
+/** A lower bound for any proxy: copies bytes between two sockets in both directions, without looking at them. */
 
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { serveRole } from './serve-role.ts'

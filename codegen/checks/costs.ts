@@ -1,4 +1,4 @@
-/** Checks what the operator pays: dates in order, decimals within range, prices complete. */
+/** Checks the operator's costs: dates in order, decimals within range, prices complete. */
 
 import { FX_DECIMALS, SHARE_DECIMALS, USD_DECIMALS } from '../../src/catalogue/cost.ts'
 import type { Path } from '../source.ts'
@@ -39,7 +39,7 @@ interface Step {
   readonly at: Path
 }
 
-/** Reads a key whose value is a single value or a list of dated values. Reports dates that are not later than the one before. */
+/** Reads a key that holds a single value or a list of dated values. Reports dates that are not in ascending order. */
 function checkHistory(report: Report, place: Holder, key: string): Step[] {
   const written = place.value[key]
   const steps: Step[] = Array.isArray(written)
@@ -101,7 +101,7 @@ function checkFx(report: Report, place: Holder): void {
     checkDecimals(report, place, { ...found, keys: ['vnd_per_usd'], decimals: FX_DECIMALS })
 }
 
-/** Reports costs in USD at upstreams without an exchange rate. */
+/** Reports upstreams whose costs are in USD but that have no exchange rate. */
 function checkExchange(view: CatalogueView, report: Report): void {
   if (asRecord(view.settings.defaults).fx !== undefined) return
   const named = new Set<string>()

@@ -1,4 +1,4 @@
-/** Checks entries against their models, their neighbours and the expected counts. */
+/** Checks entries against their models, each other and the expected counts. */
 
 import { oldWordAt } from '../old-words.ts'
 import { nearestWord } from '../spelling.ts'
@@ -37,8 +37,8 @@ function baseName({ file }: FamilyView): string {
 }
 
 /**
- * Maps each family name to the file that counts. If several files define a family, that is the file named after it, else the
- * first.
+ * Maps each family name to the family that is kept. If several files define it, that is the one in the file named after it, or
+ * else the first.
  */
 function rightfulFamilies(view: CatalogueView): ReadonlyMap<string, FamilyView> {
   const rightful = new Map<string, FamilyView>()
@@ -48,7 +48,7 @@ function rightfulFamilies(view: CatalogueView): ReadonlyMap<string, FamilyView> 
   return rightful
 }
 
-/** Whether the entries come from two files that define the same family. That mistake is reported once, for the family. */
+/** Whether the entries come from two files that define the same family, a mistake that is reported once, for the family. */
 export function isOfSpareFile(entry: EntryView, first: EntryView): boolean {
   const [family, other] = [entry.model.family, first.model.family]
   return family !== other && family.name === other.name
@@ -112,8 +112,8 @@ function checkModel(model: ModelView, report: Report): void {
   const isOld = oldWordAt(['dialect', 'reasoning', 'parameter'], reasoning.parameter) !== null
   const parameter = isOld ? null : (reasoning.parameter ?? null)
   const reasons = capabilities.includes('reasoning')
-  if (!reasons && parameter !== null && isWholeFamilyWithout(model)) {
-    // Report a mistake of the family once, at its first model.
+  if (!reasons && parameter !== null && isFamilyWithoutReasoning(model)) {
+    // Report the family's mistake only once, at its first model.
     if (model.family.models[0] === model) {
       const message = `the dialect asks for reasoning by "${String(parameter)}", but no model here has the capability "reasoning"`
       const at = ['dialect', 'reasoning', 'parameter']
@@ -142,9 +142,10 @@ function checkModel(model: ModelView, report: Report): void {
 }
 
 /**
- * Whether no model of the family has the capability or its own reasoning parameter. If so, the mistake is in the family's facts.
+ * Whether no model of the family has the `reasoning` capability or sets its own reasoning parameter. Then the mistake is in the
+ * facts of the family.
  */
-function isWholeFamilyWithout({ family }: ModelView): boolean {
+function isFamilyWithoutReasoning({ family }: ModelView): boolean {
   return family.models.every(
     ({ value }) =>
       !asList(value.capabilities).includes('reasoning') &&
@@ -155,7 +156,10 @@ function isWholeFamilyWithout({ family }: ModelView): boolean {
 /** Characters allowed in ids. Another check reports ids with other characters. */
 const ID_CHARACTERS = /^[a-z0-9._/-]+$/
 
-/** Checks that `req/x` and `svc/x` belong to the model of `x`; otherwise, the line was copied or moved to the wrong one. */
+/**
+ * Checks that an entry with a prefix, such as `req/x`, is listed under the same model as `x`. If not, its line was probably
+ * copied or moved to the wrong model.
+ */
 function checkModelOf(view: CatalogueView, entry: EntryView, report: Report): void {
   if (prefixOf(entry.id) === '') return
   const plain = view.byId.get(entry.id.slice(entry.id.indexOf('/') + 1))
@@ -165,7 +169,7 @@ function checkModelOf(view: CatalogueView, entry: EntryView, report: Report): vo
   report(entry, ['id'], 'other-model', message, `move the line to ${other}, or correct the id`)
 }
 
-/** Rejects facts that only apply to other kinds of models, because readers would think that they apply here. */
+/** Rejects facts that have no effect on this kind of model, because they would mislead readers. */
 function checkKind(model: ModelView, report: Report): void {
   if (!isStandard(model.family.standard)) return
   const kind = KINDS[model.family.standard]
@@ -209,7 +213,7 @@ function checkPrefix(view: CatalogueView, entry: EntryView, report: Report): voi
 }
 
 function checkLimits(entry: EntryView, report: Report): void {
-  // Skip files with findings, because YAML may have read a number differently from how it looks.
+  // Skip files with other findings: a number there may not be what it looks like, such as `50.000`, which YAML reads as 50.
   if (entry.file.findings.length > 0) return
   for (const key of ['context_tokens', 'output_tokens_max']) {
     const own = asNumber(entry.value[key])
