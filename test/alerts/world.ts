@@ -21,7 +21,7 @@ export interface TestAlerts extends AlertServices {
   mailsTo(email: string): MailMessage[]
 }
 
-/** Long enough for a busy machine; tests of silent receivers set shorter timeouts. */
+/** Long enough for a busy machine. Tests with receivers that never answer use shorter timeouts. */
 const WEBHOOK_TIMEOUT_MS = 60_000
 
 export function testAlerts(
@@ -85,7 +85,7 @@ export async function topUp(sql: Sql, { accountId }: TestCustomer, vnd: number):
   await credit(sql, { accountId, amountMicroVnd: vndToMicro(vnd), kind: 'adjustment', reference })
 }
 
-/** Charges this many dong, like a call that was settled `daysAgo` days ago. */
+/** Charges this many dong, as if for a call that was settled `daysAgo` days ago. */
 export async function spend(
   sql: Sql,
   { accountId }: TestCustomer,

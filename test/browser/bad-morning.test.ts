@@ -51,7 +51,6 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
     await provider?.close()
   })
 
-  /** Signs an operator in. */
   async function signIn(): Promise<void> {
     const { sql } = running.database
     operator = await running.account(0n)

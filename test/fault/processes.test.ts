@@ -212,7 +212,7 @@ test('clocks that are off by a day or an hour, or that jump: charges, days, rate
     }),
   )
   const customer = await world.customers.create(world.sql, 1_000n * PRICE)
-  // Holds of a living process stay, whatever its own clock and those of its neighbours say.
+  // A living process keeps its holds, however wrong its own clock or that of another process is.
   const { open, release } = await holdOpen(shifted[0] as GatewayProcess, customer)
   for (let turn = 0; turn < 4; turn++) {
     const answers = await Promise.all([...shifted, gateways[0]].map(gateway => call(gateway, customer)))
@@ -228,7 +228,7 @@ test('clocks that are off by a day or an hour, or that jump: charges, days, rate
     [String(customer.accountId)],
   )
   expect(days).toEqual({ n: 1, today: true, calls: 17 })
-  // All processes share a single limit, counted by the database's minute.
+  // All processes share one limit per minute, counted by the clock of the database.
   await world.sql.unsafe('update api_key set rate_limit_per_minute = 5 where key_id = $1', [String(customer.keyId)])
   await world.sql.unsafe(`select pg_notify('gateway_operations', 'keys')`)
   const fresh = { ...customer, ...(await limitedKey(customer)) }

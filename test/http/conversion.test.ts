@@ -26,8 +26,7 @@ interface PricedCase {
   /** The provider's non-streamed reply. */
   readonly whole: object
   readonly stream: string
-  /** The usage that the client gets. */
-  readonly told: object
+  readonly clientUsage: object
   readonly row: object
 }
 
@@ -94,7 +93,7 @@ const CASES: readonly PricedCase[] = [
     priceVnd: 2400n,
     whole: chatWhole(OPENAI_USAGE),
     stream: chatStream(OPENAI_USAGE),
-    told: MESSAGES_USAGE,
+    clientUsage: MESSAGES_USAGE,
     row: { input: 1200, cached: 1024, output: 77, reasoning: 64 },
   },
   {
@@ -114,7 +113,7 @@ const CASES: readonly PricedCase[] = [
       prompt_cache_hit_tokens: 64,
       prompt_cache_miss_tokens: 26,
     }),
-    told: { input_tokens: 26, cache_read_input_tokens: 64, cache_creation_input_tokens: 0, output_tokens: 9 },
+    clientUsage: { input_tokens: 26, cache_read_input_tokens: 64, cache_creation_input_tokens: 0, output_tokens: 9 },
     row: { input: 90, cached: 64, output: 9, reasoning: 0 },
   },
   {
@@ -124,7 +123,7 @@ const CASES: readonly PricedCase[] = [
     priceVnd: 1900n,
     whole: chatWhole({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 45 }),
     stream: chatStream({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 45 }),
-    told: { input_tokens: 10, output_tokens: 35 },
+    clientUsage: { input_tokens: 10, output_tokens: 35 },
     row: { input: 10, cached: 0, output: 35 },
   },
   {
@@ -137,7 +136,7 @@ const CASES: readonly PricedCase[] = [
       { ...MESSAGES_USAGE, output_tokens: 1 },
       { output_tokens: 77, output_tokens_details: { thinking_tokens: 64 } },
     ),
-    told: OPENAI_USAGE,
+    clientUsage: OPENAI_USAGE,
     row: { input: 1200, cached: 1024, output: 77, reasoning: 64 },
   },
   {
@@ -147,12 +146,12 @@ const CASES: readonly PricedCase[] = [
     priceVnd: 6500n,
     whole: messageWhole({ input_tokens: 40, output_tokens: 8 }),
     stream: messageStream({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 40, output_tokens: 8 }),
-    told: { prompt_tokens: 40, completion_tokens: 8, total_tokens: 48 },
+    clientUsage: { prompt_tokens: 40, completion_tokens: 8, total_tokens: 48 },
     row: { input: 40, cached: 0, output: 8 },
   },
 ]
 
-describe.each(CASES)('$name ($model on $path)', ({ path, model, priceVnd, whole, stream, told, row }) => {
+describe.each(CASES)('$name ($model on $path)', ({ path, model, priceVnd, whole, stream, clientUsage, row }) => {
   const cost = (counts: { input?: number; output?: number }) =>
     BigInt((counts.input ?? 0) + (counts.output ?? 0)) * priceVnd
 
@@ -161,7 +160,7 @@ describe.each(CASES)('$name ($model on $path)', ({ path, model, priceVnd, whole,
     const reply = await world.call(path, question(model))
     const body = (await reply.json()) as { model: string; usage: object }
     expect(reply.status).toBe(200)
-    expect(body).toMatchObject({ model, usage: told })
+    expect(body).toMatchObject({ model, usage: clientUsage })
     const wholeRow = await world.row()
     expect(wholeRow).toMatchObject({ ...row, entry: model, status: 200, estimated: false, streamed: false })
     expect(wholeRow.cost).toBe(cost(wholeRow))
@@ -175,7 +174,7 @@ describe.each(CASES)('$name ($model on $path)', ({ path, model, priceVnd, whole,
     expect(response.headers.get('x-svc-cost-vnd')).toBeNull()
     const text = await response.text()
     const read = path === '/v1/messages' ? strictMessage(text) : strictCompletion(text)
-    expect(read.usage).toMatchObject(told)
+    expect(read.usage).toMatchObject(clientUsage)
     expect(JSON.stringify(read)).toContain(TEXT)
     const streamedRow = await world.row()
     expect(streamedRow).toMatchObject({ ...row, entry: model, status: 200, estimated: false, streamed: true })

@@ -1,4 +1,7 @@
-/** Every kind of reply announces the retirement of its entry 60 days ahead (RFC 9745, RFC 8594), and names the successor. */
+/**
+ * For 60 days before an entry retires, every kind of reply announces the retirement (RFC 9745, RFC 8594) and names the
+ * successor.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'

@@ -1,4 +1,4 @@
-/** Requests whose last message the model should continue go to the provider's path for continuing messages. */
+/** Requests whose last message begins the answer (a prefill) go to the provider's separate path for prefills, if it has one. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ConversionWorld, startConversionWorld } from '../support/conversion.ts'

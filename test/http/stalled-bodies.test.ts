@@ -1,4 +1,4 @@
-/** Clients that announce a body but do not send it lose their permits to others. */
+/** Clients that announce a body but never send it do not keep other clients out of the memory reserved for bodies. */
 
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeAll, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * How many tokens a call is billed for if the provider ran the model several times, if it reports a usage of zero, or if the
- * client leaves a stream before the final report.
+ * How many tokens a call is billed for when the provider runs the model several times, reports a usage of zero, or has not
+ * reported the final usage when the client leaves.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ interface Reply {
   readonly content: readonly JsonObject[]
   readonly stopReason: string
   readonly usage: JsonObject
-  /** The usage in `message_start`; by default `usage` without its output tokens and without `iterations`. */
+  /** Usage reported in `message_start`. Defaults to the field `usage`, with 0 output tokens and without `iterations`. */
   readonly startUsage?: JsonObject
 }
 
@@ -225,7 +225,7 @@ const programCall = (caller: string): JsonObject => ({
   input: { sql: 'select 1' },
   caller: { type: caller, tool_id: 'srvtoolu_1' },
 })
-/** A description of the reply, its content, and whether a reported usage of 0 is believed. */
+/** Name of the case, content of the reply, and whether the gateway should believe that its usage is 0. */
 const ZEROS: readonly (readonly [string, readonly JsonObject[], boolean])[] = [
   ['calls of a program', [programCall('code_execution_20250825'), programCall('code_execution_20260120')], true],
   ['a call of the model', [programCall('direct')], false],

@@ -84,7 +84,7 @@ describe('a connection that ends under a transaction', () => {
   /** Fails if the pool has lost a connection, or if a connection returns the answer to another statement. */
   async function expectWholePool(sql: Sql): Promise<void> {
     const ask = (_: unknown, index: number) => sql.unsafe(`select pg_sleep(0.01), ${index}::integer as n`)
-    // Some idle connections may have ended, too. The first statement on each of these fails, which is allowed here.
+    // Some idle connections may also have been closed. The first statement on such a connection fails, which is allowed here.
     await Promise.allSettled(Array.from({ length: 4 }, ask))
     const rows = await Promise.all(Array.from({ length: 20 }, ask))
     expect(rows.map(([row]) => row?.n)).toEqual(Array.from({ length: 20 }, (_, index) => index))
@@ -204,7 +204,8 @@ test('rows that a statement sent before it failed do not appear in the next answ
 
 test('a copy that ends while its reader is full leaves the connection usable', async () => {
   const sql = openDatabase({ url: database.url, name: 'copy', connectionsMax: 1 })
-  // Because reading starts late, more data than the stream can buffer arrives at once, together with the end of the copy.
+  // When reading starts, all data and the end of the copy have already arrived. The sizes lie around what the stream can
+  // buffer.
   for (let kilobytes = 56; kilobytes <= 136; kilobytes += 8) {
     const copy = `copy (select repeat('x', 1023) from generate_series(1, ${kilobytes})) to stdout`
     const rows = await sql.unsafe(copy).readable()

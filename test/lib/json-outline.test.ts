@@ -1,5 +1,6 @@
 /**
- * The outline reader accepts only what JSON.parse accepts, finds the same members, and detects whether values have a given form.
+ * The outline reader, which finds the members of an object without parsing their values, accepts only what JSON.parse accepts,
+ * finds the same members, and detects values of an expected form (such as a list of objects with certain keys).
  */
 
 import fc from 'fast-check'
@@ -21,7 +22,10 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** Whether the outline reader accepts the bytes: an object with plain ASCII keys, and with long numbers at its top level only. */
+/**
+ * Whether the outline reader should accept the bytes: an object whose own keys are ASCII without escapes, and in which long
+ * numbers occur only at the top level.
+ */
 function isSimple(bytes: Buffer): boolean {
   const scan = new JsonScan(byteText(bytes), { valuesMax: 1e9 })
   try {

@@ -60,7 +60,8 @@ test('several processes together admit at most the limit, whoever asks first, an
     const entered = await Promise.all(all.map(limiter => enter(limiter, keyId, limit, limit)))
     const inFlight = entered.reduce((sum, count) => sum + count, 0)
     expect(inFlight).toBeLessThanOrEqual(limit)
-    // At most an eighth of the limit stays unused: calls that other processes could admit without asking the database.
+    // At most an eighth of the limit stays unused: it is reserved for calls that other processes may admit without asking the
+    // database.
     expect(inFlight).toBeGreaterThanOrEqual(limit - Math.floor(limit / 8))
     all.forEach((limiter, index) => void leave(limiter, keyId, entered[index] as number))
     await expect.poll(() => enter(all[0] as FlightLimiter, keyId, limit, 1)).toBe(1)

@@ -1,4 +1,7 @@
-/** A redeploy is invisible to clients: real processes, a copy of the project that changes, and continuous calls. */
+/**
+ * Checks that clients do not notice a redeploy, with real processes, a copy of the project that the tests modify, and
+ * continuous calls.
+ */
 
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { audit } from '../../src/ledger/audit.ts'
@@ -13,7 +16,7 @@ const PRICES = { before: 2400, after: 2500 }
 /** Many more calls than connections, so that every connection has been reused. */
 const CALLS = 60
 const CALLERS = 12
-/** Template text that a page would show if it were read from disk after the change. */
+/** Replaces a `<` in templates on disk after the gateway has loaded them. A page that shows this text was read too late. */
 const NEWER = '{{#if}} of a newer program <'
 
 /** A supervisor with two workers, which the first tests share and redeploy one after another. */
@@ -25,10 +28,10 @@ const folder = newFolder()
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  // Replies are slow, so that many calls are in flight at once, but few calls per second use up the processor.
+  // Slow replies keep many calls in flight at a low call rate, which leaves most of the processor free.
   provider = await startLoadProvider({ streamMs: 800, wholeMs: 100 })
   project = copyProject()
-  // Replaced workers wait this long for another call on their open connections.
+  // Replaced workers wait this long for another call on each open connection.
   program = await start({ WORKERS: '2', LIMIT_KEEP_ALIVE_TIMEOUT_MS: '4000' })
 })
 afterAll(async () => {
@@ -94,7 +97,7 @@ test('a change of price reaches all workers under load: no call fails, and each 
   project.reprice(LOAD_MODEL, PRICES.after)
   await replaceWorkers()
   await more(load, CALLS)
-  // The connection used here may be an old one, whose last call still goes to an old worker.
+  // `fetch` may reuse a connection to an old worker, which still answers one more call on it.
   await until(async () => (await catalogueAt(program.url)) !== before)
   const after = await catalogueAt(program.url)
   const result = await load.stop()
@@ -143,7 +146,7 @@ test('a worker that is killed is replaced, and its calls are settled or freed by
   await more(load, CALLS)
   const finished = (await load.stop()).calls
   await until(async () => (await audit(database.sql)).openHolds === 0)
-  // In the end, the supervisor and its workers exit normally.
+  // Finally, the supervisor and its workers exit cleanly.
   program.signal('SIGTERM')
   expect(await program.ended).toBe(0)
   const rows = await rowsOf(customer.accountId)

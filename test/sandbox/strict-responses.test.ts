@@ -1,4 +1,4 @@
-/** History in the responses format: the sandbox checks reasoning, calls and ids as the provider does. */
+/** Conversation history in the Responses format: the sandbox checks reasoning, calls and ids as the provider does. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/server.ts'

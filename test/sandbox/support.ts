@@ -61,7 +61,7 @@ export function smallBody(format: 'messages' | 'chat' | 'responses', text: strin
   return { model: 'thinker', ...(format === 'messages' ? { max_tokens: 1_000 } : {}), messages, ...more }
 }
 
-/** The smallest files of the four image formats that state a size: 3 by 2 pixels, and 16 by 9 for WebP. */
+/** A minimal image file in each of four formats: 16 × 9 pixels for WebP, 3 × 2 for the others. */
 export const PICTURES: Readonly<Record<string, Buffer>> = {
   'image/png': Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==',

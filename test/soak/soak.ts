@@ -1,6 +1,6 @@
 /**
- * Runs two gateways of two workers each on a durable Postgres, in front of the sandbox, through hours of mixed load, faults,
- * redeploys and rotations of secrets. Then checks the books, and checks every series of measurements for growth.
+ * Runs two gateways with two workers each, on a durable Postgres and in front of the sandbox, through hours of mixed load,
+ * faults, redeploys and secret rotations. Then audits the books and checks that no measurement, such as memory, keeps growing.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -29,7 +29,7 @@ export interface SoakReport {
   readonly seconds: number
   readonly calls: number
   readonly complete: number
-  /** Number of calls that the load skipped, because it was behind. */
+  /** Number of calls that the load generator skipped because no gateway was ready or too many calls were in flight. */
   readonly skipped: number
   readonly statuses: Readonly<Record<string, number>>
   readonly faultsAsked: number
@@ -38,7 +38,7 @@ export interface SoakReport {
   readonly samples: number
   readonly samplesMissed: number
   readonly books: BookFindings
-  /** Judgements of the measurements of the second half. */
+  /** A verdict on each series of measurements, based on the second half of the run. */
   readonly series: readonly Judgement[]
   /** Files that contain a prompt, a key or a secret, which they must not. */
   readonly leaks: readonly string[]
@@ -58,7 +58,7 @@ const ENVIRONMENT = {
   LIMIT_DRAIN_IDLE_MS: '9000',
 }
 
-/** Variables that replace every upstream of the catalogue by the sandbox at this address. */
+/** Environment variables that point every upstream of the catalogue to the sandbox at this address. */
 function upstreamsAt(url: string): Record<string, string> {
   return Object.fromEntries(
     TABLES.upstreams.flatMap(({ id }) => {

@@ -1,6 +1,6 @@
 /**
- * For tests of conversions: runs a gateway with one scripted provider in place of every upstream, and offers good replies in both
- * chat formats.
+ * Helpers for tests of format conversion: a gateway with one scripted provider in place of every upstream, and functions that
+ * write requests and streams in the Messages and Chat Completions formats.
  */
 
 import { afterAll, beforeAll, beforeEach } from 'vitest'
@@ -40,7 +40,7 @@ export interface ConversionWorld {
   /** The account's only usage row, with all its token counts. */
   row(): Promise<CallRow>
   spent(): Promise<bigint>
-  /** Price in µVND per token, of an entry priced by tokens. */
+  /** Price per token in µVND, taken from the usage row of an earlier call. The entry must be priced by tokens. */
   priceOf(model: string): Promise<bigint>
   close(): Promise<void>
 }
@@ -128,7 +128,7 @@ export async function startConversionWorld(options: TestGatewayOptions = {}): Pr
   return world
 }
 
-/** A request that is valid in both formats. */
+/** A request body that is valid in both the Messages and the Chat Completions format. */
 export function question(model: string, extra: object = {}): object {
   return { model, max_tokens: 500, messages: [{ role: 'user', content: 'Thủ đô của Việt Nam?' }], ...extra }
 }

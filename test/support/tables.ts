@@ -9,11 +9,11 @@ export interface TableChanges {
   /** Changes to all upstreams. */
   readonly everyUpstream?: Partial<Upstream>
   /**
-   * Ids of the upstreams that serve an entry instead of its own, by entry id. Each becomes a copy of the entry's own target, with
-   * this id in `via`, and with the weight if one is given.
+   * By entry id: ids of the upstreams to serve the entry with, in place of its own. For each, the entry gets a copy of its
+   * first target with `via` set to this id, and with the weight if one is given.
    */
   readonly targets?: Readonly<Record<string, readonly (string | readonly [via: string, weight: number])[]>>
-  /** What each target of an entry costs the operator, by entry id. */
+  /** By entry id: what each target costs the operator. */
   readonly costs?: Readonly<Record<string, readonly UpstreamCost[]>>
   readonly settings?: Partial<Tables['settings']>
 }
@@ -43,8 +43,8 @@ export function changedTables(changes: TableChanges): Tables {
 }
 
 /**
- * Changes the tables so that calls in a format that a model does not support are always converted to the model's standard wire,
- * even if the model supports other wires, too.
+ * Changes the tables so that every call that must be converted is converted to the standard wire (format) of its model, even if
+ * the model accepts other wires.
  */
 export function standardFirst(tables: Tables = TABLES): Tables {
   const reordered = (target: UpstreamTarget): UpstreamTarget => {

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 
-/** A piece of a call's arguments. Calls may interleave, get pieces after they have ended, and repeat their names. */
+/** A piece of a call's arguments. Calls may interleave, get more pieces after they have ended, and repeat their names. */
 interface CallPiece {
   readonly call: number
   readonly fragment: string
@@ -76,8 +76,8 @@ export function messagesCalls(said: readonly CallPiece[]): Buffer {
 }
 
 /**
- * Writes calls as a responses stream. Before a piece that repeats its call's name, an event reports the arguments so far as
- * complete.
+ * Writes calls as a responses stream. Before each piece that repeats its call's name, an event declares the arguments complete,
+ * although more follow.
  */
 export function responsesCalls(said: readonly CallPiece[]): Buffer {
   let number = 0

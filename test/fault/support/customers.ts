@@ -1,4 +1,7 @@
-/** Creates accounts with keys and money, without the gateways' knowledge, and bank transfers with a valid signature. */
+/**
+ * Creates accounts with keys and money directly in the database, bypassing the gateways, and sends validly signed bank
+ * notifications.
+ */
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { createAccount } from '../../../src/accounts/accounts.ts'
@@ -59,7 +62,7 @@ export class Customers {
     return { accountId, keyId, apiKey }
   }
 
-  /** Creates an order of the account, and the transfer that pays for it, with the bank's notification. */
+  /** Creates a top-up order for the account, and the notification of a bank transfer that pays it. */
   async transfer(sql: Sql, accountId: number, amountVnd: number): Promise<Transfer> {
     const payments = { sql, bank: BANK, limits: PAYMENT_LIMITS } as unknown as PaymentServices
     const created = await createOrder(payments, { accountId, amountVnd: PAYMENT_LIMITS.orderVndMin })
