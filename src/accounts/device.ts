@@ -21,7 +21,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 ]
 const CHARACTERS_MAX = 1_000
 
-/** Such as `Chrome, Windows`; '' for an unknown device. */
+/** Returns e.g. `Chrome, Windows`, or '' for an unknown device. */
 export function describeDevice(userAgent: string): string {
   const text = userAgent.slice(0, CHARACTERS_MAX)
   const find = (table: typeof BROWSERS) => table.find(([pattern]) => pattern.test(text))?.[1]

@@ -10,7 +10,7 @@ export interface InvoiceDetails {
   readonly taxCode: string
   readonly address: string
   readonly email: string
-  /** False: the customer wants no invoice in their own name; invoices then show an unnamed consumer. */
+  /** If false, invoices are made out to an anonymous consumer instead of this customer. */
   readonly wanted: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * The settings that owners choose for a key: its name, when it works, what it may spend and call. A change applies from the next
- * call, in every process.
+ * The settings that owners choose for a key: its name, expiry, spending limit, rate limits and allowed models. Changes take
+ * effect with the next call, in every process.
  */
 
 import type { AnySql } from '../lib/database.ts'
@@ -12,7 +12,7 @@ import { cleanLabel } from './keys.ts'
 
 /** Highest spending limit, in whole dong. */
 export const KEY_CAP_VND_MAX = 1_000_000_000
-/** Most entries and families that a key may be restricted to. */
+/** Maximum number of entries and families that a key may be restricted to. */
 export const ALLOWED_MODELS_MAX = 100
 
 export interface KeySettings {
@@ -25,9 +25,9 @@ export interface KeySettings {
   readonly expiresAt: Date | null
   /** Models that the key may call, as entry ids and `family/*`; null: all. */
   readonly allowedModels: readonly string[] | null
-  /** At least 1; null: the catalogue's limit. Ignored while an operator controls the key's calls per minute. */
+  /** At least 1, or null for the catalogue's limit. Not stored while an operator has set this key's calls per minute. */
   readonly callsPerMinute: number | null
-  /** At least 1; null: the catalogue's limit. Ignored while an operator controls the key's calls in flight. */
+  /** At least 1, or null for the catalogue's limit. Not stored while an operator has set this key's calls in flight. */
   readonly callsInFlight: number | null
 }
 
@@ -46,7 +46,7 @@ const PAUSE = `update api_key set disabled_at = case when $3 = 'on' then coalesc
 
 /**
  * Changes all settings of a key at once. False if the account has no such active key. Throws RangeError for a number out of
- * bounds. The caller then tells processes that cache the key's limits with `announce(sql, 'keys')`.
+ * bounds. The caller must then call `announce(sql, 'keys')`, so that all processes reload the key's limits.
  */
 export async function changeKey(sql: AnySql, { accountId, keyId }: KeyRow, settings: KeySettings): Promise<boolean> {
   const { limitVnd, limitReset, expiresAt, allowedModels, callsPerMinute, callsInFlight } = settings

@@ -4,9 +4,10 @@ import { SQL_KEY_FACTS, SQL_RECORD, SQL_TODAY, sqlVnd } from './record.ts'
 
 /**
  * $3: the balance that counts as low, in whole dong; $4: how many days a balance should last; $5: the time from which to search
- * for top-ups. Spending per day is known only for accounts with calls before today, because the first day's use does not predict
- * later days. The stored level goes down only after a top-up, so that it is not reported again when spending slows down and
- * speeds up. An account without recent calls is searched only if its balance was low and has been topped up or corrected.
+ * for top-ups. Spending per day is known only for accounts with calls before today, because the first day's use does not
+ * predict later days. Until the next top-up, the stored alert level (0: none, 1: low, 2: empty) only rises, so fluctuating
+ * spending does not raise the same alert twice. An account without recent calls is searched only if its balance was low and has
+ * been topped up or corrected.
  *
  * Sums of finished days come from account_daily. The planner's row estimates for the newest days are unreliable. If it expected
  * few rows, it would compare every row of one list with every row of the other; `is true` makes it look up the accounts by hash
@@ -66,9 +67,9 @@ found as (
    where changed.level > levels.base)${SQL_RECORD}`
 
 /**
- * Reports each percentage once per reset period and limit, so the owner of a key whose limit was raised hears about the new limit
- * too. $3: the percentages to report. `offset 0` makes the planner look up the keys of the accounts with calls; otherwise it
- * would read all keys.
+ * Reports each threshold, a percentage of the key's spending limit, once per reset period, and again if the limit has changed.
+ * $3: the percentages to report. `offset 0` makes the planner look up the keys of the accounts with calls; otherwise it would
+ * read all keys.
  */
 export const FIND_CAPS = `
 with ${SQL_TODAY},

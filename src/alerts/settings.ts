@@ -4,7 +4,7 @@ import type { AnySql } from '../lib/database.ts'
 import { ALERT_KINDS, ALL_KINDS, type AlertKind } from './kinds.ts'
 
 export interface AlertSettings {
-  /** Kinds that are emailed. */
+  /** The kinds of alerts to send by email. */
   readonly mail: ReadonlySet<AlertKind>
   /** Balance that counts as low, in whole dong; null: the default. */
   readonly lowVnd: number | null

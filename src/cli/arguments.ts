@@ -302,7 +302,7 @@ export function readVnd(text: string): number {
   return Number(text)
 }
 
-/** Reads a whole number of at most nine digits. Throws UsageError, which says `what` the number is for. */
+/** Reads a whole number of at most nine digits. Throws a UsageError that names the number as `what`. */
 export function readCount(text: string, what: string, { min, max }: { min: number; max: number }): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
   if (number >= min && number <= max) return number

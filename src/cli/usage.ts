@@ -1,4 +1,4 @@
-/** `usage export`: writes the calls of all accounts to a file, for `catalogue margin` and for people. */
+/** `usage export`: writes the calls of all accounts to a CSV file, as input for `catalogue margin` or for human readers. */
 
 import { createWriteStream, existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -34,7 +34,7 @@ const usageExport: Action = async ({ sql }, { words, options }) => {
   return { data: { file: path, from: first, to: last, rows }, text: `${rows} calls of ${first} to ${last} in ${path}` }
 }
 
-/** Counts line ends outside quotes; quoted fields hold customers' text, which may contain more. */
+/** Counts line ends outside quotes. Quoted fields hold text from customers, which may contain line ends of its own. */
 function lineEnds(csv: string): number {
   const unquoted = csv.split('"').filter((_, index) => index % 2 === 0)
   return unquoted.reduce((sum, text) => sum + text.split('\r\n').length - 1, 0)

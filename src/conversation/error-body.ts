@@ -11,7 +11,7 @@ import {
   textOrNull,
 } from '../lib/json.ts'
 
-/** The fields of an upstream's error; empty strings for those that are missing. Secrets are not masked yet. */
+/** The fields of an upstream's error; '' for a missing field. Secrets are not masked yet. */
 export interface ErrorBody {
   readonly message: string
   /** `error.type` in lower case. */
@@ -30,13 +30,13 @@ export interface ErrorPlaces {
   readonly type: string | null
 }
 
-/** Longest body to parse, in characters. Anything longer is not an error body. */
+/** Bodies longer than this, in characters, are not parsed, because they are unlikely to be errors. */
 const BODY_LENGTH_MAX = 1_000_000
 
 /**
- * Reads an error body: at the given places if it has a message there, else in a known shape. Known shapes: `{error: {…}}` of all
- * formats, also wrapped in an array; `error` as a string; `{message}`; `{code, msg}`; `{detail}` (also a list); `{errors: […]}`;
- * `{base_resp: {status_code, status_msg}}`. Null for anything else, such as HTML.
+ * Reads an error body. Uses `places` if they lead to a message, else tries the known shapes: `{error: {…}}` (all formats, also
+ * inside an array); `{base_resp: {…}}`; `{errors: […]}`; `{code, msg}`; `{detail}` (also a list); `{message}`; `error` as a
+ * string. Null for anything else, such as HTML.
  */
 export function readErrorText(body: string, places: ErrorPlaces | null = null): ErrorBody | null {
   if (body.length > BODY_LENGTH_MAX) return null
@@ -45,7 +45,7 @@ export function readErrorText(body: string, places: ErrorPlaces | null = null): 
   return (places && readPlaces(value, places)) ?? readErrorValue(value)
 }
 
-/** Returns the error at these places, or null if there is no message. */
+/** Reads the error at these places. Null if they hold no message. */
 function readPlaces(value: JsonValue, places: ErrorPlaces): ErrorBody | null {
   const message = textOrNull(atPointer(value, places.message))
   if (message === null) return null
@@ -53,7 +53,7 @@ function readPlaces(value: JsonValue, places: ErrorPlaces): ErrorBody | null {
   return errorBody({ message, ...(typeof type === 'number' ? { code: type } : { type: textOrNull(type) ?? '' }) })
 }
 
-/** Reads the error in a parsed value: a reply of status 200 or the data of a stream event. Null if it reports no error. */
+/** Reads the error in parsed JSON: an error body, a 200 response or the data of a stream event. Null if it reports no error. */
 export function readErrorValue(value: JsonValue): ErrorBody | null {
   const body = Array.isArray(value) ? value[0] : value
   if (!isObject(body)) return null
@@ -75,7 +75,7 @@ export function readErrorValue(value: JsonValue): ErrorBody | null {
 
 function readErrorObject(error: JsonObject): ErrorBody {
   const outer = errorBody(error)
-  // Aggregators wrap the provider's own error text in a general message.
+  // Aggregators report a generic error and put the error body of the actual provider into `metadata.raw`.
   const raw = textOrNull(objectOrNull(error.metadata)?.raw)
   const inner = raw === null ? null : readErrorText(raw)
   if (inner === null) return outer

@@ -72,8 +72,8 @@ export class ToolNames {
 export type IdForm = 'any' | 'word' | 'alphanumeric_9'
 
 /**
- * Assigns the ids that calls of the conversation's history get in the request to the upstream: in the required form, unique, and
- * the same for a call and its result.
+ * Assigns upstream ids to the tool calls in the conversation's history: in the required form, unique, and the same for a call
+ * and its result.
  */
 export class UpstreamIds {
   readonly #form: IdForm | 'as_given'
@@ -89,7 +89,8 @@ export class UpstreamIds {
     const known = this.#ids.get(call)
     if (known !== undefined) return known
     let id = idInForm(call.id === '' ? `call_${this.#ids.size}` : call.id, this.#form)
-    // Some providers number their calls anew in each turn. A repeated id gets a suffix, which is the same in every request.
+    // Some providers restart the numbering of calls in each turn. A repeated id gets a suffix, and a call the same one in every
+    // request.
     for (let attempt = 2; this.#taken.has(id); attempt += 1) {
       const suffix = `_${attempt}`
       id = idInForm(`${call.id.slice(0, ID_LENGTH_MAX - suffix.length)}${suffix}`, this.#form)

@@ -20,7 +20,7 @@ export type PartStart =
       readonly id: string
       /** The tool's name as it was sent upstream. */
       readonly name: string
-      /** Signature that the client must send back with the call; null without one. */
+      /** Signature that the client must send back with the call; null if there is none. */
       readonly signature: string | null
     }
 
@@ -30,28 +30,33 @@ export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
 
 /** Receives the parts that a reader emits. */
 export interface ReplySink {
-  /** Reports that the upstream has begun its reply. Called once, first. */
+  /** Signals that the upstream has begun its reply. Called once, first. */
   start(): void
   open(part: PartStart): void
-  /** Adds to the open part: text, or JSON of a call's arguments; never empty. */
+  /** Appends text, or a fragment of a call's JSON arguments, to the open part. `text` is never empty. */
   delta(text: string): void
-  /** Starts a new piece within the open reasoning. */
+  /** Starts a new section of the open reasoning part, such as the next paragraph of a summary. */
   divide(): void
-  /** Completes the open part. `seal`: the provider's seal, if the part is reasoning. */
+  /**
+   * Ends the open part. `seal` (reasoning only): the signature or encrypted content that the provider needs back; see
+   * `seal.ts`.
+   */
   close(seal?: Seal | null): void
-  /** Reports that all output has arrived, although the events that end the reply may come later. */
+  /** Signals that all output has arrived, even if the events that end the stream are still to come. */
   said(): void
 }
 
 /** A server-sent event from the upstream. */
 export interface UpstreamEvent {
-  /** Value of the `event:` line; '' without one. */
+  /** Value of the `event:` line; '' if there is none. */
   readonly name: string
-  /** The data as text; only a placeholder if `value` is set. */
+  /** The data as text. If `value` is set, this is just a placeholder. */
   readonly data: string
-  /** The parsed data, available if a non-streamed reply is replayed as events. */
+  /** The parsed data. Set only if a non-streamed reply is replayed as events. */
   readonly value?: JsonObject
-  /** The event's bytes. A reader can learn from them to recognise similar events without parsing (see `event-template.ts`). */
+  /**
+   * The event's bytes, from which a reader learns to recognise similar events without parsing them (see `event-template.ts`).
+   */
   readonly raw?: Buffer
 }
 
@@ -60,7 +65,8 @@ export interface ReplyReader {
   /** Throws GatewayError for an event that reports an error. */
   push(event: UpstreamEvent): void
   /**
-   * Call this after the last event. Emits what was held back. Throws GatewayError `upstream_failed` if the reply is incomplete.
+   * Call this after the last event. Emits any output still held back. Throws GatewayError `upstream_failed` if the reply is
+   * incomplete.
    */
   end(): StopReason
   /** Whether the upstream has announced the end of its stream. */
@@ -68,8 +74,8 @@ export interface ReplyReader {
   /** The usage that the upstream has reported so far. */
   readonly usage: UsageReport
   /**
-   * How to read the next events without parsing them: those that match the learner's template extend the open part. Null if the
-   * next event must be parsed.
+   * Set if the next events may be read without parsing: an event that matches the template (see `event-template.ts`) only
+   * appends text to the open part. Null if the next event must be parsed.
    */
   readonly skimmable: Skimmable | null
 }
@@ -77,7 +83,7 @@ export interface ReplyReader {
 export interface Skimmable {
   readonly kind: 'text' | 'reasoning' | 'call'
   readonly learner: TemplateLearner
-  /** Receives text that was read without parsing, as escaped JSON string content; absent if the reader does not need the text. */
+  /** Receives the text read without parsing, as escaped JSON string content. Absent if the reader does not need it. */
   readonly onSkimmed?: (written: ByteText) => void
 }
 
@@ -86,12 +92,12 @@ export interface ReplyWriter extends ReplySink {
   /** Returns the events written since the last call. */
   take(): ByteText
   /**
-   * Returns a frame that turns text of the open part, given as escaped JSON string content, into events. These events bypass
-   * `delta` and `take`, so pass the text to `framed` as well. Null if the open part is of another kind, or its next text needs
-   * more than one event.
+   * Returns a frame, which wraps text of the open part (escaped JSON string content) in the constant bytes of a delta event
+   * (see `delta-frame.ts`). Such events bypass `delta` and `take`, so pass the text to `framed` as well. Null if the open part
+   * is of another kind, or if its next text must be written by `delta`.
    */
   frame(kind: PartKind): DeltaFrame | null
-  /** Records text (escaped JSON string content) that a frame has already written as events. */
+  /** Tells the writer about text (escaped JSON string content) that was sent through a frame instead of `delta`. */
   framed(text: ByteText): void
   /** Returns the events that end the stream. */
   end(stopReason: StopReason, usage: TokenUsage): ByteText

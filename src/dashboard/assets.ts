@@ -17,7 +17,7 @@ export interface Asset {
   readonly fileName: string
   readonly contentType: string
   readonly plain: Buffer
-  /** The compressed content, made at the first request; null where compression gains nothing. */
+  /** The compressed content, created on first request; null if compression gains nothing. */
   coded(coding: Coding): Promise<Buffer | null>
 }
 
@@ -36,7 +36,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const require = createRequire(import.meta.url)
 
-/** Scripts of npm packages, which are served unchanged: the asset name and the file path of each. */
+/** Scripts from npm packages, served unchanged: asset name and file path of each. */
 function packageFiles(): readonly (readonly [string, string])[] {
   const htmx = dirname(require.resolve('htmx.org/package.json'))
   const markdown = dirname(fileURLToPath(import.meta.resolve('streaming-markdown')))
@@ -74,7 +74,7 @@ export function loadAssets(folder: string): Assets {
 
 const IMPORT = /(\bfrom ')\.\/([\w-]+\.js)(?=')/g
 
-/** Replaces the plain names in a module's imports with hashed names, because assets are served only under hashed names. */
+/** Replaces the plain names in a module's imports with hashed names, because assets are only served under hashed names. */
 function withHashedImports(plain: Buffer, assetOf: (name: string) => Asset): Buffer {
   const text = plain.toString()
   const hashed = text.replace(IMPORT, (_, from: string, name: string) => `${from}./${assetOf(name).fileName}`)

@@ -1,4 +1,7 @@
-/** Records in the database what has been set aside from spools, so that an audit by any process sees it. */
+/**
+ * Records in the database how many lines and files of each spool were set aside because they could not be processed, so that an
+ * audit in any process sees it.
+ */
 
 import type { AnySql, StatementPool } from '../lib/database.ts'
 import type { SpoolSetAside } from './spool-reader.ts'
@@ -13,13 +16,13 @@ export interface SetAsideSpool extends SpoolSetAside {
   readonly name: string
 }
 
-/** The spools, of all processes of this database, with something that an operator must look at. */
+/** Lists the spools that an operator must look at, of all processes that use this database. */
 export async function readSetAside(sql: AnySql): Promise<readonly SetAsideSpool[]> {
   const rows = await sql.unsafe('select name, folder, lines, files from spool_set_aside order by name')
   return rows.map(({ name, folder, lines, files }) => ({ name, folder, lines, files }))
 }
 
-/** Reports to the database what is set aside in the spools that this process looks after. */
+/** Keeps the database up to date on what was set aside in the spools that this process handles. */
 export class SetAsideReport {
   readonly #pool: StatementPool
   readonly #reported = new Map<string, SpoolSetAside>()

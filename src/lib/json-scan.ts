@@ -1,6 +1,6 @@
 /**
  * Scans JSON text before it is parsed, for its depth, its number of values and its top-level members. It can pause anywhere and
- * accepts any text: refusing what is not JSON is up to the parser.
+ * accepts any text: rejecting invalid JSON is up to the parser.
  */
 
 import type { ByteText } from './byte-text.ts'
@@ -30,10 +30,10 @@ export interface EscapedText {
 /** The text has more values than allowed, or an absurdly long key. */
 export class JsonSizeError extends Error {}
 
-/** Maximum number of recorded numbers that a double may not hold; more than any honest body has. */
+/** Maximum number of long numbers to record, which a double may not represent exactly. No legitimate body has this many. */
 const LONG_NUMBERS_MAX = 10_000
-/** Length in characters from which strings with escapes are decoded in slices. */
-const LONG_CHARACTERS = 256 * 1024
+/** Strings with escapes that are at least this long are decoded in slices. */
+const LONG_STRING_CHARACTERS_MIN = 256 * 1024
 export const KEY_CHARACTERS_MAX = 64 * 1024
 
 const QUOTE = 34
@@ -49,7 +49,7 @@ const SPACE = 32
 export class JsonScan {
   readonly #text: ByteText
   readonly #valuesMax: number
-  /** Where to resume after a pause. The private fields below keep the rest of the state meanwhile. */
+  /** Where to resume after a pause. The private fields below hold the rest of the paused state. */
   #at = 0
   #depth = 0
   #values = 1
@@ -68,7 +68,7 @@ export class JsonScan {
   readonly members: ScannedMember[] = []
   /** Spans of the long strings with escapes that are values. */
   readonly longTexts: EscapedText[] = []
-  /** Start positions of long numbers that are not top-level members. */
+  /** Start positions of long numbers, except those that are top-level members. */
   readonly longNumbers: number[] = []
 
   constructor(text: ByteText, { valuesMax }: ScanLimits) {
@@ -172,7 +172,7 @@ export class JsonScan {
 
   #noteLong(start: number, end: number): void {
     if (isColonNext(this.#text, end)) throw new JsonSizeError(`a key longer than ${KEY_CHARACTERS_MAX} bytes`)
-    if (end - start < LONG_CHARACTERS) return
+    if (end - start < LONG_STRING_CHARACTERS_MIN) return
     if (this.#text.slice(start, end).includes('\\')) this.longTexts.push({ start, end })
   }
 }

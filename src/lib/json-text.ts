@@ -89,7 +89,10 @@ export function decodeKey(written: ByteText): string {
   return JSON.parse(`"${decodeText(written)}"`) as string
 }
 
-/** Members of an object in the order written, duplicates included. The object begins at `start`, or after spaces there. */
+/**
+ * Lists the members of the object at `start`, in the order written and with duplicates. White space may precede its opening
+ * brace.
+ */
 export function membersOf(text: ByteText, start = 0): Member[] {
   const members: Member[] = []
   let at = skipSpace(text, skipSpace(text, start) + 1)
@@ -129,7 +132,6 @@ export function asciiJson(value: unknown): ByteText {
   return ofCharacters(escaped)
 }
 
-/** The text that replaces the value at `at`. */
 export function replacement(text: ByteText, at: number, edit: Exclude<BodyEdit, { op: 'remove' }>): ByteText {
   if (edit.op === 'set') return asciiJson(edit.value)
   const elements = text.charCodeAt(at) === OPEN_BRACKET ? elementsOf(text, at) : []
@@ -147,7 +149,7 @@ interface Splice {
   readonly text: ByteText
 }
 
-/** The span to cut, including a comma, to remove one member. */
+/** The splice that removes a member, together with a comma. */
 function removalOf(members: readonly Member[], index: number): Splice {
   const member = members[index] as Member
   const next = members[index + 1]
@@ -196,7 +198,7 @@ function applySplice(text: ByteText, splice: Splice): ByteText {
 }
 
 interface Step {
-  /** The parts of the pointer that lead on from the current value. */
+  /** The pointer tokens that are left, relative to the current value. */
   readonly tokens: readonly string[]
   readonly edit: BodyEdit
 }

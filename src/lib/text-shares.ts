@@ -1,4 +1,7 @@
-/** Measures what a text consists of: tokenizers differ most in punctuation, capitals and accented letters. */
+/**
+ * Measures the shares of punctuation, capitals and accented letters in a text, because tokenizers differ most in how they treat
+ * them.
+ */
 
 export interface TextShares {
   /** Fraction of punctuation among the visible characters of ASCII text, 0 to 1. */
@@ -29,7 +32,7 @@ export function textShares(text: string): TextShares {
   return { symbols: symbols / Math.max(1, visible), capitals: capitals / letters, accents: accented / letters }
 }
 
-/** Latin letters with diacritics, Vietnamese among them, and combining marks. */
+/** Matches combining marks and Latin letters with diacritics, including Vietnamese. */
 function isAccented(code: number): boolean {
   return (code >= 0xc0 && code <= 0x24f) || (code >= 0x300 && code <= 0x36f) || (code >= 0x1e00 && code <= 0x1eff)
 }

@@ -22,8 +22,9 @@ export interface FlightLimiterOptions {
 
 export interface FlightLimiter {
   /**
-   * Counts a call that begins. Returns null if it may begin at once. Every admitted call must call `release` once. Rejects with
-   * GatewayError `rate_limited`, or with `ledger_unavailable` if the database was needed and is not responding.
+   * Takes a slot for a call. Returns null if the call may start at once, or else a promise that resolves when it may. Call
+   * `release` once for each admitted call when it ends. Rejects with GatewayError `rate_limited`, or with `ledger_unavailable`
+   * if the database was needed and is not responding.
    */
   take(keyId: number, limit: number): Promise<void> | null
   release(keyId: number): void
@@ -36,13 +37,14 @@ export interface FlightLimiter {
   close(): Promise<void>
 }
 
-/** Fraction of a limit that is divided among the processes in advance; what each process gets is its own share. */
+/** Fraction of a limit that is divided equally among the processes in advance. Each part is that process's own share. */
 const SHARED_OUT = 1 / 8
 const LEASE_SECONDS = 30
 
 /**
- * Updates the rows in the keys' order, so that processes cannot deadlock. $6 is the number of other serving processes. For each
- * of them that has no entry in the row, its own share stays reserved.
+ * Updates the rows in the keys' order, so that processes cannot deadlock. `shares` records the slots that each process has
+ * taken. Each of the $6 other serving processes that is missing there may still use its own share without asking, so that share
+ * stays reserved.
  */
 const TAKE = `
 insert into key_flight as f (key_id, allowed, asked, own_share, shares)
@@ -74,16 +76,16 @@ interface Row {
 interface Flight {
   limit: number
   count: number
-  /** Number of slots taken in Postgres; null if none are, so that only the process's own share may be used. */
+  /** Number of slots taken in Postgres; null if none are, and calls may only use the process's own share. */
   taken: number | null
   giveBack: NodeJS.Timeout | undefined
-  /** Number of batches in progress that ask about this key. The entry must not be dropped before they are answered. */
+  /** Number of batches in progress that ask about this key. Until they are answered, the key must stay in `flights`. */
   asking: number
 }
 
 interface Question {
   readonly keyId: number
-  /** The call that asks for a slot; null if no call does and only the row needs updating. */
+  /** The call that waits for a slot; null if slots only need to be renewed, given back or recorded. */
   readonly call: { readonly grant: () => void; readonly refuse: (error: GatewayError) => void } | null
 }
 

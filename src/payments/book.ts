@@ -1,4 +1,4 @@
-/** Credits a transaction to a wallet: money, transaction and order change together or not at all. */
+/** Credits a bank transaction to a wallet. The money, the bank transaction and the order change together or not at all. */
 
 import type { TransactionSql } from '../lib/database.ts'
 import { MICRO_PER_VND, microVnd } from '../lib/money.ts'
@@ -16,15 +16,15 @@ const LOCK_WALLET = 'select from wallet where account_id = $1::text::bigint for 
 const CLOSED = 'select deleted_at is not null as closed from account where account_id = $1::text::bigint'
 
 /**
- * Whether the account's owner has deleted it. Waits for a deletion in progress, and holds off later ones until the transaction
- * ends.
+ * Whether the account's owner has deleted it. Waits for a deletion in progress, and holds off later ones until the SQL
+ * transaction ends.
  */
 export async function isClosed(transaction: TransactionSql, accountId: number): Promise<boolean> {
   await transaction.unsafe(LOCK_WALLET, [String(accountId)])
   return (await transaction.unsafe(CLOSED, [String(accountId)]))[0]?.closed === true
 }
 
-/** Credits the transaction. Requires that `transaction` has locked its row and found it uncredited. */
+/** Credits a bank transaction. The SQL transaction must already have locked its row and found it uncredited. */
 export async function bookTransaction(
   { bookCredit }: Pick<PaymentServices, 'bookCredit'>,
   transaction: TransactionSql,

@@ -1,6 +1,6 @@
 /**
- * Finds order codes in memos as banks pass them on: with the case changed, diacritics stripped, the text cut into chunks, spaces
- * and punctuation inserted, the bank's own text in front and the payer's name behind.
+ * Finds order codes in memos as banks mangle them: case changed, diacritics stripped, spaces and punctuation inserted, the text
+ * cut into chunks, the bank's own text prepended and the payer's name appended.
  */
 
 import { isOrderCode } from './order-code.ts'
@@ -10,7 +10,7 @@ const CODES_MAX = 20
 /** Matches at every position, because a code may begin inside something that resembles a code. */
 const CANDIDATE = /(?=(ST[0-9A-HJKMNP-TV-Z]{10}))/g
 
-/** The memo's letters and digits, without anything between them. */
+/** Strips everything but letters and digits. */
 export function plainMemo(memo: string): string {
   return memo
     .slice(0, MEMO_CHARACTERS_MAX)
@@ -19,7 +19,7 @@ export function plainMemo(memo: string): string {
     .replace(/[^A-Z0-9]+/g, '')
 }
 
-/** The plain memo, with letters that look like digits replaced by those digits. */
+/** Like `plainMemo`, but also replaces letters that look like digits by those digits. */
 export function squeezeMemo(memo: string): string {
   return plainMemo(memo).replaceAll('O', '0').replace(/[IL]/g, '1')
 }

@@ -1,4 +1,4 @@
-/** One attempt of a call: how it ended, and what that tells about the upstream, the credential and the model. */
+/** One attempt at a call: how it ended, and what that says about the upstream, the credential and the model. */
 
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
@@ -10,7 +10,7 @@ import type { ReachableUpstream } from '../upstream/registry.ts'
 /** Statuses of errors that concern the model or the path, not the credential. */
 const MODEL_STATUSES: ReadonlySet<number> = new Set([404, 405, 410, 415])
 
-/** A target with a credential, where a call may be tried. */
+/** A target and a credential with which a call can be tried. */
 export interface Place {
   readonly target: UpstreamTarget
   readonly upstream: ReachableUpstream
@@ -23,7 +23,7 @@ export class Attempt implements Place {
   readonly credential: Credential
   /** Monotonic time, in ms. */
   readonly startedMs: number
-  /** When and how the attempt failed; null if it has not. The attempt that succeeds stays open until the call ends. */
+  /** When and how the attempt failed; null if it has not failed. The attempt that succeeds stays open until the call ends. */
   failure: {
     readonly atMs: number
     readonly code: ErrorCode
@@ -53,7 +53,10 @@ export class Attempt implements Place {
     upstream.tries++
   }
 
-  /** Reopens the attempt when its request is sent a second time, without the sealed reasoning that the upstream refused. */
+  /**
+   * Reopens the attempt before its request is sent again to the same upstream, which rejected the sealed (encrypted) reasoning
+   * in it.
+   */
   askedAgain(): void {
     this.#isClosed = false
   }
@@ -122,8 +125,8 @@ export class Attempt implements Place {
   }
 
   /**
-   * Tells the circuits that this attempt proves nothing about them, except for the `judged` circuit, which has been updated
-   * already.
+   * Leaves the circuits without counting this attempt as a success or a failure. Skips the `judged` circuit, which already
+   * counted it.
    */
   #leave(judged: Circuit | null = null): void {
     const { upstream, credential } = this

@@ -1,4 +1,4 @@
-/** The label that clients may give their calls, to find them and to sum them up. It is not sent upstream. */
+/** An optional label that clients attach to calls, for searching and for subtotals. It is not sent upstream. */
 
 import { GatewayError } from '../errors.ts'
 import { TAG } from '../ledger/check.ts'
@@ -6,13 +6,13 @@ import type { Call, Services } from './call.ts'
 
 const nameOf = ({ catalogue }: Services): string => `x-${catalogue.settings.service}-tag`
 
-/** The call's tag; null if it has none or an invalid one. */
+/** The call's tag; null if it has none or a malformed one. */
 export function tagOf(services: Services, call: Call): string | null {
   const tag = call.header(nameOf(services))
   return tag !== undefined && TAG.test(tag) ? tag : null
 }
 
-/** Throws GatewayError `invalid_request` for a tag that would not be stored. */
+/** Throws GatewayError `invalid_request` if the tag is malformed. */
 export function checkTag(services: Services, call: Call): void {
   const tag = call.header(nameOf(services))
   if (tag === undefined || tag === '' || TAG.test(tag)) return

@@ -22,7 +22,7 @@ export interface Route {
   answer(exchange: Exchange, upstream: UpstreamView, match: RegExpExecArray): Promise<void>
 }
 
-/** Creates the routes; each sandbox needs its own, because the responses format remembers responses. */
+/** Creates the routes. Each sandbox needs its own, because the Responses endpoint stores earlier responses. */
 export function createRoutes(): Route[] {
   let responses: WireFormat | null = null
   return [
@@ -54,7 +54,10 @@ function apiRoute(path: RegExp, answer: Route['answer']): Route {
   return { method: 'POST', path, errors: chatErrors, answer }
 }
 
-/** A route of a chat format. Groups in `path` capture the model and whether to stream; without groups, both are in the body. */
+/**
+ * A route for one of the text formats. `path` may capture the model and whether to stream; if it captures nothing, both are
+ * read from the body.
+ */
 function textRoute(path: RegExp, errors: ErrorFormat, load: () => Promise<WireFormat>): Route {
   return {
     method: 'POST',
@@ -71,7 +74,7 @@ function textRoute(path: RegExp, errors: ErrorFormat, load: () => Promise<WireFo
   }
 }
 
-/** Decodes a model name. A badly encoded one stays as it is and will be an unknown model. */
+/** Decodes a model name. A malformed name is returned unchanged; no model will have it. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name)

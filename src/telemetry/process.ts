@@ -11,8 +11,8 @@ import {
 } from 'node:perf_hooks'
 import { counter, type Family, gauge, Histogram, histogram } from '../lib/metrics.ts'
 
-/** Pause between checks of the event loop, in ms. The delay of a check shows how long the loop was busy. */
-const LOOK_MS = 10
+/** Sampling interval of the event loop monitor, in ms. A late sample shows how long the loop was blocked. */
+const SAMPLE_EVERY_MS = 10
 const NANOSECONDS = 1e9
 const MICROSECONDS = 1e6
 const GC_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2]
@@ -23,18 +23,18 @@ const GC_KINDS: Readonly<Record<number, string>> = {
   [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weakcb',
 }
 
-/** What Node adds to a performance entry of a garbage collection. */
-interface CollectionEntry extends PerformanceEntry {
+/** A `gc` performance entry, with the `detail` that Node adds. */
+interface GcEntry extends PerformanceEntry {
   readonly detail?: { readonly kind?: number }
 }
 
 export class ProcessMetrics {
   readonly #startedSeconds = Date.now() / 1000 - process.uptime()
-  readonly #loop = monitorEventLoopDelay({ resolution: LOOK_MS })
+  readonly #loop = monitorEventLoopDelay({ resolution: SAMPLE_EVERY_MS })
   readonly #collections = new Map(Object.values(GC_KINDS).map(kind => [kind, new Histogram(GC_SECONDS)]))
   readonly #observer = new PerformanceObserver(list => {
     for (const entry of list.getEntries()) {
-      const { kind = 0 } = (entry as CollectionEntry).detail ?? {}
+      const { kind = 0 } = (entry as GcEntry).detail ?? {}
       this.#collections.get(GC_KINDS[kind] ?? '')?.observe(entry.duration / 1000)
     }
   })
@@ -50,7 +50,7 @@ export class ProcessMetrics {
     this.#observer.disconnect()
   }
 
-  /** All families. Event loop metrics cover the time since the last call. */
+  /** Collects all families. Event loop metrics cover the time since the last call. */
   families(): readonly Family[] {
     return [...this.#processFamilies(), ...this.#loopFamilies(), ...this.#memoryFamilies()]
   }
@@ -74,7 +74,7 @@ export class ProcessMetrics {
   }
 
   #loopFamilies(): readonly Family[] {
-    const delay = (nanoseconds: number) => Math.max(0, nanoseconds / NANOSECONDS - LOOK_MS / 1000) || 0
+    const delay = (nanoseconds: number) => Math.max(0, nanoseconds / NANOSECONDS - SAMPLE_EVERY_MS / 1000) || 0
     const loop = this.#loop
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, this.#utilization)

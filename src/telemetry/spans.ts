@@ -43,12 +43,12 @@ export interface SpanSink {
 export interface SpanSinkOptions {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Attributes of the service, which every span gets. */
+  /** Service attributes, added to every span. */
   readonly attributes: Readonly<Record<string, string>>
   readonly waitingMax: number
   /** Called when the collector starts or stops failing. */
   readonly report: (event: { level: 'warn' | 'info'; message: string; cause?: unknown }) => void
-  /** Longest time for sending a batch, retries included, in ms. */
+  /** Timeout for sending a batch, in ms, including retries. */
   readonly sendMs?: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Applies the dialect when client and upstream speak the same format. The changes are edits, so that every other byte of the body
- * stays as the client sent it.
+ * Applies the dialect when client and upstream speak the same format. Changes are made as text edits, so every other byte of
+ * the body stays as the client sent it.
  */
 
 import { PASSES } from '../dialect/index.ts'
@@ -12,7 +12,7 @@ import { editsBetween } from '../lib/json-diff.ts'
 import type { BodyEdit } from '../lib/json-text.ts'
 
 export interface SameFormatPlan extends Adapted {
-  /** Edits that turn the client's body into the one to send, except for the change of `model`. */
+  /** The edits to make to the client's body before it is sent, except for the change of `model`. */
   readonly edits: readonly BodyEdit[]
 }
 
@@ -21,16 +21,20 @@ export interface SameFormatCall {
   readonly body: JsonObject
   readonly entry: Pick<ModelEntry, 'outputTokensMax' | 'contextTokens' | 'capabilities'>
   readonly target: Pick<UpstreamTarget, 'dialect'>
-  /** Output cap, in tokens, to add to a body that has no cap; null or absent: adds no cap. */
+  /** Output cap, in tokens, to add to a body that has none. If null or absent, no cap is added. */
   readonly outputTokensAfforded?: number | null
   /** Beta flags that the client sent (messages format only), in order. */
   readonly betas?: readonly string[]
-  /** Opens marks that were made for the caller's account; absent if the body cannot contain marks. */
+  /**
+   * Returns the content of a mark (a signed token with sealed reasoning, see `conversation/seal.ts`) that was issued to this
+   * account, and null for any other text. Absent if the body cannot contain marks.
+   */
   readonly openMark?: (text: string) => JsonValue | null
 }
 
 /**
- * Plans the edits. Throws GatewayError if the upstream would refuse the request with an error that clients do not understand.
+ * Plans the edits. Throws GatewayError for a request that the upstream would reject with an error that makes no sense to the
+ * client.
  */
 export function planSameFormat(call: SameFormatCall): SameFormatPlan {
   const { format, body, entry, target, outputTokensAfforded = null, betas = [], openMark = () => null } = call
@@ -45,7 +49,7 @@ export function planSameFormat(call: SameFormatCall): SameFormatPlan {
     inputTokensEstimate: 0,
     outputTokensAfforded,
     reasoning: own.readReasoning(body),
-    structure: knowsSchemas(dialect) ? null : own.readStructure(body),
+    structure: supportsSchemas(dialect) ? null : own.readStructure(body),
     betas,
     stopField: own.stopField,
     place: own.place,
@@ -56,12 +60,12 @@ export function planSameFormat(call: SameFormatCall): SameFormatPlan {
 }
 
 /**
- * Whether a request can pass through to an upstream of the same format. A Responses request is converted instead if it has types
- * of tools that the host does not support, or if the host cannot make the JSON reply that the client wants.
+ * Whether a request can pass through to an upstream of the same format. A Responses request is converted instead if it uses
+ * tool types that the upstream does not support, or asks for JSON output that the upstream cannot produce by itself.
  */
 export function passesThrough(format: WireName, body: JsonObject, dialect: DialectFacts['dialect']): boolean {
   if (format !== 'responses') return true
-  if (!knowsSchemas(dialect) && dialect.structuredOutput.method !== 'json_object' && hasFormat(body)) return false
+  if (!supportsSchemas(dialect) && dialect.structuredOutput.method !== 'json_object' && hasFormat(body)) return false
   return dialect.tools.custom === 'native' || !namesOtherTools(body)
 }
 
@@ -86,7 +90,7 @@ function namesOtherTools({ tools, input }: JsonObject): boolean {
   )
 }
 
-/** Whether the upstream accepts JSON schemas for replies. */
-function knowsSchemas({ structuredOutput: { method } }: DialectFacts['dialect']): boolean {
+/** Whether the upstream supports structured output by JSON schema. */
+function supportsSchemas({ structuredOutput: { method } }: DialectFacts['dialect']): boolean {
   return method === 'native' || method === 'json_schema'
 }

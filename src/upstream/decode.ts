@@ -70,7 +70,7 @@ export interface BodyDecoder {
   push(chunk: Buffer): Buffer
   /** Why decoding stopped; null if it has not. */
   readonly fault: UpstreamFault | null
-  /** Called after the last chunk. Throws UpstreamFault if something is missing. */
+  /** Call after the last chunk. Throws UpstreamFault if the input was cut off. */
   end(): void
 }
 

@@ -22,5 +22,5 @@ export type ToWorker =
   /** Send your metrics, in a message with the same `question`. */
   | { readonly kind: 'metrics'; readonly question: number }
 
-/** Environment variable by which the supervisor tells a worker its number among the running workers, from 1. */
+/** Environment variable in which the supervisor passes each worker its number, starting at 1. */
 export const WORKER_VARIABLE = 'GATEWAY_WORKER'

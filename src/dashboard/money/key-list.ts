@@ -30,9 +30,9 @@ export function keyView({ language }: Pick<PageRequest, 'language'>, key: OwnKey
     isActive: key.revokedAt === null,
     state: stateOf(key),
     isPaused: key.disabledAt !== null,
-    /** The last day on which the key works, in Vietnam; null: it does not expire. */
+    /** The key's last valid day, in Vietnam time; null if it never expires. */
     lastDay: key.expiresAt === null ? null : new Date(key.expiresAt.getTime() - 1),
-    /** How many models the key is restricted to; 0: it may call all. */
+    /** Number of models and families that the key is restricted to; 0 if it may call all. */
     models: key.allowedModels?.length ?? 0,
     createdAt: key.createdAt,
     revokedAt: key.revokedAt,
@@ -49,7 +49,7 @@ export function keyView({ language }: Pick<PageRequest, 'language'>, key: OwnKey
   }
 }
 
-/** The key's state as its next call would find it. */
+/** The key's effective state: an active key that has reached its spending limit is `spent`. */
 function stateOf({ state, limitMicroVnd, spentMicroVnd }: OwnKey) {
   const isSpent = state === 'active' && limitMicroVnd !== null && spentMicroVnd >= limitMicroVnd
   const word = isSpent ? 'spent' : state
@@ -58,12 +58,12 @@ function stateOf({ state, limitMicroVnd, spentMicroVnd }: OwnKey) {
 }
 
 interface Refused {
-  /** Shown beside the button: why no key was created. */
+  /** Why no key was created; shown next to the button. */
   readonly fault?: string
   readonly settings?: SettingsFaults
 }
 
-/** The page with the list; a refused form keeps what was typed. */
+/** Renders the list. After a refused submission, the form keeps what the customer entered. */
 async function list(request: PageRequest, refused: Refused | null = null): Promise<Answer> {
   const { options, language, query } = request
   const { accountId } = signedIn(request)

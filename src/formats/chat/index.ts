@@ -1,4 +1,4 @@
-/** The chat format, as a record for `formats/index.ts`. */
+/** The functions that make up the Chat Completions format, for the table in `formats/index.ts`. */
 
 import type { ConversationFormat } from '../../conversation/format.ts'
 import { arrayOrEmpty, isObject } from '../../lib/json.ts'

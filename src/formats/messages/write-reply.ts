@@ -30,7 +30,8 @@ export class MessagesReplyWriter implements ReplyWriter {
   }
 
   /**
-   * Reports our own count of the input if the model's is not known yet, because some clients read the count only from this event.
+   * Starts the message. If the upstream has not reported its input tokens yet, sends our own count, because some clients read
+   * the count only from this event.
    */
   start(): void {
     const { newId, clientModel, usageSoFar, countInputTokens } = this.#facts

@@ -1,4 +1,4 @@
-/** What calls earned and cost the operator, over all accounts, from daily and hourly sums. */
+/** The operator's revenue and cost over all accounts, read from daily and hourly totals. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
@@ -33,8 +33,8 @@ const STATEMENTS = {
 } as const satisfies Record<BusinessSplit, string>
 
 /**
- * Revenue and cost. By day, the latest day comes first; otherwise, the highest revenue. Figures by upstream lag by about a
- * minute. Throws RangeError for an impossible period.
+ * Returns revenue and cost. If split by day, the latest day comes first; otherwise, the highest revenue does. Figures by
+ * upstream lag by about a minute. Throws RangeError for an invalid period.
  */
 export async function readBusiness(
   sql: AnySql,
@@ -75,7 +75,7 @@ select coalesce(sum(calls * share), 0)::bigint::text as calls, coalesce(sum(call
     select least(1, extract(epoch from until - hour) / 3600) as share) part
  where hour >= since and hour < until`
 
-/** Sums up the figures from `since`, a full hour, to `until`, a time in the past. A partial last hour counts pro rata. */
+/** Sums the figures from `since`, a full hour, to `until`, a time in the past. A partial last hour counts pro rata. */
 export async function readUntil(
   sql: AnySql,
   { since, until }: { readonly since: Date; readonly until: Date },
@@ -97,12 +97,12 @@ export function toFigure(row: unknown): BusinessFigure {
   }
 }
 
-/** Revenue less cost. Null if no cost is known, too high if some costs are unknown. */
+/** Revenue minus known cost; null if no cost is known. Too high if some costs are unknown. */
 export function marginOf({ revenueMicroVnd, costMicroVnd, costKnownCalls }: BusinessFigure): MicroVnd | null {
   return costKnownCalls === 0 ? null : microVnd(revenueMicroVnd - costMicroVnd)
 }
 
-/** Of the calls without an error, the share whose cost is known, from 0 to 1. */
+/** The fraction of successful calls whose cost is known, from 0 to 1. */
 export function costKnownShare({ calls, errors, costKnownCalls }: BusinessFigure): number {
   const served = calls - errors
   return served <= 0 ? 1 : Math.min(1, costKnownCalls / served)

@@ -1,4 +1,4 @@
-/** The configured providers. A provider without a secret is not served: nothing unsigned is ever accepted. */
+/** The configured providers. A provider without a secret gets no webhook route, because nobody could verify its signatures. */
 
 import type { PaymentLimits } from '../limits.ts'
 import type { PullSource } from '../pull.ts'
@@ -32,7 +32,7 @@ export const NO_PROVIDER_SECRETS: ProviderSecrets = {
   sepayApiToken: null,
 }
 
-/** The configured providers by name, as in the paths of their webhooks. */
+/** The configured providers by name, which is part of their webhook's path. */
 export function createBankProviders(
   secrets: ProviderSecrets,
   options: ProviderOptions,

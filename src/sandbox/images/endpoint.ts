@@ -1,4 +1,4 @@
-/** Answers image generations and edits with images that it draws. */
+/** Serves the image generation and edit endpoints, with generated placeholder images. */
 
 import { chatErrors } from '../chat/errors.ts'
 import { chatErrorEvent } from '../chat/write.ts'
@@ -17,7 +17,7 @@ import { checkImageRequest, type ImageRequest, readJsonImages, readMultipart } f
 /** Number of tokens billed for an image of 1024 by 1024 pixels. */
 const SQUARE_TOKENS = 1_056
 
-/** Answers one call. Rejects with ProviderError for every refusal. */
+/** Handles one call. Rejects with ProviderError if the request is invalid. */
 export async function answerImages(exchange: Exchange, isEdit: boolean, lookUp: ModelLookup): Promise<void> {
   const bytes = await exchange.body()
   const contentType = exchange.header('content-type')
@@ -72,7 +72,7 @@ function describe({ width, height, format }: ImageRequest): JsonObject {
   return { background: 'opaque', output_format: format, quality: 'medium', size: `${width}x${height}` }
 }
 
-/** The steps of a streamed reply: partial images first, then each finished one. The last event carries the usage. */
+/** Builds the events of a streamed reply: the partial images, then the finished ones. The last event carries the usage. */
 async function streamSteps(
   request: ImageRequest,
   images: readonly string[],

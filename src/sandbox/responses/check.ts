@@ -1,11 +1,14 @@
-/** Refuses what the responses format refuses, in its provider's own words. Unknown item and tool types pass. */
+/**
+ * Rejects requests that the real Responses API rejects, with the same error messages. Unknown item and tool types are let
+ * through.
+ */
 
 import { emptyArray, missing, unknownParameter, unsupported, wrongType, wrongValue } from '../chat/refusals.ts'
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
 import { checkItem } from './check-items.ts'
 
-/** Fields of other formats. They are refused, so that tests notice when the gateway forgets to convert a field. */
+/** Fields of other formats, which are rejected so that tests notice if the gateway forgets to convert one. */
 const FOREIGN_FIELDS = [
   'messages', 'max_tokens', 'max_completion_tokens', 'stop', 'stop_sequences', 'n', 'system', 'functions',
   'function_call', 'reasoning_effort', 'thinking', 'output_config', 'context_management', 'verbosity',

@@ -1,4 +1,4 @@
-/** Turns a text into tones, as 16-bit mono samples. */
+/** Turns text into tones, as 16-bit mono PCM samples. */
 
 export const SAMPLES_PER_SECOND = 24_000
 const SECONDS_PER_CHARACTER = 0.06
@@ -17,7 +17,7 @@ export interface Voice {
   readonly speed: number
 }
 
-/** One tone per letter, silence for white space; at most one minute. */
+/** Plays one tone per character, and silence for white space. Cuts the text off after a minute. */
 export function tonesOf(text: string, { pitch, speed }: Voice): Buffer {
   const characters = [...text]
   const perCharacter = Math.floor((SAMPLES_PER_SECOND * SECONDS_PER_CHARACTER) / speed)
