@@ -6,7 +6,7 @@ import { addDays, dayOf } from '../src/ledger/reports/days.ts'
 /** The first of the last 90 days. */
 export const LONG_AGO = addDays(dayOf(new Date()), -89)
 
-/** The pages of a customer's account; `middleSeq` is the number of a call in the middle of its journal. */
+/** A customer's pages; `middleSeq` is the sequence number of a call in the middle of the account's journal. */
 export function customerPages(middleSeq: number): string[] {
   return [
     ...['/', '/models', '/overview', '/keys', '/keys/1', '/topup', '/usage', '/usage?by=key&measure=tokens'],
@@ -18,8 +18,8 @@ export function customerPages(middleSeq: number): string[] {
 }
 
 /**
- * The operator's pages, except those about calls and business. Lists are read from their start and their middle, and searched
- * with few or no results.
+ * The operator's pages, except those about calls and business. Includes first and middle pages of lists, and searches with few
+ * or no results.
  */
 export function deskPages(customer: number): string[] {
   const email = `customer-${customer}@example.com`
@@ -37,7 +37,7 @@ export function deskPages(customer: number): string[] {
   ]
 }
 
-/** Pages with revenue, cost and margin over 30 and over 90 days, split in every way that they offer. */
+/** The operator's business page (revenue, cost and margin) in each of its splits, over 30 days, the default, and over 90. */
 export function businessPages(): string[] {
   return BUSINESS_SPLITS.flatMap(by => [`/operator/business?by=${by}`, `/operator/business?by=${by}&from=${LONG_AGO}`])
 }

@@ -1,4 +1,4 @@
-/** What resolving a family needs from the rest of the catalogue. */
+/** What the compiler needs from outside a family's file to resolve the family's entries. */
 
 import type { Counting, Deprecation, Rule } from '../src/generated/types.ts'
 import type { CountingFacts, DefaultFacts, DialectFacts, ExtrasFacts } from './generated/types.ts'
@@ -11,21 +11,21 @@ export interface EntryContext {
   readonly aliasesOf: ReadonlyMap<string, readonly string[]>
   readonly layers: Pick<Outline, 'dialects' | 'extras' | 'rules'>
   readonly hosts: ReadonlyMap<string, Layer>
-  /** The layer for entries priced per call, which get a single reply. */
+  /** The dialect facts that all entries priced per call share: one reply per call. */
   readonly perCall: Layer
   layer(kind: Layer['kind'], name: string, holder: LayerHolder): Layer
   /** How to count the tokens of a request beyond its text (pictures, tools), from the defaults and these layers. */
   counting(...layers: readonly (CountingFacts | undefined)[]): Counting
 }
 
-/** A family, model, entry, upstream or target. */
+/** A part of the catalogue that can state facts about calls: a family, model, entry, upstream or target. */
 export interface LayerHolder {
   readonly dialect?: DialectFacts
   readonly extras?: ExtrasFacts
   readonly rules?: readonly Rule[]
 }
 
-/** The facts that entries have unless they state their own. */
+/** Defaults for the facts that an entry does not state. */
 export function entryDefaults(defaults: DefaultFacts, counting: Counting) {
   return {
     contextTokens: null as number | null,

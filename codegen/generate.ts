@@ -1,4 +1,4 @@
-/** Writes the generated files, or compares them with those on disk. */
+/** Writes the generated files, or checks that the files on disk are up to date. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,7 +14,7 @@ export function writeFiles(root: string, files: readonly GeneratedFile[]): strin
     replaceFile(join(root, path), text)
     touched.push(path)
   }
-  for (const path of strangers(root, files)) {
+  for (const path of obsoleteFiles(root, files)) {
     rmSync(join(root, path))
     touched.push(path)
   }
@@ -40,7 +40,7 @@ export function compareFiles(root: string, files: readonly GeneratedFile[]): Fin
     const message = found === undefined ? 'the file is missing' : 'the file does not match its sources'
     findings.push({ ...place, code: 'stale', message, fix })
   }
-  for (const path of strangers(root, files)) {
+  for (const path of obsoleteFiles(root, files)) {
     findings.push({ file: path, line: 1, column: 1, code: 'stale', message: 'nothing generates this file', fix })
   }
   return findings
@@ -51,7 +51,7 @@ function readText(root: string, path: string): string | undefined {
   return existsSync(full) ? readFileSync(full, 'utf8') : undefined
 }
 
-function strangers(root: string, files: readonly GeneratedFile[]): string[] {
+function obsoleteFiles(root: string, files: readonly GeneratedFile[]): string[] {
   const made = new Set(files.map(file => file.path))
   return [GENERATED_FOLDER, FILE_TYPES_FOLDER]
     .filter(folder => existsSync(join(root, folder)))

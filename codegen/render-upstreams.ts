@@ -1,4 +1,4 @@
-/** Writes the source of the defaults and of the upstreams. */
+/** Renders the TypeScript source of the catalogue's defaults and of the upstreams. */
 
 import type { Upstream } from '../src/generated/types.ts'
 import { isSameData } from './canonical.ts'
@@ -8,8 +8,8 @@ import { camelName } from './names.ts'
 import type { Outline } from './outline.ts'
 
 /**
- * Builds an object that spreads the object `base` and adds the words of `said`, one per line. Its groups spread the groups of the
- * same name in `base`.
+ * Builds an object literal that spreads `base` and adds the facts in `said`, one per line. Each group of facts spreads the
+ * group of the same name in `base`.
  */
 export function saidMembers(said: Said, base: string | null, returnedOf?: string): Members {
   const own = [...said].map(([word, value]): [string, unknown] => {
@@ -22,7 +22,7 @@ export function saidMembers(said: Said, base: string | null, returnedOf?: string
   })
 }
 
-/** Name of the constant that holds what an upstream's API adds. */
+/** Name of the generated constant with the facts that an upstream's API adds to those of every model behind it. */
 export function hostName(id: string): string {
   return `${camelName(id)}Host`
 }

@@ -1,6 +1,4 @@
-/**
- * The cheapest possible proxy with Node's HTTP server and undici: `dispatch`, with reply headers passed on unchanged.
- */
+/** The cheapest proxy that Node's HTTP server and undici allow: it calls `dispatch` and passes reply headers on unchanged. */
 
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

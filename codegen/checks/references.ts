@@ -1,4 +1,4 @@
-/** Checks names that point at entries: aliases and the fallback. */
+/** Checks settings that refer to catalogue entries by name: the aliases and the fallback entry for unknown models. */
 
 import { nearestWord } from '../spelling.ts'
 import { isStandard, KINDS } from '../standards.ts'
@@ -12,7 +12,7 @@ export function checkAliases(view: CatalogueView, report: Report): void {
     if (typeof goal !== 'string') continue
     const entry = view.byId.get(goal)
     if (entry !== undefined) {
-      if (!isLongerName(alias, entry.id)) reportRetiring(view, report, ['aliases', alias], `alias "${alias}"`, entry)
+      if (!isSpellingOf(alias, entry.id)) reportRetiring(view, report, ['aliases', alias], `alias "${alias}"`, entry)
     } else if (Object.hasOwn(aliases, goal)) {
       report(place, [alias], 'alias-of-alias', `"${goal}" is itself an alias`, suggestEntry(view, goal))
     } else if (!view.byId.has(alias))
@@ -21,10 +21,11 @@ export function checkAliases(view: CatalogueView, report: Report): void {
 }
 
 /**
- * Whether the alias is only another spelling of the id. For `model-1-5`, that includes `model-1.5-20251001`, `model-1-5@20251001`
- * and `model-1.5-2025-10-01`, with or without the id's prefix. Such an alias may point to a retiring entry.
+ * Whether the alias is only another spelling of the id, with or without a release date. For `model-1-5`, that includes
+ * `model-1.5-20251001`, `model-1-5@20251001` and `model-1.5-2025-10-01`. If the id has a prefix, such as `svc/`, the alias may
+ * omit it. Such an alias may point to a retiring entry.
  */
-function isLongerName(alias: string, id: string): boolean {
+function isSpellingOf(alias: string, id: string): boolean {
   const plain = (name: string) => name.toLowerCase().replace(/[._:@]/g, '-')
   const name = plain(alias)
   const own = [plain(id), plain(id.slice(id.indexOf('/') + 1))].find(
@@ -64,11 +65,12 @@ function reportRetiring(view: CatalogueView, report: Report, at: string[], what:
   )
 }
 
-/** Longest chain of aliases that is followed. */
+/** Maximum number of aliases followed in a chain. */
 const ALIASES_MAX = 10
 
 /**
- * Suggests what to write instead of a name that is not an entry: the entry that the alias leads to, or one with a similar name.
+ * Suggests what to write instead of a name that is not an entry's: the entry that the name leads to as an alias, or an entry
+ * with a similar name.
  */
 export function suggestEntry(view: CatalogueView, name: string): string {
   const aliases = asRecord(view.settings.aliases)

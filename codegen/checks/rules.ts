@@ -1,6 +1,6 @@
 /**
- * Checks rules. None may change fields that are billed or metered, or remove fields that every call needs. Each must have an
- * effect.
+ * Checks the catalogue's rules, which change request bodies before they go upstream. No rule may change billed or metered
+ * fields or remove fields that every call needs, and each rule must have an effect.
  */
 
 import { ENDPOINT_FACTS } from '../../src/catalogue/endpoints.ts'
@@ -137,7 +137,10 @@ function noteEndpoints(chain: readonly RuleView[], uses: ReadonlyMap<RuleView, U
   for (const rule of chain) for (const endpoint of endpoints) uses.get(rule)?.endpoints.add(endpoint)
 }
 
-/** Checks that rules neither remove a whole conversation, prompt or voice nor set it to a constant. Its parts may change. */
+/**
+ * Checks that no rule removes a whole field that every call needs, such as the conversation or the voice, or sets such a field,
+ * except the voice, to a constant. Rules may change parts of a conversation.
+ */
 function checkNeeded(rule: RuleView, { endpoints }: Use, report: Report): void {
   const { op, endpoints: own } = rule.value
   const key = op === 'move' ? 'from' : 'path'
@@ -153,7 +156,7 @@ function checkNeeded(rule: RuleView, { endpoints }: Use, report: Report): void {
   report(rule, [key], 'rule-needed', message, 'remove the rule, or name a path below it')
 }
 
-/** Whether a pointer names the field, a parent of it, or all of its members. */
+/** Whether removing what the pointer names would remove the whole field: it names the field, a parent, or all members. */
 function takesAll(pointer: string, field: string): boolean {
   const isWithin = pointer.split('/').length <= field.split('/').length && touches(pointer, field)
   return isWithin || isSame(pointer, `${field}/*`)
@@ -194,7 +197,10 @@ function checkBounds(rule: RuleView, report: Report): void {
   report(rule, ['min'], 'out-of-range', `min is ${min}, above max ${max}`, `write at most ${max}`)
 }
 
-/** Reports rules without effect: they write what was already there, or their condition excludes what they work on. */
+/**
+ * Reports rules that never have an effect. Either they write the value that is already there, or their condition contradicts
+ * what they do, such as removing a field if it is absent.
+ */
 function checkVain({ value, ...place }: RuleView, report: Report): void {
   const { op, path, from, to, values } = value
   const { path: tested, exists } = asRecord(value.when)
@@ -223,7 +229,7 @@ function touches(a: string, b: string): boolean {
   return true
 }
 
-/** Notes rules that have no effect, because a later unconditional one overwrites or removes what they wrote. */
+/** Notes rules that have no effect, because a later unconditional rule overwrites or removes what they wrote. */
 function noteShadows(chain: readonly RuleView[], uses: ReadonlyMap<RuleView, Use>): void {
   for (const [index, earlier] of chain.entries()) {
     const use = uses.get(earlier)
