@@ -1,9 +1,9 @@
-/** Which passwords are accepted: neither too short nor too long, and not among the first that anyone would guess. */
+/** Which passwords are accepted: within the length limits, and not among the easiest to guess. */
 
 import type { PeopleLimits } from './limits.ts'
 import type { PasswordFault } from './types.ts'
 
-/** The passwords of ten or more characters that leaked most often, and those typical of Vietnamese keyboards. */
+/** The most frequently leaked passwords of ten or more characters, and some that are common in Vietnam. */
 const COMMON: ReadonlySet<string> = new Set([
   '1234567890',
   '0123456789',
@@ -37,8 +37,8 @@ const COMMON: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Null if the password is acceptable. Also rejects the account's own address and a single repeated character, which are as easy
- * to guess.
+ * Returns null if the password is acceptable. Besides common passwords, rejects the account's own address or its local part,
+ * and passwords with fewer than four different characters.
  */
 export function passwordFault(
   password: string,
@@ -53,7 +53,7 @@ export function passwordFault(
   return easy ? 'too_common' : null
 }
 
-/** Whether the password is longer than any accepted one, so that it need not even be hashed. */
+/** Whether the password is longer than any accepted password, so that there is no point in hashing it. */
 export function isTooLong(password: string, limits: PeopleLimits): boolean {
   return Buffer.byteLength(password.normalize('NFKC')) > limits.passwordBytesMax
 }

@@ -30,13 +30,13 @@ const SPENT = `select coalesce(sum(charged_micro_vnd), 0)::text as spent from us
 
 interface Playground {
   readonly accountId: number
-  /** Largest amount that an account may spend in the playground per day in Vietnam, in whole dong. */
+  /** Most that the account may spend in the playground per calendar day (Vietnam time), in whole dong. */
   readonly dailyVndMax: number
 }
 
 /**
- * Returns the account's playground key, created on first use, and applies this daily limit to it. Null if the account is blocked
- * or does not exist.
+ * Returns the account's playground key, creating it on first use, and sets its daily limit to `dailyVndMax`. Returns null if it
+ * cannot create the key, because the account is blocked or does not exist.
  */
 export async function playgroundKey(
   sql: Sql,
@@ -60,7 +60,7 @@ export async function playgroundKey(
   }
 }
 
-/** Returns what the account's playground has been charged today, by Vietnam's calendar. */
+/** Returns what the account's playground calls have been charged today (Vietnam time). */
 export async function playgroundSpentToday(sql: AnySql, accountId: number): Promise<MicroVnd> {
   const [row] = await sql.unsafe(SPENT, [String(accountId)])
   return microVnd(BigInt(row?.spent))

@@ -63,12 +63,12 @@ const SANDBOX_BANK: BankAccount = {
 }
 const SWEEP_MS = 3_600_000
 /**
- * How long to pause after a roll-up or a search for alerts, as a multiple of the time that it took; at most REST_MS_MAX. The more
- * accounts make calls in a day, the longer a roll-up or search takes.
+ * Pause after a roll-up or a search for alerts, as a multiple of its duration; at most REST_MS_MAX. The duration grows with the
+ * number of accounts that make calls in a day.
  */
 const REST_TIMES = 19
 const REST_MS_MAX = 120_000
-/** A key's counts change only once a day, and a pass over all keys takes a while. */
+/** Time between runs of `countKeys`. A key's sums change only once a day, and a run takes a while, as it reads all keys. */
 const COUNT_KEYS_MS = 2 * 3_600_000
 const JUDGE_MS = 60_000
 const ROLL_UP_MS = 15_000
@@ -204,8 +204,8 @@ function createMailer({ mail }: Config, outboxDir: string | null): Mailer {
 }
 
 /**
- * Runs `task` soon and then repeatedly, one run at a time. The returned function stops it and waits for the current
- * run.
+ * Runs `task` after a second and then again and again, with a pause after each run. The returned function stops it and waits
+ * for the current run.
  */
 function every(pauseMs: number, task: () => Promise<unknown>, log: Logger): () => Promise<void> {
   let running: Promise<void> = Promise.resolve()

@@ -1,4 +1,4 @@
-/** Runs a gateway process: starts its parts in order, prints how to use them, and stops them in order at a signal. */
+/** Starts the components of a gateway process in order, prints a welcome text, and stops the components in order. */
 
 import { flushCompileCache } from 'node:module'
 import { TABLES } from '../generated/tables.ts'
@@ -19,11 +19,11 @@ export interface RunningServer {
   stop(): Promise<void>
   /** Aborts the calls that a `stop` is waiting for. */
   hurry(): void
-  /** Resolves after an uncaught exception: the process has to stop. */
+  /** Resolves after an uncaught exception. The process should then stop. */
   readonly broken: Promise<void>
 }
 
-/** Starts everything. With `write` null, prints no welcome text. Throws ConfigError for faults that the operator can fix. */
+/** Starts everything. If `write` is null, prints no welcome text. Throws ConfigError for faults that the operator can fix. */
 export async function serve(config: Config, write: ((text: string) => void) | null): Promise<RunningServer> {
   const log = createLog(config.logLevel, { base: config.worker === null ? {} : { worker: config.worker } })
   // Save the compile cache now: it then survives a crash (see src/start.js), and no call has to wait for the disk.
@@ -70,8 +70,9 @@ export async function serve(config: Config, write: ((text: string) => void) | nu
 }
 
 /**
- * Logs uncaught errors without their message, which Node would print. An unhandled rejection concerns one piece of
- * work; after an uncaught exception anything may be half done, so the process should finish its calls and end.
+ * Logs uncaught errors instead of letting Node print them: unlike Node, the log omits their messages, which may quote a client
+ * or a provider. An unhandled rejection affects only one task. After an uncaught exception, any state may be inconsistent, so
+ * the process should finish its calls and exit.
  */
 function watchUncaught(log: Logger): { readonly broken: Promise<void>; stop(): void } {
   const { promise: broken, resolve } = Promise.withResolvers<void>()

@@ -40,7 +40,7 @@ export interface ModelList {
 const CHANNELS: readonly Channel[] = ['standard', 'aws']
 const CAPABILITIES: readonly Capability[] = ['reasoning', 'vision', 'tools', 'streaming']
 const LIMIT_MAX = 1000
-/** Maximum number of cached lists. Each combination of filters and of models allowed to a key is a separate list. */
+/** Maximum number of cached lists. Each combination of filters and a key's allowed models is cached as a separate list. */
 const LISTS_MAX = 300
 
 interface Rendered {
@@ -136,7 +136,7 @@ function matches({ entry }: CatalogueItem, query: ModelListQuery): boolean {
 
 type Page = { readonly items: readonly Rendered[]; readonly hasMore: boolean } | { readonly problem: string }
 
-/** Cuts out the page that follows `after_id` or precedes `before_id`. */
+/** Returns the page after `after_id` or before `before_id`; without either, the first page. */
 function cut(matching: readonly Rendered[], query: ModelListQuery): Page {
   const limit = query.limit === undefined ? LIMIT_MAX : Number(query.limit)
   const cursor = query.after_id ?? query.before_id

@@ -21,7 +21,7 @@ const MS_MAX = 2 ** 31 - 1
 export const TAG = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,63}$/
 const LABEL = /^[\x21-\x7e]{1,100}$/
 
-/** Throws AssertionError for a hold that would make the statement fail. */
+/** Throws AssertionError for a hold that the database would reject: one bad row would fail its whole batch. */
 export function checkHold(request: HoldRequest): void {
   assert(isUuid(request.callId), 'callId is not a lower-case UUID')
   assert(request.keyHash.length === 32, 'keyHash is not 32 bytes')

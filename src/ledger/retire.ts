@@ -1,4 +1,4 @@
-/** RETIRE: deletes old usage rows but keeps their sums, so that the journal still adds up. */
+/** Retires old usage rows: deletes them but keeps their sums, so that the journal still adds up. */
 
 import type { Sql } from '../lib/database.ts'
 
@@ -20,7 +20,7 @@ export interface Retirement {
   readonly accounts: number
 }
 
-/** Accounts after $1 whose oldest row is old enough to retire, and whether there may be further accounts. */
+/** Reads the next $3 accounts after $1. `due` lists the accounts whose oldest row is old enough to retire. */
 const PAGE = `with page as (select account_id from wallet where account_id > $1::text::bigint order by account_id limit $3::text::integer)
 select coalesce(max(page.account_id), 0)::text as last, count(*)::integer as seen,
        array_to_string(array_agg(page.account_id order by page.account_id) filter (where oldest.closed_at < now() - make_interval(days => $2::text::integer)), ',') as due
@@ -29,9 +29,9 @@ select coalesce(max(page.account_id), 0)::text as last, count(*)::integer as see
      where u.account_id = page.account_id and u.seq > coalesce(r.upto_seq, 0) order by seq limit 1) oldest on true`
 
 /**
- * The next $3 rows of each account in $1, up to but not including the first one that is too recent: a journal is cut in one
- * place, even if the times of its rows are out of order. Rows are always looked for after the last retired one: an index keeps
- * deleted rows until a vacuum, and each batch would pass over those of all batches before.
+ * Takes the next $3 rows of each account in $1, up to but not including the first row that is too recent. So a journal only
+ * ever loses rows at its start, even if the times of its rows are out of order. Scans begin after the last retired row: the
+ * index keeps entries of deleted rows until a vacuum, and each batch would step over the entries that all earlier batches left.
  */
 const SUM = `with due as (
     select account_id, coalesce(r.upto_seq, 0) as after_seq

@@ -1,6 +1,6 @@
 /**
- * Reads a spool as far as it can be trusted: sets damaged lines aside, and leaves files of other databases alone. The contents of
- * a file never make it throw.
+ * Reads the trustworthy lines of a spool, sets damaged lines aside, and skips files that belong to other databases. Never
+ * throws because of a file's contents.
  */
 
 import { existsSync, renameSync } from 'node:fs'
@@ -25,7 +25,7 @@ export interface SpoolOptions {
 /** A settlement found in a spool file. */
 export interface SpooledSettlement {
   readonly settlement: Settlement
-  /** The settlement's line if it has no checksum, so that the database must confirm it; otherwise null. */
+  /** The raw line and its file, if the line has no checksum, so that the database must confirm it; otherwise null. */
   readonly unproven: { readonly path: string; readonly line: RawLine } | null
 }
 
@@ -38,9 +38,9 @@ export interface SpoolSetAside {
   readonly files: number
 }
 
-/** Suffix of a file for another database. The file is read again if a gateway returns to that database. */
+/** Suffix of files that belong to another database. They are read again if a gateway returns to that database. */
 const FOREIGN = '.foreign.jsonl'
-/** Maximum number of damaged lines written to the file at a time. */
+/** Maximum number of damaged lines that are collected before they are appended to the set-aside file. */
 const DAMAGED_MAX = 256
 const NAMED_MAX = 3
 
@@ -65,8 +65,8 @@ export class SpoolReader {
   }
 
   /**
-   * Makes a file's name say whether the file belongs to another database, and renames the file if necessary. Returns its path, or
-   * null if it belongs to another database. Throws like `rename`.
+   * Renames the file if its suffix does not match the database that it belongs to. Returns its path, or null if it belongs to
+   * another database. Throws if the file cannot be renamed.
    */
   sortOut(path: string): string | null {
     const databaseId = this.#databaseOf(path)
@@ -88,7 +88,7 @@ export class SpoolReader {
     return this.#databaseOf(path) !== this.#options.databaseId
   }
 
-  /** Yields the trusted lines. Others are set aside; if that fails, marks the file to be kept. */
+  /** Yields the trustworthy lines and sets damaged lines aside. Marks the file to be kept if either fails. */
   *lines(file: {
     readonly path: string
     kept: boolean
@@ -116,7 +116,7 @@ export class SpoolReader {
     setAside()
   }
 
-  /** Copies lines to the file beside the spool. False if that failed: then the files that they come from must be kept. */
+  /** Appends lines to the set-aside file beside the spool. Returns false on failure; the lines' own file must then be kept. */
   setAside(path: string, damaged: readonly DamagedLine[]): boolean {
     if (damaged.length === 0) return true
     try {

@@ -96,7 +96,7 @@ function partsOf({ to, subject, text, unsubscribeUrl }: MailMessage) {
   return { ...parts, headers: { 'List-Unsubscribe': list, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } }
 }
 
-/** Writes each message to a file in `folder` whose name begins with the time; for development. */
+/** For development: writes each message to its own file in `folder`. The file names begin with the time. */
 export function createOutboxMailer({ folder, from }: { folder: string; from: string }): Mailer {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const transport = whenFirstUsed(({ createTransport }) =>

@@ -48,7 +48,7 @@ export function packedRows<Row>() {
            from (select string_to_array(line, '${VALUE_END}', '${NULL}') as v, n
                    from unnest(string_to_array(${parameter}::text, '${ROW_END}')) with ordinality as packed(line, n) offset 0) lines`,
       columns: listed,
-      // Appending to one string: joining arrays of mixed values takes a third longer.
+      // Appends to one string, because joining arrays of mixed values takes a third longer.
       pack(rows) {
         let packed = ''
         for (let n = 0; n < rows.length; n++) {

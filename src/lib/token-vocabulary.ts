@@ -1,6 +1,6 @@
 /**
- * Ranks of the o200k byte-pair vocabulary by a token's bytes, in an open-addressing hash table made of two typed arrays (4 MB).
- * It is filled from the gpt-tokenizer package's vocabulary file on first use, which takes a few tens of milliseconds.
+ * Maps a token's bytes to its rank in the o200k BPE vocabulary, in an open-addressing hash table of two typed arrays (4 MB).
+ * The table is filled on first use from the gpt-tokenizer package's vocabulary file, which takes a few tens of milliseconds.
  */
 
 import { readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ export class Vocabulary {
   /** Rank + 1 of the token in each slot; 0 marks an empty slot. */
   readonly #ranks = new Int32Array(SLOTS)
 
-  /** Rank of a token, NO_RANK for other bytes. The lower the rank, the earlier two parts merge into the token. */
+  /** Returns the token's rank, or NO_RANK for bytes that are not a token. Pairs that form a token of lower rank merge first. */
   rank(bytes: Uint8Array, start: number, end: number): number {
     const { slot, check } = hash(bytes, start, end)
     for (let probe = slot; ; probe = (probe + 1) & SLOT_MASK) {
@@ -38,7 +38,7 @@ export class Vocabulary {
 
 const found = { slot: 0, check: 0 }
 
-/** Computes two hashes, so that a false hit needs 51 equal bits. Every call returns the same object, overwritten. */
+/** Computes two hashes, so that a false hit needs 51 equal bits. Returns a shared object, which the next call overwrites. */
 export function hash(bytes: Uint8Array, start: number, end: number): { slot: number; check: number } {
   let first = 0x811c9dc5
   let second = end - start
@@ -61,13 +61,13 @@ const PART_LINES = 1_000
 let loaded: Vocabulary | null = null
 let reading: Generator<void, Vocabulary> | null = null
 
-/** The vocabulary, which all callers in the process share. Loads what is not loaded yet. */
+/** The vocabulary, shared by the whole process. If it is not fully loaded yet, loads the rest synchronously. */
 export function vocabulary(): Vocabulary {
   while (loaded === null) readVocabularyPart()
   return loaded
 }
 
-/** Loads the next part of the vocabulary; true when it was the last. */
+/** Loads the next part of the vocabulary. Returns true once all parts are loaded. */
 export function readVocabularyPart(): boolean {
   if (loaded !== null) return true
   reading ??= read(createRequire(import.meta.url).resolve('gpt-tokenizer/data/o200k_base.tiktoken'))

@@ -44,7 +44,7 @@ export async function authorizationUrl(
   }).href
 }
 
-/** The callback URL that the browser came back to, built on our public address whatever host the request arrived on. */
+/** The callback URL with which the browser came back, built on our public address, whatever host the request arrived on. */
 export function answeredUrl(options: ProviderOptions, provider: ProviderId, query: string): URL {
   return new URL(`${callbackUrl(options, provider)}?${query}`)
 }

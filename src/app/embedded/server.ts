@@ -1,4 +1,4 @@
-/** Finds, starts and stops one postmaster. Callers hold the data directory's start lock. */
+/** Finds, starts and stops one postmaster. Callers must hold the data directory's start lock. */
 
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
@@ -96,8 +96,8 @@ function launch(options: StartOptions): { exited: () => boolean } {
 }
 
 /**
- * Stops the server: first by a fast shutdown, after `timeoutMs` by an immediate one, and after as long again by killing the whole
- * process group. Leaves nothing running.
+ * Stops the server: first by a fast shutdown, after `timeoutMs` by an immediate shutdown, and after another `timeoutMs` by
+ * killing the whole process group. Leaves nothing running.
  */
 export async function stopPostmaster(dataDirectory: string, { timeoutMs }: { timeoutMs: number }): Promise<void> {
   const running = findPostmaster(dataDirectory)
@@ -156,8 +156,8 @@ function serves(processId: number, dataDirectory: string): boolean {
 }
 
 /**
- * Reads a file in `/proc/<pid>`; null on systems without /proc. For a process that is gone, returns the status of a zombie, or an
- * empty command line.
+ * Reads a file in `/proc/<pid>`. For a process that no longer exists, returns what `/proc` would show for a zombie: state Z in
+ * `stat`, an empty `cmdline`. Null on systems without `/proc`.
  */
 function readProcess(processId: number, file: 'stat' | 'cmdline'): string | null {
   if (!existsSync('/proc/self/stat')) return null

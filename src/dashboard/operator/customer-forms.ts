@@ -1,4 +1,4 @@
-/** What operators do to a customer's account: each form takes effect once, asks for a reason and is logged. */
+/** Forms for operators on a customer's page. Each submission takes effect once, requires a reason and is logged. */
 
 import { CALLS_PER_MINUTE_MAX, CONCURRENCY_MAX } from '../../accounts/key-rate.ts'
 import { KEY_CAP_VND_MAX } from '../../accounts/key-settings.ts'
@@ -53,7 +53,7 @@ function done({ accountId }: AccountSummary, notice: string, anchor = ''): Answe
 
 const reasonOf = ({ form }: PageRequest): string => form.text('reason', REASON_CHARACTERS_MAX)
 
-/** Shows the page again if there is any fault; otherwise null. */
+/** Returns the page with the errors shown, or null if there are none. */
 function refused(
   request: PageRequest,
   account: AccountSummary,
@@ -64,7 +64,7 @@ function refused(
   return customerPage(request, account, { refusal: { form, faults } })
 }
 
-/** The fault to show for an empty reason, because every action needs one; otherwise null. */
+/** Returns the error for a missing reason, which every action requires; null if a reason was given. */
 function reasonFault({ language }: PageRequest, reason: string): string | null {
   return reason === '' ? text(language, 'operator.reason.fault') : null
 }

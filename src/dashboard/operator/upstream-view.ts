@@ -1,4 +1,4 @@
-/** The upstreams as seen by all processes together. */
+/** The state of each upstream, combined from all gateway processes. */
 
 import { readUpstreamFigures, type UpstreamFigures } from '../../ledger/reports/upstream-figures.ts'
 import { readProcessStatus } from '../../operations/process-status.ts'
@@ -25,10 +25,10 @@ export interface UpstreamView {
   readonly callsInFlight: number
   readonly credentials: number
   readonly cooling: readonly CoolingCredential[]
-  /** Models that the provider limits or refuses for a credential, such as `anthropic#1 claude-opus-5`. */
+  /** A credential and a model that the provider currently limits or refuses for it, such as `anthropic#1 claude-opus-5`. */
   readonly modelsAside: readonly string[]
   readonly out: UpstreamOut | null
-  /** Null: there was no attempt in the period. */
+  /** Null if there were no attempts in the period. */
   readonly figures: UpstreamFigures | null
   readonly stateText: string
   readonly tone: '' | 'good' | 'warn' | 'bad'
@@ -40,8 +40,8 @@ interface Seen {
 }
 
 /**
- * Returns the upstreams that at least one process can call, and the upstream `known`, even if it has no credentials. Right after
- * a start, no process may have reported yet; then the view of this process alone is used.
+ * Returns the upstreams that at least one process can call, and the upstream `known`, even if it has no credentials. If no
+ * process has reported yet, right after a start, uses only what this process knows.
  */
 export async function readUpstreamViews(
   request: PageRequest,

@@ -1,4 +1,4 @@
-/** Which alerts the account gets by email, and its webhooks. */
+/** The alerts page: which alerts are emailed to the account's owner, and the account's webhooks. */
 
 import { mayDo } from '../../accounts/roles.ts'
 import { ALERT_KINDS, ALL_KINDS, type AlertKind, hasSwitch } from '../../alerts/kinds.ts'
@@ -32,18 +32,18 @@ interface Tried {
   readonly urlFault?: string
 }
 
-/** Text key of the name that pages show for a kind. */
+/** The text key of an alert kind's display name. */
 export function kindKey(kind: string): TextKey {
   return `alerts.kind.${kind.replace('.', '_')}` as TextKey
 }
 
-/** Kinds of alerts that this person may get. */
+/** Alert kinds for this person's page: operators' alerts only for roles that may handle money, all others for everybody. */
 export function kindsFor(request: PageRequest): readonly AlertKind[] {
   const { role } = signedIn(request)
   return ALL_KINDS.filter(kind => ALERT_KINDS[kind].audience === 'customers' || mayDo(role, 'money'))
 }
 
-/** Shows the page; `tried` is what was typed into a form that was refused. */
+/** Shows the page; `tried` is the input of a rejected form. */
 export async function alertsPage(request: PageRequest, tried: Tried = {}): Promise<Answer> {
   const { options, language, query } = request
   const { accountId, email } = signedIn(request)

@@ -1,4 +1,4 @@
-/** Quick start and API reference. */
+/** The quick start page, the API reference and the OpenAPI document. */
 
 import type { OperationView } from '../options.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'

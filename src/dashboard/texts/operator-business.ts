@@ -1,4 +1,4 @@
-/** Texts of the operators' business page. */
+/** UI texts of the operators' business page (revenue, cost, margin), and the column titles of its CSV of top-ups. */
 
 import type { Texts } from './type.ts'
 

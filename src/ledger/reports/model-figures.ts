@@ -11,13 +11,13 @@ export interface ModelFigures {
   readonly calls: number
   /** The share of `calls` that were served, from 0 to 1. */
   readonly servedShare: number
-  /** Median time to the first byte of streams in ms, within 5 %, and the number of streams; null if there were none. */
+  /** Median time to first byte over all streams, in ms, accurate to 5 %, and the number of streams; null if there were none. */
   readonly firstByte: { readonly medianMs: number; readonly calls: number } | null
 }
 
 /**
- * A call with status 429 failed through the provider if there was an attempt; without an attempt, it exceeded the key's own
- * limit.
+ * A call with status 429 counts as a failure only if the gateway tried an upstream. Otherwise, the call exceeded the key's own
+ * rate limit.
  */
 const CALLS = `select entry_id, (sum(calls) filter (where status < 400))::text as served,
     (sum(calls) filter (where status >= 500 or (status = 429 and upstream_id <> '')))::text as failed
@@ -25,7 +25,7 @@ const CALLS = `select entry_id, (sum(calls) filter (where status < 400))::text a
 const FIRST_BYTES = `select entry_id, first_byte_step, sum(calls)::text as calls from first_byte_hourly
   where hour >= date_trunc('hour', $1::text::timestamptz) group by 1, 2 order by 1, 2`
 
-/** Figures by entry id, from the hour of `since` on. Read from hourly sums: as fast for a million calls as for one. */
+/** Returns figures by entry id, from the hour of `since` on. Reads hourly sums, so the time does not grow with the calls. */
 export async function readModelFigures(sql: AnySql, since: Date): Promise<ReadonlyMap<string, ModelFigures>> {
   const from = [since.toISOString()]
   const [calls, firstBytes] = await Promise.all([sql.unsafe(CALLS, from), sql.unsafe(FIRST_BYTES, from)])

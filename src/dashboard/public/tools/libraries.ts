@@ -1,4 +1,4 @@
-/** Libraries to program with: vendors' SDKs and frameworks. The tests run the snippets in curl, JavaScript and TypeScript. */
+/** Client libraries: vendors' SDKs and frameworks. The tests run the curl, JavaScript and TypeScript snippets. */
 
 import { SHELL, type Tool } from './types.ts'
 
@@ -166,8 +166,8 @@ console.log(reply.content)`,
     ],
   },
   {
-    // developers.llamaindex.ai, OpenAILike, read 2026-11-22: without these settings, it uses the old completions API and assumes
-    // a context of 3,900 tokens.
+    // Without these settings, OpenAILike calls the legacy completions API and assumes a context of 3,900 tokens, according to
+    // developers.llamaindex.ai (as of 2026-11-22).
     id: 'llamaindex',
     name: 'LlamaIndex',
     blocks: ({ base, key, models }) => [
@@ -188,7 +188,7 @@ print(llm.complete("Xin chào"))`,
     ],
   },
   {
-    // llm 0.36, tried out with these blocks on 2026-11-22.
+    // These snippets were tested with llm 0.36 on 2026-11-22.
     id: 'llm',
     name: 'llm',
     note: 'quickstart.llm',
