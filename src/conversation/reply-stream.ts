@@ -12,9 +12,9 @@ export interface ReplyStream {
    */
   push(event: SseEvent): ByteText
   /**
-   * The fast path, for upstream events that repeat the pattern of earlier ones and need no parsing. Returns the client's events
-   * for those that follow each other from `at` on. An event must begin at `at`, and `all` must not contain CR. Afterwards,
-   * `skimmedTo` is the offset reached; if it equals `at`, the first event must be given to `push` instead.
+   * The fast path, for runs of upstream events that repeat the pattern of earlier events and need no parsing. Returns the
+   * client's events for the run that starts at `at`. An upstream event must begin there, and `all` must not contain CR.
+   * Afterwards, `skimmedTo` is the end of the run. If it equals `at`, there is no run, and the event must be given to `push`.
    */
   skim?(all: ByteText, at: number): ByteText
   readonly skimmedTo?: number
@@ -28,6 +28,6 @@ export interface ReplyStream {
   countOutputTokens(): number
   /** Estimates the output tokens, cheaply enough to be called often. */
   estimateOutputTokens(): number
-  /** Returns the complete event that ends a failed stream. Absent or null: use the error event that all formats know. */
+  /** Returns the complete event that ends a failed stream. If absent or null, the client gets an ordinary error event. */
   failureEvent?(error: GatewayError): string | null
 }

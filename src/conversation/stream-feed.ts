@@ -22,7 +22,7 @@ export class StreamFeed {
     this.#eventBytesMax = options.eventBytesMax
   }
 
-  /** Processes the next bytes, up to the event that ends the stream. Throws the errors of the stream and the event parser. */
+  /** Processes the next bytes, up to the event that ends the stream. Throws whatever the stream or the event parser throws. */
   push(chunk: Buffer): void {
     if (this.#stream.skim === undefined || chunk.length > this.#eventBytesMax) {
       this.#read(chunk)
@@ -47,7 +47,7 @@ export class StreamFeed {
     }
   }
 
-  /** Call this after the last byte. Processes an event that lacks only its blank line; ignores a truncated one. */
+  /** Call this after the last byte. Processes an event that lacks only its blank line; ignores a truncated event. */
   end(): void {
     for (const event of this.#reader.end()) {
       if (isWhole(event)) this.#write(this.#stream.push(event))

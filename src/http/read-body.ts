@@ -1,4 +1,4 @@
-/** Reads a request's body into memory, decoding it as it arrives, within the limits and under a permit. */
+/** Reads and decodes a request body as it arrives, within size limits and under a permit, which reserves memory for it. */
 
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
@@ -20,11 +20,11 @@ export interface BodyBounds {
   readonly bytesMax: number
   /** How many times larger than its compressed form a decoded body may be. */
   readonly ratioMax: number
-  /** Longest pause of the client, in ms: a client that sends nothing must not keep its permit. */
+  /** How long the client may send nothing, in ms. Limited so that a stalled upload does not keep its permit. */
   readonly idleMs: number
 }
 
-/** Number of bytes by which a body of unknown length first extends its permit. Each further step is twice as large. */
+/** First permit of a body of unknown length, in bytes. The permit doubles each time the body outgrows it. */
 const FIRST_STEP_BYTES = 256 * 1024
 /** Decompressed output up to this size never counts as a bomb: this early, the ratio is meaningless. */
 const RATIO_FREE_BYTES = 1024 * 1024
@@ -32,8 +32,8 @@ const CLOSED = 'the connection was closed'
 
 /**
  * Returns the whole body, decoded. Rejects with GatewayError `unsupported_encoding` for unknown or chained codings,
- * `request_too_large`, `rate_limited` if there is no permit in time, `request_timeout` if the client stops sending,
- * `malformed_json` for a damaged or truncated body. The rest of the body is then left unread.
+ * `request_too_large`, `rate_limited` if it gets no permit in time, `request_timeout` if the client stops sending,
+ * `malformed_json` for a damaged or truncated body. The rest of the body is then ignored.
  */
 export async function readBody(request: IncomingMessage, bounds: BodyBounds, permit: BodyPermit): Promise<Buffer> {
   // A destroyed request emits no more events.
@@ -135,7 +135,7 @@ class BodyReader {
   }
 
   readonly #onIdle = (): void => {
-    // Not the client's fault while the body waits for its permit, or has fully arrived and is being decoded.
+    // The client is not to blame while the body waits for its permit, or has fully arrived and is being decoded.
     if (this.#waiting || this.#request.complete) this.#idle.refresh()
     else this.#fail(new GatewayError('request_timeout'))
   }
@@ -171,7 +171,7 @@ class BodyReader {
     )
   }
 
-  /** Extends the permit if the body has outgrown it. Null if no wait is needed. */
+  /** Enlarges the permit if the body has outgrown it. Returns null if there is no need to wait. */
   #grown(): Promise<void> | null {
     const { bytes } = this.#permit
     if (this.#bytes <= bytes) return null

@@ -1,4 +1,4 @@
-/** What differs between the endpoints that run a model. Each part is called by `run.ts` in its stage. */
+/** What differs between the endpoints that run a model: hooks that `run.ts` calls at each stage of a call. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
@@ -18,10 +18,10 @@ import type { StreamHold } from './stream-hold.ts'
 
 /** What the runner needs from any endpoint's request body. */
 export interface RequestBody {
-  /** The model name in the body. */
+  /** The model name as the client wrote it, possibly an alias. */
   readonly requestedName: string
   readonly streamed: boolean
-  /** The request's fields, which may request extras. */
+  /** The request's fields. They may ask for extras: features that the provider bills separately, such as web search. */
   readonly json: JsonObject
   /** Like `json`, but with stand-ins for values that have not been read. Absent if all values have been read. */
   readonly outline?: JsonObject
@@ -37,16 +37,16 @@ export interface OpenedCall<Body extends RequestBody> extends CallScope {
 export interface CallKind<Body extends RequestBody = RequestBody> {
   /** Reads the body. Rejects with GatewayError `malformed_json` or `invalid_request`. */
   read(call: Call, limits: PipelineLimits): Promise<Body>
-  /** Adapts the catalogue's entry to this call, such as by choosing a wire for each target. */
+  /** Adapts the catalogue entry to this call, for example by choosing a wire format for each target. */
   entryFor?(entry: ModelEntry, body: Body): ModelEntry
   /**
-   * Makes the checks that need the entry, then places the hold. The body stays in memory as long as the returned object refers to
-   * it. Rejects with GatewayError.
+   * Runs the checks that need the entry, then places the hold. The body stays in memory for as long as the returned object
+   * refers to it. Rejects with GatewayError.
    */
   admit(opened: OpenedCall<Body>): Promise<AdmittedCall>
 }
 
-/** A call with money set aside for it, and how its reply is sent to the client. */
+/** A call whose hold has been placed; `reply` tells how its reply is sent to the client. */
 export type AdmittedCall = WholeCall | EventsCall | BytesCall
 
 type PreparedFor<Prepared extends PreparedBody> = (target: UpstreamTarget) => Prepared | Promise<Prepared>
@@ -62,7 +62,7 @@ export interface WholeCall {
 export interface EventsCall<Stream extends ReplyStream = ReplyStream> {
   readonly reply: 'events'
   readonly prepare: PreparedFor<PreparedStream<Stream>>
-  /** The event or comment that keeps the client's connection alive, complete with its end. */
+  /** The event or comment that keeps the client's connection alive, including the terminating blank line. */
   readonly ping: ByteText
   /** Converts a non-streamed reply into a stream. Absent if the upstream always sends a stream. */
   asEvents?(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply>
@@ -77,12 +77,12 @@ export interface PreparedStream<Stream extends ReplyStream> extends PreparedBody
   openStream(): Stream
 }
 
-/** A reply of bytes whose price is known before the first byte. */
+/** A binary reply, such as audio, whose price is known before its first byte. */
 export interface BytesCall {
   readonly reply: 'bytes'
   readonly prepare: PreparedFor<PreparedBody>
   readonly used: Metered
-  /** Throws GatewayError `upstream_failed` if the reply has a wrong content type. */
+  /** Throws GatewayError `upstream_failed` if the reply has an unexpected content type. */
   refuse(reply: UpstreamReply): void
   resultOf(end: StreamEnd): CallResult
 }

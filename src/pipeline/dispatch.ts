@@ -1,6 +1,6 @@
 /**
- * Sends a call to one target after another until a reply is good. Until then, nothing is sent to the client. The price is the
- * entry's, whichever target serves the call.
+ * Tries a call's targets in order until one gives a usable reply. Until then, nothing is sent to the client. The entry sets the
+ * price, whichever target serves the call.
  */
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
@@ -24,7 +24,7 @@ import { Places } from './places.ts'
 const ERROR_BODY_BYTES_MAX = 256 * 1024
 /** Minimum time left, in ms, for another attempt to be worthwhile. */
 const TRY_MS_MIN = 1_000
-/** Highest `retry-after`, in seconds, while upstreams are out of service: an operator may put them back at any time. */
+/** Highest `retry-after`, in seconds, while upstreams are out of service: an operator may bring them back at any time. */
 const OUT_RETRY_SECONDS_MAX = 60
 
 /** A call's body for one target, with what later stages need to know about it. */
@@ -45,11 +45,11 @@ export interface PreparedBody {
 export interface DispatchPlan<Prepared extends PreparedBody, Received> {
   /** Targets to which the call may go, in the entry's order. */
   readonly targets: readonly UpstreamTarget[]
-  /** Makes the body for a target, just before it is tried. A GatewayError from it ends the call. */
+  /** Builds the body for a target, just before the attempt. If this throws a GatewayError, the call ends. */
   readonly prepare: (target: UpstreamTarget) => Prepared | Promise<Prepared>
   /**
-   * Reads enough of a 2xx reply to know that it is good, before anything is sent to the client. If it throws a GatewayError that
-   * blames the upstream (`upstream_…`), the call goes to the next target.
+   * Reads enough of a 2xx reply to know that it is usable, before anything is sent to the client. If this throws a GatewayError
+   * that blames the upstream (`upstream_…`), the call goes to the next target.
    */
   readonly receive: (reply: UpstreamReply, prepared: Prepared, target: UpstreamTarget) => Promise<Received>
   /** Whether the reply should be an event stream. */
@@ -58,14 +58,14 @@ export interface DispatchPlan<Prepared extends PreparedBody, Received> {
   readonly signal: Cancellation
 }
 
-/** The endpoint of the upstream to which a call is sent; for chat, the endpoint that speaks the target's wire. */
+/** The upstream endpoint that a call is sent to. For chat calls, it depends on the target's wire format. */
 export function upstreamEndpoint(endpoint: Endpoint, target: UpstreamTarget): Endpoint {
   return ENDPOINT_FACTS[endpoint].makes === 'chat' ? wireOf(target) : endpoint
 }
 
 /**
- * Resolves with the result of `receive` for a good reply. Rejects with GatewayError if no target gave one; nothing has been sent
- * to the client in that case.
+ * Resolves with the result of `receive` for the first usable reply. Rejects with GatewayError if no target gave a usable reply;
+ * nothing has been sent to the client in that case.
  */
 export async function dispatch<Prepared extends PreparedBody, Received>(
   services: Services,
@@ -129,8 +129,8 @@ async function tryOne<Prepared extends PreparedBody, Received>(
   const failure = await readFailure(reply, upstream)
   const bare = endpoint === 'responses' ? bodyWithoutSeals(prepared.body, failure, target) : null
   if (bare === null) throw gatewayErrorOf(readUpstreamFailure(failure))
-  // The reasoning was sealed too long ago or for another organisation. That is not the upstream's fault, so sending the request
-  // again does not count as a new attempt.
+  // The upstream cannot decrypt the reasoning in the history, which is too old or comes from another organisation. That is not
+  // the upstream's fault, so sending the request again does not count as a new attempt.
   services.log.info(
     { requestId: call.requestId, upstream: upstream.facts.id },
     'upstream refused sealed reasoning; resending without it',

@@ -1,6 +1,6 @@
 /**
- * Reads bodies without parsing plain members, such as messages of mere text. Most calls whose client and upstream speak the
- * same format never need the values of these members.
+ * Reads request bodies without parsing the values of plain members (see `conversation/plain.ts`), such as text-only messages.
+ * Most calls that need no conversion never use these values.
  */
 
 import { isAscii } from 'node:buffer'
@@ -32,7 +32,7 @@ interface UnreadFacts {
 
 /** The values of a JSON object, parsed on first use. */
 export class UnreadValues {
-  /** Numbers noted about the plain members while they were checked; NOTE names each of them. */
+  /** Facts about the plain members' values, collected while the body was scanned. NOTE has the index of each fact. */
   readonly notes: readonly number[]
   readonly #text: ByteText
   readonly #facts: UnreadFacts
@@ -48,7 +48,7 @@ export class UnreadValues {
     return this.read(null)
   }
 
-  /** Parses on first use. Passing the text's bytes, if they are at hand, saves a copy. */
+  /** Parses on first use. Pass the text's bytes if you have them, to save a copy. */
   read(bytes: Buffer | null): JsonObject {
     this.#json ??= this.#parse(bytes)
     return this.#json
@@ -80,8 +80,8 @@ interface OutlineOptions {
 }
 
 /**
- * Reads a body without parsing its plain members. `bytes` and `text` have the same content. Null for bodies that are large,
- * unusual or possibly invalid, which must be parsed completely.
+ * Reads a body without parsing the values of its plain members. `bytes` and `text` have the same content. Returns null for a
+ * body that is large, unusual or possibly invalid, and must be parsed completely.
  */
 export async function readOutlined(
   bytes: Buffer,
@@ -114,7 +114,7 @@ export function membersIn(text: ByteText, { members }: Pick<Outline, 'members'>)
   })
 }
 
-/** Parses an object, with stand-ins in place of the values of its plain members. */
+/** Parses an object with stand-ins in place of the values of its plain members. */
 function outlineOf(text: ByteText, members: readonly Member[], standIns: Readonly<Record<string, string>>): JsonObject {
   const written = members.map(({ key, keyStart, valueStart, valueEnd }) => {
     const standIn = Object.hasOwn(standIns, key) ? standIns[key] : undefined

@@ -11,11 +11,11 @@ import { EVENT_STREAM, sendStream } from './stream.ts'
 
 export interface TextOptions {
   readonly lookUp: ModelLookup
-  /** Model and streaming flag, if the wire has them in the path instead of the body; else empty. */
+  /** The model name and the streaming flag, for wire formats that carry them in the URL path; otherwise empty. */
   readonly fromPath: JsonObject
 }
 
-/** Answers one call. Rejects with ProviderError for every refusal. */
+/** Answers one call. Rejects with ProviderError if the request is refused. */
 export async function answerText(exchange: Exchange, format: WireFormat, options: TextOptions): Promise<void> {
   const sent = parseBody(await exchange.body(), format)
   for (const field of Object.keys(options.fromPath)) {

@@ -1,8 +1,8 @@
-/** Why a call to a provider broke. Messages contain no address and no credential, so they may be logged. */
+/** Transport faults of calls to providers. Their messages contain no address and no credential, so they may be logged. */
 
 import type { PlainFault } from '../lib/fault-text.ts'
 
-/** With `unread`, the client did not read the reply in time, so the provider is not to blame. */
+/** `unread`: the client did not read the reply in time, so the provider is not to blame. */
 export type FaultKind = 'connect' | 'timeout' | 'reset' | 'aborted' | 'unread' | 'oversized' | 'garbage'
 
 const KIND_OF_CODE: Readonly<Record<string, FaultKind>> = {

@@ -1,4 +1,4 @@
-/** Adapts the tool outputs of a responses request. */
+/** How a Responses request represents tool outputs, for `../results.ts`, which moves images and documents out of them. */
 
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import type { ResultForm } from '../results.ts'

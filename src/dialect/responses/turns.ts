@@ -1,4 +1,4 @@
-/** Adapts the instructions, the roles and the order of a responses request's items. */
+/** Adapts a Responses request's instructions, item roles and item order to what the upstream accepts. */
 
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { mapList, withMember } from '../copy.ts'
@@ -8,7 +8,8 @@ import { isMessage, isSystem } from './items.ts'
 type Turns = Dialect['turns']
 
 /**
- * Replaces the role `developer` where the host does not know it. Hosts that know it also accept `system`, which therefore stays.
+ * Replaces the role `developer` if the host does not know it. Hosts that know `developer` accept `system`, too, so that role
+ * stays.
  */
 export function withRoles(items: readonly JsonValue[], { systemRole }: Turns): JsonValue[] {
   if (systemRole !== 'system') return items as JsonValue[]
@@ -17,7 +18,10 @@ export function withRoles(items: readonly JsonValue[], { systemRole }: Turns): J
   )
 }
 
-/** Adds a text to the instructions. */
+/**
+ * Adds `text` to the instructions. Appends it to the `instructions` field if that contains text or if instructions cannot be
+ * items of the input; otherwise inserts a message after the leading instructions.
+ */
 export function withInstruction(body: JsonObject, text: string, { systemRole }: Turns): JsonObject {
   const { instructions, input } = body
   const isField = typeof instructions === 'string' && instructions !== ''
@@ -42,8 +46,8 @@ function firstTurn(items: readonly JsonValue[]): number {
 }
 
 /**
- * Moves instructions between turns to where the host accepts them. Adds a user turn after a final assistant message if the model
- * would not continue it by itself.
+ * If the host does not accept instructions between turns, moves them to the front or makes them user messages. Adds a user turn
+ * after a final assistant message if the model would not continue it by itself.
  */
 export function placed(items: readonly JsonValue[], { midSystem, prefill }: Turns): JsonValue[] {
   const turns = midSystem === 'keep' ? (items as JsonValue[]) : placeSystem(items, midSystem)

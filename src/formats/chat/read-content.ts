@@ -1,4 +1,4 @@
-/** Reads the content of chat messages as parts. Refuses parts that the messages format cannot express, with the part's path. */
+/** Reads the content of chat messages as conversation parts. Refuses other parts, such as audio; the error gives the path. */
 
 import { readFile, readImageUrl } from '../../conversation/read-media.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -74,7 +74,7 @@ function readFilePart(part: JsonObject, place: string): MediaPart {
   return { ...readFile({ content, title, bareType: 'application/pdf', ...places }), ...cacheControl(part) }
 }
 
-/** Keeps cache markers, which some clients know from the messages format. The dialect decides whether they go upstream. */
+/** Keeps `cache_control`, a Messages field that some chat clients send, too. The dialect decides whether to forward it. */
 export function cacheControl(part: JsonObject): { cacheControl?: JsonObject } {
   return isObject(part.cache_control) ? { cacheControl: part.cache_control } : {}
 }

@@ -1,4 +1,4 @@
-/** Reads a messages request into the conversation. */
+/** Converts a Messages request to the format-neutral conversation. */
 
 import type { ReadFacts } from '../../conversation/format.ts'
 import { hash } from '../../conversation/names.ts'
@@ -12,9 +12,9 @@ import { readStructure, readTools } from './read-tools.ts'
 import { messagesWords, readTurns } from './read-turns.ts'
 import { refuseThread } from './threads.ts'
 
-/** The facts about a request that the writer of messages replies needs. */
+/** What the writer of Messages replies needs to know about the request. */
 export interface MessagesEcho {
-  /** Ids of the calls in the history. New calls must not reuse them. */
+  /** Ids of the tool calls in the history. New tool calls must not reuse them. */
   readonly knownIds: ReadonlySet<string>
 }
 

@@ -20,7 +20,7 @@ const LINE_FEED = 10
 export interface MessagesRelayOptions {
   readonly clientModel: string
   readonly countTokens: CountTokens
-  /** The changes to undo in the reply; null or absent: none. */
+  /** Request changes whose effects must be undone in the reply, such as renamed tools; null or absent if there are none. */
   readonly undoing?: Undoing | null
 }
 

@@ -61,7 +61,7 @@ export class StreamUsage {
     this.#facts = facts
   }
 
-  /** Takes a finished item. */
+  /** Records a finished output item. */
   item(item: JsonValue | undefined): void {
     this.#calls.add(item)
   }
