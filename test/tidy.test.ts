@@ -1,6 +1,6 @@
 /**
- * Checks the structure of the project: each folder of src/ imports only from floors below its own, no import is circular, files
- * are short, each folder has a README, and no two migrations have the same number.
+ * Checks the structure of the project: each folder of src/ imports only from lower floors (layers, see `FLOORS`), no import is
+ * circular, files are short, each folder has a README, and no two migrations have the same number.
  */
 
 import { globSync, readFileSync } from 'node:fs'
@@ -40,7 +40,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   generated: 0,
   errors: 0,
 }
-/** Floors whose folders may import from each other. */
+/** Floors on which folders may import from each other. */
 const OPEN_FLOORS: ReadonlySet<number> = new Set([0, 8])
 
 /** The folders that contain code. Each may import only from those after it in this list. */

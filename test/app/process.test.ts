@@ -1,4 +1,4 @@
-/** The program as a person runs it: starting, calling, the command line, stopping, restarting, and faulty environments. */
+/** End-to-end tests of the program as a user runs it: start, calls, CLI commands, stop, restart, and bad environments. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -67,7 +67,7 @@ async function start(): Promise<Server> {
   return { child, text, apiKey: /sk-svc-[\w-]+/.exec(text)?.[0] ?? '', stop }
 }
 
-/** Makes the printed curl command's request, without curl. */
+/** Sends the request that the printed curl command would send. */
 async function pasteCurl(text: string): Promise<Response> {
   const line = /curl -s (http\S+) -H 'x-api-key: ([^']+)' -H 'content-type: ([^']+)' -d '([^']+)'/.exec(text)
   const [, url, apiKey, contentType, body] = line as unknown as [string, string, string, string, string]

@@ -1,4 +1,4 @@
-/** A start caches compiled code for the next start, loads only the modules that calls need, and also works without the cache. */
+/** Starting the program caches its compiled code for the next start and loads only what calls need. The cache is optional. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import {

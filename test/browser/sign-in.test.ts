@@ -1,6 +1,6 @@
 /**
- * Tests signing in with Google and GitHub in a real browser, with its cookies, redirects across sites and content policy. Local
- * servers play both providers, on a different site from the gateway.
+ * Tests signing in with Google and GitHub in a real browser, including cookies, cross-site redirects and the content security
+ * policy. Local servers play both providers, on a different site from the gateway.
  */
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -48,7 +48,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await context.close()
   })
 
-  /** Complaints about the gateway's own pages, without those about the providers' pages. */
+  /** The browser's complaints, except about loads from the two providers, which are expected. */
   const ownComplaints = () =>
     complaints.filter(text => !text.startsWith(`loads ${google.url}`) && !text.startsWith(`loads ${github.url}`))
   const goOnWith = (label: string) => page.getByRole('link', { name: `Continue with ${label}` }).click()

@@ -1,4 +1,4 @@
-/** Dialect words of earlier versions are rewritten in place, and nothing else in the file changes. */
+/** Dialect words (settings) of earlier versions are rewritten in place, and nothing else in the file changes. */
 
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -109,7 +109,7 @@ test('the compiler names each old word of the old file, and none in the rewritte
   expect(formatFindings(compiled(NEW), 'text')).not.toContain('old-word')
 })
 
-/** Every word of earlier versions, with a value other than its default. */
+/** Every dialect word of earlier versions, with a value other than its default. */
 const EVERY_WORD = `max_tokens_field: max_completion_tokens, max_tokens_default: 0, choices_max: 2, system_role: developer,
   mid_system: hoist, alternate_roles: true, text_content: string, sampling: none, temperature_max: 1, top_k: true, stop_max: 2,
   reasoning: { parameter: none, levels: [], on_by_default: true, off: no, display: true, budget_accepted: false,

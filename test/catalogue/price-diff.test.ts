@@ -95,7 +95,7 @@ test('margin shows what entries cost and earn, the largest loss first, and those
   expect([status, err]).toEqual([0, ''])
   const [head, ...rows] = out.split('\n').map(line => line.replace(/ {2,}/g, ' | '))
   expect(head).toBe('entry | VND | per | agent or unit | chat | no cache')
-  // In VND per million tokens, the agent mix is 18 % input at 5,000, 72 % cached input at 500 and 10 % output at 5,000.
+  // The `agent` mix of usage is 18 % input (5,000 VND per million tokens), 72 % cached input (500) and 10 % output (5,000).
   expect(rows.slice(0, 6)).toEqual([
     'beta-2 | 2,000 | mtok | 1,760 | +12.0 % | 5,000 | −150.0 % | 5,000 | −150.0 %',
     'req/paint | 650 | image | 500 | +23.1 %',

@@ -1,4 +1,4 @@
-/** The workflow for pull requests: the make target that posts the price diff, and the commit to which it compares. */
+/** The workflow for pull requests: the make target that posts the price diff, and which commit it compares with. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The Postgres manifests are valid for their Kubernetes operator, and keep what docs/scale.md promises. */
+/** The Postgres manifests are valid for their Kubernetes operator and give the guarantees in docs/scale.md. */
 
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'

@@ -1,4 +1,4 @@
-/** The rows for the dialect words of the group `reasoning`; see rows.ts. */
+/** Test cases for the dialect words of the group `reasoning`; see rows.ts. */
 
 import { expect } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'

@@ -1,5 +1,6 @@
 /**
- * The dialect pass on the responses wire: cases for same-format and converted calls alike, and cases for same-format calls only.
+ * How Responses request bodies are adapted to an upstream's dialect. Some cases hold for same-format and converted calls alike,
+ * others only for same-format calls.
  */
 
 import fc from 'fast-check'
@@ -31,7 +32,7 @@ import {
   user,
 } from './responses-support.ts'
 
-/** Name, dialect words, body before and body after. Each case holds for same-format and for converted calls. */
+/** Case name, the upstream's dialect words, body before and body after. Each case holds for same-format and converted calls. */
 // biome-ignore format: one case per line
 const BOTH: [string, Words, object, object][] = [
   ['a cap is lowered to the model’s limit', {}, { max_output_tokens: 5000 }, { max_output_tokens: 1000 }],

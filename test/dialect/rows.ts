@@ -1,4 +1,4 @@
-/** For each dialect word: requests that it affects, in each format, and what must be true of the upstream body. */
+/** For each dialect word, a setting of the catalogue: requests that it affects, in each format, and a check of the result. */
 
 import { expect } from 'vitest'
 import { REASONING_ROWS } from './reasoning-rows.ts'
@@ -104,7 +104,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       if (prefill === 'unsupported' && seen.wire === MESSAGES) refused(seen, 'prefill')
       else expect(last?.role).toBe(prefill === 'user_turn' ? 'user' : 'assistant')
       if (seen.wire !== CHAT || (prefill !== 'prefix' && prefill !== 'partial')) return
-      // In same-format calls, chat clients set this flag themselves, so the pass does not add it.
+      // Chat clients set `prefix` or `partial` themselves, so the gateway adds it only to converted calls.
       expect(last?.[prefill]).toBe(seen.road === 'converted' ? true : undefined)
     },
   },
@@ -127,7 +127,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
       { type: 'input_image', image_url: 'https://example.com/a.png' },
     ),
-    // Before the pass, the gateway replaces the image URLs that it can fetch. The pass refuses any URL that is left.
+    // The gateway inlines the image URLs that it can fetch before it applies the dialect, which refuses all others.
     check: seen =>
       seen.dialect.content.imageUrl === 'pass' ? expect(seen.refusal).toBeNull() : refused(seen, 'image URLs'),
   },

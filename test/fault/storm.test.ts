@@ -1,4 +1,7 @@
-/** The short form of the storm; `make faults` runs the long one. A failure prints how to repeat it: `make faults SEED=…`. */
+/**
+ * A short storm: gateways and Postgres are killed at random under load. `make faults` runs a long one. A failure prints how to
+ * repeat it: `make faults SEED=…`.
+ */
 
 import { expect, test } from 'vitest'
 import { faultsOf, tableOf } from './report.ts'

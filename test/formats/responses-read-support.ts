@@ -1,4 +1,4 @@
-/** Helpers for reading upstreams' responses: events, and a sink that checks the reader's calls. */
+/** Helpers for testing the Responses reader: event builders, and a sink that checks how the reader calls it. */
 
 import { expect } from 'vitest'
 import type { PartStart, ReplySink, UpstreamEvent } from '../../src/conversation/reply.ts'
@@ -61,8 +61,8 @@ export function read(events: readonly UpstreamEvent[]) {
 }
 
 /**
- * Events as most hosts send them: the type is both the event's name and in the data. There are no sequence numbers, because the
- * reader ignores those.
+ * Events as most hosts send them: the type is given both as the SSE event name and in the data. Sequence numbers are left out,
+ * because the reader ignores them.
  */
 export const eventsOf = (...list: JsonObject[]): UpstreamEvent[] =>
   list.map(data => ({ name: String(data.type), data: JSON.stringify(data) }))

@@ -1,5 +1,6 @@
 /**
- * Sets up hosts as network namespaces, each with one cable to a common bridge. Tests can unplug cables and cut pairs of hosts.
+ * Sets up hosts as network namespaces, each connected to a common bridge by one virtual cable. Tests can unplug a host's cable,
+ * or cut the link between two hosts.
  */
 
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -51,7 +52,6 @@ export class Network {
     return { address: `${this.#subnet}.${number}`, enter: ['ip', 'netns', 'exec', this.#space(name)] }
   }
 
-  /** Unplugs the cable of a host. */
   unplug(name: string): void {
     ip('link', 'set', this.#cable(name), 'down')
   }

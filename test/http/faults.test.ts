@@ -1,6 +1,6 @@
 /**
- * Everything that a provider can do wrong, over real sockets: what the client gets and pays, its hold and usage row, and that no
- * secret leaks.
+ * Provider faults over real sockets. For each fault: what the client gets and pays, the hold, the usage row, and that no secret
+ * leaks.
  */
 
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'

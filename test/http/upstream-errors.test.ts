@@ -219,7 +219,8 @@ describe.each(CHAT_ROADS)('%s', (_name, road) => {
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
 
 describe.each(Object.entries(ROADS))('%s', (name, road) => {
-  // A converted reply is written from scratch, without members that the client's format does not have.
+  // Conversion leaves out members that the client's format lacks and makes a tool's input a string, so nothing deeply nested
+  // remains.
   const isConverted = name === 'messages to chat' || name === 'chat to messages'
 
   test(`a non-streamed reply that is nested 100,000 deep is ${isConverted ? 'served' : 'a 502 that costs nothing'}`, async () => {

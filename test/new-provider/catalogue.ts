@@ -1,4 +1,7 @@
-/** The project's catalogue plus two providers, added the way an operator would: with two blocks and two files of YAML. */
+/**
+ * The project's catalogue plus two providers, added as an operator would: two blocks in `upstreams.yaml` and two new family
+ * files.
+ */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

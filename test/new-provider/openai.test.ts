@@ -78,7 +78,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
       prompt_tokens: row.input_tokens,
       prompt_tokens_details: { cached_tokens: USED.cached },
       completion_tokens: row.output_tokens,
-      // Harbour's format does not report how much of the output was reasoning.
+      // Unlike `orchard`, the test provider `harbour` does not report how much of the output was reasoning.
       completion_tokens_details: { reasoning_tokens: double === 'orchard' ? USED.thought : 0 },
     })
   })

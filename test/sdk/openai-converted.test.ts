@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 
-/** Models with adaptive thinking, with thinking budgets, with older rules for sampling parameters, and one at AWS. */
+/** Models with adaptive thinking, with thinking budgets and with older rules for sampling parameters, and one hosted on AWS. */
 const MODELS = ['claude-opus-5', 'claude-haiku-4-5', 'claude-opus-4-6', 'svc/claude-sonnet-5']
 const PRICES_VND: Record<string, bigint> = { 'claude-opus-5': 6500n, 'claude-haiku-4-5': 6500n }
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'

@@ -1,6 +1,6 @@
 /**
- * Runs, unchanged, the Python code and the commands for the tool `llm` that the quick start, the model pages and the playground
- * show. The packages come from PyPI, so `make tools` runs these tests and `make test` leaves them out.
+ * Runs the Python snippets and `llm` commands from the quick start, the model pages and the playground exactly as shown. The
+ * packages come from PyPI, so `make tools` runs these tests and `make test` leaves them out.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

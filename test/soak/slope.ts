@@ -4,15 +4,15 @@
  */
 
 export interface Point {
-  /** Time in ms, by any steady clock. */
+  /** Time in ms, from any monotonic clock. */
   readonly atMs: number
   readonly value: number
 }
 
 export interface Bound {
-  /** Allowed growth per hour, as a share of the level. */
+  /** Allowed growth per hour, as a fraction of the series' median. */
   readonly perHour: number
-  /** Growth over the whole window, in units of the series, that is too small to be a finding. */
+  /** Growth over the longest segment, in units of the series, up to which nothing is reported. */
   readonly floor: number
 }
 
@@ -25,7 +25,7 @@ export interface Series extends Bound {
 export interface Judgement {
   readonly name: string
   readonly unit: string
-  /** Median of the values that were judged. */
+  /** Median of the values used for the verdict. */
   readonly level: number
   /** The median slope, in units of the series per hour. */
   readonly slopePerHour: number
@@ -52,7 +52,7 @@ export function judgeSeries({ name, unit, segments, perHour, floor }: Series): J
   return { name, unit, level, slopePerHour, growth, allowed, points: points.length, verdict }
 }
 
-/** The series without its points before `atMs`. */
+/** The series from `atMs` on. */
 export function since(series: Series, atMs: number): Series {
   const segments = series.segments.map(segment => segment.filter(point => point.atMs >= atMs))
   return { ...series, segments }

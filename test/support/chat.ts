@@ -1,4 +1,4 @@
-/** Good provider replies in both chat formats, and calls that get them; reduced to what tests check. */
+/** Minimal successful provider replies in the Messages format, and a request that suits Messages and chat completions alike. */
 
 import { type Answer, end, json, sse, write } from './scripted-upstream.ts'
 

@@ -90,7 +90,7 @@ export function messagesBytes(said: readonly ContentPart[], escaped: string): Bu
   )
 }
 
-/** A responses stream in which each item has pieces of one kind; odd pieces become annotations or vendor-specific events. */
+/** A Responses stream. Each item has pieces of one kind; `odd` pieces become annotations or vendor-specific events. */
 export function responsesBytes(said: readonly ContentPart[], escaped: string, padding: boolean): Buffer {
   let number = 0
   let body = ''

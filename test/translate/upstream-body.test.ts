@@ -1,4 +1,7 @@
-/** If the positions of a body's members are known, it is parsed only for rules that can change it. The result is the same. */
+/**
+ * If the offsets of a body's members are known, the gateway parses the body only if a rule could change it. The result is the
+ * same as without the offsets.
+ */
 
 import { expect, test, vi } from 'vitest'
 import type { Rule, UpstreamTarget } from '../../src/generated/types.ts'

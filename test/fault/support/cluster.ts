@@ -1,4 +1,4 @@
-/** Runs a private Postgres for a test, as durable as in production, which the test can kill, pause, fill, copy and promote. */
+/** Runs a private Postgres with production durability settings, which a test can kill, pause, fill, copy and promote. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import {
@@ -47,9 +47,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_error_verbosity: 'terse',
 }
 
-/** Names the folder with the migrated cluster that the tests of a run copy. Without it, each test migrates its own cluster. */
+/** Environment variable with the folder of a migrated cluster for all tests to copy. If unset, each test migrates its own. */
 export const TEMPLATE_VARIABLE = 'TEST_CLUSTER_TEMPLATE'
-/** Access rules of a cluster on a host of its own: any address in the host's networks may log in with the password. */
+/** Access rules of a cluster on a separate host: any address in the host's networks may log in with the password. */
 const NEIGHBOURS = 'host all all samenet scram-sha-256\nhost replication all samenet scram-sha-256\n'
 
 /** Clusters that must be killed when this process exits. */
@@ -121,7 +121,7 @@ export class Cluster {
     return this.#copy(folder, 'standby', { ...follow, ...settings })
   }
 
-  /** Creates a standby by copying this cluster while it runs. Until the standby follows, the cluster must keep what it logs. */
+  /** Creates a standby by copying this cluster while it runs. The cluster must retain its WAL until the standby follows it. */
   async standbyFromBackup(folder: string, host: Host): Promise<Cluster> {
     await this.baseBackup(folder)
     return this.#copy(folder, 'standby', { primary_conninfo: this.#follow }, host)
@@ -131,7 +131,7 @@ export class Cluster {
     return `host=${this.host.address} port=${this.port} user=postgres password=${this.#password} application_name=standby`
   }
 
-  /** Copies the cluster's files while it runs. Together with the archived log, they are a backup. */
+  /** Copies the cluster's files while it runs. Together with the archived WAL, the copy is a complete backup. */
   async baseBackup(folder: string): Promise<void> {
     const target = join(folder, 'postgres', 'data')
     mkdirSync(target, { recursive: true, mode: 0o700 })
@@ -148,7 +148,7 @@ export class Cluster {
   }
 
   /**
-   * Creates a cluster from a base backup of this one. When started, it replays the archived log up to its end or to
+   * Creates a cluster from a base backup of this one. When started, it replays the archived WAL up to its end or to
    * `recovery_target_time`; until then it is read-only. `settings` must have the `restore_command`.
    */
   recoverFrom(folder: string, settings: Readonly<Record<string, string>>): Promise<Cluster> {
@@ -322,8 +322,8 @@ async function portOn(host: Host): Promise<number> {
 }
 
 /**
- * Copies a running server's data, without its log and its temporary files. If files change or vanish meanwhile, replaying the log
- * makes the copy consistent.
+ * Copies a running server's data, without its WAL and its temporary files. Files may change or vanish meanwhile: replaying the
+ * WAL, from the archive or from the primary, makes the copy consistent.
  */
 function copyLiveFiles(from: string, to: string): void {
   const left = [

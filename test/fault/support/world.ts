@@ -1,4 +1,4 @@
-/** The world of a fault test: a private Postgres, gateway processes, the provider behind them, and customers. */
+/** The environment of a fault test: a private Postgres, gateway processes, the provider behind them, and customers. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ export interface WorldOptions {
   readonly clientTimeoutMs?: number
   /** Data folder of Postgres; by default, a new one. */
   readonly clusterFolder?: string
-  /** Entry point of the gateways in a copy of the project. */
+  /** The program that gateways run, such as one in a modified copy of the project; by default, this project's own. */
   readonly main?: string
 }
 
@@ -40,7 +40,7 @@ export interface World {
   readonly gateways: readonly GatewayProcess[]
   /** Adds a gateway on the same database, without starting it. */
   add(name: string, environment?: Readonly<Record<string, string>>): Promise<GatewayProcess>
-  /** Part of every prompt, which must never be seen outside of gateway, provider and client. */
+  /** Included in every prompt; must never show up anywhere but in the gateway, the provider and the client. */
   readonly secret: string
   /** Finds files that contain this text, such as the secret. */
   filesWith(text: string): string[]
@@ -129,7 +129,7 @@ function filesWith(text: string, folders: readonly string[]): string[] {
   }
 }
 
-/** Waits until no hold is left. Then the spools are empty, too. */
+/** Waits until no holds are left. By then, the database has received every spooled settlement. */
 export async function settled(world: Pick<World, 'sql'>, timeoutMs = 60_000): Promise<void> {
   const look = async () => (await world.sql.unsafe('select count(*)::integer as n from hold'))[0]?.n as number
   await eventually(look, holds => holds === 0, { timeoutMs })
