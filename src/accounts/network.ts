@@ -1,15 +1,15 @@
-/** The host and the network of an address, for throttling: /32 and /24 for IPv4, /64 and /48 for IPv6. */
+/** Groups IP addresses for throttling: by host (/32 for IPv4, /64 for IPv6) and by network (/24 and /48). */
 
 import ipaddr from 'ipaddr.js'
 
 const BITS = { host: { ipv4: 32, ipv6: 64 }, network: { ipv4: 24, ipv6: 48 } } as const
 
-/** Returns the network of an address, such as `203.0.113.0/24`. All texts that are not IP addresses count as one network. */
+/** Returns the network of an address, e.g. `203.0.113.0/24`. Strings that are not IP addresses all map to `unknown`. */
 export function networkOf(ipAddress: string): string {
   return cut(ipAddress, BITS.network)
 }
 
-/** Such as `203.0.113.9/32`. */
+/** Returns the host of an address, e.g. `203.0.113.9/32`, or `unknown`. */
 export function hostOf(ipAddress: string): string {
   return cut(ipAddress, BITS.host)
 }

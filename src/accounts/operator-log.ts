@@ -3,19 +3,19 @@
 import { type AnySql, escapeLike } from '../lib/database.ts'
 import type { Session } from './types.ts'
 
-/** Who acted: an operator's account and email address, or null and `command line`. */
+/** Who acted: an operator's account id and email address; for the command line, null and `command line`. */
 export interface Actor {
   readonly accountId: number | null
   readonly name: string
 }
 
 export const COMMAND_LINE: Actor = { accountId: null, name: 'command line' }
-/** Name in the log of customers who act on their own account. */
+/** The name logged for customers who act on their own account. */
 export const CUSTOMER_NAME = 'customer'
 
 /**
- * The actor for somebody's own account. Customers are logged by number alone, because rows of the log cannot be changed and a
- * deleted account's address must not stay in them.
+ * The actor to log when people act on their own account. Customers are logged by account id alone, because log entries are
+ * never changed and must not keep the email address of a deleted account.
  */
 export function actingSelf({ accountId, email, role }: Pick<Session, 'accountId' | 'email' | 'role'>): Actor {
   return { accountId, name: role === null ? CUSTOMER_NAME : email }
@@ -25,7 +25,7 @@ export interface OperatorAction {
   readonly actionId: number
   readonly at: Date
   readonly by: Actor
-  /** Such as `account.block`, `balance.adjust`, `payment.assign`. */
+  /** The kind of action, e.g. `account.block`, `balance.adjust` or `payment.assign`. */
   readonly action: string
   /** The account that was acted on. */
   readonly accountId: number | null
@@ -42,7 +42,7 @@ const INSERT = `insert into operator_action (operator_account_id, operator_name,
   values ($1::text::bigint, $2, $3, $4::text::bigint, $5, $6)`
 const COLUMNS = `o.action_id, o.at, o.operator_account_id, o.operator_name, o.action, o.account_id, o.subject, o.reason,
   (select email from account a where a.account_id = o.account_id) as email`
-/** The search text is matched by `like`, with its wildcards escaped. */
+/** Parameter 7 is the search text, with the wildcards of `like` escaped. */
 const FILTER = `($1::text is null or o.action_id < $1::text::bigint) and ($3::text is null or o.action = $3)
   and ($4::text is null or o.operator_name = $4) and ($5::text is null or o.at >= $5::text::timestamptz)
   and ($6::text is null or o.at < $6::text::timestamptz)
@@ -75,9 +75,9 @@ export async function recordAction(sql: AnySql, entry: NewAction): Promise<void>
 export interface ActionFilter {
   readonly accountId?: number | undefined
   readonly action?: string | undefined
-  /** The operator's full name, not a part of it. */
+  /** The logged name of the operator, which is matched exactly. */
   readonly by?: string | undefined
-  /** Searched for in the reason and the subject. */
+  /** Text to search for in the reason and the subject. */
   readonly text?: string | undefined
   readonly from?: Date | undefined
   /** The end, exclusive. */

@@ -17,23 +17,22 @@ export interface OwnKey extends ApiKey {
   readonly rotations: number
   /** When the previous secret stops working after a rotation; null if no previous secret works. */
   readonly replacedUntil: Date | null
-  /** Models that the key may call, as entry ids and `family/*`; null: all. */
+  /** Models that the key may call, as entry ids or `family/*`; null if it may call all. */
   readonly allowedModels: readonly string[] | null
   readonly costTodayMicroVnd: MicroVnd
-  /** Cost of today and the 29 days before, by Vietnam's calendar. */
+  /** Cost of the last 30 days including today, in Vietnam time. */
   readonly cost30DaysMicroVnd: MicroVnd
   readonly costTotalMicroVnd: MicroVnd
-  /** Null: the key has no limit of its own. */
+  /** The key's own spending limit; null if it has none. */
   readonly limitMicroVnd: MicroVnd | null
-  /** How often the limit resets; null: never. */
+  /** How often the limit resets; null if never. */
   readonly limitReset: Period | null
-  /** The amount that counts against the limit: what the key was charged in the limit's current period. */
+  /** What the key has been charged in the limit's current period. */
   readonly spentMicroVnd: MicroVnd
-  /** True while an operator controls the calls per minute, so that the owner cannot change them. */
+  /** True while an operator controls the key's rate limit, so that its owner cannot change it. */
   readonly rateHeld: boolean
-  /** True while an operator controls the calls in flight, so that the owner cannot change them. */
+  /** True while an operator controls the key's limit of concurrent calls, so that its owner cannot change it. */
   readonly concurrencyHeld: boolean
-  /** True for the key that the playground uses. */
   readonly isPlayground: boolean
   /** Day of the last call, such as `2026-11-21`; null if there was none. */
   readonly lastUsedDay: string | null
@@ -65,23 +64,23 @@ export type CreatedKey =
   | { readonly outcome: 'created'; readonly keyId: number; readonly key: string }
   | { readonly outcome: 'unverified' | 'never_topped_up' | 'limit' | 'blocked' }
   /**
-   * The form was submitted before, and the key that it created cannot be shown now: it was revoked since, or is more than five
-   * minutes old, so that showing it requires the password.
+   * The form was already submitted, and the key that it created can no longer be shown: the key has been revoked, or it is more
+   * than five minutes old, so that showing it requires the password.
    */
   | { readonly outcome: 'gone' }
 
 interface NewKey {
   readonly accountId: number
   readonly label: string
-  /** Limits that apply from the first call on; null: none. */
+  /** Limits that apply from the first call on; null for none. */
   readonly limits?: KeyLimits | null
   readonly submission?: string | null
 }
 
 /**
- * Creates a key for an account that is verified and has topped up at least once. Throws RangeError for a limit out of bounds.
- * `submission` is a UUID in the form: submitted twice, even concurrently, it creates one key and, for five minutes, reveals that
- * key both times.
+ * Creates a key for an account that is verified and has topped up at least once. Throws RangeError if a limit is out of bounds.
+ * `submission` is a UUID in the form: if the form is submitted twice, even concurrently, one key is created and, for five
+ * minutes, shown both times.
  */
 export async function createOwnKey(
   sql: Sql,
@@ -120,12 +119,12 @@ async function findSubmitted(
   return revealed?.outcome === 'revealed' ? { outcome: 'created', keyId, key: revealed.key } : { outcome: 'gone' }
 }
 
-/** Lists an account's keys, active ones first, then newest first, without the playground's. */
+/** Lists an account's keys except the playground's: keys that are not revoked first, then newest first. */
 export function listOwnKeys(sql: AnySql, accountId: number): Promise<readonly OwnKey[]> {
   return listKeys(sql, { accountId, playground: false })
 }
 
-/** Like listOwnKeys but includes the playground's, so that every key with calls can be named. */
+/** Like listOwnKeys, but includes the playground's key, so that all keys that were charged can be shown by name. */
 export function listChargedKeys(sql: AnySql, accountId: number): Promise<readonly OwnKey[]> {
   return listKeys(sql, { accountId, playground: true })
 }

@@ -1,4 +1,4 @@
-/** Deletes expired rows of the tables behind accounts and signing in. */
+/** Deletes expired rows from the account and sign-in tables. */
 
 import { sweepMails } from './mail-log.ts'
 import { sweepChallenges } from './passkey-challenges.ts'

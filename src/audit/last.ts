@@ -1,4 +1,4 @@
-/** The stored result of the last audit: for readers who did not run it, and as the starting point of the next one. */
+/** Stores the result of the last audit, for readers that did not run it and as the starting point of the next audit. */
 
 import type { AnySql } from '../lib/database.ts'
 
@@ -6,7 +6,7 @@ export interface LastAudit {
   readonly at: Date
   /** When the whole journal was last read; null if the version that stored this result did not record it. */
   readonly fullAt: Date | null
-  /** Broken rules with the number of differences; empty if the audit was clean. */
+  /** Number of differences by broken rule; empty if the audit was clean. */
   readonly broken: Readonly<Record<string, number>>
 }
 
@@ -20,8 +20,9 @@ const WRITE = `insert into audit_result as r (differences, full_at, full_differe
   returning full_at`
 const READ = 'select audited_at, full_at, differences::text as differences from audit_result'
 /**
- * Reads when the last full audit ran and what its proof depended on, and the database's current identity and history. Every
- * failover, recovery and restore begins a new history. Gateways store a new history before they free any holds.
+ * Reads when the last full audit ran and for which rules and database its result is valid, and the current identity and history
+ * of the database. Each failover, recovery or restore begins a new history; it is `unseen` until a gateway records it. Gateways
+ * do so before they free any holds.
  */
 const READ_FULL = `select extract(epoch from now() - full_at)::double precision * 1000 as age_ms,
        coalesce((full_differences ->> 'orphan')::integer, 0) as orphans,
@@ -29,7 +30,7 @@ const READ_FULL = `select extract(epoch from now() - full_at)::double precision 
        (select database_id from database_identity) || ' ' || coalesce((select history from database_history), 'unseen') as now_database
   from (select) one left join audit_result on true`
 
-/** What a full audit's proof depends on: it is worthless under other rules or in another database. */
+/** What the result of a full audit is valid for. With other rules or in another database, a new full audit is due. */
 export interface AuditBasis {
   readonly rules: string
   readonly database: string
@@ -45,12 +46,12 @@ export async function writeResult(
 }
 
 export interface LastFull {
-  /** Age of the last full audit; null if there was none. */
+  /** Age of the last full audit; null if there has been none. */
   readonly ageMs: number | null
   readonly sameRules: boolean
   readonly sameDatabase: boolean
   readonly orphans: number
-  /** The rules and the database as they are now, to be stored if this audit is a full one. */
+  /** The current rules and database, to be stored if this audit is a full one. */
   readonly basis: AuditBasis
 }
 

@@ -22,18 +22,17 @@ interface Waiter {
   readonly settled: (answer: HoldAnswer) => void
   readonly failed: (error: unknown) => void
   /**
-   * Ends the wait. Set if the wait times out, or the client leaves, while the hold is being placed; called once Postgres has
-   * answered.
+   * Ends the wait once Postgres has answered. Set if the wait times out, or the client leaves, while the hold is being placed.
    */
-  given: (() => void) | null
-  placed: boolean
+  endWait: (() => void) | null
+  placing: boolean
 }
 
 interface WalletQueue {
   readonly accountId: number
   readonly waiters: Waiter[]
   busy: boolean
-  /** How many waiters to try after the current attempt, because money was freed in the meantime. */
+  /** How many waiters to try next, because money was freed during the current attempt. */
   woken: number
   timer: NodeJS.Timeout | undefined
 }
@@ -42,7 +41,7 @@ export class Admission {
   readonly #placing: Placing
   readonly #limits: LedgerLimits
   readonly #queues = new Map<number, WalletQueue>()
-  /** Account of each key, which never changes. Only used to find the right queue, never to decide about money. */
+  /** The account of each key, which never changes. Only used to find the right queue, never to decide about money. */
   readonly #accountOfKey = new Map<string, number>()
   #waiting = 0
   #closed = false
@@ -76,8 +75,8 @@ export class Admission {
   }
 
   /**
-   * Tries calls that wait for this wallet, after a settlement or credit in this process. `state`: the wallet after that; null if
-   * not known.
+   * Tries again to admit calls that wait for money, after a settlement or credit in this process. `state` is the wallet's state
+   * since then, or null if unknown.
    */
   wake(accountId: number, state: WalletState | null): void {
     const queue = this.#queues.get(accountId)
@@ -124,8 +123,8 @@ export class Admission {
       }
       const waiter: Waiter = {
         row,
-        given: null,
-        placed: false,
+        endWait: null,
+        placing: false,
         settled: answer => {
           leave()
           resolve(answer)
@@ -136,7 +135,7 @@ export class Admission {
         },
       }
       const giveUp = (end: () => void): void => {
-        if (waiter.placed) waiter.given = end
+        if (waiter.placing) waiter.endWait = end
         else end()
       }
       const abort = (): void => giveUp(() => waiter.failed(signal.reason))
@@ -176,7 +175,7 @@ export class Admission {
   }
 
   async #placeWaiter(queue: WalletQueue, waiter: Waiter): Promise<'gone' | 'empty' | 'stays'> {
-    waiter.placed = true
+    waiter.placing = true
     try {
       const result = await this.#placing.place(waiter.row, queue.accountId, 'queued')
       const answer = result === null ? null : answerOf(result)
@@ -188,15 +187,15 @@ export class Admission {
       waiter.failed(error)
       return 'stays'
     }
-    waiter.placed = false
-    waiter.given?.()
+    waiter.placing = false
+    waiter.endWait?.()
     return 'stays'
   }
 
   #answerAll(queue: WalletQueue, answer: HoldAnswer): void {
     for (const waiter of [...queue.waiters]) {
       // A waiter whose hold is being placed gets the answer from Postgres instead.
-      if (!waiter.placed) waiter.settled(answer)
+      if (!waiter.placing) waiter.settled(answer)
     }
   }
 
@@ -215,7 +214,7 @@ export class Admission {
   }
 }
 
-/** The answer for the caller; null when the call must wait. */
+/** The answer for the caller, or null if the call must wait. */
 function answerOf(result: HoldResult): HoldAnswer | null {
   if (!result.active) return { outcome: 'refused_key', state: result.state }
   const { accountId, keyId, heldMicroVnd, balanceMicroVnd, freeMicroVnd, refusal } = result
@@ -229,8 +228,8 @@ function answerOf(result: HoldResult): HoldAnswer | null {
 }
 
 /**
- * How many waiters to try: as many as the money is enough for, but at least one, because a hold may be cut to what is left, and
- * the figure may be out of date.
+ * How many waiters to try: as many as the free money covers, but at least one, because a hold may be reduced to what is left,
+ * and the figure may be out of date.
  */
 function fitting(queue: WalletQueue, availableMicroVnd: bigint): number {
   let left = availableMicroVnd

@@ -1,15 +1,18 @@
-/** Repeats the ledger's background tasks. */
+/** Runs the ledger's background tasks at intervals. */
 
 import { classifyFault } from '../lib/database.ts'
 import type { LedgerOptions } from './options.ts'
 
 interface Watched {
   readonly options: Pick<LedgerOptions, 'report'>
-  /** Turns false when a task cannot reach Postgres, and true again when one succeeds. */
+  /** False from when a task cannot reach Postgres until a task succeeds. */
   available: boolean
 }
 
-/** Runs `task` repeatedly, one run at a time. The returned function stops it and waits for the current run. */
+/**
+ * Runs `task` again and again, with a pause of `pauseMs` before each run. The returned function stops this and waits for the
+ * current run.
+ */
 export function every<Parts extends Watched>(
   pauseMs: number,
   parts: Parts,

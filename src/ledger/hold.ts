@@ -1,4 +1,7 @@
-/** HOLD: verifies the keys of a batch of calls, of any wallets, and sets money aside for them, all in one statement. */
+/**
+ * The statement that places holds: verifies the keys of a batch of calls, which may belong to different wallets, and holds
+ * money for each call.
+ */
 
 import type { EndpointCode } from '../catalogue/endpoints.ts'
 import { elementsOf, type StatementPool } from '../lib/database.ts'
@@ -10,9 +13,9 @@ import { type KeyLimit, PRICE_PER_CODES, type PricePer, REFUSED_KEY_STATES, type
 export interface HoldRow {
   readonly keyHashHex: string
   readonly callId: string
-  /** The smallest hold that admits the call. If the wallet has no other holds, a smaller one is enough. */
+  /** The minimum hold for the call to be admitted; waived if the wallet has no other holds. */
   readonly wantMicroVnd: MicroVnd
-  /** The largest hold for the call; also limited to a sixteenth of the balance. */
+  /** The maximum hold; also capped at a sixteenth of the balance, but never below the minimum. */
   readonly wantMaxMicroVnd: MicroVnd
   readonly entryId: string
   readonly requestedName: string | null
@@ -28,15 +31,19 @@ export type HoldResult =
       readonly active: true
       readonly accountId: number
       readonly keyId: number
-      /** Amount set aside for this call; null if nothing was. */
+      /** The amount held for this call; null if nothing was. */
       readonly heldMicroVnd: MicroVnd | null
       /** The wallet's balance when the statement ran; null if this call already had its hold. */
       readonly balanceMicroVnd: MicroVnd | null
-      /** The balance less the holds of all earlier calls, at least 0; null if this call already had its hold. */
+      /**
+       * The free money before this hold: the balance, or what the key's limit leaves if that is less, minus the holds of all
+       * earlier calls; at least 0. Null if this call already had its hold.
+       */
       readonly freeMicroVnd: MicroVnd | null
       /**
-       * Why nothing was set aside: because of the key's limit, or of a model that the key may not call. Null if money was set
-       * aside, or if the wallet lacked it. `limited`: the key has a limit, so the call needs HOLD_WITHIN_LIMITS.
+       * Why nothing was held: the key's limit is used up (KeyLimit), the key may not call the model (`model`), or the key has a
+       * limit and the call must be retried with HOLD_WITHIN_LIMITS (`limited`). Null if money was held, or if the wallet had
+       * too little.
        */
       readonly refusal: KeyLimit | 'model' | 'limited' | null
     }
@@ -76,7 +83,7 @@ locked_wallets as materialized (
   select account_id from wallet where account_id in (select account_id from known where refusal is null)
    order by account_id for no key update),
 `
-/** The calls of keys with a limit, each with what the limit still allows. */
+/** The calls of keys with a limit, and what that limit still allows each of them. */
 const LIMITED_CALLS = `standings as materialized (
   select of_key.account_id, of_key.key_id, of_key.standing
     from (select array_agg(account_id) as accounts, array_agg(key_id) as keys
@@ -174,21 +181,22 @@ select array_agg(n)::text as n, array_agg(refusal)::text as refusal, array_agg(a
     union all`
 
 /**
- * Admits calls in order. Each call aims at its maximum, but at most a sixteenth of the balance, so that sixteen such calls can
- * run side by side, and at least at its minimum. It gets that target while free money (balance less holds) lasts. If the target
- * does not fit, the call gets what is left, provided that this covers its minimum; the first call of a wallet without holds gets
- * what is left in any case. Calls after it get nothing. A call that already has a hold gets the same answer again.
+ * Admits calls in order. A call's target is its maximum hold, capped at a sixteenth of the balance so that sixteen such calls
+ * can run side by side, but at least its minimum. If the free money (balance less holds) covers the target, the call gets it.
+ * Otherwise it gets all that is left, provided that this covers its minimum, and later calls get nothing. The first call of a
+ * wallet without holds gets what is left even if that is less than its minimum. A call that already has a hold gets the same
+ * answer again.
  *
- * A key's own limit is divided in the same way, before the wallet is. Both the cost of the key's settled calls in the period and
- * the holds of its calls in flight count against it. `key_standings` reads these figures for all keys with a limit after the
- * wallets are locked. A window function passes them to the calls, as it does with the wallets' figures. Most keys have no limit,
- * and the steps for limits take time even if they find nothing to do. So HOLD omits them, and answers `limited` for calls that
- * need HOLD_WITHIN_LIMITS.
+ * A key's own limit is divided among its calls in the same way, before the wallet's money is. The cost of the key's settled
+ * calls in the current period and the holds of its calls in flight count against it. `key_standings` reads these figures once
+ * the wallets are locked, and a window function passes them to the calls, as it does with the wallets' figures. The steps for
+ * limits take time even if no key of the batch has a limit, and most keys have none. So HOLD omits these steps, and answers
+ * `limited` for calls that need HOLD_WITHIN_LIMITS.
  *
  * Wallets are locked in account order before anything changes (`count(*) from locked_wallets`). A wallet's new held sum is
- * computed from the wallet's own columns, because a CHECK must never see a figure based on a stale row. Each updated row is
- * sorted in front of the wallet's requests, and a window function passes it to them: joining two intermediate results would be
- * quadratic in a plan that serves every batch size.
+ * computed from the wallet's own columns, because a CHECK must never see a figure based on a stale row. To give the calls of a
+ * wallet its figures, its updated row is sorted in front of them, and a window function passes the figures on: joining two
+ * intermediate results would take quadratic time in a plan that serves every batch size.
  */
 export const HOLD = `${KNOWN}${ASKED}${GRANTED}
     select n, 'limited', account_id, key_id, null, null, null

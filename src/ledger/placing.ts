@@ -18,7 +18,7 @@ import type { LedgerEvent, LedgerLimits } from './options.ts'
 
 const LIMITED_KEYS_MAX = 10_000
 
-/** `first`: a new call, which may have to queue. `queued`: a call at the head of its queue. */
+/** `first` is a new call, which may have to queue; `queued` is a call at the head of its queue. */
 export type Origin = 'first' | 'queued'
 
 interface GivenPlacement {
@@ -36,7 +36,7 @@ class Placement {
   readonly #given: GivenPlacement
   readonly #lastFault: () => unknown
   readonly #deadline: Deadline
-  /** Timed out. The caller has its error; the statement may still be running. */
+  /** Whether the request has timed out. Its caller has got an error; the statement may still be running. */
   expired = false
   /** Whether the key has its own limit. */
   limited: boolean
@@ -110,9 +110,9 @@ export class Placing {
   }
 
   /**
-   * Tries once to place the hold; null if the call has to queue first. Holds of one account are placed one batch after another,
-   * so that this process never waits for its own locks. Rejects with GatewayError `ledger_unavailable` if Postgres does not
-   * respond in time; the hold may exist nevertheless.
+   * Tries once to place the hold; resolves with null if the call has to queue first. The holds of one account are placed in one
+   * batch after another, so that this process never waits for its own locks. Rejects with GatewayError `ledger_unavailable` if
+   * Postgres does not respond in time; the hold may have been placed nevertheless.
    */
   place(row: HoldRow, accountId: number | null, origin: Origin): Promise<HoldResult | null> {
     if (this.#batcher.size >= this.#options.limits.holdsMax)

@@ -1,4 +1,4 @@
-/** Writes a backup: one consistent snapshot of every table, taken while gateways run. */
+/** Writes a backup: one consistent snapshot of every table, taken while gateways keep running. */
 
 import { createHash } from 'node:crypto'
 import { createWriteStream, renameSync, rmSync } from 'node:fs'
@@ -12,8 +12,8 @@ const NEWLINE = 10
 const BLOCK_BYTES = 65_536
 
 /**
- * Writes a backup to `path` and resolves with the number of rows per table. The file appears complete or not at all, and only its
- * owner can read it. Memory use is constant.
+ * Writes a backup to `path` and resolves with the number of rows per table. The file appears complete or not at all, and only
+ * its owner can read it. Memory use does not grow with the database.
  */
 export async function writeBackup(sql: Sql, path: string, now: Date): Promise<Readonly<Record<string, number>>> {
   const partial = `${path}.partial`
@@ -54,7 +54,7 @@ async function* lines(sql: TransactionSql, rows: Record<string, number>, now: Da
   yield json({ rows, sha256: sha256.digest('hex') })
 }
 
-/** Joins rows, which arrive one by one, into blocks. Handing a row to the compression costs more than compressing it. */
+/** Joins rows, which arrive one by one, into blocks, because passing a single row to gzip costs more than compressing it. */
 async function* inBlocks(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let block: Buffer[] = []
   let bytes = 0
