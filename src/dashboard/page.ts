@@ -1,6 +1,6 @@
 /**
- * A page is a row of a table: its path, who may see it, and a function that turns a request into an answer. Requests and answers
- * are plain data.
+ * Types of the dashboard's pages. A page states its path, who may see it, and a function that turns a request into an answer.
+ * Requests and answers are plain data.
  */
 
 import type { Readable } from 'node:stream'
@@ -26,9 +26,9 @@ export interface PageRequest {
   readonly form: Form
   /** True if the request comes from this machine; see `guard.ts`. */
   readonly isLocal: boolean
-  /** Token of an attempt, begun by this browser, to sign in with a provider; see `accounts/sign-in-attempts.ts`. */
+  /** Token of the provider sign-in that this browser has started, if any; see `accounts/sign-in-attempts.ts`. */
   readonly attempt: string | null
-  /** Path and query as they were sent. */
+  /** Path and query as the browser sent them. */
   readonly target: string
   /** True when htmx requests a fragment of the page. */
   readonly isFragment: boolean
@@ -42,28 +42,28 @@ export interface PageAnswer {
   readonly title: string
   readonly data: Readonly<Record<string, unknown>>
   readonly status?: number
-  /** Entry of the main navigation that the page belongs to. */
+  /** Item of the main navigation that the page belongs to. */
   readonly section?: Section
-  /** Names of further script assets. */
+  /** Names of script assets to load besides those of every page. */
   readonly scripts?: readonly string[]
-  /** Names of script assets that are modules. */
+  /** Names of script assets to load as ES modules. */
   readonly modules?: readonly string[]
   readonly styles?: readonly string[]
-  /** What search engines show of the page; without it, they may not index the page. */
+  /** Metadata for search engines. Without it, the page asks them not to index it. */
   readonly indexed?: Indexed | undefined
   /** True if the page shows a secret. It is then neither compressed nor kept in the browser's back-forward cache. */
   readonly secret?: boolean
 }
 
-/** What search engines and link previews show of a page. */
+/** Metadata for search engines and link previews. */
 export interface Indexed {
   /** One or two sentences in the request's language. */
   readonly description: string
-  /** The page's own path if several addresses show it; otherwise, the request's path is used. */
+  /** Canonical path, for pages that have several; defaults to the request's path. */
   readonly path?: string
 }
 
-/** A fragment of a page, without the frame. */
+/** A fragment of a page, without the layout around it. */
 export interface FragmentAnswer {
   readonly kind: 'fragment'
   readonly template: string
@@ -113,9 +113,9 @@ export type Section =
   | 'operator'
 
 interface PageFacts extends RouteFacts {
-  /** Programs call this path too and get JSON; the page is for requests that want HTML and carry no API key. */
+  /** API clients use the same path and get JSON. The page serves only requests that accept HTML and carry no API key. */
   readonly sharesPath?: true
-  /** Accepts forms from other sites, because mail programs post to it; the token in its address is the permission. */
+  /** Accepts forms from other sites, because mail programs post to the page. The token in the URL authorizes them. */
   readonly fromAnywhere?: true
   readonly handle: (request: PageRequest) => Answer | Promise<Answer>
 }
@@ -128,7 +128,7 @@ export interface OperatorPage extends PageFacts {
 
 interface PersonPage extends PageFacts {
   readonly authentication: 'session'
-  /** Open to people who have yet to pass their second factor. */
+  /** Also open to people who have not entered their second factor yet. */
   readonly beforeFactor?: true
 }
 

@@ -1,6 +1,6 @@
 /**
- * Charts of stacked bars, drawn by the server so that they need no script. The largest series are named, the rest combined. Each
- * bar may link to a page about its data.
+ * Charts of stacked bars, drawn by the server so that they need no script. The largest series are shown by name, the rest
+ * combined. Each bar may link to a page about its data.
  */
 
 import { addDays } from '../../ledger/reports/days.ts'
@@ -9,7 +9,7 @@ import { MICRO_PER_VND, type MicroVnd } from '../../lib/money.ts'
 import { day as calendarDay, chartFigure, chartTick, shortDay } from '../view/format.ts'
 
 export interface ChartPoint {
-  /** The slot that the point belongs to, by the `at` of its ChartSlot. A slot is the place of one bar. */
+  /** The `at` of the slot (the place of one bar) that the point belongs to. */
   readonly at: string
   readonly series: string
   readonly value: number
@@ -18,28 +18,27 @@ export interface ChartPoint {
 export interface ChartSlot {
   readonly at: string
   readonly label: string
-  /** The label below the bar where there is room; '': none. */
+  /** Short label below the bar, shown if there is room; '' for none. */
   readonly short: string
-  /** Where the bar links to; null: nowhere. */
+  /** Where the bar links to; null if it is not a link. */
   readonly href: string | null
   /** True if the rest of the page shows only this slot. */
   readonly isChosen?: boolean
 }
 
 export interface ChartRequest {
-  /** Text key of the chart's title. */
   readonly titleKey: string
   /** Text key of the heading above the slots' labels in the table. */
   readonly slotKey: string
   readonly slots: readonly ChartSlot[]
   readonly unit: '₫' | ''
   readonly labelOf: (series: string) => string
-  /** Name for all the series together that are too small to be named individually. */
+  /** Label of the combined series, which are too small to be shown by name. */
   readonly other: string
 }
 
 interface Part {
-  /** Number of the series, from 1. */
+  /** 1-based index of the series. */
   readonly series: number
   readonly y: number
   readonly height: number
@@ -56,7 +55,7 @@ interface Bar {
   /** Side on which the bar's tooltip opens, so that it stays on the page. */
   readonly side: 'start' | 'middle' | 'end'
   readonly parts: readonly Part[]
-  /** The lines of the tooltip: the series that are not 0. */
+  /** Tooltip lines, one per series that is not 0. */
   readonly lines: readonly { readonly series: number; readonly label: string; readonly value: string }[]
 }
 
@@ -64,7 +63,7 @@ export interface Chart {
   readonly titleKey: string
   readonly slotKey: string
   readonly series: readonly { readonly series: number; readonly label: string; readonly total: string }[]
-  /** Numbers beside the grid lines, from the top of the chart to its foot. */
+  /** Labels of the grid lines, from top to bottom. */
   readonly ticks: readonly string[]
   readonly bars: readonly Bar[]
   readonly hasChosen: boolean
@@ -79,11 +78,13 @@ export interface Chart {
 }
 
 const SERIES_MAX = 5
-/** Height of the chart, in the chart's own units. A part of a bar is at least HEIGHT_MIN high, so that it can be seen. */
+/** Maximum number of labels below the bars. */
 const LABELS_MAX = 8
-/** The chart's height in its own units, and the least height at which a part can be seen. */
+/**
+ * The chart's height in its own units. Small parts of a bar are drawn at least PART_HEIGHT_MIN high, so that they can be seen.
+ */
 const HEIGHT = 1_000
-const HEIGHT_MIN = 5
+const PART_HEIGHT_MIN = 5
 
 export function chartOf(points: readonly ChartPoint[], request: ChartRequest): Chart {
   const { titleKey, slotKey, slots, unit, labelOf, other } = request
@@ -133,8 +134,8 @@ interface Series {
 }
 
 /**
- * Ranks the series, largest first, and combines the smallest into one. A series whose values are all 0 is left out, such as
- * refused calls in a chart of costs.
+ * Ranks the series, largest first, and combines the smallest. Leaves out series whose values are all 0, e.g. refused calls in a
+ * chart of costs.
  */
 function rank(
   points: readonly ChartPoint[],
@@ -161,18 +162,18 @@ function rank(
   return [...ranked.slice(0, SERIES_MAX), { label: other, values, sum: sumOf(values) }]
 }
 
-/** Stacks the parts of a bar, from the foot of the chart up. */
+/** Stacks the parts of a bar from the bottom of the chart up. */
 function stack(values: readonly { readonly series: number; readonly value: number }[], top: number): Part[] {
   let foot = HEIGHT
   return values.flatMap(({ series, value }) => {
     if (value <= 0) return []
-    const height = Math.min(foot, Math.max(HEIGHT_MIN, Math.round((value / top) * HEIGHT)))
+    const height = Math.min(foot, Math.max(PART_HEIGHT_MIN, Math.round((value / top) * HEIGHT)))
     foot -= height
     return [{ series, y: foot, height }]
   })
 }
 
-/** Chooses at most five grid lines at equal distances and round values, from the top down. */
+/** Chooses up to five evenly spaced grid lines at round values, listed from top to bottom. */
 function scaleOf(max: number): { readonly top: number; readonly ticks: readonly number[] } {
   if (max <= 0) return { top: 1, ticks: [] }
   const magnitude = 10 ** Math.floor(Math.log10(max / 4))
@@ -192,7 +193,7 @@ export function daySlots(
   return slots
 }
 
-/** Charges by day as points of a chart. Charts need no exact amounts, so dong as a `number` will do. */
+/** Turns daily charges into chart points. Charts need no exact amounts, so dong as a `number` will do. */
 export function chargesByDay(figures: readonly DailyFigure[]): ChartPoint[] {
   return figures.map(({ day, series, chargedMicroVnd }) => ({ at: day, series, value: dongOf(chargedMicroVnd) }))
 }

@@ -1,4 +1,4 @@
-/** Finding customers' accounts; `customer.ts` shows one. */
+/** Lets operators find customers' accounts; `customer.ts` shows one account. */
 
 import { searchAccounts } from '../../accounts/operator.ts'
 import { readEmptyAccounts, readFailingAccounts } from '../../ledger/reports/desk.ts'
@@ -29,7 +29,7 @@ export const OPERATOR_ACCOUNT_PAGES: readonly Page[] = [
   ...CUSTOMER_FORMS,
 ]
 
-/** Filters for customers in trouble today. The operators' first page counts the same customers. */
+/** Filters for customers with problems today. They match the counts on the operators' home page. */
 const SHOWN = ['failing', 'empty'] as const
 
 async function search(request: PageRequest): Promise<Answer> {

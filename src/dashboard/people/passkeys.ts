@@ -1,4 +1,4 @@
-/** A person's passkeys: adding and removing them, and what the browser's script needs to use one. */
+/** A person's passkeys: adding and removing them, and the data that the browser's script needs to use one. */
 
 import { CHALLENGE_PURPOSES } from '../../accounts/passkey-challenges.ts'
 import {
@@ -54,7 +54,8 @@ function addPage(
 const nameIn = ({ form }: PageRequest) => form.text('name', PASSKEY_NAME_CHARACTERS_MAX)
 
 /**
- * Adds a passkey. The first factor requires proof that the person owns the account; any further one requires an existing factor.
+ * Adds a passkey. If it is the person's first factor, they must prove that they own the account; otherwise, they must enter an
+ * existing factor.
  */
 async function add(request: PageRequest): Promise<Answer> {
   const { options, form, language } = request
@@ -85,7 +86,9 @@ async function add(request: PageRequest): Promise<Answer> {
   }
 }
 
-/** Somebody who has only entered the password may sign with a passkey but not add one. */
+/**
+ * Starts using or registering a passkey. People who have entered only their password may use a passkey but not register one.
+ */
 async function begin(request: PageRequest): Promise<Answer> {
   const { options, form } = request
   const session = signedIn(request)

@@ -1,4 +1,4 @@
-/** Texts for changing an account's address and for deleting the account. */
+/** Texts for changing an account's email address and for deleting an account. */
 
 import type { Texts } from './type.ts'
 
