@@ -1,4 +1,4 @@
-/** What counts as input tokens in a request. Each chat format has its own function that collects it. */
+/** The parts of a request that count as input tokens. Each chat format has a function that collects them. */
 
 import { type JsonValue, textOrNull } from '../lib/json.ts'
 import { type PictureSize, pictureSize } from '../lib/picture.ts'
@@ -15,11 +15,11 @@ export interface InputWeight {
 }
 
 /**
- * How many Base64 characters of an image are decoded, at most. Only metadata can come before an image's size, so they are enough
- * to find it.
+ * Maximum number of Base64 characters decoded to find the size of an image. Only metadata can precede the size, so this is
+ * enough.
  */
 const HEADER_CHARACTERS_MAX = 512 * 1024
-/** Most Base64 characters of a document in which to count pages. */
+/** Maximum number of Base64 characters of a document that are searched for pages. */
 const DOCUMENT_CHARACTERS_MAX = 8 * 1024 * 1024
 /** Assumed bytes per page when the pages of a document cannot be counted. */
 const BYTES_PER_PAGE = 50_000
@@ -28,20 +28,20 @@ export function noInput(): InputWeight {
   return { texts: [], images: [], documentPages: 0, turns: 0, tools: 0 }
 }
 
-/** Returns the data of a data URL; null for other URLs. */
+/** Returns the data of a data URL, or null for other URLs. */
 export function base64Of(url: JsonValue | undefined): string | null {
   const text = textOrNull(url)
   return text?.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : null
 }
 
-/** Returns the size of a base64 image; null if there is no data or no size in it. */
+/** Returns the size of a Base64 image; null if there is no data, or the size cannot be found. */
 export function imageSize(data: string | null): PictureSize | null {
   return data === null ? null : pictureSize(Buffer.from(data.slice(0, HEADER_CHARACTERS_MAX), 'base64'))
 }
 
 /**
- * Returns the number of pages of a base64 PDF, counted by its page objects or, if none are found, estimated by its size; 1 if
- * there is no data.
+ * Returns the number of pages of a Base64 PDF, counted by its page objects or, if none are found, estimated from its size.
+ * Returns 1 if there is no data.
  */
 export function pagesOf(data: string | null): number {
   if (data === null) return 1

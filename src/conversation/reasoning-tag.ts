@@ -1,20 +1,23 @@
-/** Separates a reply's text from reasoning that some models put in a tag at its start. Works on complete and streamed text. */
+/**
+ * Separates a reply's text from the reasoning that some models put in a tag at the start of the text. Works on complete and
+ * streamed text.
+ */
 
 export interface TaggedText {
   readonly reasoning: string
   readonly text: string
 }
 
-/** Most whitespace characters that may precede the tag. */
+/** Maximum number of whitespace characters before the opening tag. */
 const BLANKS_MAX = 16
 
-/** Splits streamed text. Text that does not begin with the tag passes through unchanged. */
+/** Splits streamed text. Text that does not start with the tag passes through unchanged. */
 export class TagSplitter {
   readonly #opening: string
   readonly #closing: string
   #state: 'undecided' | 'reasoning' | 'text' = 'undecided'
   #held = ''
-  /** Whether to drop the whitespace that comes next, such as that between the closing tag and the text. */
+  /** Whether to drop leading whitespace from the next piece, e.g. between the closing tag and the text. */
   #trims = false
 
   constructor(tag: string) {

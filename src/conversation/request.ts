@@ -1,6 +1,6 @@
 /**
- * A request in format-neutral form, which every format's reader produces and every format's writer accepts. It has no fields for
- * features that only one format can express, so that no unknown key slips through.
+ * A request in format-neutral form, which every format's reader produces and every format's writer accepts. It has no fields
+ * for features of a single format, nor for unknown fields, so conversion never passes these on.
  */
 
 import type { JsonObject } from '../lib/json.ts'
@@ -30,7 +30,7 @@ export interface DocumentPart {
     | { readonly type: 'url'; readonly url: string }
   /** File name or title; '' if none was given. */
   readonly title: string
-  /** Path in the client's request, named in errors. */
+  /** The document's path in the client's request, for error messages. */
   readonly place: string
   readonly cacheControl?: JsonObject
 }
@@ -38,15 +38,15 @@ export interface DocumentPart {
 /** Reasoning from an earlier reply. */
 export interface ReasoningPart {
   readonly kind: 'reasoning'
-  /** The original pieces of text; empty if the reasoning was not shown. */
+  /** The original pieces of text; empty if the provider did not show the reasoning. */
   readonly texts: readonly string[]
-  /** The seal that the provider needs back; null if there is none, or if another provider issued it. */
+  /**
+   * The signature or encrypted reasoning that the provider needs back; null if there is none, or if another provider issued it.
+   */
   readonly seal: Seal | null
 }
 
-/**
- * Stands in for content that was removed because no other provider can use it, so that the parts before and after are not merged.
- */
+/** Marks removed content that no other provider could use, so that the parts before and after it are not merged. */
 export interface GapPart {
   readonly kind: 'gap'
 }
@@ -58,7 +58,7 @@ export interface CallPart {
   /** The name given in the tool's definition. */
   readonly name: string
   readonly input: JsonObject
-  /** Signature that the provider needs back with the call; null without one. */
+  /** Signature that the provider needs back with the call; null if there is none. */
   readonly signature: string | null
 }
 
@@ -72,7 +72,7 @@ export interface ResultPart {
   readonly name: string
   readonly content: readonly ResultContent[]
   readonly isError: boolean
-  /** Path in the client's request, named in errors. */
+  /** The result's path in the client's request, for error messages. */
   readonly place: string
   readonly cacheControl?: JsonObject
 }
@@ -82,11 +82,10 @@ export type ContentPart = TextPart | ImagePart | DocumentPart | ReasoningPart | 
 export interface Turn {
   readonly role: 'system' | 'user' | 'assistant'
   readonly parts: readonly ContentPart[]
-  /** Path in the client's request, named in errors. */
+  /** The turn's path in the client's request, for error messages. */
   readonly place: string
 }
 
-/** A function that the model may call. */
 export interface ToolDefinition {
   readonly name: string
   readonly description: string | null
@@ -94,8 +93,8 @@ export interface ToolDefinition {
   readonly strict: boolean
   readonly cacheControl?: JsonObject
   /**
-   * Set if the client defined a free-form tool, which is sent as a function with a single string, `input`. Absent for a function.
-   * The tool's own `description` includes the grammar; the one in `freeform` does not.
+   * Set if the client defined a free-form tool, which is sent as a function with a single string parameter, `input`. Absent for
+   * a function. The `description` of the function includes the tool's grammar; the `description` here does not.
    */
   readonly freeform?: { readonly format: JsonObject | null; readonly description: string | null }
 }
@@ -119,7 +118,7 @@ export type EffortLevel = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhig
 
 /** A client's settings for the model's reasoning. */
 export interface ReasoningRequest {
-  /** Whether to reason; null: not specified. */
+  /** Whether the model should reason; null if the client does not say. */
   readonly wanted: boolean | null
   /** Never `none`, which becomes `wanted: false`. */
   readonly effort: Exclude<EffortLevel, 'none'> | null
@@ -136,35 +135,37 @@ export interface SamplingRequest {
 }
 
 export interface ConversationRequest {
-  /** The turns as the client wrote them: not paired or merged yet. */
+  /** The turns as the client sent them. Calls are not paired with their results yet, nor adjacent turns merged. */
   readonly turns: readonly Turn[]
   readonly tools: ToolRequest
   readonly structure: StructureRequest | null
   readonly reasoning: ReasoningRequest
   readonly sampling: SamplingRequest
-  /** The stop sequences, without blanks and duplicates. */
+  /** The stop sequences, without blank and duplicate ones. */
   readonly stopSequences: readonly string[]
-  /** The client's output-token cap; null: none. */
+  /** The client's limit on output tokens; null if there is none. */
   readonly outputTokensMax: number | null
-  /** The client's id for its own end user; null: none. */
+  /** The client's identifier of its end user; null if there is none. */
   readonly endUser: string | null
-  /** Key by which calls of one conversation share the provider's cache; null: none. */
+  /** Prompt cache key, which makes the calls of a conversation share the provider's cache; null if there is none. */
   readonly cacheKey: string | null
-  /** Desired length of the reply: `low`, `medium`, `high`; null: not specified. */
+  /** Desired length of the reply, `low`, `medium` or `high`; null if the client does not say. */
   readonly verbosity: string | null
   /** Whether the client explicitly requests the provider's automatic service tier. */
   readonly tierIsAuto: boolean
   readonly streamed: boolean
-  /** Reports errors in the terms of the client's format. */
+  /** Reports the conversation's errors with the field names and wording of the client's format. */
   readonly words: ClientWords
 }
 
-/** Reports faults in a request in the terms of the client's format. The methods throw GatewayError `invalid_request`. */
+/**
+ * Reports invalid requests with the field names and wording of the client's format. The methods throw GatewayError
+ * `invalid_request`.
+ */
 export interface ClientWords {
   /** Reports calls in this turn that have no results. */
   missing(turn: Turn, ids: readonly string[]): never
   /** Reports a result that matches no call. */
   orphan(result: ResultPart): never
-  /** Name of the format's field for stop sequences. */
   readonly stopField: string
 }

@@ -1,18 +1,18 @@
-/** Restores a reply's text: takes reasoning out of its tag, and JSON out of its code fence. */
+/** Separates a reply's text from reasoning in a tag, and removes the code fence around JSON. */
 
 import { FenceFilter, withoutFence } from './code-fence.ts'
 import type { ToolNames } from './names.ts'
 import { splitTag, type TaggedText, TagSplitter } from './reasoning-tag.ts'
 
 export interface Undoing {
-  /** The map of tools that were renamed for the upstream; null if none were. */
+  /** Names of the tools that were renamed for the upstream; null if none were. */
   readonly names: ToolNames | null
   /** Name of the tag that encloses reasoning at the start of the text; null if there is none. */
   readonly tag: string | null
   readonly unwrapsFence: boolean
 }
 
-/** Restores streamed text. */
+/** Splits streamed text and removes its code fence, piece by piece. */
 export class TextUndo {
   readonly #splitter: TagSplitter | null
   readonly #fence: FenceFilter | null
@@ -42,7 +42,7 @@ export class TextUndo {
   }
 }
 
-/** Restores a complete text. */
+/** Splits a complete text and removes its code fence. */
 export function undoneText(text: string, { tag, unwrapsFence }: Undoing): TaggedText {
   const split = tag === null ? { reasoning: '', text } : splitTag(text, tag)
   return { reasoning: split.reasoning, text: unwrapsFence ? withoutFence(split.text) : split.text }

@@ -1,4 +1,4 @@
-/** Plans reasoning, a forced tool and a JSON reply together, because they limit each other. */
+/** Plans reasoning, a forced tool call and a JSON reply together, because each limits the others. */
 
 import type { ReasoningRequest } from '../conversation/request.ts'
 import { planForcedTool, type ReasoningPlan } from './reasoning-plan.ts'
@@ -9,16 +9,16 @@ export interface CallPlan<Choice> {
   readonly reasoning: ReasoningPlan
   /** The `tool_choice` to send. */
   readonly choice: Choice
-  /** Null: the client's own fields are sent unchanged. */
+  /** Plan for requesting a JSON reply; null to send the client's own fields unchanged. */
   readonly structure: StructurePlan | null
 }
 
-/** The facts about a call that differ by format. */
+/** The parts of a call that each format reads and plans in its own way. */
 export interface CallRequest<Choice> {
   readonly choice: Choice
   /** Whether the choice forces a tool call. */
   readonly forces: boolean
-  /** Returns the same choice without forcing a call. */
+  /** Returns a choice that leaves it to the model whether to call a tool. */
   readonly unforced: () => Choice
   /** Whether the client has tools that the model may call. */
   readonly callable: boolean
@@ -31,7 +31,8 @@ export function planCall<Choice>(facts: DialectFacts, request: CallRequest<Choic
   const { choice, forces, unforced, callable, reason, ask } = request
   const { method } = dialect.structuredOutput
   const asksHere = isStructureOurs(facts)
-  // A same-format reply passes through unchanged, so only a converted reply can be taken from a forced tool's input.
+  // Forcing a tool to get JSON only works if the reply is converted, which turns the tool's input into the reply's text.
+  // Same-format replies pass through unchanged.
   const repliesByTool =
     asksHere && road === 'converted' && structure?.kind === 'schema' && method === 'tool' && !callable
   const { plan, forced } =

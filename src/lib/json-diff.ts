@@ -1,5 +1,6 @@
 /**
- * Expresses the difference between two JSON values as edits, so that a change made to parsed data can be applied to the bytes.
+ * Expresses the difference between two JSON values as edits, so that a change made to parsed data can be applied to its JSON
+ * text.
  */
 
 import { isObject, type JsonObject, type JsonValue } from './json.ts'
@@ -40,8 +41,8 @@ function collect(before: JsonValue | undefined, after: JsonValue, path: string, 
 }
 
 /**
- * Describes `after` as a rearrangement of `before`. Elements that are in both lists keep their bytes. A new object is described
- * by edits of the old element that had the same predecessor, if that element is an object missing from `after`.
+ * Describes `after` as a rearrangement of `before`. Objects and lists that are in both keep their text. A new object is
+ * expressed as edits of the element that comes next in `before`, if that is an object that is not in `after`.
  */
 function arranged(before: readonly JsonValue[], after: readonly JsonValue[]): ArrangedItem[] {
   const places = new Map(before.map((value, index) => [value, index]))

@@ -8,7 +8,7 @@ import type { Resolution } from './resolve.ts'
 /** Longest value of the `…-model-mapped-from` header, in characters after encoding. */
 const MAPPED_FROM_MAX = 256
 
-/** Percent-encodes a name and cuts it to the limit without splitting a character. */
+/** Percent-encodes a name, and truncates the result to MAPPED_FROM_MAX without splitting a character. */
 function encodeName(name: string): string {
   let encoded = ''
   for (const character of name.slice(0, MAPPED_FROM_MAX).toWellFormed()) {
@@ -34,7 +34,7 @@ interface Names {
 
 let lastNames: Names = namesOf('')
 
-/** Names of the headers, built once per process rather than once per call. */
+/** Builds the names of a service's headers. `names` caches them, because they are the same for every call. */
 function namesOf(service: string): Names {
   const prefix = `x-${service}`
   return {
@@ -56,7 +56,7 @@ function names(service: string): Names {
   return lastNames
 }
 
-/** Headers known before the reply begins. Streamed calls have them too. */
+/** Headers that are known before the reply begins, and so are sent with streamed replies, too. */
 export function modelHeaders(service: string, { item, entry, mappedFrom }: Resolution, at: Date): HeaderMap {
   const name = names(service)
   const headers: HeaderMap = { [name.model]: entry.id }
@@ -85,7 +85,7 @@ export function costHeaders(
   return headers
 }
 
-/** Header that states the output cap sent upstream when the wallet cannot pay for a higher one. */
+/** Header with the output cap sent upstream, if the wallet cannot pay for a higher one. */
 export function capHeader(service: string, outputTokensMax: number): HeaderMap {
   return { [names(service).outputTokensMax]: String(outputTokensMax) }
 }

@@ -1,6 +1,6 @@
 /**
- * The places where a call may be tried. A place is a target with a credential. The best places come first, and those with open
- * circuits last; each is tried once.
+ * The places where a call may be tried: targets, each with a credential. The best places come first, places with open circuits
+ * last; each is tried once.
  */
 
 import type { UpstreamTarget } from '../generated/types.ts'
@@ -12,9 +12,9 @@ import type { Place } from './attempt.ts'
 export interface Shortage {
   /** Whether at least one of the call's upstreams is reachable. */
   readonly reachable: boolean
-  /** Shortest time until a rate-limited credential may be used again, in ms; null if none is limited. */
+  /** Shortest time, in ms, until a rate-limited credential may be used again; null if none is limited. */
   readonly limitedMs: number | null
-  /** Shortest time for which an operator has taken an upstream out of service, in ms; null if none is out. */
+  /** Shortest time, in ms, until an upstream that an operator took out of service is back; null if none is out. */
   readonly outMs: number | null
   /** Whether an upstream has reached its limit of calls in flight. */
   readonly full: boolean
@@ -40,7 +40,8 @@ export class Places {
   }
 
   /**
-   * The next place to try; null if none is left. Places with open circuits come last, because trying them beats certain failure.
+   * Returns the next place to try; null if none is left. Places with open circuits come last, because trying them is better
+   * than failing for certain.
    */
   next(): Place | null {
     const place = this.#find(false) ?? this.#find(true)
@@ -72,7 +73,7 @@ export class Places {
     return left
   }
 
-  #find(openToo: boolean): Place | null {
+  #find(allowOpen: boolean): Place | null {
     for (const target of this.#targets) {
       const upstream = this.#upstreams.find(target.via)
       if (upstream === null || this.#triesLeft(upstream) < 1) continue
@@ -84,10 +85,10 @@ export class Places {
         this.#full = true
         continue
       }
-      if (!openToo && (this.#broken.has(upstream) || !upstream.circuit.admits)) continue
+      if (!allowOpen && (this.#broken.has(upstream) || !upstream.circuit.admits)) continue
       for (const credential of upstream.credentials.orderFor(this.#callerId)) {
-        if (!openToo && !credential.circuit.admits) continue
-        if (this.#isTried(target, credential) || this.#isLimited(target, credential, openToo)) continue
+        if (!allowOpen && !credential.circuit.admits) continue
+        if (this.#isTried(target, credential) || this.#isLimited(target, credential, allowOpen)) continue
         return { target, upstream, credential }
       }
     }
@@ -99,12 +100,12 @@ export class Places {
   }
 
   /**
-   * Whether this credential is excluded because the provider limits its rate for the model. If `openToo` is set, one probe at a
-   * time may pass.
+   * Whether to skip this credential, because the provider limits its rate for the model. With `allowOpen`, one call at a time
+   * may try it nevertheless.
    */
-  #isLimited(target: UpstreamTarget, credential: Credential, openToo: boolean): boolean {
+  #isLimited(target: UpstreamTarget, credential: Credential, allowOpen: boolean): boolean {
     const circuit = credential.model(target.model)
-    if (circuit === null || circuit.admits || (openToo && !circuit.probing)) return false
+    if (circuit === null || circuit.admits || (allowOpen && !circuit.probing)) return false
     this.#limitedMs = Math.min(this.#limitedMs ?? Number.POSITIVE_INFINITY, circuit.waitMs)
     return true
   }

@@ -1,4 +1,4 @@
-/** Converts a JSON reply to a streamed request into the SSE stream that it should have been. */
+/** For upstreams that answer a streamed request with JSON: converts the reply to the SSE stream that the client expects. */
 
 import { dataOf } from '../conversation/stream-event.ts'
 import { GatewayError } from '../errors.ts'
@@ -13,7 +13,8 @@ import { UpstreamReply } from '../upstream/reply.ts'
 const NO_SOURCE = { pause: () => {}, resume: () => {}, abort: () => {} }
 
 /**
- * Returns the reply itself if it is not JSON. Throws GatewayError `upstream_failed` if the JSON ends early or is not an object.
+ * Returns the reply unchanged if it is not JSON. Throws GatewayError `upstream_failed` if the JSON is cut off or is not an
+ * object.
  */
 export async function asStream(reply: UpstreamReply, target: UpstreamTarget, bytesMax: number): Promise<UpstreamReply> {
   if (!reply.header('content-type').includes('application/json')) return reply

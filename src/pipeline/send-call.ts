@@ -1,6 +1,6 @@
 /**
- * Shared by the endpoints, between admission and reply: sends the request, waits for a stream's first event, and sends
- * non-streamed replies.
+ * The steps between admission and reply that all endpoints share: sending the request, waiting for a stream's first event, and
+ * sending non-streamed replies.
  */
 
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
@@ -57,7 +57,7 @@ function markLeftOut({ services, bill, headers }: CallScope, target: UpstreamTar
   else if (name in headers) delete headers[name]
 }
 
-/** Resolves once the stream's first event proves to be good. Otherwise, throws GatewayError `upstream_…`. */
+/** Resolves once the stream's first event has arrived and is no error. Otherwise, rejects with GatewayError `upstream_…`. */
 export function awaitStream({ services, call, client }: CallScope, reply: UpstreamReply): Promise<UpstreamReply> {
   const { eventBytesMax, pingAfterMs: eventWaitMs } = services.limits
   const firstByteMs = call.attempts.at(-1)?.upstream.facts.firstByteTimeoutMs ?? eventWaitMs

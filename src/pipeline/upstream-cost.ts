@@ -10,7 +10,7 @@ import type { Metered } from './meter.ts'
 /**
  * The cost, at current prices, of the attempt that served the call; 0 if nothing was attempted. Null (unknown) if the catalogue
  * has no price or if the usage is unknown. Also null if the call is not charged, because its provider may still bill for work
- * done before the failure. Earlier attempts are left out, because what providers bill for them is unknown too.
+ * done before the failure. Earlier attempts are left out, because it is also unknown what providers bill for them.
  */
 export function upstreamCostOf(
   { catalogue }: Services,

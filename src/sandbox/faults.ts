@@ -1,4 +1,4 @@
-/** Carries out the `sandbox:` words that replace a reply or break its stream. */
+/** Carries out the `sandbox:` words of a prompt (see `words.ts`) that replace the reply. */
 
 import type { Exchange } from './exchange.ts'
 import type { ErrorFormat, FaultKind } from './format.ts'
@@ -8,7 +8,7 @@ import { type FoundWords, wordNumber } from './words.ts'
 const PAGE =
   '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>'
 
-/** Sends the special reply that a `sandbox:` word asks for; false when no word asks for one. */
+/** Sends the special reply that a `sandbox:` word requests. Resolves with false if no word requests one. */
 export async function answeredByWords(words: FoundWords, exchange: Exchange, format: ErrorFormat): Promise<boolean> {
   const kind = words.get('error')
   if (kind !== undefined) {

@@ -5,7 +5,10 @@ interface Lengths {
   readonly lengthMax: number
 }
 
-/** Most repetitions by a quantifier without an upper bound, such as `*`. It repeats that often only to reach `lengthMin`. */
+/**
+ * Maximum number of repetitions for a quantifier without an upper bound, such as `*`. It repeats that often only to reach
+ * `lengthMin`.
+ */
 const REPEATS_MAX = 4_096
 const DEPTH_MAX = 50
 
@@ -31,7 +34,10 @@ class Reader {
   }
 }
 
-/** A string that matches the pattern. Look-around and back-references are ignored, so a pattern with those may not match. */
+/**
+ * Returns a string that matches the pattern. Ignores look-around and back-references, so the string may not match a pattern
+ * with these.
+ */
 export function patternString(pattern: string, lengths: Lengths): string {
   const shortest = readAlternatives(new Reader(pattern, 0), 0)
   const missing = Math.min(lengths.lengthMin - shortest.length, REPEATS_MAX)
@@ -76,7 +82,9 @@ function readUnit(reader: Reader, depth: number): string {
   return skipped ? '' : inner
 }
 
-/** Reads what follows a group's opening parenthesis. True for look-around, which contributes nothing to the string. */
+/**
+ * Skips the `?…` after a group's opening parenthesis, if any. Returns true for look-around, which adds nothing to the string.
+ */
 function readGroupHead(reader: Reader): boolean {
   if (reader.next !== '?') return false
   const head =

@@ -19,7 +19,7 @@ interface TraceContext {
   readonly isSampled: boolean
 }
 
-/** Matches version, trace, span and flags; later versions may append fields (W3C Trace Context). */
+/** Matches the version, trace id, span id and flags; later versions may append fields (W3C Trace Context). */
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const SAMPLED = 1
 
@@ -84,7 +84,10 @@ function newSpanId(): string {
   return uuidv7().slice(19).replace('-', '')
 }
 
-/** Continues the client's trace, or begins one whose id is the call's id, so that either can be looked up by the other. */
+/**
+ * Continues the client's trace. Without one, begins a trace whose id is the call's id, so that each can be looked up by the
+ * other.
+ */
 function contextOf(call: Call, ratio: number): TraceContext {
   const [, version, traceId, parentSpanId, flags = '', rest] = TRACEPARENT.exec(call.header('traceparent') ?? '') ?? []
   if (traceId === undefined || parentSpanId === undefined || (version === '00' && rest !== undefined)) {

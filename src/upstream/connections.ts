@@ -1,13 +1,14 @@
 /**
- * The connections to one upstream. Each carries one call at a time, and the one used last is taken first. (A pool that searches
- * all its connections for a free one gets slower the more streams are open.)
+ * The connections to one upstream. Each carries one call at a time unless all are taken, and the one released last is taken
+ * first. This takes the same time however many streams are open; a pool that searches its connections for a free one gets
+ * slower.
  */
 
 import { Client } from 'undici'
 
 export interface Connection {
   readonly client: Client
-  /** Number of calls using the connection: usually one, more when all connections were taken. */
+  /** Number of calls that use the connection: 0 or 1, or more if all connections were taken. */
   calls: number
 }
 
@@ -36,7 +37,7 @@ export class Connections {
     return connection
   }
 
-  /** Returns a connection when its call is over, however that ended. If the connection was lost, the next call opens it again. */
+  /** Returns a connection at the end of its call, successful or not. If the connection was lost, the next call reopens it. */
   release(connection: Connection): void {
     connection.calls--
     if (connection.calls === 0) this.#free.push(connection)
@@ -46,7 +47,7 @@ export class Connections {
     await Promise.all(this.#all.map(({ client }) => client.destroy()))
   }
 
-  /** Opens a new connection. At the limit, returns one that is in use instead, a different one each time. */
+  /** Opens a new connection. At the limit, returns one that is in use instead, taking them in turn. */
   #another(): Connection {
     if (this.#all.length >= this.#connectionsMax) return this.#all[this.#next++ % this.#all.length] as Connection
     const connection = { client: new Client(this.#origin, this.#options), calls: 0 }

@@ -7,7 +7,7 @@ import { planChatReasoning } from '../reasoning-plan.ts'
 import { planChatStructure } from '../structure.ts'
 import type { DialectFacts } from '../types.ts'
 
-/** In the result, an undefined `choice` means that no tool choice is sent. */
+/** If `choice` is undefined in the result, no tool choice is sent. */
 export function planChat(body: JsonObject, facts: DialectFacts): CallPlan<JsonValue | undefined> {
   const { dialect } = facts
   const hasTools = arrayOrEmpty(body.tools).length > 0

@@ -8,8 +8,8 @@ import type { Dialect } from '../words.ts'
 const FIELDS = ['reasoning_effort', 'thinking', 'enable_thinking', 'thinking_budget', 'reasoning']
 
 /**
- * Sets the planned fields and removes fields that the upstream does not read. If the client's field already says what is planned,
- * it stays as it is, including its other members.
+ * Sets the planned fields and removes fields that the upstream does not read. A client's field that already has the planned
+ * value is kept as it is, including its other members.
  */
 export function withReasoning(body: JsonObject, dialect: Dialect, { fields }: ReasoningPlan): JsonObject {
   let changed = body

@@ -1,6 +1,6 @@
 /**
- * Undoes changes to the request in messages replies that pass through: restores tool names, and takes JSON out of its code fence.
- * The rest stays as the provider wrote it.
+ * Edits messages replies that pass through, to reverse the effects of changes made to the request: restores the client's tool
+ * names, and removes the code fence around JSON. The rest stays as the provider wrote it.
  */
 
 import { FenceFilter, withoutFence } from '../../conversation/code-fence.ts'
@@ -9,7 +9,7 @@ import { ascii, type ByteText, concat, NO_BYTES } from '../../lib/byte-text.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { asciiJson, type BodyEdit } from '../../lib/json-text.ts'
 
-/** Returns the edits that restore a non-streamed reply. */
+/** Returns the edits that restore tool names and remove code fences in a non-streamed reply. */
 export function undoneReply(reply: JsonObject, { names, unwrapsFence }: Undoing): BodyEdit[] {
   return arrayOrEmpty(reply.content).flatMap((block, index): BodyEdit[] => {
     if (!isObject(block)) return []
@@ -21,7 +21,7 @@ export function undoneReply(reply: JsonObject, { names, unwrapsFence }: Undoing)
   })
 }
 
-/** Makes the edits that restore the events of one stream. */
+/** Makes the edits that restore tool names and remove code fences in the events of one stream. */
 export class EventUndo {
   readonly #undoing: Undoing
   /** Fence filter of the open text block. */
@@ -42,7 +42,7 @@ export class EventUndo {
     return block?.type === 'tool_use' ? nameEdit(block, '/content_block', this.#undoing.names) : []
   }
 
-  /** Returns the edits for a delta. Null: drop the event, because all of its text is held back. */
+  /** Returns the edits for a delta; null if the event must be dropped, because all of its text is held back. */
   delta(event: JsonObject): BodyEdit[] | null {
     const text = textOrNull(objectOrNull(event.delta)?.text)
     if (this.#fence === null || text === null) return []
@@ -51,7 +51,7 @@ export class EventUndo {
     return shown === text ? [] : [{ op: 'set', path: '/delta/text', value: shown }]
   }
 
-  /** Ends a block. Returns an event with the text that was still held back, or nothing. */
+  /** Ends a block. Returns an event with the text that was still held back, if any. */
   stop(index: JsonValue | undefined): ByteText {
     const text = this.#fence?.end() ?? ''
     this.#fence = null

@@ -1,6 +1,6 @@
 /**
- * Groups items into turns. The responses format has no turns, and its clients may put messages between calls and their outputs,
- * or omit outputs. The other formats require the calls of a turn to be answered in the next turn.
+ * Groups input items into turns. The responses format has no turns; its clients may put messages between calls and their
+ * outputs, or omit outputs. The other formats require that the calls of a turn are answered in the next turn.
  */
 
 import { isCall } from '../../conversation/pairing.ts'
@@ -42,17 +42,17 @@ function readInput({ input }: JsonObject, reading: ItemReading): Piece[] {
 
 /**
  * Joins consecutive model output into one turn. The outputs of its calls follow in the next turn, wherever the client put them.
- * If an output is missing, a note takes its place; an output without a call becomes text.
+ * A note stands in for a missing output; an output without a call becomes text.
  */
 function inOrder(pieces: readonly Piece[]): Turn[] {
-  const waiting = new Waiting(pieces)
+  const outputs = new UnmatchedOutputs(pieces)
   const turns: Turn[] = []
   let open: { readonly parts: ContentPart[]; readonly place: string } | null = null
   const close = (): void => {
     if (open === null) return
     const { parts, place } = open
     turns.push({ role: 'assistant', parts, place })
-    const results = parts.filter(isCall).map(call => waiting.take(call.id) ?? missing(call.id, place))
+    const results = parts.filter(isCall).map(call => outputs.take(call.id) ?? missing(call.id, place))
     if (results.length > 0) turns.push({ role: 'user', parts: results, place: results[0]!.place })
     open = null
   }
@@ -66,14 +66,14 @@ function inOrder(pieces: readonly Piece[]): Turn[] {
     }
     close()
     if (piece.by !== 'tool') turns.push({ role: piece.by, parts: piece.parts, place: piece.place })
-    else if (waiting.isLeft(piece.result)) turns.push(orphan(waiting.take(piece.result.id)!))
+    else if (outputs.isLeft(piece.result)) turns.push(orphan(outputs.take(piece.result.id)!))
   }
   close()
   return turns
 }
 
-/** Holds the outputs that are not matched with a call yet: by call id, in their original order. */
-class Waiting {
+/** The outputs that are not matched with a call yet, by call id and in their original order. */
+class UnmatchedOutputs {
   readonly #results = new Map<string, ResultPart[]>()
 
   constructor(pieces: readonly Piece[]) {
@@ -108,8 +108,8 @@ function text(value: string) {
 }
 
 /**
- * Errors in the wording that clients of this format know. The methods are never called, because `readTurns` leaves no call or
- * output unmatched, but `ClientWords` requires them.
+ * Reports errors in OpenAI's own wording. `ClientWords` requires the methods, but nothing calls them, because `readTurns`
+ * leaves no call or output unmatched.
  */
 export const responsesWords: ClientWords = {
   stopField: 'stop',

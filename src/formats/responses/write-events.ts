@@ -13,25 +13,25 @@ export class EventLog {
   #events = NO_BYTES
   readonly #numbers: EventNumbers = { next: 0 }
 
-  /** Adds an event. `texts`: JSON strings that replace the TEXT placeholders in the members, in order. */
+  /** Adds an event. `texts` are JSON strings that replace the TEXT placeholders in the members, in order. */
   add(type: string, members: JsonObject, texts: readonly ByteText[] = []): void {
     this.#add(type, membersWith(members, texts))
   }
 
-  /** Adds the event of a finished item that is already serialized. */
+  /** Adds an `output_item.done` event for an item that is already serialized. */
   addDone(outputIndex: number, itemJson: ByteText): void {
     const before = ofCharacters(`"output_index":${outputIndex},"item":`)
     this.#add('response.output_item.done', concat(before, itemJson, ascii('}')))
   }
 
-  /** Adds an event with a response that is already serialized. */
+  /** Adds an event for a response that is already serialized. */
   addResponse(type: string, responseJson: ByteText): void {
     this.#add(type, concat(ascii('"response":'), responseJson, ascii('}')))
   }
 
   /**
-   * Returns a frame for events that carry pieces of text. `place`: members that say which item, and which part of it, the text
-   * belongs to. `rest`: members after the text.
+   * Returns a frame for delta events. `place` has the fields that identify the item and its part; `rest` has the fields that
+   * come after the text.
    */
   frame(type: DeltaType, place: JsonObject, rest: JsonObject = {}): DeltaFrame {
     const name = ascii(type)
@@ -55,7 +55,7 @@ export class EventLog {
     return events
   }
 
-  /** `members`: JSON of the event's other members, without the opening brace. */
+  /** `members` is the JSON of the event's other members, without the opening brace. */
   #add(type: string, members: ByteText): void {
     const head = `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#numbers.next++},`
     this.#events = concat(this.#events, ofCharacters(head), members, ascii('\n\n'))

@@ -28,7 +28,7 @@ export interface OpenApi {
   readonly operations: readonly DescribedOperation[]
 }
 
-/** For each error status, a text that is true of all errors with that status. */
+/** For each error status, a description that fits all errors with that status. */
 const ERROR_MEANINGS: readonly (readonly [status: number, meaning: string])[] = [
   [400, 'The request is not valid; the message says what to correct.'],
   [401, 'The API key is missing, wrong, revoked, paused or expired.'],
@@ -173,7 +173,7 @@ function reference(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** Returns the status and the meaning of every possible reply. An operation that is not billed never replies 402 or 502. */
+/** Returns the status and description of every possible reply. An operation that is not billed never replies 402 or 502. */
 function answersOf({ billed }: Operation): readonly (readonly [string, string])[] {
   const rows = Object.values(ERRORS)
   const errors = ERROR_MEANINGS.filter(([status]) => billed || (status !== 402 && status !== 502)).map(
@@ -197,7 +197,8 @@ function fieldsOf({ request }: Operation): DescribedOperation['fields'] {
 }
 
 /**
- * The model in an operation's example: the fallback entry if the endpoint serves it, otherwise the first entry that it serves.
+ * The model in an operation's example: the fallback entry if its endpoint serves it, otherwise the first entry that it does
+ * serve.
  */
 function exampleModel({ catalogue }: OpenApiOptions, { endpoint }: Operation): string {
   const { fallback } = catalogue.settings
