@@ -1,6 +1,6 @@
 /**
- * For the bench of the operators' pages: fills a database with many accounts, and with the calls, orders, transfers and log
- * entries that the pages show.
+ * Fills a database for the bench of the operators' pages: many accounts, and the calls, orders, transfers and log entries that
+ * the pages show.
  */
 
 import { sumDays } from '../src/ledger/day-totals.ts'
@@ -10,8 +10,8 @@ import { insertUsage, SUM_DAYS, type UsageValues } from './usage-rows.ts'
 import { SESSION, withoutIndexes } from './years/indexes.ts'
 
 /**
- * SQL for the columns of a call, by column. The query must supply `status`, `upstream` and `cost`. Every hundredth call failed
- * over.
+ * SQL expressions for columns of `usage`, keyed by column name. The query must supply `n`, `status`, `upstream` and `cost`.
+ * Every hundredth call was first tried at an upstream that failed.
  */
 export const TRIED: UsageValues = {
   requested_name: `case when n % 4 = 0 then 'vendor/model-' || n % 10 end`,
@@ -31,8 +31,8 @@ export const TRIED: UsageValues = {
 }
 
 /**
- * Adds twenty orders to each account, with codes that look as random as real ones. Each order gets a transfer and an entry in the
- * operators' log; every hundredth transfer matched no order.
+ * Adds twenty orders to each account, with codes that look as random as real ones. Each order gets a bank transfer and an entry
+ * in the operators' log. Every hundredth transfer is not matched to its order.
  */
 const MONEY_AND_LOG = [
   `insert into topup_order (order_code, account_id, amount_vnd, created_at, expires_at, paid_vnd, first_paid_at)
@@ -51,9 +51,9 @@ const MONEY_AND_LOG = [
 ]
 
 /**
- * Fills 90 days with the calls of this many accounts, which have one key each; one account makes a tenth of the calls. There are
- * ten models and three upstreams, plus a fourth that served only 50 calls in the middle of the period. Every 20th call is an
- * error, every 100th failed over, and every 1,000th took longer than a minute. Then rolls the calls up.
+ * Adds accounts with one key each, and calls that are spread over the last 90 days; one account makes a tenth of the calls.
+ * There are ten models and three upstreams, plus a fourth that served only 50 calls in the middle of the period. Every 20th
+ * call failed, every 100th failed over, and every 1,000th took longer than a minute. Then rolls the calls up.
  */
 export async function fillDesk(sql: Sql, { calls, accounts }: { calls: number; accounts: number }): Promise<void> {
   await sql.unsafe(

@@ -1,6 +1,6 @@
 /**
- * Completes dialect facts. Authors write only some of them; the gateway reads all of them, in camelCase. One schema describes
- * both forms.
+ * Completes settings, such as a dialect. The YAML states only those that differ from the defaults, in snake_case; the gateway
+ * reads all of them, in camelCase. One schema describes both forms.
  */
 
 import { applySaid, NOTHING, type Said } from './layers.ts'
@@ -8,7 +8,7 @@ import type { Schema } from './schemas.ts'
 
 export type Facts = Readonly<Record<string, unknown>>
 
-/** A cache; it is bounded, because all keys come from schemas. */
+/** A cache. Its size is bounded, because all keys come from schemas. */
 const camelCased = new Map<string, string>()
 
 export function camelCase(key: string): string {
@@ -21,21 +21,19 @@ export function camelCase(key: string): string {
 }
 
 /**
- * Whether the schema describes a group of words. When layers are merged, each word of a group is merged by itself; any other
- * value is replaced as a whole, even an object if it has a default.
+ * Whether the schema describes a group of settings. Groups are merged setting by setting. Any other value is replaced as a
+ * whole, even an object if the schema gives it a default.
  */
 function isGroup(schema: Schema): boolean {
   return schema.properties !== undefined && schema.default === undefined
 }
 
-/**
- * Whether the schema describes a mapping whose keys the operator chooses. When layers are merged, each key is merged by itself.
- */
+/** Whether the schema describes a mapping whose keys the operator chooses. Mappings are merged key by key. */
 function isMapping({ type, additionalProperties }: Schema): boolean {
   return type === 'object' && typeof additionalProperties === 'object'
 }
 
-/** The facts that `facts` contains, in camelCase and in the schema's order. */
+/** Returns the settings that `facts` states, in camelCase and in the schema's order. */
 export function saidFacts(schema: Schema, facts: Facts | undefined): Said {
   if (facts === undefined) return NOTHING
   const said = new Map<string, unknown>()
@@ -50,7 +48,7 @@ export function saidFacts(schema: Schema, facts: Facts | undefined): Said {
   return said
 }
 
-/** The default of every word. Throws if one has none, since tables must be complete. */
+/** Returns the defaults of all settings. Throws if a setting has none, because the generated tables must be complete. */
 export function saidByDefault(schema: Schema): Said {
   const said = new Map<string, unknown>()
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
@@ -65,8 +63,8 @@ export function saidByDefault(schema: Schema): Said {
 }
 
 /**
- * Merges layers of facts over the schema's defaults; later layers win. A list replaces the list of an earlier layer, and null
- * counts as a value. Throws if a word has no default.
+ * Merges layers of settings over the schema's defaults; later layers win. A list replaces the earlier list, and null is a value
+ * like any other. Throws if a setting has no default.
  */
 export function resolveFacts(schema: Schema, layers: readonly (Facts | undefined)[]): Record<string, unknown> {
   let resolved: Record<string, unknown> = applySaid({}, saidByDefault(schema))

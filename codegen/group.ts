@@ -1,4 +1,4 @@
-/** Builds a YAML mapping from members that come from several places, and writes it. Values that do not change keep their text. */
+/** Builds a YAML mapping from old and new members, and writes it. Unchanged values keep their text. */
 
 import { isMap, isScalar, isSeq } from 'yaml'
 import { flowText, rangeOf } from './edit.ts'
@@ -8,7 +8,7 @@ export interface Member {
   readonly above: readonly string[]
   /** The comment after the member on the same line, or ''. */
   readonly behind: string
-  readonly value: Group | Passage | Said
+  readonly value: Group | Passage | NewValue
 }
 
 /** A value that is copied from the file as written. */
@@ -17,14 +17,14 @@ export interface Passage {
   readonly text: string
 }
 
-/** A value that is new in the text. */
-export interface Said {
+/** A value that is not copied from the file. */
+export interface NewValue {
   readonly said: unknown
   /** The value's anchor, as `anchorOf` returns it. */
   readonly anchor: string
 }
 
-/** Longest line, in columns, that a group may take when written on one line. */
+/** Maximum width of a group written on one line, in columns. */
 const WIDTH = 120
 
 export class Group {
@@ -41,8 +41,8 @@ export class Group {
   }
 
   /**
-   * Makes the member `name` a group, as it is one in the file. Takes over the comments around it: those of the member itself, and
-   * `tail`, those after its last value.
+   * Returns the group of the member `name`, creating it if necessary, and takes over the comments that the group has in the
+   * file: those at the member, and `tail`, those after its last value.
    */
   open(name: string, { above, behind }: Member, isSpread: boolean, tail: readonly string[]): Group {
     const known = this.members.get(name)
@@ -61,7 +61,10 @@ export class Group {
     else this.members.set(first[0], { ...first[1], above: [...comments, ...first[1].above] })
   }
 
-  /** Adds a member at a path. If that creates a group, the lines above the member go above the group. */
+  /**
+   * Adds a member at a path, creating groups as needed. The comments above the member go above the outermost group that it
+   * creates.
+   */
   add([name = '', ...rest]: readonly string[], member: Member): void {
     if (rest.length === 0) {
       this.members.set(name, member)
@@ -77,7 +80,7 @@ export class Group {
   }
 }
 
-/** Returns the lines of a group. The first one starts at `column`; the others are indented to it. */
+/** Returns the lines of a group. The first line starts at `column`; the others are indented to it. */
 export function layOut(group: Group, column: number): string[] {
   const lines = group.isSpread && group.members.size > 0 ? spreadLines(group, column) : flowLines(group)
   return lines.map((line, index) => (index === 0 || line === '' ? line : ' '.repeat(column) + line))
@@ -97,14 +100,14 @@ function memberLines(name: string, { behind, value }: Member, column: number): s
       ...spreadLines(value, column + 2).map(each => (each === '' ? '' : `  ${each}`)),
     ]
   }
-  if ('said' in value) return saidLines(name, value, behind)
+  if ('said' in value) return newLines(name, value, behind)
   if (isBlock(value))
     return [`${name}:${lead(anchorOf(value.node))}`, ...blockLines(value).map(each => (each === '' ? '' : `  ${each}`))]
   return [`${name}: ${flowOf(value)}${behind}`]
 }
 
-/** Writes a long mapping over several lines. */
-function saidLines(name: string, value: Said, behind: string): string[] {
+/** Writes a mapping one member per line, and any other value on one line. */
+function newLines(name: string, value: NewValue, behind: string): string[] {
   const { said, anchor } = value
   if (said === null || typeof said !== 'object' || Array.isArray(said)) return [`${name}: ${flowOf(value)}${behind}`]
   return [
@@ -170,12 +173,12 @@ function blockLines({ node, text }: Passage): string[] {
   return [...commentLines(commentBefore), ...body]
 }
 
-/** Turns the text of a comment, which has no `#`, into lines that begin with `#`. */
+/** Splits a parsed comment into lines, each with its `#`. */
 export function commentLines(comment: string | null | undefined): string[] {
   return comment?.split('\n').map(line => (line === '' ? '' : `#${line}`)) ?? []
 }
 
-/** Whether the group must be spread over lines, because comments and multi-line values cannot share one. */
+/** Whether the group cannot be written on one line, because it contains comments or multi-line values. */
 function needsLines({ members, tail }: Group): boolean {
   if (tail.length > 0) return true
   return [...members.values()].some(({ above, behind, value }) => {

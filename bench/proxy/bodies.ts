@@ -1,4 +1,4 @@
-/** Builds requests like those of coding agents, in the three chat formats, each of exactly the given size. */
+/** Builds requests like the ones that coding agents send, in the three chat formats and of exactly the given size. */
 
 import { instructions, prose, type Step, step, type Tool, tool } from './conversation.ts'
 import type { Format } from './formats.ts'
@@ -7,7 +7,7 @@ export interface BodyOptions {
   readonly model: string
   readonly bytes: number
   readonly streamed: boolean
-  /** Whether the request asks the model to think. Only some wires can carry that together with tools. */
+  /** Whether the request turns reasoning on. Not every upstream format accepts reasoning together with tools. */
   readonly thinks?: boolean
 }
 
@@ -19,14 +19,17 @@ interface Talk {
 }
 
 /**
- * Largest share of a body that the system prompt may take up. `TOOLS` has the share for tools. `bytesMax` and `max` only matter
- * for large bodies.
+ * Limits of the system prompt and of the tools: the largest share of the body that each may take up and, for large bodies, the
+ * prompt's bytes and the number of tools.
  */
 const SYSTEM = { share: 0.16, bytesMax: 14_000 }
-const TOOLS = { share: 0.35, max: 24 }
+const TOOLS = { share: 0.35, countMax: 24 }
 const OUTPUT_TOKENS_MAX = 8_192
 
-/** Builds a request with instructions and tools, then as many steps as fit, and a final question that fills the rest. */
+/**
+ * Builds a request of a system prompt and tools, then as many steps of a conversation as fit, and a final question that fills
+ * the rest.
+ */
 export function requestBody(format: Format, options: BodyOptions): Buffer {
   const { bytes } = options
   const size = (talk: Talk) => Buffer.byteLength(JSON.stringify(WRITERS[format](talk, options)))
@@ -35,7 +38,7 @@ export function requestBody(format: Format, options: BodyOptions): Buffer {
   const steps: Step[] = []
   const talk: Talk = { system, tools, steps, last: '' }
   const room = size({ ...talk, tools: [] }) + bytes * TOOLS.share
-  while (tools.length < TOOLS.max && size({ ...talk, tools: [...tools, tool(tools.length)] }) < room) {
+  while (tools.length < TOOLS.countMax && size({ ...talk, tools: [...tools, tool(tools.length)] }) < room) {
     tools.push(tool(tools.length))
   }
   let used = size(talk)
@@ -109,7 +112,7 @@ const WRITERS: Readonly<Record<Format, (talk: Talk, options: BodyOptions) => obj
   }),
 }
 
-/** Turns must alternate, so a message of the user that follows a tool result goes into the same turn. */
+/** Merges a user message that follows a tool result into the same turn, because user and assistant turns must alternate. */
 function messagesTurns(steps: readonly Step[], last: string): object[] {
   const turns: object[] = []
   let content: object[] = []

@@ -1,26 +1,26 @@
 /**
- * Meters the CPU of processes as the scheduler counts it, to the nanosecond and over all threads, and how long they waited for a
- * core because something else ran on it. Linux only.
+ * Measures the CPU time of processes over all their threads, and how long these waited for a core, from the scheduler's
+ * nanosecond counters. Linux only.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-/** CPU used in a period, over all threads, in microseconds. */
+/** CPU time used by all threads in a period, in microseconds. */
 export interface Used {
   readonly run: number
-  /** How long threads were ready to run but had to wait, because another thread had the core; in microseconds. */
+  /** How long threads were ready to run but waited for a core, in microseconds. */
   readonly wait: number
 }
 
-/** Returns the CPU used since the meter was created. */
+/** Returns the CPU time used since the measurement started. */
 export type Meter = () => Promise<Used>
 
-/** Lists process ids. Called at each reading, because processes come and go. */
+/** Returns the process ids. Called at each reading, because processes come and go. */
 type Pids = () => readonly (string | number)[]
 
 export const HAS_SCHEDSTAT = existsSync('/proc/self/schedstat')
 
-/** Meters processes. Threads that end before the reading do not count; those that begin after the start count in full. */
+/** Starts a measurement. Threads that end before a reading are left out of it; threads that start later count in full. */
 export function meterOf(pids: Pids): Meter {
   const before = threadsOf(pids())
   return async () => {
@@ -59,12 +59,12 @@ export function treeOf(root: string | number): string[] {
   return tree
 }
 
-/** Resident memory of a process in MB, as reported by the system; NaN if the system does not say. */
+/** Resident memory (VmRSS) of a process in MB; NaN if the system does not report it. */
 export function residentMegabytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? Number.NaN) / 1000
 }
 
-/** Text of a file; empty if it is gone. */
+/** Returns the file's text, or '' if the file is gone. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')

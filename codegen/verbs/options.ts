@@ -1,4 +1,7 @@
-/** Parses the options of verbs. A wrong option is the caller's mistake, not a fault of the program. */
+/**
+ * Parses the options of CLI commands. Throws UsageError for a wrong option, so that it is reported as the user's mistake rather
+ * than a crash.
+ */
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
