@@ -1,4 +1,4 @@
-/** The environment variables for metrics and traces; all their faults are reported at once. */
+/** Reads the environment variables for metrics and traces; invalid values are all reported at once. */
 
 import { expect, test } from 'vitest'
 import { ConfigError, readConfig } from '../../src/app/config.ts'

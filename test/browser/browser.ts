@@ -1,4 +1,4 @@
-/** Opens a headless Chromium for tests, and checks what must hold for every page. */
+/** Opens a headless Chromium for tests, and checks what every page must fulfil: accessibility, size and use by keyboard. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -22,7 +22,7 @@ const ARGUMENTS = [
 /** Timeout, long enough for a busy machine. */
 const WAIT_MS = 60_000
 
-/** Returns the reason why there is no browser to test with; null if there is one. In CI, throws the reason instead. */
+/** Returns why there is no browser to test with, or null if there is one. In CI, throws the reason instead. */
 export function missingBrowser(): string | null {
   if (existsSync(EXECUTABLE)) return null
   const reason = `there is no ${EXECUTABLE}; install Debian's chromium, or set CHROMIUM to the path of one`
@@ -42,8 +42,8 @@ export async function openContext(browser: Browser, options: BrowserContextOptio
 }
 
 /**
- * Follows a link in an email of the development outbox. Waits for the email, because some emails are sent only after
- * the page that announces them.
+ * Follows a link in an email in the development outbox. Waits for the email, because some emails are sent only after the page
+ * that announces them.
  */
 export async function openMailedLink(page: Page, email: string, link: RegExp): Promise<void> {
   // Leaving the page earlier would cancel the form's request.
@@ -58,7 +58,10 @@ export async function openMailedLink(page: Page, email: string, link: RegExp): P
   await mail.click()
 }
 
-/** Collects what goes wrong on a page: failed loads, loads from other sites, violations of the content policy, script errors. */
+/**
+ * Collects the complaints about a page: failed loads, loads from other sites, violations of the content security policy, and
+ * script errors.
+ */
 export function collectComplaints(page: Page, base: string): string[] {
   const complaints: string[] = []
   page.on('console', message => {
@@ -72,10 +75,10 @@ export function collectComplaints(page: Page, base: string): string[] {
   return complaints
 }
 
-/** The minified source of axe, because every page has to parse it again. It is less than half as long as `axe.source`. */
+/** The minified source of axe, which every page has to parse again. It is less than half as long as `axe.source`. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Turns off the rules whose findings are at most moderate, because the tests count only serious findings. */
+/** Turns off the rules whose findings are at most moderate, because only serious and critical findings fail a test. */
 const { rules } = (axe as unknown as { _audit: { rules: { id: string; impact: string | null }[] } })._audit
 const SERIOUS: RunOptions = {
   resultTypes: ['violations'],
@@ -85,8 +88,8 @@ const SERIOUS: RunOptions = {
 }
 
 /**
- * Checks that axe finds nothing serious on a page, and that the page does not scroll sideways on a phone. With dark
- * colours, only contrast is checked again. `onPhone` can check more while the window is as narrow as a phone.
+ * Checks that axe finds no serious fault in a page, and that the page does not scroll sideways on a phone. In dark mode, only
+ * contrast is checked again. `onPhone` can add checks while the window is as narrow as a phone.
  */
 export async function expectAccessible(page: Page, onPhone?: () => Promise<void>): Promise<void> {
   await page.evaluate(AXE)
@@ -122,10 +125,13 @@ export async function expectNarrow(page: Page): Promise<void> {
 }
 
 const PAGE_BYTES_MAX = 60_000
-/** Limit for the playground, which has more scripts than other pages. */
+/** Page size limit for the playground, which loads more scripts than other pages. */
 const PLAYGROUND_BYTES_MAX = 120_000
 
-/** Opens a page with an empty cache, and limits the bytes that it transfers: HTML, styles, scripts, pictures, headers. */
+/**
+ * Opens a page with an empty cache, and checks that all it transfers (HTML, styles, scripts, images and headers) stays below
+ * the limit.
+ */
 export async function expectLight(page: Page, path: string): Promise<void> {
   const session = await page.context().newCDPSession(page)
   let bytes = 0
@@ -136,14 +142,15 @@ export async function expectLight(page: Page, path: string): Promise<void> {
   await session.send('Network.setCacheDisabled', { cacheDisabled: true })
   await page.goto(path)
   await session.detach()
-  // The lower bound fails if the page's parts were not counted at all.
+  // The lower bound catches a page whose parts were not counted.
   const bytesMax = path === '/playground' ? PLAYGROUND_BYTES_MAX : PAGE_BYTES_MAX
   expect([path, bytes > 10_000, bytes < bytesMax]).toEqual([path, true, true])
 }
 
 /**
- * A script that numbers every element that Tab should reach. It skips hidden elements and unselected radio buttons, which arrow
- * keys reach. Afterwards, each press of Tab records the element that had the focus before.
+ * A script that numbers every element that Tab should reach. It leaves out hidden elements, and unselected radio buttons, which
+ * are reached with the arrow keys. From then on, whenever Tab is pressed, the page records the element that is about to lose
+ * the focus.
  */
 const NUMBER_STOPS = `(() => {
   globalThis.passed = []

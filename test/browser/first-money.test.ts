@@ -1,6 +1,6 @@
 /**
- * Follows a new customer in a real browser, from the front page to the first money spent and the email that warns of a low
- * balance. Counts every click on a page, but no typing.
+ * Follows a new customer in a real browser, from the front page through the first calls to the email that warns of a low
+ * balance. Counts clicks, but not typing.
  */
 
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ if (missing !== null) console.warn(`browser tests are skipped: ${missing}`)
 const EMAIL = 'person@example.com'
 const PASSWORD = 'mot cau dai de nho'
 const CLICKS_MAX = 13
-/** The model with the highest price per call, 1,900 ₫, so that few calls empty a small wallet. */
+/** The model with the highest price per call (1,900 ₫), so that a few calls empty a small wallet. */
 const DEAR = 'req/claude-fable-5'
 const DEAR_VND = 1_900
 const TOP_UP_VND = 50_000

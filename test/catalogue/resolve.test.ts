@@ -1,4 +1,4 @@
-/** Resolving names to entries at run time. */
+/** Resolves the names in calls to entries of the catalogue. */
 
 import { expect, test } from 'vitest'
 import { createCatalogue } from '../../src/catalogue/catalogue.ts'

@@ -1,4 +1,4 @@
-/** Retirements that pass the checks or cause a warning; bad/ has those that fail. */
+/** Retirements of entries that pass the checks or only cause a warning; bad/ has the ones that fail. */
 
 import { expect, test } from 'vitest'
 import { formatFindings } from '../../codegen/findings.ts'

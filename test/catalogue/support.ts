@@ -1,4 +1,4 @@
-/** The small good catalogue, and changed copies of it. */
+/** A small valid catalogue, and helpers that change copies of it. */
 
 import { join } from 'node:path'
 import { ownCompiler } from '../../codegen/compile.ts'
@@ -10,7 +10,7 @@ export function goodTexts(): SourceText[] {
   return readCatalogue(join(import.meta.dirname, 'good'), 'catalogue')
 }
 
-/** The good catalogue with files replaced, added or removed (null). */
+/** Returns the valid catalogue with files replaced or added; null removes a file. */
 export function withFiles(changes: Readonly<Record<string, string | null>>): SourceText[] {
   const files = new Map(goodTexts().map(({ path, text }) => [path, text]))
   for (const [name, text] of Object.entries(changes)) {
@@ -20,7 +20,7 @@ export function withFiles(changes: Readonly<Record<string, string | null>>): Sou
   return [...files].map(([path, text]) => ({ path, text })).toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** The good catalogue with one passage of one file replaced. Throws unless the passage occurs exactly once. */
+/** Returns the valid catalogue with a passage in one file replaced. Throws unless the passage occurs exactly once. */
 export function withPassage(name: string, passage: string, replacement: string): SourceText[] {
   const source = goodTexts().find(({ path }) => path === `catalogue/${name}`)
   if (source === undefined || source.text.split(passage).length !== 2)

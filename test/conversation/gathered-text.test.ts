@@ -1,4 +1,4 @@
-/** Text gathered from pieces, each of which is plain or escaped as in JSON. */
+/** GatheredText joins pieces of text, each of which is plain or escaped as in JSON. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

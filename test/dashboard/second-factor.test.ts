@@ -1,4 +1,7 @@
-/** Setting up, entering, repeating and losing the second factor: operators in production, and customers who want one. */
+/**
+ * The second factor: set-up, sign-in, repeated prompts and recovery, for operators (who need one in production) and for
+ * customers (who may have one).
+ */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'
@@ -108,7 +111,8 @@ test('moving money requires the code again after a while, keeps what was typed, 
   expect([wrong.status, fieldsOf(wrong, adjust())]).toEqual([422, form])
   const right = { ...fieldsOf(wrong, adjust()), second_factor: recoveryCodes[1] as string }
   const answers = await Promise.all([operator.post(adjust(), right), operator.post(adjust(), right)])
-  // The later of the two requests finds the code used (422), or the factor already entered and the money already moved (303).
+  // The second request is refused if the code has just been used (422). If the first has already entered the factor and moved
+  // the money, the second is redirected like the first (303).
   expect([
     [303, 303],
     [303, 422],
@@ -177,7 +181,7 @@ describe('a customer', () => {
     const page = await customer.get(FACTOR)
     expect([page.status, page.html.includes('name="password"')]).toEqual([200, true])
     const found = { ...fieldsOf(page, `${FACTOR}/enrol`), code: codeOf(secretOf(page.html)) }
-    // Somebody who finds the session open could enter the code of their own phone, but does not know the password.
+    // Anyone who finds the session open could enrol their own phone, but does not know the password.
     const thief = await customer.post(`${FACTOR}/enrol`, { ...found, password: 'a guess' })
     expect([thief.status, readable(thief.html).includes('Incorrect password.')]).toEqual([422, true])
     expect(secretOf(thief.html)).toBe(secretOf(page.html))
@@ -203,7 +207,7 @@ describe('a customer', () => {
     expect((await phone.post(FACTOR, { code: wrongCode(secretOf(page.html)) })).status).toBe(422)
     expect((await phone.post(FACTOR, { code: codes[0] as string, next: '/keys' })).location).toBe('/keys')
     expect((await phone.get('/overview')).status).toBe(200)
-    // Changing the password requires no further code and keeps the second factor in force.
+    // Changing the password requires no further code, and leaves the second factor in force.
     const moved = await phone.post('/account/password', { current: password, next: 'another long password' })
     expect([moved.location, (await phone.get('/account')).status]).toEqual(['/account?done=password', 200])
   })

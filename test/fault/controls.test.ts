@@ -1,4 +1,7 @@
-/** The checker that judges fault tests finds every fault that is planted here; otherwise a clean result would prove nothing. */
+/**
+ * Tests the checker that the fault tests rely on. It must find every fault that is planted here; otherwise, a clean result
+ * would prove nothing.
+ */
 
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +20,7 @@ let world: World
 let gateway: GatewayProcess
 let customer: Customer
 const transfers: (Transfer & { acknowledged: boolean })[] = []
-/** What the checker finds before a test tampers with anything. */
+/** The checker's findings before a test tampers with anything. */
 let known: Findings
 
 beforeAll(async () => {
@@ -55,7 +58,7 @@ function look(other: Partial<Witnesses> = {}): Promise<Verdict> {
   })
 }
 
-/** Names of the checker's lists that have more findings now than before the tampering. */
+/** Names of the lists of findings that are longer now than before the tampering. */
 async function news(other: Partial<Witnesses> = {}): Promise<string[]> {
   const { findings } = await look(other)
   return (Object.keys(findings) as (keyof Findings)[]).filter(name => findings[name].length > known[name].length)
@@ -80,7 +83,7 @@ async function mend(): Promise<void> {
   await tamper(MONEY.map(table => `delete from ${table}; insert into ${table} select * from saved_${table}`).join(';'))
 }
 
-/** Kills the gateway with all of its work unfinished, including statements that Postgres has not executed yet. */
+/** Kills the gateway while all its work is unfinished, including statements that Postgres has not executed yet. */
 async function killWith(before: () => Promise<void>, between: () => void): Promise<void> {
   await world.sql.begin(async transaction => {
     await transaction.unsafe('lock table usage in access exclusive mode')
@@ -99,7 +102,7 @@ test('a run without tampering is clean', () => {
   expect(Object.values(known).flat()).toEqual([])
 })
 
-/** The last streamed call. Unlike the client of a non-streamed call, its client was not told the cost. */
+/** Selects the last streamed call. Only clients of non-streamed calls are told the cost. */
 const SERVED = `(select max(seq) from usage where status = 200 and streamed)`
 
 test.each<[string, string, (keyof Findings)[]]>([
@@ -154,8 +157,8 @@ test('a 402 while money is left is found', async () => {
 })
 
 /**
- * Two simultaneous faults: during a call of 600 ms, Postgres is killed 2 ms after the call's start, and the gateway in the middle
- * of the call.
+ * Two simultaneous faults during a call that takes 600 ms: Postgres is killed 2 ms after the call starts, and the gateway after
+ * 300 ms.
  */
 interface DoubleFault {
   readonly call: ClientCall
@@ -217,13 +220,13 @@ test.each<[string, (fault: DoubleFault) => Partial<DoubleFault>, (keyof Findings
   expect((await look(witnesses)).traceless).toBe(0)
 })
 
-/** The outages, changed so that Postgres is killed `afterMs` after the start of the call; null: it is not killed. */
+/** The same outages, but with Postgres killed `afterMs` after the call starts, or not at all if null. */
 function outageOf({ call, databaseAway }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
   const killedAt = afterMs === null ? null : call.startedAt + afterMs
   return { databaseAway: databaseAway.map(outage => ({ ...outage, killedAt })) }
 }
 
-/** The gateway's life, changed so that the gateway is killed `afterMs` after the start of the call; null: it is not killed. */
+/** The same run of the gateway, but with the gateway killed `afterMs` after the call starts, or not at all if null. */
 function killOf({ call, life }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
   return { life: { ...life, killedAt: afterMs === null ? null : call.startedAt + afterMs } }
 }

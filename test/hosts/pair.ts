@@ -1,4 +1,4 @@
-/** A primary and its synchronous standby, and what an operator does with them, using the commands in docs/operations.md. */
+/** A primary with its synchronous standby, and the actions of their operator, with the commands in docs/operations.md. */
 
 import { join } from 'node:path'
 import type { Sql } from '../../src/lib/database.ts'
@@ -27,14 +27,14 @@ export class Pair {
     this.#sql = primary.open(4)
   }
 
-  /** Starts a primary that has no standby yet. */
+  /** Starts a primary without a standby. */
   static async create(network: Network, folder: string): Promise<Pair> {
     const primary = await Cluster.createMigrated(join(folder, 'postgres'), SETTINGS, network.host(DATABASE_HOSTS[0]))
     network.takeFloating(DATABASE_HOSTS[0])
     return new Pair(network, folder, primary)
   }
 
-  /** Connections to the primary through the address of its host. */
+  /** Connections to the primary at its host's own address. */
   get sql(): Sql {
     return this.#sql
   }
@@ -47,12 +47,12 @@ export class Pair {
     return this.#hosts[1]
   }
 
-  /** URL of the primary at the floating address, whichever host has it. */
+  /** URL of the primary at the floating address, whichever host holds that address. */
   get url(): string {
     return this.#primary.urlAt(this.#primary.port, this.#network.floating)
   }
 
-  /** Makes the other host a standby with a new copy of the primary. From then on, settlements wait for the standby. */
+  /** Turns the other host into a standby with a new copy of the primary. From then on, settlements wait for the standby. */
   async addStandby(): Promise<void> {
     const folder = join(this.#folder, `standby-${++this.#copies}`)
     this.#standby = await this.#primary.standbyFromBackup(folder, this.#network.host(this.standbyHost))

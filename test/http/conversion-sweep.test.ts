@@ -53,7 +53,10 @@ const SCHEMA = {
 }
 const LONG_NAME = `mcp__${'long_server_name_'.repeat(4)}weather`
 
-/** `stops` adds stop sequences. Models without them refuse the request, as ignoring them would change the reply. */
+/**
+ * `stops` adds stop sequences. Models that do not support them refuse the request, because ignoring them would change the
+ * reply.
+ */
 function messagesRequest(model: string, { stops }: { stops: boolean }): object {
   return {
     model,

@@ -1,4 +1,4 @@
-/** The model list over sockets: compressed on request, cached by ETag, read by the official SDKs. */
+/** The model list over real connections: compression, caching by ETag, and the official SDKs. */
 
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'

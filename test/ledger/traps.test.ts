@@ -1,4 +1,4 @@
-/** Faults in earlier designs of this ledger, each ruled out by a test. */
+/** Faults of earlier designs of this ledger; each test shows that one of them cannot happen. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { extendHolds } from '../../src/ledger/extend.ts'
@@ -122,11 +122,11 @@ describe.each([0, 20_000])('T2: the statements are look-ups by index, with %i ro
     expect(scans.length).toBeGreaterThan(0)
     expect(scans.filter(line => !/Index( Only)? Scan using/.test(line))).toEqual([])
     expect(plan.filter(line => /Hash Join|Merge Join|Hash Left Join/.test(line))).toEqual([])
-    // Every index is searched with a condition, and no join compares two intermediate results.
+    // Every index scan has a condition, and no join compares two intermediate results row by row.
     const conditions = plan.filter(line => /Index Cond:/.test(line))
     expect(conditions.length).toBe(scans.length)
     expect(plan.filter(line => /Join Filter/.test(line))).toEqual([])
-    // The unique indexes of calls are searched by the call's id, not by the account alone.
+    // The unique indexes on call ids are searched by call id, not only by account.
     const ofCalls = plan.flatMap((line, index) =>
       / using (usage_call|hold_pkey) /.test(line) ? [plan[index + 1]] : [],
     )

@@ -97,7 +97,7 @@ test('leads from the provider’s first line to a priced call', async () => {
   expect(first.split(ANSWER)).toHaveLength(3)
   expect(first.match(/x-svc-cost-vnd: 0\.\d+/g)).toHaveLength(2)
 
-  // The page's final file says where the provider reports its usage.
+  // Switches to the page's last versions of both files, which also state where the provider reports usage and errors.
   project.edit('catalogue/upstreams.yaml', yaml[0] ?? '', yaml.find(text => text.includes('errors:')) ?? '')
   writeFileSync(join(root(), 'catalogue/families/orchard.yaml'), yaml.find(text => text.includes('/meter/')) ?? '')
   execFileSync(process.execPath, generateArguments(), { stdio: 'pipe' })

@@ -1,6 +1,6 @@
 /**
- * Content leaves no trace: every field that can hold content gets a canary, the process logs at its most verbose level, and then
- * everything that it has written is searched for the canaries, and for keys and secrets.
+ * Content leaves no trace: every field that can hold content gets a canary (a unique text), and the process logs at its most
+ * verbose level. Then everything that it has written is searched for the canaries, and for keys and secrets.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8A
 let provider: ScriptedUpstream
 let running: GatewayProcess
 let apiKey: string
-/** Plays the collector of traces. */
+/** Stands in for the trace collector. */
 let collector: ScriptedUpstream
 let metricsUrl: string
 
@@ -312,7 +312,10 @@ test('causes internal errors with content in their messages', async () => {
   expect(await running.stop()).toBe(1)
 })
 
-/** The texts of the files below a folder whose names end with `ending`, by path. A running server may remove some meanwhile. */
+/**
+ * Reads the files below a folder whose names end with `ending`, and returns their texts by path. Give an `ending` if a running
+ * server uses the folder: it may delete its other files before they are read.
+ */
 function filesBelow(folder: string, ending = ''): Map<string, string> {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
     entry => entry.isFile() && entry.name.endsWith(ending),
@@ -345,7 +348,7 @@ test('no content is in what the process has written', async () => {
   for (const [name, text] of files) {
     if (!name.startsWith(outbox)) expect([name, canaries.found(text)]).toEqual([name, []])
   }
-  // Of all secrets and canaries, an email may contain only the token of the link to reset a password.
+  // The only secret that an email may contain is the token in the link to reset a password.
   const mails = await readOutbox(outbox)
   expect(mails.length).toBeGreaterThan(2)
   for (const { subject, text } of mails) {

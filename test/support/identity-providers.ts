@@ -1,4 +1,7 @@
-/** Doubles of Google and GitHub on real servers. They check what a client sends, and can be told to lie. */
+/**
+ * Stand-ins for Google and GitHub as sign-in providers, run as local HTTP servers. They check what the gateway sends, and tests
+ * can make them send false or forged data.
+ */
 
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -21,7 +24,7 @@ export interface ProviderDouble {
   readonly url: string
   /** The person who is signed in at the provider. */
   person: Person
-  /** Changes the query parameters with which the provider sends the browser back to the gateway. */
+  /** Changes the query parameters that the provider adds when it redirects the browser to the gateway. */
   answer: (query: URLSearchParams) => void
   /** Changes the claims of an ID token before it is signed. */
   claims: (claims: Record<string, unknown>) => void
@@ -29,11 +32,11 @@ export interface ProviderDouble {
   forges: boolean
   /** Whether to answer every request with an error. */
   isDown: boolean
-  /** Requests for a token, as received. */
+  /** The parameters of token requests, as received. */
   readonly tokenRequests: URLSearchParams[]
-  /** Variables that make a gateway use this provider. */
+  /** Environment variables that make a gateway use this provider. */
   readonly environment: Readonly<Record<string, string>>
-  /** Undoes all changes to the double. */
+  /** Undoes all changes that a test has made to this stand-in. */
   restore(): void
   close(): Promise<void>
 }

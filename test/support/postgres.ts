@@ -34,7 +34,7 @@ export async function createTestDatabase({ migrated = true }: { migrated?: boole
   server ??= joinServer()
   const { urlOf, admin, template } = await server
   const name = `test_${process.pid}_${++databases}`
-  // Copying files is half as much work as Postgres' default strategy, which writes every page to the log.
+  // Copying the files takes half the time of Postgres's default strategy, which writes every page to the WAL.
   await admin.unsafe(`create database ${name} template ${migrated ? template : 'template1'} strategy file_copy`)
   const url = urlOf(name)
   const sql = openDatabase({ url, name: 'test', connectionsMax: 8, connectTimeoutMs: CONNECT_TIMEOUT_MS })

@@ -1,6 +1,6 @@
 /**
- * Ordinary members of a body are checked but not parsed. These tests compare such bodies with the same bodies parsed in full:
- * what is refused, what is read, and what each stage decides for the targets of the catalogue.
+ * Plain members of a body, such as messages of mere text, are checked without being parsed. These tests also parse each body in
+ * full, and compare what is refused, what is read, and what is decided for every upstream model in the catalogue.
  * `make fuzz-plain FUZZ=100000 SEED=7` tries more bodies.
  */
 
@@ -66,7 +66,7 @@ interface Aim {
   readonly dialect: Dialect
 }
 
-/** Every wire of every target in the catalogue. */
+/** Every way to send a request of this format through unconverted: each target in the catalogue that speaks the format. */
 function aimsOf(format: WireName): Aim[] {
   return (ENTRIES as readonly ModelEntry[]).flatMap(entry =>
     entry.upstreams.flatMap(target =>
@@ -116,7 +116,7 @@ const DIALECTS = [
   { betas: { flags: { a: { name: null, fields: ['/messages/*/output_config'] } } } },
 ].map(facts => dialectOf(facts as Parameters<typeof dialectOf>[0]))
 
-/** Plans a call for a target, and returns the parts of the plan that other stages read. */
+/** Plans a call to a target, and returns the parts of the plan that other stages read. */
 function planFor(
   { format, entry, target, dialect }: Aim,
   plan: (call: Omit<SameFormatCall, 'body'>) => SameFormatPlan,
@@ -182,7 +182,7 @@ test(
       expect(estimateInput(body, 1_000), where).toEqual(estimateInput(whole, 1_000))
       const known = pick(random, AIMS[format])
       const others = [1, 2, 3, 4].map(() => ({ ...known, dialect: pick(random, DIALECTS) }))
-      // Takes any entry of the catalogue, even if it does not support the body's format.
+      // Any entry of the catalogue will do, even one that does not support the body's format.
       for (let tries = 0; tries < 3; tries++) {
         const entry = pick(random, ENTRIES as readonly ModelEntry[])
         const chosen = onWires(entry, format, body.outline).upstreams

@@ -50,10 +50,11 @@ async function make(revision: string, url: string): Promise<void> {
 type Statements = Readonly<Record<'hold' | 'settle', { readonly text: string; readonly parameters: readonly string[] }>>
 
 /**
- * Plays two customers: one who paid, called, ran out of money and got a refund, and one whose gateway never finished the call.
+ * Simulates two customers: one topped up, made calls until the money was gone, and got a refund; the other has a call that its
+ * gateway never finished.
  */
 async function live(tree: string, { sql, url }: { sql: Sql; url: string }): Promise<Statements> {
-  // Uses only interfaces that all revisions share.
+  // Only use interfaces that all revisions share.
   const load = (path: string) => import(pathToFileURL(join(tree, path)).href)
   const { migrate } = await load('src/ledger/migrate.ts')
   const { createLedger } = await load('src/ledger/ledger.ts')

@@ -1,6 +1,6 @@
 /**
- * The dialects for which the cases are converted: one of each kind that conversion treats differently. The first of each list has
- * no special features.
+ * The dialects that the golden cases are converted for: one for each dialect feature that affects conversion. The first in each
+ * format's list is plain, without special features.
  */
 
 import type { Dialect, ModelEntry } from '../../../src/generated/types.ts'
