@@ -17,9 +17,12 @@ export interface AuditReport {
     readonly chain: number
     /** The held amount is not the sum of the open holds. */
     readonly held: number
-    /** The daily sums differ from the sums over the usage rows, retired ones included. */
+    /** The daily sums differ from the sums over the usage rows, including the recorded sums of deleted (retired) rows. */
     readonly daily: number
-    /** Credits minus the charges of retired calls do not equal the balance recorded at retirement. */
+    /**
+     * For deleted (retired) usage rows, only sums are kept. The credits up to the last of these rows, minus the charges in the
+     * sums, do not equal the recorded balance after that row, or the numbers of credits and rows do not add up.
+     */
     readonly retired: number
     /** Usage rows whose charge is not least(cost, balance before the call). */
     readonly charge: number
@@ -41,9 +44,9 @@ export interface AuditOptions {
   /** Default: `full`. */
   readonly mode?: AuditMode
   /**
-   * Whether to move the proven point of each wallet without a difference (see AuditMode). A full audit also deletes the points of
-   * wallets that have a difference, so that the next audits read all of their rows. Needs a transaction with snapshot isolation.
-   * Default: false.
+   * Whether to record how far each wallet's journal has been proven correct, so that later incremental audits start from there
+   * (see AuditMode). A full audit also deletes this record for wallets with a difference, so that the next audits read all of
+   * their rows. Needs a transaction with snapshot isolation. Default: false.
    */
   readonly movesPoints?: boolean
 }

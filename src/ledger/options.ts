@@ -1,14 +1,12 @@
-/** Every limit of the ledger, with the values used in production. */
+/** The ledger's options and limits, with the limits' production values. */
 
 export interface LedgerOptions {
   readonly url: string
-  /** Stable, and unique among running processes: made of the host and the worker's number. */
+  /** Built from the host name and the worker's number, so that it survives restarts. Unique among running processes. */
   readonly instanceName: string
   /** Folder for the spool, on a disk that survives a restart of the process. */
   readonly spoolDir: string
-  /**
-   * Digest of the catalogue by which this process admits calls. Without it, calls are stored without a reference to a catalogue.
-   */
+  /** Digest of the catalogue that this process uses, to be recorded with its calls. If absent, nothing is recorded. */
   readonly catalogueDigest?: string
   /** Receives events for the operator. They never contain secrets, prompts or replies. */
   readonly report: (event: LedgerEvent) => void
@@ -36,23 +34,23 @@ export interface LedgerEvent {
 }
 
 export interface LedgerLimits {
-  /** Longest wait for money that other calls hold, in ms. */
+  /** How long a call waits, in ms, for other calls to free money if the rest of the balance does not cover its hold. */
   readonly admissionWaitMs: number
-  /** Maximum number of calls of this process waiting for money. */
+  /** Maximum number of calls that wait for money in this process. */
   readonly waitersMax: number
-  /** Pause between attempts for a wallet's waiting calls when no settlement in this process wakes them, in ms; jittered. */
+  /** Interval at which waiting calls retry their holds, in ms with jitter. Settlements in this process also trigger a retry. */
   readonly admissionRetryMs: number
-  /** How long placing a hold may take in all while Postgres fails, in ms. */
+  /** How long placing a hold may take in total while Postgres is failing, in ms. */
   readonly holdRetryMs: number
   /** Maximum number of holds waiting for Postgres. */
   readonly holdsMax: number
-  /** How long a caller waits for its settlement, in ms, before it is told that the settlement is only spooled so far. */
+  /** How long a caller waits for its settlement to reach Postgres, in ms. After that, the caller gets the outcome `spooled`. */
   readonly settleWaitMs: number
-  /** Longest pause between attempts to settle while Postgres fails, in ms. */
+  /** Longest pause between attempts to settle while Postgres is failing, in ms. */
   readonly settleRetryMs: number
-  /** Maximum number of concurrent statements for holds. As many again may run for settlements. */
+  /** Maximum number of pending settlements in memory. When it is reached, further settlements wait in the spool only. */
   readonly settlementsMax: number
-  /** Maximum number of concurrent statements for holds, and as many for settlements. */
+  /** Number of Postgres connections for holds, and number of further connections for settlements. */
   readonly concurrency: number
   readonly batchMax: number
   /** Statement timeout set in Postgres, in ms; this process waits 1 s longer. */
@@ -62,17 +60,20 @@ export interface LedgerLimits {
   readonly heartbeatMs: number
   readonly sweepMs: number
   /**
-   * Age, in ms, at which this process frees a hold that belongs to none of its calls: one that Postgres placed only after the
-   * call had failed. Well above the time of a statement, so that a hold being placed is never freed.
+   * Age, in ms, at which this process releases its own holds that have no running call. Such holds are left if Postgres places
+   * a hold after the call has given up waiting. Well above `statementTimeoutMs`, so that a hold being placed is never released.
    */
   readonly orphanMs: number
-  /** Time without a sign of life, in ms, after which another process counts as dead if its lock is free. */
+  /** Time without a heartbeat, in ms, after which another process counts as dead if its lock is free. */
   readonly lostAfterMs: number
-  /** Time after a start of Postgres during which no process counts as dead, so that each can take its lock again, in ms. */
+  /** Grace period after Postgres starts, in ms, in which missing heartbeats do not count: each process must retake its lock. */
   readonly restartGraceMs: number
   /** Longest wait for settlements when closing, in ms; the rest stay in the spool. */
   readonly closeWaitMs: number
-  /** Longest wait at start-up for another process that is settling for a dead process of this name, in ms. */
+  /**
+   * Longest wait for the spool's lock at start-up, in ms. If the previous process of this name has died, another process may be
+   * settling that process's calls from the spool and hold the lock meanwhile.
+   */
   readonly spoolLockMs: number
   readonly spoolSegmentBytes: number
   readonly spoolSegmentMs: number
@@ -81,8 +82,8 @@ export interface LedgerLimits {
   /** Size of the spool, in bytes, above which finished segments are deleted early. */
   readonly spoolBytesMax: number
   /**
-   * Largest size, in bytes, of the file of lines set aside as damaged. When it is full, spool files with further damaged lines
-   * are kept.
+   * Maximum size, in bytes, of the file to which damaged spool lines are copied for the operator. While it is full, spool files
+   * with further damaged lines are not deleted.
    */
   readonly spoolSetAsideBytesMax: number
 }

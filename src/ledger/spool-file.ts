@@ -10,13 +10,13 @@ export interface RawLine {
   /** The line's number in the file, counted from 1. */
   readonly number: number
   readonly offset: number
-  /** Length of the complete line in bytes, without its line end. */
+  /** Length of the complete line in bytes, without its newline. */
   readonly length: number
   /** The line; only its beginning if it is longer than any valid line. */
   readonly bytes: Buffer
 }
 
-/** Yields all non-empty lines without their line ends. Throws file system errors. */
+/** Yields all non-empty lines, without their newlines. Throws file system errors. */
 export function* readLines(path: string): Generator<RawLine> {
   const file = openSync(path, 'r')
   try {
@@ -45,14 +45,14 @@ export function* readLines(path: string): Generator<RawLine> {
       if (read.length === 0) break
       take(read.subarray(begin))
     }
-    // A crash may have cut off the last line's end.
+    // A crash may have cut off the end of the last line.
     if (length > 0) yield { number, offset, length, bytes: kept }
   } finally {
     closeSync(file)
   }
 }
 
-/** The database that a file belongs to; null if its first line does not say. */
+/** Returns the id of the database for which the file was written; null if its first line is not an intact header. */
 export function databaseOf(path: string): string | null {
   for (const { bytes } of readLines(path)) return readHeader(bytes)
   return null

@@ -1,4 +1,4 @@
-/** A call's bill, settled once: charges the call, or releases its hold at cost 0, and writes the usage row. */
+/** A call's bill. Settles the call exactly once: charges it or releases its hold without a charge, and writes the usage row. */
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
@@ -17,9 +17,8 @@ import { upstreamCostOf } from './upstream-cost.ts'
 export interface CallResult {
   readonly used: Metered
   readonly charged: boolean
-  /** Status for the log: 200, or 499 if the client left, or the error's status. */
+  /** Status for the usage row: 200, the error's status, or 499 if the client left. */
   readonly status: number
-  /** Absent if there was no error. */
   readonly code?: ErrorCode
 }
 
@@ -32,7 +31,7 @@ const NO_ENTRY = ''
 /** Longest requested name stored in a usage row, in characters. */
 const REQUESTED_NAME_MAX = 256
 
-/** What a call has used and what it costs. Each call must be settled exactly once, which `runBilled` guarantees. */
+/** What a call has used and what it costs. `runBilled` guarantees that each call is settled exactly once. */
 export class Bill {
   readonly #services: Services
   readonly #call: Call
@@ -42,9 +41,12 @@ export class Bill {
   #streamed = false
   #settling: Promise<SettleAnswer> | null = null
   #cost: MicroVnd = ZERO_MICRO_VND
-  /** Extras that the call requests; null if there are none, or they are not known yet. */
+  /**
+   * Extras that the call requests: features that providers charge for besides tokens, such as web search. Null if there are
+   * none, or they are not known yet.
+   */
   extras: CallExtras | null = null
-  /** Wire of the last attempt; null if there was none, or if the endpoint has only one wire. */
+  /** The wire format of the last attempt. Null before the first attempt, and on endpoints with only one wire format. */
   wire: WireName | null = null
 
   constructor(services: Services, call: Call, firstByteMs: () => number | null) {
@@ -71,8 +73,8 @@ export class Bill {
   }
 
   /**
-   * Settles the call, once: later requests to settle return the first answer. Resolves when the charge is durable or spooled.
-   * Rejects if the figures are impossible.
+   * Settles the call. If it is already being settled, returns that settlement's promise instead. Resolves when the settlement
+   * is durable or spooled. Rejects with AssertionError if a figure is out of range.
    */
   settle(result: CallResult): Promise<SettleAnswer> {
     this.#settling ??= this.#settleOnce(result)
@@ -164,7 +166,7 @@ export class Bill {
     })
   }
 
-  /** Details in the usage row for people who look up a call. */
+  /** The fields of the usage row that help to find and explain a call. */
   #details(result: CallResult, atMs: number) {
     const { id, requestId } = this.#call
     const { status } = result
@@ -179,7 +181,7 @@ export class Bill {
   }
 }
 
-/** The price of what was used, including priced tool uses. */
+/** The price of what was used, including extras. */
 function costWith(entry: ModelEntry, used: Metered, extrasVnd: number): MicroVnd {
   return microVnd(costOf(entry, used) + vndToMicro(extrasVnd))
 }

@@ -1,4 +1,4 @@
-/** Fetches image URLs for targets that cannot do so themselves, behind the SSRF guard, and puts the images into the body. */
+/** Fetches images by URL, guarded against SSRF, and inlines them for upstream models that cannot fetch them. */
 
 import { GatewayError } from '../errors.ts'
 import type { UpstreamTarget, WireName } from '../generated/types.ts'
@@ -20,12 +20,12 @@ export interface InlineOptions {
 }
 
 /**
- * Returns the body with its images inlined, or the body itself if there is nothing to fetch. Throws GatewayError
+ * Returns the body with its images inlined, or the same body if there is nothing to fetch. Throws GatewayError
  * `invalid_request` for a URL that does not lead to an image, and for more URLs than `limits.imageUrlsMax`.
  */
 export async function withInlineImages(services: Services, options: InlineOptions): Promise<ChatBody> {
   const { body, target, format, signal } = options
-  // A body with unread values is a plain conversation, which has no images.
+  // Only plain conversations, which have no images, leave values unparsed (see `read-outline.ts`).
   if (target.dialect.content.imageUrl !== 'inline' || body.unread !== null) return body
   const { json } = body
   const urls = imageUrlsToFetch(format, json)

@@ -1,6 +1,6 @@
 /**
- * The usage log as CSV (RFC 4180), oldest call first. It is read page by page: two million rows need no more memory than one
- * page.
+ * The usage log as CSV (RFC 4180), oldest call first. Reads one page at a time and needs no more memory than for one page, even
+ * for two million rows.
  */
 
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
@@ -20,7 +20,7 @@ export interface UsageExport {
 }
 
 const time = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-/** SQL for an amount in dong as a decimal, without rounding, in the form that `formatVnd` gives it. */
+/** SQL that formats an amount like `formatVnd`: decimal VND, without rounding. */
 const vnd = (name: string): string => `trim_scale(${name}_micro_vnd / 1000000.0)`
 /** Postgres formats the numbers, so that a page costs this process almost nothing; only text from users is escaped here. */
 const PAGE = `select seq, key_id, tag, entry_id, requested_name, endpoint,
@@ -78,13 +78,16 @@ export function exportRaw(
 export interface RowsExport {
   readonly accountId: number
   readonly filter: UsageFilter
-  /** Runs a statement with USAGE_FILTER that returns at most $11 rows, each with its `seq`. */
+  /**
+   * Runs the query for a page. Its parameters: $1 is the account, $2 and $3 are exclusive bounds of `seq`, $4 to $10 belong to
+   * USAGE_FILTER, and $11 is the maximum number of rows. Each row must have a `seq`.
+   */
   readonly readPage: (parameters: (string | null)[]) => Promise<readonly unknown[]>
-  /** Formats a row as a line, including the line end. */
+  /** Formats a row as a line, including the line break. */
   readonly write: (row: unknown) => string
 }
 
-/** Exports the rows of an account's journal, page by page. */
+/** Yields an account's usage rows as text, one page at a time. */
 export async function* exportRows(
   sql: AnySql,
   { accountId, filter, readPage, write }: RowsExport,
@@ -103,7 +106,8 @@ export async function* exportRows(
 }
 
 /**
- * Upper limit for the number of rows in an export. Exact if the period consists of full hours and none of its rows is retired.
+ * Returns an upper bound on the number of rows in an export. Exact if the period consists of full hours and none of its rows
+ * has been retired (deleted, with only sums kept).
  */
 export async function countUsage(
   sql: AnySql,
@@ -114,7 +118,7 @@ export async function countUsage(
   const { from = BEGINNING, to = END } = filter
   const period = { from: fullHour(from, 'before'), to: fullHour(to, 'after') }
   const calls = known ?? addHourly(await readHourly(sql, { accountId, ...period, filter, per: 'day', by: 'key' })).calls
-  // The hourly sums also count retired rows; the range of `seq` leaves these rows out.
+  // The hourly sums also count retired rows. `bounds` excludes them, but may contain other journal rows: use the smaller count.
   return Math.max(0, Math.min(calls, bounds.beforeSeq - bounds.afterSeq - 1))
 }
 
