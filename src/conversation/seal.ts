@@ -14,9 +14,9 @@ export type Seal =
   | { readonly wire: 'messages'; readonly redacted: string }
   | { readonly wire: 'responses'; readonly id: string | null; readonly encrypted: string }
 
-/** Seals payloads as marks, and opens the marks that it has issued. */
+/** Writes payloads into marks (signed tokens), and reads the payloads of marks that it has issued. */
 export interface Sealer {
-  /** Returns a mark, which consists of letters, digits, `_`, `-` and `.` only. */
+  /** Returns a mark for the payload, which consists of letters, digits, `_`, `-` and `.` only. */
   seal(payload: JsonValue): string
   /** Like `seal`, for a payload that is already serialized. */
   sealJson(json: ByteText): string
@@ -28,7 +28,7 @@ export interface Sealer {
 const PREFIX = 'gwm1.'
 const MAC_BYTES = 16
 const MARK = /^gwm1\.(\d{1,5})\.([\w-]+)\.([\w-]{22})$/
-/** Longest mark to open, in characters. A provider's seal may contain reasoning as long as the output cap allows. */
+/** Longest mark that is accepted, in characters. A provider's seal may contain reasoning as long as the output cap allows. */
 export const MARK_LENGTH_MAX = 1024 * 1024
 
 /** Whether the text looks like one of this gateway's marks, valid or not. Such text must never be sent to a provider. */
@@ -37,8 +37,8 @@ export function isMark(text: string): boolean {
 }
 
 /**
- * Makes a sealer whose marks only open for the same account. It signs with the current key and verifies with any key of the set,
- * so that marks survive a key rotation. Clients can read a mark's content but cannot change it.
+ * Makes a sealer whose marks are valid for one account only. It signs with the current key and verifies with any key of the
+ * set, so that marks survive a key rotation. Clients can read a mark's content but cannot change it.
  */
 export function makeSealer(keys: SecretSet, account: string): Sealer {
   const signed = (keyId: number, content: string) => `gateway/mark/v1|${account}|${keyId}|${content}`

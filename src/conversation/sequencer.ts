@@ -19,7 +19,7 @@ export interface SpokenSegment {
   waiting: string
   /** Whether the segment is finished, so that further text of the same kind starts a new part. */
   isOver: boolean
-  /** The seal of a finished reasoning segment. */
+  /** The provider's signature or encrypted copy of finished reasoning; null if it sent none. */
   seal: Seal | null
 }
 
@@ -31,7 +31,6 @@ export interface CallSegment {
   signature: string | null
   readonly arguments: CallArguments
   waiting: string
-  /** Whether the call's part has been closed. */
   isClosed: boolean
 }
 
@@ -41,19 +40,19 @@ export function callSegment({ id, name }: { readonly id: string; readonly name: 
   return { kind: 'call', id, name, signature: null, arguments: new CallArguments(), waiting: '', isClosed: false }
 }
 
-/** The part that an event extends: text, reasoning, or the arguments of this call. */
+/** What an event extends: text, reasoning, or a call's arguments. */
 type Extended = 'text' | 'reasoning' | CallSegment
 
 export class Sequencer {
   readonly #sink: ReplySink
   readonly #isReplay: boolean
-  /** Pending segments start at `#head`. Those before it are finished, and removed from time to time. */
+  /** Pending segments start at `#head`. The segments before it are finished, and removed from time to time. */
   #queue: Segment[] = []
   #head = 0
   #isOpen = false
   #waitingCharacters = 0
   readonly #learner = new TemplateLearner()
-  /** The part that an event extends if it matches the learned template. */
+  /** What an event extends if it matches the learned template. */
   #extended: Extended = 'text'
 
   /** `isReplay`: each segment is complete before the next begins, so a call's arguments need not be scanned for their end. */
@@ -62,7 +61,7 @@ export class Sequencer {
     this.#isReplay = isReplay
   }
 
-  /** Adds text or reasoning. An empty string opens no part. */
+  /** Adds text or reasoning. Ignores empty strings. */
   speak(kind: SpokenSegment['kind'], text: string): void {
     if (text === '') return
     const last = this.#length === 0 ? undefined : this.#queue.at(-1)
@@ -86,15 +85,18 @@ export class Sequencer {
     this.#advance()
   }
 
-  /** Learns a template from an event whose only output is the non-empty string `member`, which extends the given part. */
+  /**
+   * Learns a template from an event, so that similar events need no parsing (see `event-template.ts`). The event's only output
+   * must be the value of `member`, a non-empty string, which was added to `extended`.
+   */
   learn(event: ByteText, member: OutputMember, extended: Extended): void {
     this.#extended = extended
     this.#learner.learn(event, member)
   }
 
   /**
-   * How to read the next events without parsing them, by comparing them with the template. Null unless the part that they extend
-   * is open, is the only one pending and has no text waiting, so that new text can be emitted immediately.
+   * How to read the next events without parsing them, by comparing them with the template. Null unless text that they add can
+   * be emitted immediately: their segment must be open, be the only one pending and have no text waiting.
    */
   get skimmable(): Skimmable | null {
     const learner = this.#learner
@@ -170,7 +172,7 @@ export class Sequencer {
     if (segment === this.#first) this.#stream(segment, { force: false })
   }
 
-  /** Closes finished segments at the front of the queue while others follow. Then emits what the first one left has so far. */
+  /** Closes finished segments at the front of the queue while others follow, then emits the waiting text of the next one. */
   #advance(): void {
     while (this.#length > 1 && (this.#isReplay || isOver(this.#first!))) this.#closeHead()
     const head = this.#first
@@ -193,7 +195,7 @@ export class Sequencer {
     this.#drop(head)
   }
 
-  /** Emits what the first segment has so far. `force`: do not wait for a call's id or name. */
+  /** Emits the waiting text of the first segment. `force`: do not wait for a call's id or name. */
   #stream(head: Segment, { force }: { force: boolean }): void {
     if (head.kind === 'call') {
       if (head.name === '') {

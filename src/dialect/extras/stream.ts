@@ -1,4 +1,4 @@
-/** A reply stream that counts the uses of priced extras as its events pass. */
+/** A reply stream that counts uses of priced extras: tools, such as web search, that are charged for besides tokens. */
 
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import type { UsageReport } from '../../conversation/usage.ts'

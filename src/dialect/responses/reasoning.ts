@@ -8,7 +8,10 @@ import type { DialectFacts, Road } from '../types.ts'
 import type { DialectReasoning } from '../words.ts'
 import { isCall, isMessage, isReasoning } from './items.ts'
 
-/** Sets the planned effort. Requests a summary in converted calls; clients of this format request one themselves. */
+/**
+ * Sets the effort from the reasoning plan. In converted calls whose client wants to see reasoning, also requests a summary;
+ * clients of this format request one themselves.
+ */
 export function withReasoning(body: JsonObject, facts: DialectFacts, { fields, reasons }: ReasoningPlan): JsonObject {
   const given = objectOrNull(body.reasoning)
   const own = given ?? {}
@@ -24,7 +27,8 @@ export function withReasoning(body: JsonObject, facts: DialectFacts, { fields, r
 }
 
 /**
- * Adapts the reasoning in the history to what the host expects: with its seal, as text before each call, or no reasoning at all.
+ * Adapts the reasoning items in the history to what the upstream accepts: encrypted reasoning, readable text (which it may
+ * require before each tool call), or none.
  */
 export function withEcho(items: readonly JsonValue[], facts: DialectReasoning, road: Road): JsonValue[] {
   if (facts.field === 'item_content' && facts.echo !== 'never') return withTexts(items, facts)
@@ -36,23 +40,24 @@ export function withEcho(items: readonly JsonValue[], facts: DialectReasoning, r
 }
 
 /**
- * Writes reasoning as text. If the host requires it before every call, all calls of a turn get the turn's reasoning, or a
- * placeholder if there is none.
+ * Writes reasoning as text. If the upstream requires it before every tool call, each call without reasoning gets a copy of its
+ * turn's reasoning, or a placeholder if the turn has none.
  */
 function withTexts(items: readonly JsonValue[], { echo, echoPlaceholder }: DialectReasoning): JsonValue[] {
   const written: JsonValue[] = []
-  /** The reasoning of the current turn. */
-  let known: JsonObject | null = null
+  let turnReasoning: JsonObject | null = null
   for (const item of items) {
     if (isReasoning(item)) {
-      known = withContent(item)
-      if (known !== null) written.push(known)
+      turnReasoning = withContent(item)
+      if (turnReasoning !== null) written.push(turnReasoning)
       continue
     }
     if (isCall(item) && echo === 'always' && !isReasoning(written.at(-1))) {
-      written.push(known === null ? reasoningItem(echoPlaceholder ?? '') : withoutMembers(known, ['id']))
+      written.push(
+        turnReasoning === null ? reasoningItem(echoPlaceholder ?? '') : withoutMembers(turnReasoning, ['id']),
+      )
     }
-    if (!isCall(item) && !isAnswer(item)) known = null
+    if (!isCall(item) && !isAnswer(item)) turnReasoning = null
     written.push(item)
   }
   const isSame = written.length === items.length && written.every((item, index) => item === items[index])

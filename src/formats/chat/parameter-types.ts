@@ -1,4 +1,4 @@
-/** Types of the parameters of a chat request that a conversion interprets. */
+/** The expected types of the chat request parameters that conversion interprets. */
 
 import { REASONING_TYPES, SAMPLING_TYPES, typeChecker } from '../../conversation/parameter-types.ts'
 

@@ -1,9 +1,9 @@
-/** Writes the tools and the tool choice of a chat request. */
+/** Writes the tool fields of a chat request. */
 
 import type { ToolDefinition, ToolRequest } from '../../conversation/request.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
-/** Writes the tool fields. If there are no tools, all of them must be absent. */
+/** Returns no fields if there are no tools: upstreams reject `tool_choice` and `parallel_tool_calls` without `tools`. */
 export function writeTools(tools: ToolRequest): JsonObject {
   if (tools.definitions.length === 0) return {}
   const choice = writeChoice(tools.choice)

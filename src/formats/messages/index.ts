@@ -1,4 +1,4 @@
-/** The messages format, as a record for `formats/index.ts`. */
+/** The functions that make up the messages format, for the table in `formats/index.ts`. */
 
 import type { ConversationFormat } from '../../conversation/format.ts'
 import { plain } from './plain.ts'

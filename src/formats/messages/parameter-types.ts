@@ -1,4 +1,4 @@
-/** Types of the parameters of a messages request that a conversion interprets. */
+/** The expected types of the messages request parameters that conversion interprets. */
 
 import { REASONING_TYPES, SAMPLING_TYPES, typeChecker } from '../../conversation/parameter-types.ts'
 

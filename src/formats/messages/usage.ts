@@ -13,33 +13,37 @@ import {
 } from '../../lib/json.ts'
 
 /**
- * Reads a `usage` object; null if it has no counts. For streams, pass the merged object (see `mergeUsage`). Counts all of the
- * model's passes, including those listed only in `iterations`.
+ * Reads a `usage` object; null if it has no counts. For streams, pass the merged object (see `mergeUsage`). A reply can take
+ * several iterations (passes of a model), which `usage.iterations` lists; all of them count, except declined ones.
  */
 export function readUsage(usage: JsonValue | undefined): TokenUsage | null {
   const top = readCounts(usage)
-  const { answer, hidden } = passesOf(usage)
+  const { answer, hidden } = iterationsOf(usage)
   if (hidden.length === 0 && answer.length === 0) return top
-  // The top-level figures are either the sum of the answer's passes or the figures of the first pass.
+  // Depending on the provider, the top-level counts are the sum of the answer's iterations or only the counts of the first.
   const made = sumOf(answer)
   const shown = top === null ? made : larger(top, made)
   return sumOf([shown, ...hidden])
 }
 
 /**
- * Splits the passes listed in `iterations` into those for the answer and those missing from the top-level figures (such as
- * compacting the conversation, or an advisor's advice). If another model stepped in (`fallback_message`), the top-level figures
- * are those of the answer served, and the passes of models that declined are not billed. `BetaIterationsUsage` and
- * `BetaFallbackMessageIterationUsage` of `@anthropic-ai/sdk` 1.10.0, read 2026-11.
+ * Splits `iterations` into iterations that wrote the answer and hidden ones, which the top-level counts leave out (compaction
+ * of the conversation, or the advisor tool, which asks another model). If a fallback model wrote the answer
+ * (`fallback_message`), the top-level counts are already right, and the models that declined are not billed, so `answer` is
+ * empty. According to `BetaIterationsUsage` and `BetaFallbackMessageIterationUsage` in `@anthropic-ai/sdk` 1.10.0, as of
+ * 2026-11.
  */
-function passesOf(usage: JsonValue | undefined): { answer: readonly TokenUsage[]; hidden: readonly TokenUsage[] } {
-  const passes = arrayOrEmpty(objectOrNull(usage)?.iterations).filter(isObject)
-  const isAnswer = (pass: JsonObject) => pass.type === 'message' || pass.type === 'fallback_message'
-  const servedByFallback = passes.some(pass => pass.type === 'fallback_message')
+function iterationsOf(usage: JsonValue | undefined): {
+  readonly answer: readonly TokenUsage[]
+  readonly hidden: readonly TokenUsage[]
+} {
+  const all = arrayOrEmpty(objectOrNull(usage)?.iterations).filter(isObject)
+  const isAnswer = ({ type }: JsonObject) => type === 'message' || type === 'fallback_message'
+  const servedByFallback = all.some(({ type }) => type === 'fallback_message')
   const read = (some: readonly JsonObject[]) => some.map(readCounts).filter(counts => counts !== null)
   return {
-    answer: servedByFallback ? [] : read(passes.filter(isAnswer)),
-    hidden: read(passes.filter(pass => !isAnswer(pass))),
+    answer: servedByFallback ? [] : read(all.filter(isAnswer)),
+    hidden: read(all.filter(iteration => !isAnswer(iteration))),
   }
 }
 
@@ -53,7 +57,7 @@ function sumOf(parts: readonly TokenUsage[]): TokenUsage {
   }
 }
 
-/** Combines the larger input with the larger output of two sets of figures. */
+/** Takes the input counts from whichever usage has more input tokens, and the output count from whichever has more output. */
 function larger(one: TokenUsage, other: TokenUsage): TokenUsage {
   const { inputTokens, cachedInputTokens, cacheWriteTokens } = one.inputTokens >= other.inputTokens ? one : other
   const { outputTokens } = one.outputTokens >= other.outputTokens ? one : other
@@ -61,7 +65,10 @@ function larger(one: TokenUsage, other: TokenUsage): TokenUsage {
   return { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens }
 }
 
-/** Reads the counts of a usage object or pass. Some providers report cache writes only by cache lifetime (`cache_creation`). */
+/**
+ * Reads the counts of a usage object or of one iteration. Some providers report cache writes only by cache lifetime
+ * (`cache_creation`).
+ */
 function readCounts(usage: JsonValue | undefined): TokenUsage | null {
   if (!isObject(usage)) return null
   const uncached = firstCount(usage.input_tokens)
@@ -84,9 +91,8 @@ function readCounts(usage: JsonValue | undefined): TokenUsage | null {
 }
 
 /**
- * Merges the usage of a stream so far. `message_start` brings the first object, and each `message_delta` overwrites the counts
- * that it has. Counts are cumulative, so they are replaced, never added. Nulls do not replace counts, nor does an `input_tokens`
- * of 0 from relays that fill in zeros.
+ * Merges a stream's usage objects: the first is in `message_start`, later ones in `message_delta`. Counts are cumulative, so
+ * newer ones replace older ones. Nulls replace nothing, and neither does an `input_tokens` of 0 filled in by a relay.
  */
 export function mergeUsage(older: JsonObject | null, newer: JsonValue | undefined): JsonObject | null {
   if (!isObject(newer)) return older
@@ -98,7 +104,6 @@ export function mergeUsage(older: JsonObject | null, newer: JsonValue | undefine
   return filledIn ? { ...merged, input_tokens: older.input_tokens } : merged
 }
 
-/** Returns the usage report of a non-streamed reply. */
 export function reportOf(reply: JsonObject): UsageReport {
   return usageReport(readUsage(reply.usage), { final: true, zeroIsTrue: onlyProgramCalls(arrayOrEmpty(reply.content)) })
 }
@@ -113,19 +118,19 @@ export class StreamUsage {
   /** The latest report; null when out of date. It is cached because it is read often while a stream runs, to adjust the hold. */
   #report: UsageReport | null = null
 
-  /** Takes the data of a `message_start`. */
+  /** Call this with the data of each `message_start` event. */
   start(event: JsonObject): void {
     this.#report = null
     this.#merged = mergeUsage(this.#merged, objectOrNull(event.message)?.usage)
   }
 
-  /** Takes the data of a `content_block_start`. */
+  /** Call this with the data of each `content_block_start` event. */
   block(event: JsonObject): void {
     this.#report = null
     this.#calls.add(event.content_block)
   }
 
-  /** Takes the data of a `message_delta`. */
+  /** Call this with the data of each `message_delta` event. */
   delta(event: JsonObject): void {
     this.#report = null
     if (textOrNull(objectOrNull(event.delta)?.stop_reason) !== null) this.#stopped = true
@@ -146,17 +151,17 @@ export class StreamUsage {
     this.#report ??= usageReport(readUsage(usage), {
       // The figures of `message_start` are only preliminary.
       final: this.#tellsOutput && this.#stopped,
-      hiddenOutputTokens: sumOf(passesOf(usage).hidden).outputTokens,
+      hiddenOutputTokens: sumOf(iterationsOf(usage).hidden).outputTokens,
       zeroIsTrue: this.#calls.only,
     })
     return this.#report
   }
 }
 
-/** Returns JSON pointers, within a `usage` object, to the model names of its passes. */
+/** Returns JSON pointers, within a `usage` object, to the model names of its iterations. */
 export function modelPlaces(usage: JsonValue | undefined): string[] {
-  return arrayOrEmpty(objectOrNull(usage)?.iterations).flatMap((pass, index) =>
-    textOrNull(objectOrNull(pass)?.model) === null ? [] : [`/iterations/${index}/model`],
+  return arrayOrEmpty(objectOrNull(usage)?.iterations).flatMap((iteration, index) =>
+    textOrNull(objectOrNull(iteration)?.model) === null ? [] : [`/iterations/${index}/model`],
   )
 }
 
