@@ -1,7 +1,7 @@
 /**
- * Deletes an account: erases everything personal and keeps the books. Wallet, journal, calls, orders and transfers then refer to
- * the account by number alone. The law requires us to keep one exception: the invoice details of each top-up, as they were when
- * it was credited.
+ * Deletes an account: erases personal data and keeps the accounting records. Wallet, journal, calls, orders and transfers then
+ * refer to the account by number alone. As the law requires, one kind of personal data is kept: the invoice details of each
+ * top-up, as they were when it was credited.
  */
 
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -37,7 +37,8 @@ export async function readBalance({ sql }: PeopleServices, accountId: number): P
 
 /**
  * Deletes the account. The caller must have checked that the request comes from its owner. Calls in flight finish and are
- * charged; later calls with any of its keys are refused. `operator`: the account has an operator's role, to be removed first.
+ * charged; later calls with any of its keys are refused. The outcome is `operator` if nothing was deleted because the account
+ * is an operator's; its role must be removed first.
  */
 export async function deleteAccount(
   services: PeopleServices,

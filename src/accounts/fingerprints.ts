@@ -1,7 +1,7 @@
 /**
- * Detects that a gateway or command line does not have the secrets that its database was used with, so that keys it creates
- * would never work. The database keeps a fingerprint of each secret: an HMAC of a constant, keyed with the secret's 32 random
- * bytes, from which nobody can guess the secret. It is recorded when the secret's number is first seen.
+ * Detects a gateway or CLI command whose secrets differ from the ones its database has been used with: API keys that it creates
+ * would not work on other gateways. The database keeps a fingerprint of each secret: an HMAC of a constant, keyed with the
+ * secret's 32 random bytes, from which nobody can guess the secret. It is recorded when the secret's number is first seen.
  */
 
 import type { Sql } from '../lib/database.ts'
@@ -23,15 +23,15 @@ const TRUST = `insert into secret_fingerprint as f (purpose, secret_id, fingerpr
    where f.fingerprint <> excluded.fingerprint returning secret_id`
 
 /**
- * Names the configured secrets that differ from those that this database was used with, such as `KEY_PEPPERS 1`. Records the
- * fingerprints of secrets whose numbers are new.
+ * Returns the configured secrets that differ from the ones this database has been used with, by name and number, such as
+ * `KEY_PEPPERS 1`. Records the fingerprints of secrets whose numbers are new.
  */
 export async function findForeignSecrets(sql: Sql, secrets: KeySecrets): Promise<readonly string[]> {
   const foreign: string[] = []
   for (const [variable, set] of setsOf(secrets)) {
     const known = await readFingerprints(sql, variable)
     const unseen = [...set.secrets.keys()].filter(id => !known.has(id))
-    // Keys may have been stored before fingerprints were. So try the new secrets on stored keys before recording any.
+    // The database may have stored keys before it stored fingerprints, so try new secrets on its keys before recording them.
     const inUse = unseen.length > 0 ? (await readSecretsInUse(sql, secrets)).wrong : null
     const wrong = variable === 'KEY_PEPPERS' ? inUse?.peppers : inUse?.encryption
     for (const id of unseen) {

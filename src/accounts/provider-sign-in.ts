@@ -70,7 +70,7 @@ export async function signInWithProvider(
   }
 }
 
-/** Throws the database's error (see isTaken) if a concurrent request was faster. */
+/** Throws the database's error (see isTaken) if a concurrent request registers the address or links the identity first. */
 async function signInOnce(
   services: PeopleServices,
   visitor: Visitor,
@@ -144,8 +144,8 @@ async function linkProven(
 }
 
 /**
- * Returns what the page needs to ask the owner whether to link the provider; null if this browser has no attempt that waits for
- * the owner.
+ * Returns what the page needs to ask the account's owner whether to link the provider. Null if no sign-in from this browser
+ * (`attempt`, from its cookie) is waiting for the owner's consent.
  */
 export async function readLinkQuestion(
   { sql }: PeopleServices,
@@ -160,13 +160,13 @@ export async function readLinkQuestion(
 export type Linked =
   | { readonly outcome: 'linked'; readonly opened: OpenedSession; readonly next: string }
   /**
-   * `taken`: in the meantime, the person was linked to another account, or the account to another person. `expired`: this browser
-   * has no attempt that waits for the owner.
+   * `taken`: in the meantime, the person's identity at the provider was linked to another account, or another identity at the
+   * provider to this account. `expired`: no sign-in from this browser is waiting for the owner's consent any more.
    */
   | { readonly outcome: 'refused' | 'taken' | 'expired' | 'blocked' }
   | Throttled
 
-/** Links the provider once the owner has agreed with the account's password. */
+/** Links the provider if the owner has consented by entering the account's password. */
 export async function linkByPassword(
   services: PeopleServices,
   visitor: Visitor,
@@ -212,7 +212,7 @@ export async function readMailedLink(
   return waiting?.linkHash != null && waiting.linkHash === hashToken(token) ? waiting : null
 }
 
-/** Links the provider once the owner has agreed through the emailed link. */
+/** Links the provider if the owner has consented by opening the emailed link. */
 export async function linkByMail(
   services: PeopleServices,
   visitor: Visitor,

@@ -18,7 +18,7 @@ const REPLACE = `update api_key set
     encryption_iv = decode($9, 'hex'), ciphertext = decode($10, 'hex'), rotations = rotations + 1, rotated_at = now()
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null and rotations = $3::text::integer
   returning replaced_until`
-/** `fresh`: the key was rotated less than five minutes ago. Until then, submitting the form again returns the same new secret. */
+/** `fresh`: the key was rotated less than five minutes ago, so submitting the form again returns the same new secret. */
 const ROTATED = `select rotations, rotated_at > now() - interval '5 minutes' as fresh, replaced_until from api_key
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null`
 const END = `update api_key set replaced_hash = null, replaced_pepper_id = null, replaced_until = null
@@ -27,7 +27,7 @@ const SWEEP = `update api_key set replaced_hash = null, replaced_pepper_id = nul
   where replaced_hash is not null and replaced_until < now()`
 
 export type ReplacedSecret =
-  /** `oldUntil`: when the old secret stops working; null: it already has. */
+  /** `oldUntil`: when the old secret stops working; null if it no longer works. */
   | { readonly outcome: 'replaced'; readonly key: string; readonly oldUntil: Date | null }
   /** Somebody else has rotated the key in the meantime. */
   | { readonly outcome: 'changed' }

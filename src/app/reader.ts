@@ -3,7 +3,7 @@
 import { parseSecretSet } from '../lib/secrets.ts'
 import type { LimitRow } from './limits.ts'
 
-/** Thrown with every fault of the environment, one per line. */
+/** Lists every missing or invalid environment variable, one per line. */
 export class ConfigError extends Error {
   readonly faults: readonly string[]
 

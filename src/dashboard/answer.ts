@@ -44,7 +44,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Sent with every answer of the pages. */
+/** Sent with every page response. */
 export const SAFETY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'cross-origin-opener-policy': 'same-origin',
@@ -138,7 +138,7 @@ async function render(
   return templates.render(answer.template, view, { capabilityKeys: CAPABILITY_KEYS, ...answer.data })
 }
 
-/** What forms show when they ask this person for the second factor. */
+/** How forms ask for the second factor, depending on which factors the visitor has set up. */
 function factorView(session: Session | null) {
   const hasPasskeys = session?.hasPasskeys === true
   const hasAuthenticator = session?.hasAuthenticator === true
@@ -195,8 +195,8 @@ const CAPABILITY_KEYS = {
 const THEME_COLORS = { light: '#faf9f6', dark: '#131615' }
 
 /**
- * The address that the language and theme links extend by their field: the current path and query without these fields. A path
- * that only accepts forms cannot be linked to, so its nearest parent path with a page takes its place.
+ * The current path and query without language and theme, ending in `?` or `&`. The links that switch them append `language=…`
+ * or `theme=…`. A path that only accepts forms cannot be linked to, so its nearest parent path with a page takes its place.
  */
 function localUrl(request: FastifyRequest): string {
   let { path, query } = splitTarget(request.url)

@@ -55,19 +55,19 @@ interface BodyReading {
 export interface BodyLimits extends BodyPermitLimits {
   /** How many times larger than its compressed form a decoded body may be. */
   readonly bodyRatioMax: number
-  /** Longest pause of a client while its body is being read, in ms. */
+  /** Idle timeout while reading a request body, in ms. */
   readonly bodyIdleMs: number
-  /** Limit for the decoded bytes in flight of all bodies sent without an API key: bank notifications and forms. */
+  /** Memory limit for all bodies that arrive without an API key (bank notifications and forms), in bytes after decoding. */
   readonly strangersBodiesBytesMax: number
 }
 
 /**
- * The holder that stands for all keys with an empty wallet. Such keys may still count tokens, but together they get no more bytes
- * than a single key.
+ * The holder under which all keys with an empty wallet share a byte budget. Such keys may still count tokens, but together they
+ * get no more bytes than a single key.
  */
-const WITHOUT_MONEY = 'without money'
+const EMPTY_WALLETS = 'empty wallets'
 /**
- * Share of the bytes for notifications and forms that one host may use. Limits go by host, because the sender is not known before
+ * The share of `strangersBodiesBytesMax` that one host may use. The limit is per host, because the sender is not known before
  * the body has been read.
  */
 const SHARE_OF_HOST = 1 / 8
@@ -89,7 +89,7 @@ export class Bodies {
     this.#bounds = { ratioMax: limits.bodyRatioMax, idleMs: limits.bodyIdleMs }
   }
 
-  /** The two sets of budgets: one for requests with a key, one for all others. */
+  /** The permits for requests with an API key, and the permits for all other requests. */
   byKind() {
     return [
       { kind: 'keys', permits: this.permits },
@@ -102,7 +102,7 @@ export class Bodies {
     const { caller, pass } = state
     const bounds = { ...this.#bounds, bytesMax }
     if (caller === null) return pass.read(raw, { permits: this.#strangers, holder: hostOf(ip), bounds })
-    const holder = caller.walletEmpty ? WITHOUT_MONEY : caller.keyId
+    const holder = caller.walletEmpty ? EMPTY_WALLETS : caller.keyId
     return pass.read(raw, { permits: this.permits, holder, bounds })
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Every route of the gateway: method, path, authentication, purpose. Routes that run models come from their endpoint
- * records.
- */
+/** Every API route: method, path, authentication, purpose. Routes that run models are defined in `src/endpoints/`. */
 
 import type { ApiRoute } from '../endpoints/endpoint.ts'
 import { FREE_ENDPOINTS, MODEL_ENDPOINTS } from '../endpoints/index.ts'

@@ -1,4 +1,4 @@
-/** The HTTP server: Fastify, with our own error bodies, and with keys checked before bodies are read. */
+/** The HTTP server, built on Fastify. Checks API keys before it reads bodies, and sends every error in our own format. */
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -158,7 +158,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     connections.onRequest(request.raw, reply.raw)
     done(hostFault(request.raw))
   })
-  // Node emits this instead of `request` if the client waits for `100 Continue`. That is sent later, when the body is wanted.
+  // Node emits this instead of `request` if the client waits for `100 Continue`, which is sent just before the body is read.
   server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
   const bodies = new Bodies(limits)
   server.decorate('errorSent', (code: ErrorCode) => services.observer.errorSent(code))

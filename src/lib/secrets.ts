@@ -7,9 +7,9 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const KEY_ID_MAX = 32_767
 
-/** The secrets for one purpose, by number. Values made with any of them can still be read. */
+/** The secrets for one purpose, by number. All of them decrypt and verify; only the current one encrypts and signs. */
 export interface SecretSet {
-  /** The number of the secret for new values: the highest that is not on standby. */
+  /** Number of the current secret: the highest number that is not on standby. */
   readonly currentId: number
   readonly secrets: ReadonlyMap<number, Buffer>
 }
@@ -23,9 +23,9 @@ export interface SealedValue {
 }
 
 /**
- * Reads `1:<base64>,2:<base64>:standby`, in which each secret is 32 bytes in base64 or base64url. The gateway can read what was
- * made with a standby secret but makes nothing with it yet, so that every process can have the secret before any starts to use
- * it. Throws an Error that names the variable and the fault, but never the value.
+ * Reads `1:<base64>,2:<base64>:standby`, in which each secret is 32 bytes in base64 or base64url. A standby secret only
+ * decrypts and verifies, so that it can be given to every process before any of them encrypts or signs with it. Throws an Error
+ * that names the variable and the fault, but never the value.
  */
 export function parseSecretSet(variable: string, text: string): SecretSet {
   const secrets = new Map<number, Buffer>()

@@ -29,7 +29,7 @@ export class SseEvent {
   /** Whether the block contains only comments. */
   #isComment = true
   #parsed = false
-  /** Whether it is the stream's first block: only that may begin with a byte order mark. */
+  /** Whether it is the stream's first block, which may begin with a byte order mark. */
   readonly #first: boolean
 
   constructor(raw: Buffer, { first, isCut }: { first: boolean; isCut: boolean }) {
@@ -57,7 +57,7 @@ export class SseEvent {
 
   /**
    * The block as it is relayed: its bytes with the final blank line, data on one line, and no byte order mark. Empty for an
-   * event without data, because clients fail on such events. Blocks of comments alone are relayed.
+   * event without data, because clients fail on such events, but not for a comment-only block.
    */
   get relayed(): ByteText {
     if (!this.#parsed) this.#parse()

@@ -21,15 +21,15 @@ interface BankAppList {
 const LINK = 'https://dl.vietqr.io/pay'
 let list: BankAppList | undefined
 
-/** Reads the reviewed list. Its content is checked by a test, not here: only text that is not YAML throws an Error. */
+/** Reads the reviewed list. Throws an Error for invalid YAML only; a test checks the list's content. */
 export function readBankAppList(): BankAppList {
   list ??= parse(readFileSync(new URL('bank-apps.yaml', import.meta.url), 'utf8')) as BankAppList
   return list
 }
 
 /**
- * Lists the banking apps with their links. Apps that open with the transfer filled in come first. The links of other apps do
- * not contain its details.
+ * Lists the banking apps with their links. Apps that open with the transfer filled in come first; the links of the others do
+ * not contain the transfer's details.
  */
 export function bankApps(
   bank: BankAccount,

@@ -1,33 +1,33 @@
-/** Runs a worker, which tells the supervisor when it takes calls, and leaves when the supervisor asks or exits. */
+/** Runs a worker process. It tells the supervisor when it is ready, and shuts down when the supervisor asks or exits. */
 
 import cluster from 'node:cluster'
 import { type Config, ConfigError } from '../config.ts'
 import { type RunningServer, serve } from '../serve.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
-type Leave = Exclude<ToWorker, { kind: 'hurry' | 'metrics' }>
+type ShutdownOrder = Exclude<ToWorker, { kind: 'hurry' | 'metrics' }>
 
 /** Runs a worker; resolves when it has shut down. `readEnvironment` throws ConfigError. */
 export async function work(readEnvironment: () => Config): Promise<void> {
-  const { promise: leave, resolve } = Promise.withResolvers<Leave>()
+  const { promise: shutdownOrder, resolve } = Promise.withResolvers<ShutdownOrder>()
   let running: RunningServer | null = null
-  let left = false
+  let hasOrder = false
   process.on('message', (message: ToWorker) => {
     if (message.kind === 'hurry') return running?.hurry()
     if (message.kind === 'metrics') return void tellMetrics(running, message.question)
     // Second signal: cut the grace period short.
-    if (left) void running?.gateway.retire(message.kind === 'stop' ? 'quick' : message.how)
-    left = true
+    if (hasOrder) void running?.gateway.retire(message.kind === 'stop' ? 'quick' : message.how)
+    hasOrder = true
     resolve(message)
   })
-  // Leaves without being asked to; the other workers on the port take over.
-  const byItself = (): Leave => {
-    const message: Leave = { kind: 'retire', how: 'replaced' }
+  // Shuts down without an order from the supervisor, which then starts a replacement; the other workers serve new calls.
+  const retireUnasked = (): ShutdownOrder => {
+    const message: ShutdownOrder = { kind: 'retire', how: 'replaced' }
     void tell({ kind: 'leaving' })
     resolve(message)
     return message
   }
-  process.on('SIGTERM', () => byItself())
+  process.on('SIGTERM', () => retireUnasked())
   // A terminal sends these to the whole process group; the supervisor decides what they mean.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
   cluster.worker?.on('disconnect', () => {
@@ -47,7 +47,7 @@ export async function work(readEnvironment: () => Config): Promise<void> {
   }
   const { gateway, catalogue } = running
   await tell({ kind: 'ready', url: gateway.url, sandboxed: gateway.upstreams.sandboxed, catalogue })
-  const message = await Promise.race([leave, running.broken.then(byItself)])
+  const message = await Promise.race([shutdownOrder, running.broken.then(retireUnasked)])
   if (message.kind === 'retire') await gateway.retire(message.how)
   await running.stop()
   cluster.worker?.disconnect()

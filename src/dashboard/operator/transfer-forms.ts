@@ -1,6 +1,6 @@
 /**
- * What operators do with transfers: assign them to a customer, set them aside, enter them by hand. If two operators act on one
- * transfer, the first decides.
+ * Forms with which operators assign a transfer to a customer, mark it as returned or ignored, or enter one by hand. If two
+ * operators act on the same transfer, the first one wins.
  */
 
 import { findAccountByEmail } from '../../accounts/accounts.ts'

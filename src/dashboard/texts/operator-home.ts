@@ -1,4 +1,4 @@
-/** Texts of the operators' first page. */
+/** Texts of the operators' home page. */
 
 import type { Texts } from './type.ts'
 

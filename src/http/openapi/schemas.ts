@@ -1,4 +1,7 @@
-/** JSON Schemas of the API's bodies. They list the fields that the gateway reads; other fields are allowed. */
+/**
+ * JSON Schemas for the API's request and response bodies. Request schemas list the fields that the gateway reads. Fields that a
+ * schema does not list are allowed.
+ */
 
 import { PERIODS } from '../../lib/period.ts'
 
