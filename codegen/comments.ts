@@ -1,4 +1,4 @@
-/** Finds the comments in a YAML text. */
+/** Finds comments in YAML. */
 
 import { Lexer } from 'yaml'
 
@@ -8,11 +8,9 @@ export interface Comment {
   readonly text: string
 }
 
-/**
- * Tokens with which the lexer marks a position; they stand for no characters of the text. The last of them comes before a scalar.
- */
-const MARKS = new Set(['\x02', '\x18', '\x1f'])
+/** Control tokens of the lexer, which correspond to no characters of the text. SCALAR means that the next token is a scalar. */
 const SCALAR = '\x1f'
+const CONTROL_TOKENS = new Set(['\x02', '\x18', SCALAR])
 
 /** All comments of a text, in order of appearance. */
 export function commentsOf(text: string): Comment[] {
@@ -21,13 +19,13 @@ export function commentsOf(text: string): Comment[] {
   let before = ''
   for (const token of new Lexer().lex(text)) {
     if (token.startsWith('#') && before !== SCALAR) comments.push({ offset, text: token.trimEnd() })
-    if (!MARKS.has(token)) offset += token.length
+    if (!CONTROL_TOKENS.has(token)) offset += token.length
     before = token
   }
   return comments
 }
 
-/** Those of the comments that a text lacks; a comment given twice must appear twice. */
+/** Returns the comments that are missing from a text. A comment that is listed twice must occur twice. */
 export function missingFrom(text: string, comments: readonly Comment[]): Comment[] {
   const kept = commentsOf(text).map(comment => comment.text)
   return comments.filter(comment => {

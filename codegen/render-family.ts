@@ -1,6 +1,7 @@
 /**
- * Writes the source of one family: constants with what the family and its models state, then the entries, which spread these
- * constants.
+ * Writes the TypeScript source of one model family: constants for the facts that the catalogue gives for the family and for
+ * each model, then the entries, which spread these constants. A layer is a place in the catalogue that gives facts, such as a
+ * model.
  */
 
 import type { Rule, UpstreamTarget, Wire } from '../src/generated/types.ts'
@@ -39,13 +40,13 @@ class FamilySource {
   readonly #outline: Outline
   readonly #family: FamilyOutline
   readonly #names = new UniqueNames()
-  /** The prefix for the names of all constants of a layer. */
+  /** For each layer, the prefix of its constants' names. */
   readonly #bases = new Map<Layer, string>()
-  /** For each value written so far, the name of its constant, or of the constant's member. */
+  /** For each value written so far, the constant, or member of a constant, that holds it. */
   readonly #known = new Map<object, string>()
   readonly #limits = new Map<string, string>()
   readonly #imports = new Map<string, Set<string>>()
-  /** For each upstream, the facts that its targets in this family share, and the name of the constant with these facts. */
+  /** For each upstream, the facts that its targets in this family share, and the name of the constant that holds them. */
   readonly #shared = new Map<string, { readonly name: string; readonly target: UpstreamTarget }>()
 
   constructor(outline: Outline, family: FamilyOutline) {
@@ -96,8 +97,8 @@ class FamilySource {
   }
 
   /**
-   * Writes a target: it spreads a constant and adds its own model name and weight. Targets of an upstream that differ only in
-   * these two share the constant.
+   * Writes a target, which spreads a constant and adds its own model name and weight. Targets of one upstream that differ only
+   * in model name and weight share the constant.
    */
   #target(target: UpstreamTarget, known: Map<string, string>): Members {
     const shared = this.#shared.get(target.via) as { name: string; target: UpstreamTarget }
@@ -121,7 +122,7 @@ class FamilySource {
     return new Members([name], [['model', target.model], ...weight])
   }
 
-  /** Replaces values built from layers by the names of their constants, at any depth. */
+  /** Replaces dialects, extras, rules and other values that have constants with code that refers to them, at any depth. */
   #source(value: unknown): unknown {
     if (value === null || typeof value !== 'object') return value
     const { dialects, extras, rules } = this.#outline
@@ -159,7 +160,7 @@ class FamilySource {
     )
   }
 
-  /** Returns the name of the function that applies a wire's differences to a dialect. */
+  /** Returns the name of the function that adapts a model's dialect to one of the formats (wires) that the model speaks. */
   #wire(layer: Layer): string {
     const known = this.#known.get(layer)
     if (known !== undefined) return known
@@ -168,7 +169,7 @@ class FamilySource {
     return this.#addKnown(layer, modelName(this.#family.name, layer.name), own, '')
   }
 
-  /** Writes wires. A list of what a wire cannot carry is written only once, even if several models have the same one. */
+  /** Writes the formats (wires) of a target. Wires with the same limits (`cannot`) share a constant, even across models. */
   #wires(wires: NonNullable<UpstreamTarget['wires']>): Members[] {
     return wires.map(({ wire, cannot, dialect }) => {
       const key = canonicalJson(cannot)
@@ -220,7 +221,10 @@ class FamilySource {
     )
   }
 
-  /** Names a constant after the last layer that states something. Appends the upstream, and `PerCall`, if they add facts too. */
+  /**
+   * Returns a constant's name: the prefix of the last layer that belongs to neither an upstream nor the pricing, then `On…` if
+   * an upstream added facts, and `PerCall` if facts for entries priced per call were added.
+   */
   #pathName(node: LayerNode<object> | undefined): string {
     let base = ''
     let host = ''

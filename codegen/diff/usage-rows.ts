@@ -1,4 +1,4 @@
-/** Reads a usage export row by row: the columns that prices and costs are computed from. */
+/** Reads a usage export row by row, but only the columns from which prices and costs are computed. */
 
 import { readCsv } from './csv.ts'
 
@@ -6,12 +6,12 @@ import { readCsv } from './csv.ts'
 export interface ChargedCall {
   readonly model: string
   readonly inputTokens: bigint
-  /** Part of the input tokens; 0 if the file does not say. */
+  /** Included in `inputTokens`; 0 if the file has no such column. */
   readonly cachedInputTokens: bigint
-  /** Part of the input tokens; 0 if the file does not say. */
+  /** Included in `inputTokens`; 0 if the file has no such column. */
   readonly cacheWriteTokens: bigint
   readonly outputTokens: bigint
-  /** Number of images; null if the file does not say. */
+  /** Null if the file has no such column. */
   readonly images: bigint | null
   readonly costMicroVnd: bigint
 }
@@ -76,7 +76,7 @@ function findColumns(head: readonly string[]): Columns {
   }
 }
 
-/** Converts decimal VND to µVND; anything else is 0. */
+/** Converts decimal VND to µVND. Returns 0 for any other text. */
 function microVnd(text: string): bigint {
   const match = /^([0-9]{1,15})(?:\.([0-9]{1,6}))?$/.exec(text.trim())
   return match === null ? 0n : BigInt(match[1] as string) * MICRO + BigInt((match[2] ?? '').padEnd(6, '0'))
@@ -86,7 +86,7 @@ function wholeNumber(text: string | undefined): bigint {
   return /^[0-9]{1,15}$/.test(text ?? '') ? BigInt(text as string) : 0n
 }
 
-/** Number of images of a call: the number in the file or, if it has none, as many images as the call's cost pays for. */
+/** Number of images of a call: the number in the file or, if the file has none, as many as the call's cost pays for. */
 export function imagesOf({ images, costMicroVnd }: ChargedCall, priceVnd: number): bigint {
   if (images !== null && images > 0n) return images
   const price = BigInt(priceVnd) * MICRO

@@ -1,5 +1,6 @@
 /**
- * Computes what a month of usage earns: prices the calls of the month, by kind of token, with the prices and costs of one day.
+ * Computes what a usage export, such as a month's calls, would earn at the prices and costs of a single day. Costs distinguish
+ * fresh input, cache reads, cache writes and output.
  */
 
 import { costIfReported } from '../../src/catalogue/cost.ts'
@@ -27,7 +28,7 @@ export interface UsageMargins {
   /** Sum over the rows whose cost is known; `costMicroVnd` is the sum over the same rows. */
   readonly revenueMicroVnd: bigint
   readonly costMicroVnd: bigint
-  /** Names in the usage that the catalogue does not know. */
+  /** Model names in the export that are not in the catalogue. */
   readonly unknown: readonly string[]
 }
 
@@ -99,8 +100,8 @@ function revenueOf({ price }: ModelEntry, call: ChargedCall): bigint {
 }
 
 /**
- * What a call costs, averaged over the targets that share the entry's calls, because the usage does not say which target served
- * it.
+ * What a call costs the operator. The export does not say which upstream target served the call, so this is the average over
+ * the targets that share the entry's calls. Null if one of their costs is unknown.
  */
 function costOfCall(entry: ModelEntry, call: ChargedCall, rates: RatesOn): bigint | null {
   const { price } = entry

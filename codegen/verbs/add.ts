@@ -1,6 +1,6 @@
 /**
- * `add ID --like ENTRY --price VND`: adds an entry next to a similar one, updates the counts, checks the catalogue, and
- * generates.
+ * `add ID --like ENTRY --price VND`: adds an entry next to a similar one, raises the expected numbers of entries in the
+ * settings, checks the catalogue, and generates its tables.
  */
 
 import { join } from 'node:path'
@@ -177,7 +177,7 @@ function upstreamOf(wish: Wish, upstream: unknown, isSameModel: boolean): unknow
   return { ...kept, via, model: wish.model ?? (isSameModel ? first.model : bareName(wish.id)) }
 }
 
-/** Inserts a model with the facts of the similar one, above that model, because families list the newest model first. */
+/** Inserts a model that copies the fields of the `--like` entry's model, above that model: families list new models first. */
 function insertModel(wish: Wish, entryLine: string): Edit {
   const { model, file } = wish.like
   if (wish.name === undefined)

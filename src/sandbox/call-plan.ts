@@ -15,8 +15,8 @@ const REQUEST_CHARACTERS_MAX = 4_000
 const NO_VALUES: ReadonlyMap<string, Json> = new Map()
 
 /**
- * Number of points that a tool gets for its name and for each word that the request mentions. The request asks for a tool if
- * the tool has at least `least` points. Words of a short description count more.
+ * Points that a tool gets if the request names it (`named`), or else for each word of its name or description that the request
+ * contains; words of a short description count more. The sandbox calls a tool only if it has at least `least` points.
  */
 const POINTS = { named: 100, nameWord: 5, descriptionWord: 2, shortDescriptionWord: 4, least: 4 } as const
 const SHORT_DESCRIPTION_WORDS = 4
@@ -47,7 +47,9 @@ export function planCalls(prompt: Prompt): PlannedCall[] {
   })
 }
 
-/** The call that carries the final answer, for agents that accept it only through a tool; null: the answer is plain text. */
+/**
+ * Plans the call with the final answer, for agents that accept the answer only through a tool; null if they take plain text.
+ */
 export function closingCall(prompt: Prompt, text: string): PlannedCall | null {
   const { tools, toolChoice, words } = prompt
   if (toolChoice.kind === 'none' || words.has('text') || words.has('refuse')) return null
@@ -62,7 +64,7 @@ function chooseTools(prompt: Prompt): ToolUse[] {
   if (tools.length === 0 || toolChoice.kind === 'none' || words.has('refuse')) return []
   const named = toolChoice.kind === 'tool' ? toolChoice.name : words.get('tool')
   const wanted = tools.find(tool => tool.name === named)
-  if (wanted !== undefined) return twice(prompt, [wanted])
+  if (wanted !== undefined) return onceOrTwice(prompt, [wanted])
   const forced = toolChoice.kind !== 'auto' || words.has('tool')
   if (!forced && (words.has('text') || outcomes.length > 0)) return []
   const canClose = closingUse(tools, '') !== null
@@ -72,18 +74,20 @@ function chooseTools(prompt: Prompt): ToolUse[] {
   const use = task === null ? null : toolFor(task, tools, prompt.directory)
   if (use !== null) return [use]
   const fitting = rank(tools, request)
-  if (fitting.length > 0) return twice(prompt, fitting)
-  return forced && !canClose ? twice(prompt, [tools.find(tool => !startsAgent(tool)) ?? tools[0]!]) : []
+  if (fitting.length > 0) return onceOrTwice(prompt, fitting)
+  return forced && !canClose ? onceOrTwice(prompt, [tools.find(tool => !startsAgent(tool)) ?? tools[0]!]) : []
 }
 
-/** Plans one call, or two if the request asks for two: one to each of the two best tools, or both to the only tool. */
-function twice(prompt: Prompt, [first, second]: readonly OfferedTool[]): ToolUse[] {
+/**
+ * Plans a call of the best tool. If the request asks for two calls, also calls the second-best tool, or the only tool again.
+ */
+function onceOrTwice(prompt: Prompt, [first, second]: readonly OfferedTool[]): ToolUse[] {
   const one = { tool: first!, given: NO_VALUES }
   if (!prompt.parallelCalls || !ASKS_FOR_TWO.test(prompt.request)) return [one]
   return [one, second === undefined ? one : { tool: second, given: NO_VALUES }]
 }
 
-/** Tools that the request asks for, best match first. Tools with equal points keep the order in which they were offered. */
+/** Returns the tools that fit the request, best match first. Tools with equal points keep the client's order. */
 function rank(tools: readonly OfferedTool[], text: string): OfferedTool[] {
   const request = text.slice(0, REQUEST_CHARACTERS_MAX).toLowerCase()
   const asked = wordsOf(request)

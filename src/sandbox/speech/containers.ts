@@ -13,7 +13,7 @@ export interface Container {
   open(): Promise<Writer>
 }
 
-/** Encodes samples (16-bit, little-endian, mono) in chunks, each of them only when it is consumed. */
+/** Encodes samples (16-bit, little-endian, mono) into the chunks of a file. The MP3 writer encodes each chunk lazily. */
 export type Writer = (samples: Buffer) => Iterable<Buffer>
 
 /** The supported containers; others would need large encoders. */
