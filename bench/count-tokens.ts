@@ -27,7 +27,7 @@ function bodyOf(text: string, bytes: number): Buffer {
   return Buffer.from(JSON.stringify({ model: catalogue.settings.fallback, messages: [{ role: 'user', content }] }))
 }
 
-/** Also measures processor time, which is more meaningful on a busy machine. */
+/** Also measures CPU time, which is more meaningful on a busy machine. */
 async function measure(body: Buffer): Promise<{ medianMs: number; processorMs: number }> {
   const times: number[] = []
   const before = process.cpuUsage()
@@ -55,9 +55,7 @@ for (const [name, text] of Object.entries(TEXTS)) {
 const COMPARED_CHARACTERS = 100_000
 const RUN_CHARACTERS = 10_000
 
-/**
- * Texts to count, by kind. `one run` repeats a single letter, a different one each turn, because the package caches the result.
- */
+/** Texts to count, by kind. `one run` repeats a single letter, a new one each turn, because the package caches its results. */
 const SAMPLES: Readonly<Record<string, (turn: number) => string>> = {
   ...Object.fromEntries(
     ['code', 'json', 'vietnamese'].map(name => {
@@ -69,7 +67,7 @@ const SAMPLES: Readonly<Record<string, (turn: number) => string>> = {
   'one run': turn => String.fromCharCode(97 + (turn % 26)).repeat(RUN_CHARACTERS),
 }
 
-/** Milliseconds of processor time per count. */
+/** CPU milliseconds per count. */
 function processorMs(count: (text: string) => number, sample: (turn: number) => string): number {
   count(sample(repetitions))
   const before = process.cpuUsage()

@@ -1,6 +1,7 @@
 /**
- * Measures the pages of one account with many calls over HTTP, served by a separate gateway process, and the gateway's memory
- * while it exports all calls as CSV to a fast and to a slow reader. Prints figures; asserts nothing.
+ * Measures response times and CPU of the web pages of an account that has made many calls, served by a separate gateway
+ * process. Also measures that process's memory while it exports all calls as CSV to a fast and to a slow reader. Prints
+ * figures; asserts nothing.
  * Run: npm exec node bench/pages.ts [thousands of calls]
  */
 

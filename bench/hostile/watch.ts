@@ -1,6 +1,6 @@
 /**
- * Runs inside the measured gateway and records the most processor time that the event loop's thread used between two
- * checks: the cost of its longest turn, even on a busy machine. SIGUSR2 resets it.
+ * Runs inside the measured gateway and records the maximum CPU time that the event loop's thread used between two checks. This
+ * bounds the CPU time of a single turn of the loop, even on a busy machine. SIGUSR2 resets it.
  */
 
 import { writeFileSync } from 'node:fs'

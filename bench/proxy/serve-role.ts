@@ -1,10 +1,13 @@
-/** How a role's process answers the bench. Imports nothing, so that it can be copied into other revisions. */
+/**
+ * The child-process side of `role.ts`: reports CPU time and memory to the bench, passes its messages on, and stops when told
+ * to. Imports nothing, so that it can be copied into other revisions.
+ */
 
 export interface Answer {
   readonly url?: string
   readonly cpuMicroseconds?: number
   readonly memoryBytes?: number
-  /** The role's answer to a `tell` message. */
+  /** The reply to a `tell` request. */
   readonly said?: string | undefined
 }
 
@@ -16,7 +19,7 @@ export interface RoleDuties {
   readonly stop: () => Promise<void>
 }
 
-/** Answers the bench's questions. A role calls it as soon as it listens. */
+/** Sends the bench the role's URL, then replies to its requests. Call this when the role is listening. */
 export function serveRole({ url, told, stop }: RoleDuties): void {
   const answer = (answer: Answer) => process.send?.(answer)
   process.on('message', async ({ ask, message }: Question) => {

@@ -1,4 +1,4 @@
-/** The playground: calls by signed-in people, only from our own pages, billed like any other and capped per day. */
+/** The playground: only signed-in users can make calls, only from our own pages; calls are billed, and capped per day. */
 
 import { execFile, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -56,7 +56,7 @@ function ask(text: string, more: Record<string, unknown> = {}) {
   return requestOf({ kind: 'chat', format: 'messages', model: 'gpt-5.5', system: '', turns, parameters: {}, ...more })
 }
 
-/** Makes a call in the way that the page's script does. */
+/** Makes a call as the page's script does. */
 function send(
   person: Visitor,
   { endpoint, body }: { endpoint: keyof typeof PATHS; body: object },

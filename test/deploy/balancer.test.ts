@@ -1,4 +1,4 @@
-/** HAProxy accepts its configuration, which matches what gateways promise to load balancers. */
+/** The HAProxy configuration is valid, and fits the gateway's health probes, drain times and retry rules. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,9 +15,9 @@ const read = (path: string): string => readFileSync(new URL(path, import.meta.ur
 const text = read('../../deploy/haproxy/haproxy.cfg')
 const missing = ['haproxy', 'openssl'].find(program => spawnSync(program, ['version']).error !== undefined)
 
-/** The time after a keyword of the configuration, in milliseconds. */
-function timeOf(word: string): number {
-  const [, number, unit] = new RegExp(`${word} (\\d+)(s|m)\\b`).exec(text) ?? []
+/** Returns the duration that follows a keyword in the configuration, in ms. */
+function durationMs(keyword: string): number {
+  const [, number, unit] = new RegExp(`${keyword} (\\d+)(s|m)\\b`).exec(text) ?? []
   return Number(number) * (unit === 'm' ? 60_000 : 1_000)
 }
 
@@ -50,8 +50,9 @@ test('its probes notice a stopping gateway while that still accepts calls, and i
   ])
   const { limits } = environmentConfig({ ...Object.fromEntries(filled), NODE_ENV: 'production' })
   const falls = Number(/ fall (\d+) /.exec(text)?.[1])
-  expect(timeOf('inter') + (falls - 1) * timeOf('fastinter')).toBeLessThan(limits.drainNoticeMs - 1_000)
-  for (const wait of ['timeout client', 'timeout server']) expect(timeOf(wait)).toBeGreaterThan(limits.drainMs + 60_000)
+  expect(durationMs('inter') + (falls - 1) * durationMs('fastinter')).toBeLessThan(limits.drainNoticeMs - 1_000)
+  for (const wait of ['timeout client', 'timeout server'])
+    expect(durationMs(wait)).toBeGreaterThan(limits.drainMs + 60_000)
 })
 
 test('it never sends a call twice, and never logs a query string', () => {
@@ -66,5 +67,5 @@ test('calls to a host that has vanished fail within 6 s', () => {
   // Each server sets `tcp-ut` itself, because HAProxy 2.6 does not inherit it from `default-server`.
   for (const line of servers) expect(line).toMatch(/ tcp-ut 6s$/)
   const tries = Number(/srvtcpka-cnt (\d+)/.exec(text)?.[1])
-  expect(timeOf('srvtcpka-idle') + tries * timeOf('srvtcpka-intvl')).toBeLessThanOrEqual(6_000)
+  expect(durationMs('srvtcpka-idle') + tries * durationMs('srvtcpka-intvl')).toBeLessThanOrEqual(6_000)
 })

@@ -1,10 +1,11 @@
-/** Formats the results of a drill as a table, and says what was lost. */
+/** Formats the results of a drill as a table, and lists what was lost. */
 
 import type { Findings } from '../fault/support/check.ts'
 
-/** A loss of the disk and the recovery from it. `calls` counts the calls whose clients had received their whole reply. */
+/** A disk loss and the recovery from it. */
 export interface Recovery {
   readonly how: string
+  /** Number of calls whose clients had received the complete reply before the loss. */
   readonly calls: number
   /** Number of the `calls` that had no charge before the spools were replayed. */
   readonly withoutCharge: number
@@ -28,11 +29,11 @@ export interface DrillReport {
   readonly backupMs: number
   readonly baseBackupMs: number
   readonly recoveries: readonly Recovery[]
-  /** The recovery to a moment in the middle of the load. */
+  /** The point-in-time recovery, to a moment while the load was running. */
   readonly moment: {
-    /** Number of earlier calls that are missing. */
+    /** Number of calls from before that moment that are missing. */
     readonly missing: number
-    /** Number of later calls that are there, although they must not be. */
+    /** Number of calls from after that moment that should not be there but are. */
     readonly beyond: number
     readonly differences: number
     readonly ms: number

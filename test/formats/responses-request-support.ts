@@ -1,4 +1,6 @@
-/** Helpers for reading Responses requests: items to send, and a short notation for what was read from them. */
+/**
+ * Helpers for tests that read Responses requests: builders for input items, and a short notation for the turns that were read.
+ */
 
 import type { ReadFacts } from '../../src/conversation/format.ts'
 import { markPayload } from '../../src/conversation/marks.ts'

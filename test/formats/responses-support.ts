@@ -1,4 +1,6 @@
-/** Helpers for tests of the responses format: options for its writers, scripted replies, official clients without a network. */
+/**
+ * Helpers for tests of the responses format: options for its writers, scripted replies, and SDK clients with a stubbed `fetch`.
+ */
 
 import { createOpenAI } from '@ai-sdk/openai'
 import OpenAI from 'openai'
@@ -73,7 +75,7 @@ export function echoOf(overrides: Partial<ResponsesEcho> = {}): ResponsesEcho {
   return { tools: TOOLS, fields: FIELDS, refersToItems: false, callIds: new Set(), ...overrides }
 }
 
-/** One call that a reader makes to its writer. */
+/** One method call on a `ReplyWriter`, as data. A list of steps scripts a reply. */
 export type Step =
   | { readonly do: 'open'; readonly part: PartStart }
   | { readonly do: 'delta'; readonly text: string }
@@ -131,13 +133,13 @@ function answer(body: string, contentType: string): typeof fetch {
   return async () => new Response(body, { status: 200, headers: { 'content-type': contentType } })
 }
 
-/** The response that openai's stream helper accumulates. Rejects as the SDK does. */
+/** Returns the response that the openai SDK accumulates from a stream. Rejects if the SDK rejects. */
 export async function readByOpenAi(sse: string) {
   const client = new OpenAI({ apiKey: 'k', maxRetries: 0, fetch: answer(sse, 'text/event-stream') })
   return client.responses.stream({ model: 'client-model', input: 'hi' }).finalResponse()
 }
 
-/** The parts that the AI SDK reads from a stream. */
+/** Returns the parts that the AI SDK reads from a stream. */
 export async function readByAiSdk(sse: string) {
   const model = createOpenAI({ apiKey: 'k', fetch: answer(sse, 'text/event-stream') }).responses('client-model')
   const { stream } = await model.doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] })
@@ -146,7 +148,7 @@ export async function readByAiSdk(sse: string) {
   return parts
 }
 
-/** The parts that the AI SDK reads from a non-streamed reply. */
+/** Returns what the AI SDK reads from a non-streamed reply. */
 export async function readWholeByAiSdk(response: JsonObject) {
   const fetch = answer(JSON.stringify(response), 'application/json')
   const model = createOpenAI({ apiKey: 'k', fetch }).responses('client-model')

@@ -1,4 +1,4 @@
-/** Formats the results of a run as a table, and says what was lost or late. */
+/** Formats the results of a run as a table, and lists what was lost or wrong and which recoveries took too long. */
 
 import type { Findings } from '../fault/support/check.ts'
 
@@ -12,8 +12,8 @@ export interface StepReport {
   /** Seconds from the fault until the operator's first command; 0 if there is none. */
   readonly operatorAfterS: number
   /**
-   * Seconds from the operator's first command (or from the fault, if there was none) until calls were served again: a whole reply
-   * had arrived, and no later call failed.
+   * Seconds from the operator's first command (or from the fault, if there was none) until service had recovered: a complete
+   * reply had arrived, and calls that began later no longer failed.
    */
   readonly servedS: number
   readonly withinS: number
@@ -25,11 +25,11 @@ export interface HostsReport {
   readonly calls: number
   readonly steps: readonly StepReport[]
   readonly findings: Findings
-  /** Number of different prices that calls of the repriced model were charged at; 2 is correct. */
+  /** Number of different prices at which calls of the repriced model were charged. More than 2 (old and new) is wrong. */
   readonly prices: number
 }
 
-/** Lists what was lost, wrong or late; empty if every promise was kept. */
+/** Returns everything that was lost, wrong or late; empty if the run passed. */
 export function findingsOf({ steps, findings, prices }: HostsReport): string[] {
   return [
     ...Object.entries(findings).flatMap(([name, list]) => (list as readonly string[]).map(line => `${name}: ${line}`)),

@@ -24,7 +24,7 @@ afterAll(async () => {
 /** The events as the client gets them, with the model name from its request. */
 const TOLD = EVENTS.join('').replace('upstream-name', 'claude-opus-5')
 
-/** Makes this many calls on one connection, and returns all bytes received until the gateway closes it. */
+/** Pipelines `calls` requests on one connection, and returns all bytes received until the gateway closes it. */
 async function exchange(version: string, calls: number): Promise<string> {
   const body = chatCall('claude-opus-5', { stream: true })
   const head = (last: boolean) =>

@@ -77,7 +77,7 @@ test('a call that waits for money continues with the same key when the top-up ar
     String(accountId),
   ])
   const memo = await order(accountId)
-  // With the wallet locked, the call requests its hold before the money arrives, and therefore has to wait.
+  // Lock the wallet until first the call and then the top-up wait for the lock, so that the call finds no free money.
   const lock = await sql.reserve()
   await lock`begin`
   await lock`select from wallet where account_id = ${accountId} for update`

@@ -1,4 +1,4 @@
-/** The ledger as plain arithmetic: what every statement must return, in few enough lines to read in one sitting. */
+/** The ledger as plain arithmetic, short enough to check by reading: what every SQL statement must return. */
 
 export interface ModelHold {
   readonly account: number
@@ -33,8 +33,9 @@ export class Model {
   readonly usage = new Map<string, { charged: bigint; after: bigint }>()
 
   /**
-   * For each request: `refused`, or three amounts: what is now held (null if the money did not suffice), and the wallet's balance
-   * and free money before that (both null if the call already had a hold).
+   * Places holds. For each request, returns `refused` or three amounts: `held` is what the call now holds (null if the free
+   * money did not suffice); `balance` and `free` are the wallet's balance and free money before this hold (null if the call
+   * already had a hold).
    */
   place(requests: readonly ModelHold[]): ('refused' | Record<'held' | 'balance' | 'free', bigint | null>)[] {
     const before = new Map([...this.wallets].map(([account, wallet]) => [account, { ...wallet }]))
@@ -57,7 +58,10 @@ export class Model {
     })
   }
 
-  /** For each request: the new amount of its hold (null if it has none), and the wallet's free money after all requests. */
+  /**
+   * Extends holds. For each request, returns the new amount of its hold (null if the call has none), and the wallet's free
+   * money after all requests.
+   */
   extend(requests: readonly ModelExtension[]): { held: bigint | null; free: bigint }[] {
     const held = requests.map(({ account, call, want }) => {
       const hold = this.holds.get(call)

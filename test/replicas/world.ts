@@ -1,4 +1,6 @@
-/** A database, a customer whose key works on every gateway of a test, and the environment of such a gateway. */
+/**
+ * Helpers for tests with several gateways on one database: customers whose keys work on all of them, folders and environments.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -263,7 +263,7 @@ test('speech: MP3 by default, in contiguous frames up to the end', async () => {
   const { type, bytes } = await speech()
   expect(type).toBe('audio/mpeg')
   expect((await speech({ response_format: 'mp3' })).bytes.equals(bytes)).toBe(true)
-  // The audio is MPEG-2 layer III with 64 kbit/s at 24 kHz: 192 bytes per 24 ms.
+  // The audio is MPEG-2 Layer III at 64 kbit/s, sampled at 24 kHz: one frame of 192 bytes per 24 ms.
   const frames = bytes.length / 192
   for (let frame = 0; frame < frames; frame += 1) expect(bytes.readUInt16BE(frame * 192)).toBe(0xfff3)
   const { bytes: samples } = await speech({ response_format: 'pcm' })

@@ -1,6 +1,6 @@
 /**
  * Random and mutated bodies on every endpoint of a real process: no internal error, no crash, bounded memory, correct money.
- * `make fuzz` sends 10,000; `make fuzz FUZZ=100000 SEED=7` sends more, and the same ones every time.
+ * `make fuzz` sends 10,000; `make fuzz FUZZ=100000 SEED=7` sends more, the same in every run because of the seed.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -225,7 +225,7 @@ test(`${BODIES} random and mutated bodies cause no internal error; the process s
   expect(row?.charged).toBe(0)
 })
 
-/** Paths of the forms that the test leaves out, because they would sign out its own users. */
+/** Paths of forms that the test does not submit, because they would sign out its own users. */
 const ENDINGS = new Set(['/signout', '/account/sessions/end', '/account/password'])
 
 test('no form of the pages causes an internal error, whatever its fields contain, for customers and for operators', async () => {

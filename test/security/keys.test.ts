@@ -67,7 +67,7 @@ test('after all of them the good key works, and a key that differs in its last c
   ]) {
     expect((await models(wrong)).status).toBe(401)
   }
-  // The cache of keys compares whole keys: a valid key that was used before or after does not let a similar key in.
+  // The key cache compares whole keys, so a similar key is refused even if the valid key was used before or after it.
   const call = (key: string) =>
     fetch(`${running.url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': key }, body: '{}' })
   for (const [key, status] of [

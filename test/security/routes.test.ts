@@ -26,11 +26,11 @@ const PROVIDERS = {
 
 let running: TestGateway
 let routes: readonly RegisteredRoute[]
-/** Visitors, each with one kind of credential, by the description of that kind. */
+/** A visitor for each kind of credential, keyed by its description. */
 const credentials: Record<string, Visitor> = {}
 /** Signed-in operators, by their role. */
 const operators: Partial<Record<OperatorRole, Visitor>> = {}
-/** Paths of the customer's own objects, by the route that shows them. */
+/** Paths of objects that another customer owns, such as a key, keyed by the route that they match. */
 const owned: Record<string, string> = {}
 
 beforeAll(async () => {
@@ -131,7 +131,9 @@ function call(visitor: Visitor, { method, path, isPage }: RegisteredRoute, to = 
 
 const ofClass = (authentication: string) => routes.filter(route => route.authentication === authentication)
 
-/** Calls every route that has this kind of authentication with each of the named credentials, and returns the replies' status. */
+/**
+ * Calls every route that has this kind of authentication with each of the named credentials, and returns the response statuses.
+ */
 async function statuses(authentication: string, names: readonly string[]) {
   const found: [name: string, route: string, status: number, location: string][] = []
   for (const route of ofClass(authentication)) {
@@ -282,7 +284,8 @@ describe('each class with every credential that is not its own', () => {
   })
 
   test('public and development routes answer everybody alike, whatever credential they send', async () => {
-    // Requests with an API key come from programs. Some pages share their path with the API. Of these, only `/` answers programs.
+    // These pages share their path with the API, so requests with an API key do not get them. The API itself serves only `/`; on
+    // the other paths, such requests get a 404.
     const browserPaths = PAGES.filter(page => page.sharesPath && page.path !== '/').map(page => page.path)
     expect(browserPaths).toEqual(['/models', '/models/*'])
     for (const route of [...ofClass('none'), ...ofClass('development')]) {
@@ -294,8 +297,8 @@ describe('each class with every credential that is not its own', () => {
         await running.database.sql`delete from throttle`
         const visitor = credentials[name] as Visitor
         const { status } = await call(visitor, route)
-        const isProgram = browserPaths.includes(route.path) && visitor.headers['x-api-key'] !== undefined
-        const expected = isProgram ? 404 : plain.status
+        const isApiRequest = browserPaths.includes(route.path) && visitor.headers['x-api-key'] !== undefined
+        const expected = isApiRequest ? 404 : plain.status
         expect([name, route.method, route.path, status]).toEqual([name, route.method, route.path, expected])
       }
     }

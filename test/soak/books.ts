@@ -1,6 +1,6 @@
 /**
- * Compares what clients saw with the books: audits find nothing, every whole reply is charged, and no model has two prices in one
- * catalogue.
+ * Compares what clients saw with the ledger: every complete reply must be charged at the cost that the client was told, the
+ * audits must find nothing, and no version of the catalogue may have two prices for a model.
  */
 
 import { audit } from '../../src/ledger/audit.ts'
@@ -15,15 +15,15 @@ export interface Books {
   readonly acknowledgedVnd: number
 }
 
-/** What is wrong in the ledger. Every list must be empty. */
+/** Every list must be empty. */
 export interface BookFindings {
-  /** Whole replies that were not charged. */
+  /** Calls with a complete reply that were not charged. */
   readonly lost: readonly string[]
-  /** Charges that differ from what the client was told, and catalogues under which a model had several prices. */
+  /** Calls charged at another cost than the client was told, and catalogue versions under which a model had several prices. */
   readonly wrong: readonly string[]
   /** Differences that the audits find, open holds, and missing transfers. */
   readonly audit: readonly string[]
-  /** Calls that failed although their provider, gateway and database were left alone. */
+  /** Calls that failed although the soak was not disturbing their provider, gateway or database. */
   readonly failed: readonly string[]
 }
 
@@ -33,7 +33,7 @@ interface Row {
   readonly cost: string
 }
 
-/** Finds catalogues under which an entry has more than one price. */
+/** Finds versions of the catalogue under which calls of an entry had more than one price. */
 export const PRICES = `select c.digest, count(distinct u.price_vnd)::integer as prices from usage u join catalogue c using (catalogue_id)
   where u.entry_id = $1 group by 1 having count(distinct u.price_vnd) > 1`
 

@@ -1,4 +1,4 @@
-/** Hosts of URLs that lead to the internal network, in every spelling that any parser accepts. */
+/** Hosts in the internal network and other reserved ranges, in every spelling that some URL parser accepts. */
 export const HOSTILE_HOSTS = [
   '127.0.0.1',
   '127.0.0.1.',

@@ -35,7 +35,6 @@ export class PasskeyDevice {
   readonly #origin: string
   readonly #privateKey: KeyObject
   readonly #publicKey: Buffer
-  /** How many signatures the device has made. */
   signCount = 1
 
   constructor(origin: string) {
@@ -52,7 +51,7 @@ export class PasskeyDevice {
     ])
   }
 
-  /** What the page's script submits after `navigator.credentials.create`. */
+  /** Returns what the page's script submits after `navigator.credentials.create`. */
   create(options: CreationOptions, lie: Lie = {}): string {
     const credential = Buffer.concat([Buffer.alloc(16), Buffer.from([0, this.id.length]), this.id, this.#publicKey])
     const data = Buffer.concat([this.#authenticatorData(options.rp.id, HAS_CREDENTIAL, lie), credential])
@@ -70,7 +69,7 @@ export class PasskeyDevice {
     })
   }
 
-  /** What the page's script submits after `navigator.credentials.get`. */
+  /** Returns what the page's script submits after `navigator.credentials.get`. */
   sign(options: RequestOptions, lie: Lie = {}): string {
     this.signCount = lie.signCount ?? this.signCount + 1
     const authenticatorData = this.#authenticatorData(options.rpId, 0, lie)

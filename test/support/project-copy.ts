@@ -13,7 +13,7 @@ export interface ProjectCopy {
   readonly main: string
   /** Replaces text in a file; throws if the file does not contain `from`. */
   edit(file: string, from: string, to: string): void
-  /** Sets an entry's price in whole dong, and regenerates. */
+  /** Sets an entry's price in whole dong, and regenerates the catalogue's tables. */
   reprice(entryId: string, vnd: number): void
   remove(): void
 }

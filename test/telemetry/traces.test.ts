@@ -1,5 +1,6 @@
 /**
- * Traces as a collector gets them: spans for the call and for each attempt, no content, and no harm to calls when tracing fails.
+ * Traces as a collector receives them: spans for the call and for each attempt, without content. Tracing failures do not affect
+ * calls.
  */
 
 import { pino } from 'pino'
@@ -29,7 +30,7 @@ let collector: Collector
 let provider: ScriptedUpstream
 let answers: Answer[] = []
 let opened: TestGateway[] = []
-/** Gateways that several tests use, by the names of the headers that the gateway forwards. */
+/** Gateways that several tests share, keyed by the names of the headers that they forward. */
 const shared = new Map<string, Promise<Started>>()
 
 beforeAll(async () => {
@@ -280,7 +281,7 @@ test('a collector that is not responding delays no call; surplus spans are dropp
     counted.sum('gateway_spans_total', { outcome: 'dropped' }),
   ]
   expect(waiting).toBeLessThanOrEqual(4)
-  // Up to one batch of four may be under way.
+  // Of the 20 spans, up to four wait, and one batch of up to four may be in flight.
   expect(dropped).toBeGreaterThanOrEqual(20 - 4 - 4)
   expect(counted.sum('gateway_calls_total', { status: '2xx' })).toBe(10)
   await running.gateway.stop()
@@ -298,7 +299,7 @@ test('a stop sends all waiting spans, however many batches they need', async () 
   for (let index = 0; index < 4001; index++) {
     sink.add({ ...span, name: 'waiting', traceId: TRACE, spanId: index.toString(16).padStart(16, '0') })
   }
-  // A batch of 512 is already under way.
+  // A batch of 512 is already in flight.
   expect(sink.metrics()).toEqual({ waiting: 3000, sent: 0, failed: 0, dropped: 489 })
   await sink.close()
   expect(sink.metrics()).toEqual({ waiting: 0, sent: 3512, failed: 0, dropped: 489 })

@@ -1,4 +1,8 @@
-/** Random requests in the three formats: half of them plain, the others with a few odd members. */
+/**
+ * Random requests in the three formats. Half have only plain conversations: turns of text and function calls, which the gateway
+ * can relay without parsing them. The others also contain odd values, such as pictures, invalid types or fields that cost
+ * extra.
+ */
 
 import { SETTINGS } from '../../src/generated/settings.ts'
 import type { WireName } from '../../src/generated/types.ts'
@@ -36,7 +40,7 @@ const SOLD_FIELDS = [
   ...Object.values(TOOLS).flatMap(({ fields = [], companions = [] }) => [...fields, ...companions]),
 ]
 
-/** Builds one request. `odds` is the probability that a value or member is odd. */
+/** Builds one request. `odds` is the probability that a value or member is odd instead of plain. */
 class Maker {
   readonly #random: Random
   readonly #odds: number
@@ -81,7 +85,7 @@ class Maker {
     return this.value(() => this.pick(IDS), ODD_IDS)
   }
 
-  /** Message content: a text, or parts of the format's text type. */
+  /** Message content: a string, or a list of parts of which the plain ones have this type. */
   content(type: string, odd: readonly JsonValue[]): JsonValue {
     if (this.is(0.6)) return this.text()
     const part = () =>
@@ -263,7 +267,7 @@ const SETTINGS_OF_CALLS = [
   ...SOLD_FIELDS.map((field): [string, JsonValue[]] => [field, ['x', true, {}]]),
 ]
 
-/** Makes one request. Odd members are rare, and half of all requests have none. */
+/** Builds one request. Half of all requests have no odd values in their conversation; in the others, odd values are rare. */
 export function plainRequest(random: Random, format: WireName): JsonObject {
   const make = new Maker(random, random() < 0.5 ? 0 : 0.05)
   const request: JsonObject = { model: 'm', ...REQUESTS[format](make) }

@@ -30,7 +30,7 @@ interface Told {
 /** Matches the ids that the gateway generates, which differ in every stream. */
 const FRESH_ID = /(chatcmpl-|msg_|resp_|rs_|fc_|ctc_|toolu_|call_)[0-9a-f-]{32,36}/g
 
-/** What the client gets for an upstream's chunks when the stream is driven as the relay drives it. */
+/** Feeds an upstream's chunks to a stream as the relay does, and returns what the client gets. */
 function tell(stream: ReplyStream, chunks: readonly Buffer[]): Told {
   const written: Buffer[] = []
   const write = (events: ByteText) => written.push(toBuffer(events))
@@ -49,7 +49,7 @@ function tell(stream: ReplyStream, chunks: readonly Buffer[]): Told {
   return { sse, failure, outputTokens: stream.countOutputTokens(), usage }
 }
 
-/** What a client reads, without what framing may change: boundaries of events and lines, and comments. */
+/** Returns what a client reads, leaving out what may differ between framings: event and line boundaries, and comments. */
 function meaning(told: Told): unknown {
   const { sse, ...rest } = told
   return { ...rest, isMarked: /^data: ?\[DONE\]/m.test(sse), events: readEvents(sse) }
@@ -129,7 +129,7 @@ describe.each(['messages', 'chat'] as const)('a responses stream from an odd hos
   })
 })
 
-/** Odd streams. The tests of their formats check what they mean; here only framing matters. */
+/** Odd streams. Each format's own tests check how they are read; here, only the framing is tested. */
 const STRANGE: readonly (readonly [Wire, string, readonly FramedEvent[]])[] = [
   ...CHAT_STREAMS.map(([name, chunks]) => ['chat', name, chatEvents(...chunks)] as const),
   ...MESSAGES_STREAMS.map(
