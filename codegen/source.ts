@@ -1,4 +1,4 @@
-/** Catalogue files: text, value, and the location of every value. */
+/** Catalogue files: their text, their parsed value, and the location of each value in the text. */
 
 import { isUtf8 } from 'node:buffer'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -21,7 +21,7 @@ export type Path = readonly (string | number)[]
 const FILES_MAX = 2000
 const FILE_BYTES_MAX = 16 * 1024 * 1024
 
-/** Reads all files of a catalogue folder, sorted by path. An unreadable file has no text but a finding that says why. */
+/** Reads all files of a catalogue folder, sorted by path. For an unreadable file, the text is empty and a finding says why. */
 export function readCatalogue(directory: string, label: string): SourceText[] {
   const { names, unreadable } = listFiles(directory, label)
   if (names.length > FILES_MAX)
@@ -40,7 +40,7 @@ function listFiles(directory: string, label: string): { names: readonly string[]
   }
 }
 
-/** Reads a file. Skips folders, unless they have the name of a YAML file. */
+/** Reads a file; empty for a folder. Reports a folder that is named like a YAML file. */
 function readSource(file: string, path: string): SourceText[] {
   try {
     const stats = statSync(file)
@@ -110,13 +110,15 @@ export class SourceFile {
     this.findings = parsed.findings
   }
 
-  /** The syntax tree, parsed again on first use: trees are large, and most are never needed. */
+  /**
+   * The syntax tree. Only built when first needed, by parsing the text a second time: trees are large, and most are never used.
+   */
   get tree(): SyntaxTree {
     this.#tree ??= parseTree(this.text)
     return this.#tree
   }
 
-  /** Location of the value at a path, or of its key. If the path does not exist, location of its nearest existing parent. */
+  /** Locates the value at a path, or its key. If the path does not exist, locates its nearest existing parent. */
   locate(path: Path, part: 'key' | 'value' = 'value'): { file: string; line: number; column: number } {
     return placeOf(this.path, this.tree, this.#offsetOf(path, part))
   }

@@ -1,4 +1,4 @@
-/** Parses a file into its syntax tree, which locates everything in the file. */
+/** Parses a file into a syntax tree with source positions. */
 
 import { type Document, LineCounter, parseDocument } from 'yaml'
 

@@ -29,9 +29,9 @@ export interface EntryView extends Place {
   readonly deprecated: DeprecationView
 }
 
-/** How an entry retires, as far as its values can be read. */
+/** When an entry retires and what replaces it. Missing or invalid values are undefined. */
 export interface DeprecationView {
-  /** Where the retirement is stated: in the entry itself, else in its model. */
+  /** Where `deprecated` is written: in the entry itself or, failing that, in its model; undefined if in neither. */
   readonly holder: 'entry' | 'model' | undefined
   readonly retires: string | undefined
   readonly successor: string | undefined
@@ -62,10 +62,10 @@ export interface CatalogueView {
   readonly settings: Loose
   readonly families: readonly FamilyView[]
   readonly entries: readonly EntryView[]
-  /** Entries by id; if several have the same id, the first of them. */
+  /** Entries by id. If several entries share an id, the first one. */
   readonly byId: ReadonlyMap<string, EntryView>
   readonly hosts: ReadonlyMap<string, HostView>
-  /** ISO date for the checks of dates; null skips them. */
+  /** Today's date (ISO) for checks of retirement dates; null skips these checks. */
   readonly today: string | null
 }
 

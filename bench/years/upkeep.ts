@@ -24,8 +24,8 @@ import { type Database, measure, type Took, type World } from './world.ts'
 const AUDIT_TIMEOUT_MS = 3 * 3_600_000
 
 /**
- * Runs each task once to catch up and measures its next run, which is what housekeeping repeats every few seconds or hours.
- * Counting keys is measured on its first run, because it has a day to count.
+ * Runs each task once to catch up, then measures the next run, which is what housekeeping repeats every few seconds or hours.
+ * Only `countKeys` is measured on its first run, because it has one day to count; a second run would find nothing.
  */
 export async function measureUpkeep({ sql }: Database, world: World): Promise<ReadonlyMap<string, Took>> {
   const alerts = createAlerts({ sql, catalogue: { items: [] }, nowMs: Date.now } as unknown as AlertServices)
@@ -80,11 +80,11 @@ export interface Retired {
   readonly vacuum: Took
   readonly logMegabytes: number
   readonly sizeBefore: number
-  /** Size of the database after a vacuum, which can only shrink a table's files at their end. */
+  /** Size in MB after a vacuum, which can only truncate empty pages at the end of a file. */
   readonly sizeAfter: number
 }
 
-/** Retires the oldest month, as a nightly timer does after a year. */
+/** Retires the oldest month of usage rows: deletes them and keeps their sums. */
 export async function retireMonth({ sql }: Database, world: World): Promise<Retired> {
   const sizeBefore = await megabytesOf(sql)
   const [before] = await sql.unsafe('select pg_current_wal_lsn()::text as lsn')
@@ -107,6 +107,7 @@ export async function retireMonth({ sql }: Database, world: World): Promise<Reti
   }
 }
 
+/** Size of the table `usage`, with its indexes. */
 async function megabytesOf(sql: Sql): Promise<number> {
   const [row] = await sql.unsafe(`select pg_total_relation_size('usage')::text as bytes`)
   return Number(row?.bytes) / 2 ** 20
