@@ -1,7 +1,7 @@
 /** Removes the code fence that models put around JSON requested in the prompt, from whole text or streamed pieces. */
 
 const FENCE = '```'
-/** Most whitespace characters before or after a closing fence that are removed with it. */
+/** Maximum number of whitespace characters removed on each side of a closing fence. */
 const BLANKS_MAX = 64
 const OPENING = /^\s{0,8}```[a-zA-Z]{0,16}[ \t]{0,4}(?:\r?\n)?/
 const CLOSING = /\s{0,64}```\s{0,64}$/
@@ -14,12 +14,12 @@ export function withoutFence(text: string): string {
   return opening === null ? text : text.slice(opening[0].length).replace(CLOSING, '')
 }
 
-/** Removes the fence from streamed text. The pieces returned, joined, equal `withoutFence` of the full text. */
+/** Removes the fence from streamed text. The returned pieces add up to `withoutFence` of the full text. */
 export class FenceFilter {
   #state: 'undecided' | 'fenced' | 'plain' = 'undecided'
   #held = ''
 
-  /** Whether the text has no fence, so that later pieces pass through unchanged. */
+  /** Whether the text turned out to have no fence, so that all later pieces pass unchanged. */
   get isPlain(): boolean {
     return this.#state === 'plain'
   }
@@ -50,7 +50,7 @@ export class FenceFilter {
   }
 }
 
-/** Returns the length of the text up to a possible closing fence at its end. */
+/** Returns the length of the text before a possible closing fence, or the beginning of one, at its end. */
 function endOfCertainText(text: string): number {
   const blanks = blanksBefore(text, text.length)
   let end = text.length - blanks

@@ -1,6 +1,7 @@
 /**
- * Extracts the output of a non-streamed reply in either chat format, to be counted if the provider reports no usage. The parts
- * are joined without separators, as in a stream, so that a reply costs the same whether or not it is streamed.
+ * Extracts the output text of a non-streamed reply in the messages or chat format, so that its tokens can be counted if the
+ * provider reports no usage. The parts are joined without separators, as in a stream, so that a reply costs the same whether or
+ * not it is streamed.
  */
 
 import { isObject, type JsonValue } from '../lib/json.ts'

@@ -7,10 +7,10 @@ import type { UpstreamEvent } from './reply.ts'
 import { readReplyError } from './reply-error.ts'
 import { gatewayErrorOf } from './upstream-error.ts'
 
-/** Data that ends a chat stream; relays of the messages format send it too. */
+/** Data that ends a chat stream. Some hosts also send it at the end of messages and responses streams. */
 export const DONE = '[DONE]'
 
-/** Placeholder for a replayed event's data, which is serialized only on demand. */
+/** Placeholder for the data of an event that has its object in `value` instead; `dataOf` serializes the object on demand. */
 const REPLAYED = '{}'
 
 interface StreamEvent {
@@ -29,7 +29,7 @@ export function readEvent({ name, data, value: given }: StreamEvent): JsonObject
   return objectOf(value)
 }
 
-/** Returns an event for a non-streamed reply that is replayed as a stream. */
+/** Creates an event from part of a non-streamed reply, for replaying the reply as a stream. */
 export function replayed(name: string, value: JsonObject): UpstreamEvent {
   return { name, data: REPLAYED, value }
 }
@@ -38,7 +38,7 @@ export function dataOf({ data, value }: UpstreamEvent): string {
   return value === undefined ? data : JSON.stringify(value)
 }
 
-/** Like `readEvent`, but leaves error detection to the format. */
+/** Like `readEvent`, but does not look for errors: the responses format recognises its error events itself. */
 export function parseEvent({ data, value }: StreamEvent): JsonObject {
   return objectOf(value ?? parseExactJson(data))
 }

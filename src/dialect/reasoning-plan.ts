@@ -1,4 +1,4 @@
-/** Expresses a client's reasoning request in the terms of an upstream's dialect. */
+/** Plans the reasoning fields of an upstream's body from the client's reasoning settings and the model's dialect. */
 
 import { nearestLevel } from '../conversation/reasoning-request.ts'
 import type { ReasoningRequest } from '../conversation/request.ts'
@@ -11,7 +11,6 @@ export const BUDGET_TOKENS_MIN = 1_024
 export interface ReasoningPlan {
   /** Reasoning fields of the upstream's body. `output_config` contains only the effort. */
   readonly fields: JsonObject
-  /** Whether the model will reason. */
   readonly reasons: boolean
 }
 
@@ -23,7 +22,6 @@ export interface ChatCircumstances {
   readonly hasTools: boolean
 }
 
-/** Plans the reasoning fields of a chat request. */
 export function planChatReasoning(
   request: ReasoningRequest,
   reasoning: DialectReasoning,
@@ -74,7 +72,6 @@ export interface MessagesCircumstances {
   readonly unsignedToolTurn: boolean
 }
 
-/** Plans the reasoning fields of a messages request. */
 export function planMessagesReasoning(
   request: ReasoningRequest,
   reasoning: DialectReasoning,
@@ -118,7 +115,6 @@ function withBudget(
   return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, reasons: true }
 }
 
-/** Whether the model's reasoning can be switched off. */
 export function canSwitchOff(reasoning: DialectReasoning): boolean {
   switch (reasoning.parameter) {
     case null:
@@ -141,7 +137,8 @@ export function planForcedTool(
 ): { plan: ReasoningPlan; forced: boolean } {
   const planned = plan(request)
   if (dialect.tools.forced === 'refused') return { plan: planned, forced: false }
-  // The plan has already replaced `required` by the name of the only tool or, if there are several, by `auto`.
+  // There is nothing left to plan: the caller has replaced a choice of `required` with the name of the only tool or, if there
+  // are several tools, with `auto`.
   if (dialect.tools.forced === 'named_only') return { plan: planned, forced: true }
   if (dialect.tools.forced === 'accepted' || !planned.reasons) return { plan: planned, forced: true }
   if (!canSwitchOff(dialect.reasoning)) return { plan: planned, forced: false }

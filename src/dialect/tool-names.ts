@@ -4,13 +4,13 @@ import { isIdAccepted, isNameAccepted, type NameRules, ToolNames } from '../conv
 import type { JsonObject } from '../lib/json.ts'
 import type { DialectFacts } from './types.ts'
 
-/** Returns the rules for names. In same-format calls, the upstream judges unusual characters itself. */
+/** Returns the rules for names. In same-format calls, the upstream itself validates unusual characters. */
 function rulesOf({ dialect, road }: DialectFacts): NameRules {
   const { nameMax, nameStart } = dialect.tools
   return { nameMax, nameStart, characters: road === 'same' ? 'any' : 'word' }
 }
 
-/** Calls back for each tool name, and for each call id in the history. */
+/** Calls `onName` for each tool name in the body, and `onId` for each tool call id in the history. */
 export type VisitCalls = (body: JsonObject, onName: (name: string) => void, onId: (id: string) => void) => void
 
 export interface CallsFound {
@@ -19,7 +19,7 @@ export interface CallsFound {
   readonly mapsIds: boolean
 }
 
-/** Finds the names and ids to change in a single scan. Most requests have none, and nothing is allocated for them. */
+/** Finds names and ids that must be changed. Most requests have none: they are scanned once, without allocating anything. */
 export function findCalls(body: JsonObject, facts: DialectFacts, visit: VisitCalls): CallsFound {
   const rules = rulesOf(facts)
   const { callId } = facts.dialect.tools

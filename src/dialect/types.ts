@@ -11,7 +11,6 @@ export type Road = 'same' | 'converted'
 export interface DialectFacts {
   readonly dialect: Dialect
   readonly road: Road
-  /** Whether the model accepts images. */
   readonly hasVision: boolean
   /** The model's output limit in tokens; null: unknown. */
   readonly outputTokensMax: number | null
@@ -19,7 +18,10 @@ export interface DialectFacts {
   readonly contextTokens: number | null
   /** Rough estimate of the input tokens, to find out how much of the context is left for output. */
   readonly inputTokensEstimate: number
-  /** Output cap in tokens that the wallet can pay for, used if the body sets no cap; null: the wallet sets no limit. */
+  /**
+   * If the wallet cannot pay for the usual output cap, the lower cap that it can pay for, in tokens; used if the body sets no
+   * cap. Otherwise null.
+   */
   readonly outputTokensAfforded: number | null
   /** The client's reasoning settings, as read by its format. */
   readonly reasoning: ReasoningRequest
@@ -29,7 +31,10 @@ export interface DialectFacts {
   readonly betas: readonly string[]
   /** Name of the client format's field for stop sequences. */
   readonly stopField: string
-  /** Returns the path that the message or item at this index had in the client's body, in the client's notation. */
+  /**
+   * Returns the path of the `index`-th message or item in the client's original body, for error messages, in the notation of
+   * the client's format.
+   */
   readonly place: (index: number) => string
   /** Returns the content of a mark that this gateway issued (see `conversation/seal.ts`); null for any other text. */
   readonly openMark: (text: string) => JsonValue | null
@@ -44,9 +49,12 @@ export function dropsMarks({ dialect, road }: DialectFacts): boolean {
 export interface ReplyFacts {
   /** The map of tools that were renamed for the upstream; null if none were. */
   readonly names: ToolNames | null
-  /** Upstream name of the tool whose input is the JSON reply; null if there is none. Only in converted calls. */
+  /**
+   * Upstream name of the tool that makes the model reply in JSON: its call's input is the reply. Null if there is none; only
+   * used in converted calls.
+   */
   readonly replyTool: string | null
-  /** Whether the text may come in a code fence, which must be removed. */
+  /** Whether the text may be in a code fence, which must be removed. */
   readonly unwrapsFence: boolean
   /** Name of the tag that encloses reasoning at the start of the text; null: none. */
   readonly tag: string | null
@@ -71,7 +79,7 @@ export interface Adapted {
 }
 
 /**
- * Adapts a body of one wire. Throws GatewayError `invalid_request` for content that the model does not accept and that nothing
- * can replace.
+ * Adapts a body; each wire (upstream format) has its own function. Throws GatewayError `invalid_request` for content that the
+ * model does not accept and that nothing can replace.
  */
 export type Adapt = (body: JsonObject, facts: DialectFacts) => Adapted

@@ -1,6 +1,6 @@
 /**
  * UTF-8 bytes held in a string, one character per byte, so that a relay can forward and edit text without decoding it. Offsets
- * count bytes. V8 stores such strings at one byte per character, which also makes searching and slicing fast.
+ * count bytes. V8 stores such strings with one byte per character, which also makes searching and slicing fast.
  */
 
 import { type JsonValue, parseJson } from './json.ts'
@@ -21,23 +21,23 @@ interface ByteTextMethods {
 }
 
 /**
- * A string at run time. The compiler treats it as a separate type, and converts it neither to nor from string. It is declared as
- * a symbol because TypeScript rejects symbols in `+` and in templates, where it accepts any object. Literals to search for must
- * be ASCII.
+ * A string at run time, but a separate type for the compiler, so that byte text and ordinary strings are never mixed by
+ * accident. The type is based on symbol, because TypeScript rejects symbols in `+` and template literals, but accepts objects
+ * there. String literals to search for must be ASCII.
  */
 export type ByteText = symbol & ByteTextMethods
 
-/** The text as a string with one character per byte, for regular expressions and for writing as latin1. */
+/** Returns the text as a string with one character per byte, for regular expressions and for writing it as latin1. */
 export function characters(bytes: ByteText): string {
   return bytes as unknown as string
 }
 
-/** Takes each character as one byte; none may be above U+00FF. */
+/** Treats each character as one byte; none may be above U+00FF. */
 export function ofCharacters(text: string): ByteText {
   return text as unknown as ByteText
 }
 
-/** Makes byte text of an ASCII literal, whose characters are its bytes. */
+/** The literal must be ASCII. */
 export function ascii<Text extends string>(literal: Literal<Text>): ByteText {
   return ofCharacters(literal)
 }
@@ -96,7 +96,7 @@ export function replaceOnce(bytes: ByteText, from: ByteText, to: ByteText): Byte
 }
 
 /**
- * Parses JSON without decoding UTF-8 first; undefined when it is not JSON. Only ASCII text comes out right, so read nothing but
+ * Parses JSON without decoding UTF-8 first; undefined if it is not JSON. Non-ASCII strings come out garbled, so use only ASCII
  * names, numbers and the structure.
  */
 export function parseUndecoded(bytes: ByteText): JsonValue | undefined {

@@ -9,7 +9,7 @@ export interface PlainFault {
 }
 
 /**
- * Describes an error for a log field: its kind, code, place in the program and causes. A string is our own text and is returned
+ * Describes an error for a log field: its name, code, stack frames and causes. A string is our own text and is returned
  * unchanged; undefined means that there is no error.
  */
 export function faultText(fault: unknown): string | undefined {
@@ -29,7 +29,10 @@ function kindOf(fault: unknown): string {
   return `${fault.name}${code}${'mayBeLogged' in fault ? `: ${fault.message}` : ''}`
 }
 
-/** The stack's frames. Lines of a message may look like frames, so only what certainly follows the message is kept. */
+/**
+ * Returns the stack frames. Lines of the message may look like frames, so it only searches the part of the stack after the
+ * message.
+ */
 function framesOf(fault: unknown): string[] {
   if (!(fault instanceof Error) || typeof fault.stack !== 'string') return []
   const start = fault.stack.indexOf(fault.message)

@@ -8,9 +8,9 @@ import { asciiJson, type BodyEdit, editJson, type Member, replacement } from './
 type MemberEdit = { readonly whole: BodyEdit } | { readonly within: BodyEdit[] }
 
 /**
- * Returns the edited text of an object, in pieces to be written one after the other. Together, they are equivalent to the result
- * of `editJson`. `members`: the members of `text`, without duplicates. Returns null if a member is edited both as a whole and in
- * another way, or if an edit goes inside a member that is missing or is neither an object nor a list.
+ * Returns the edited text of an object, in pieces to be written one after the other. Together, they are equivalent to the
+ * result of `editJson`. `members`: the members of `text`, without duplicates. Returns null if an edit of a whole member is not
+ * the only edit of that member, or if an edit goes inside a member that is missing or is neither an object nor a list.
  */
 export function editMembers(
   text: ByteText,
@@ -85,7 +85,10 @@ function valueFor(text: ByteText, { valueStart, valueEnd }: Member, edit: Member
   return edit.whole.op === 'remove' ? NO_BYTES : replacement(text, valueStart, edit.whole)
 }
 
-/** Returns the text of the members to add, in reverse order. They precede the object's other members. */
+/**
+ * Returns the text of the members to add, which precede the object's other members. The last one comes first, because
+ * `editJson` inserts each new member before those it inserted earlier.
+ */
 function addedTo(members: readonly Member[], wanted: ReadonlyMap<string, MemberEdit>, areOthers: boolean): ByteText {
   const added: ByteText[] = []
   for (const key of wanted.keys()) {

@@ -1,4 +1,4 @@
-/** What every route declares, whichever room it is in. */
+/** What every route declares: API endpoints, pages, webhooks and service routes alike. */
 
 /**
  * How a route authenticates its caller.

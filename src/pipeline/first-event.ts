@@ -1,5 +1,6 @@
 /**
- * Waits for a stream's first event, so that an error in it becomes a real HTTP error, or makes the call go to another upstream.
+ * Waits for a stream's first event, so that an error in it becomes a real HTTP error, or the call fails over to another
+ * upstream.
  */
 
 import { readReplyError } from '../conversation/reply-error.ts'
@@ -14,22 +15,23 @@ import type { UpstreamReply } from '../upstream/reply.ts'
 export interface FirstEventOptions {
   /** Largest size of the first event, in bytes. */
   readonly eventBytesMax: number
-  /** Longest wait for the first byte of the body, in ms; the arrival of headers does not end it. */
+  /** Longest wait for the first byte of the body, in ms. Receiving the headers is not enough. */
   readonly firstByteMs: number
-  /** If a stream sends only comments, how long to wait for an event, in ms. After that, the stream counts as begun. */
+  /** If a stream sends only comments, how long to wait for an event, in ms. After that, the stream is considered good. */
   readonly eventWaitMs: number
-  /** Aborted if the client leaves. */
+  /** Aborted if the client disconnects. */
   readonly signal: Cancellation
   /** Credentials to mask in error texts. */
   readonly secrets: readonly string[]
 }
 
-/** Maximum number of bytes read from the body of a reply that is not a stream although it should be. */
+/** Maximum number of bytes read from the body of a reply that should have been a stream. */
 const OTHER_BODY_BYTES_MAX = 256 * 1024
 
 /**
- * Resolves with the reply, still unread, once its first event proves to be good. Throws GatewayError `upstream_…` if the event
- * reports an error, is malformed or never comes; the reply is aborted in that case.
+ * Resolves with the reply once its first event proves to be good. The bytes read so far are put back, so that the next reader
+ * gets the stream from its beginning. Throws GatewayError `upstream_…` if the event reports an error, is malformed or never
+ * comes; the reply is aborted in that case.
  */
 export async function awaitFirstEvent(reply: UpstreamReply, options: FirstEventOptions): Promise<UpstreamReply> {
   if (!reply.header('content-type').includes('text/event-stream')) throw await readOther(reply, options.secrets)
@@ -79,7 +81,7 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
         settle(() => reject(error))
       }
     }
-    /** Stops after the first event, because a chunk may hold a thousand. */
+    /** Parses the chunk only up to the first event, because it may contain a thousand events. */
     const read = (chunk: Buffer): void => {
       for (let start = 0; start < chunk.length && !done; ) {
         const blank = chunk.indexOf('\n\n', start)

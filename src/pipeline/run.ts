@@ -1,4 +1,7 @@
-/** Runs a call of any endpoint, from its body to its usage row. `run-billed.ts` makes sure that no hold is left behind. */
+/**
+ * Runs a call to any endpoint, from reading the body to writing the usage row. `run-billed.ts` makes sure that no hold is left
+ * behind.
+ */
 
 import { formatVnd } from '../lib/money.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
@@ -28,7 +31,10 @@ export function runCall<Body extends RequestBody>(
   return runBilled(services, call, client, async scope => relay(await admitCall(scope, kind), pinger))
 }
 
-/** Reads the body and places the hold. Afterwards, only the endpoint's closures keep parts of the body in memory. */
+/**
+ * Reads the body and places the hold. The result refers to the body only through the functions in `admitted`, so that the
+ * endpoint decides how long the body stays in memory.
+ */
 async function admitCall<Body extends RequestBody>(scope: CallScope, kind: CallKind<Body>): Promise<Admitted> {
   const { services, call, bill } = scope
   const body = await kind.read(call, services.limits)

@@ -1,4 +1,7 @@
-/** Chooses among the wires that a model speaks: one that carries the whole call, preferably the client's own format. */
+/**
+ * Chooses one of the wires (API formats) that the upstream offers for a model: preferably the client's own format, as long as
+ * the wire can carry everything in the call.
+ */
 
 import assert from 'node:assert/strict'
 import type { Dialect, UpstreamTarget, Wire, WireLimit, WireName } from '../generated/types.ts'
@@ -13,7 +16,7 @@ export interface ChosenWire {
 
 /**
  * Tries the client's own format first, then the wires in the catalogue's order. If none carries the whole call, chooses the
- * client's own format if the model speaks it, else the wire that loses least.
+ * client's own format if it is among them, otherwise the wire that loses least.
  */
 export function chooseWire(
   target: Pick<UpstreamTarget, 'wires' | 'standard' | 'dialect'>,
@@ -34,17 +37,17 @@ export function chooseWire(
 }
 
 /**
- * Features that a wire must refuse if it cannot carry them, because the reply would change without them. Other features are left
- * out or approximated.
+ * Features without which the reply would not be what the client asked for: on a wire that cannot carry them, the call is
+ * refused. Other features are left out or approximated.
  */
 const REFUSED: ReadonlySet<WireLimit> = new Set(['stop_sequences', 'choices'])
 
-/** Weighs losses: a single feature that must be refused outweighs everything else. */
+/** Weighs losses: a single REFUSED feature outweighs all others. */
 function weightOf(loses: readonly WireLimit[]): number {
   return loses.reduce((sum, limit) => sum + (REFUSED.has(limit) ? 100 : 1), 0)
 }
 
-/** Returns the wires of a target. One without a list of wires speaks only its standard format. */
+/** Returns the wires of a target. A target that lists none has only the wire of its standard format. */
 export function wiresOf({
   wires,
   standard,
@@ -67,7 +70,7 @@ function lossesOf({ cannot, dialect }: Wire, asks: WireAsks): WireLimit[] {
 
 /**
  * Whether the client wants reasoning that the model cannot do on this wire, because the wire allows no effort in requests with
- * tools. If the client has not specified an effort, the model's default counts as its wish.
+ * tools. If the client does not specify an effort, the model's default decides.
  */
 function losesEffort(
   cannot: readonly WireLimit[],

@@ -1,11 +1,14 @@
-/** Adapts the blocks of a messages request: images, documents, and texts that must be plain strings. */
+/** Adapts content blocks of a messages request: images, documents, and text that must be a plain string. */
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { mapList, withMember } from '../copy.ts'
 import { asksOfMedia, type GivenDocument, textForDocument, textForImage } from '../media.ts'
 import type { DialectFacts } from '../types.ts'
 
-/** Whether the facts restrict content, so that it must be inspected. */
+/**
+ * Whether the upstream's model restricts content (images, documents, or lists of text blocks), so that content must be
+ * inspected.
+ */
 export function asksOfContent(facts: DialectFacts): boolean {
   return asksOfMedia(facts) || facts.dialect.content.text === 'string'
 }
@@ -35,7 +38,7 @@ export function withTitles(content: JsonValue | undefined): JsonValue | undefine
   return blocks.toSpliced(at + 1, 0, { type: 'text', text: textOrNull(document.title) ?? 'document.pdf' })
 }
 
-/** Returns the texts if content is a list of nothing but texts, without cache markers; otherwise null. */
+/** Returns the blocks' texts if all blocks are text blocks without cache markers; otherwise null. */
 function plainTexts(blocks: readonly JsonValue[]): string[] | null {
   const texts = blocks.map(block =>
     isObject(block) && block.type === 'text' && block.cache_control === undefined ? block.text : null,

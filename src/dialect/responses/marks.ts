@@ -1,4 +1,7 @@
-/** Removes, before the provider sees the history, what this gateway added to earlier, converted replies. */
+/**
+ * Removes this gateway's marks from the history in same-format calls. Marks are signed tokens that the gateway put into
+ * earlier, converted replies (see `conversation/seal.ts`); providers cannot read them.
+ */
 
 import { CarriedItems, unresolvedItems } from '../../conversation/carried-items.ts'
 import { isMark } from '../../conversation/seal.ts'
@@ -8,13 +11,14 @@ import type { DialectFacts } from '../types.ts'
 import { isReasoning, itemOf } from './items.ts'
 
 /**
- * Drops reasoning of other providers' models, removes ids that carry items, and replaces references to carried items with the
- * items. References that the provider issued stay.
+ * Drops reasoning with marks, which other providers produced, and removes ids with marks. Replaces each reference to an item
+ * that is stored in such an id (see `conversation/carried-items.ts`) with the item itself. References to ids that the provider
+ * issued stay.
  */
 export function withoutMarks(items: readonly JsonValue[], facts: DialectFacts): JsonValue[] {
   if (facts.road === 'converted') return items as JsonValue[]
   return mapList(resolved(items, facts), item => {
-    // Only ids and reasoning can contain this gateway's marks.
+    // Only ids and reasoning can contain marks.
     if (itemOf(item)?.id === undefined && !isReasoning(item)) return item
     if (!isObject(item) || isReference(item)) return item
     const isMarked = isMarkedId(item.id)
@@ -24,9 +28,9 @@ export function withoutMarks(items: readonly JsonValue[], facts: DialectFacts): 
 }
 
 /**
- * Drops reasoning without a seal from same-format calls if the provider seals its reasoning. The provider would look for such an
- * item by its id and, unless it had stored the item, refuse the call (404 "Item with id … not found", OpenAI's Responses API,
- * read 2026-11).
+ * For same-format calls: drops reasoning items without `encrypted_content` if the provider encrypts its reasoning. The provider
+ * would look for such an item by its id and, unless it had stored the item, refuse the call (404 "Item with id … not found",
+ * OpenAI's Responses API, read 2026-11).
  */
 export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: DialectFacts): JsonValue[] {
   if (road === 'converted' || !dialect.reasoning.sealed) return items as JsonValue[]
@@ -34,7 +38,7 @@ export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: D
 }
 
 function resolved(items: readonly JsonValue[], { openMark, place }: DialectFacts): readonly JsonValue[] {
-  // Only the ids of references are opened: an item that a reference needs is carried by one of these ids.
+  // Only ids of references are opened: any item that a reference needs is stored in one of these ids.
   if (!items.some(item => isReference(item) && isMarkedId(item.id))) return items
   const carried = new CarriedItems(
     items.filter(isReference).map(item => item.id),

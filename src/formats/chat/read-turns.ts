@@ -53,7 +53,10 @@ function readMessage(value: JsonValue, place: string, facts: ReadFacts): Turn {
   }
 }
 
-/** Reads reasoning from earlier replies, with the marks that this gateway sent along with it. */
+/**
+ * Reads the reasoning of an earlier reply. `reasoning_details` may contain this gateway's marks: signed tokens that hold the
+ * sealed reasoning of the provider.
+ */
 function readReasoning(message: JsonObject, facts: ReadFacts): ContentPart[] {
   const text = textOrNull(message.reasoning_content) ?? textOrNull(message.reasoning) ?? ''
   const marks = arrayOrEmpty(message.reasoning_details).flatMap(detail => {

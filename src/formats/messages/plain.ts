@@ -16,8 +16,8 @@ import { Form } from '../../lib/json-form.ts'
 const text = new Form({ members: { type: new Form({ words: ['text'] }), text: TEXT, cache_control: CACHE_MARK } })
 const texts = new Form({ text: true, each: text })
 /**
- * Types of plain content blocks. Thinking must have a signature. A seal must not contain a dot, because it could then be a mark
- * of this gateway.
+ * Types of content blocks that count as plain. A thinking block must have a signature. Signatures and redacted thinking must be
+ * base64. That excludes this gateway's marks, which contain dots and must be removed.
  */
 const TYPES = ['text', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking']
 const SEALED = (1 << TYPES.indexOf('thinking')) | (1 << TYPES.indexOf('redacted_thinking'))

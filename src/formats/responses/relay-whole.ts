@@ -1,4 +1,4 @@
-/** Makes the edits for a non-streamed response that passes through. */
+/** Edits a non-streamed response of a same-format call on its way to the client. */
 
 import type { UsageReport } from '../../conversation/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
@@ -9,7 +9,7 @@ import { writeUsage } from './usage.ts'
 
 type WholeFacts = Pick<ResponsesRelayOptions, 'clientModel' | 'names'>
 
-/** Returns the edits for a response; empty if it needs none. */
+/** Returns the edits that restore the client's model and tool names and add missing usage; empty if nothing has to change. */
 export function relayEdits(
   response: JsonObject,
   { state, usage }: UsageReport,
@@ -18,7 +18,7 @@ export function relayEdits(
   const isNamed = response.model === undefined || response.model === clientModel
   return [
     ...(isNamed ? [] : [{ op: 'set', path: '/model', value: clientModel } as const]),
-    // Clients only look for figures in `usage`, so figures found elsewhere are copied to it.
+    // Clients read token counts only from `usage`, so counts that the provider reports elsewhere are copied to it.
     ...(state === 'missing' || isObject(response.usage)
       ? []
       : [{ op: 'set', path: '/usage', value: writeUsage(usage) } as const]),
