@@ -38,7 +38,7 @@ const SECRETS = {
 const ACCOUNT = ['BANK_BIN', 'BANK_ACCOUNT', 'BANK_ACCOUNT_NAME', 'BANK_NAME'] as const
 const SEPAY_API_URL = 'SEPAY_API_URL'
 const KNOWN: ReadonlySet<string> = new Set([...ACCOUNT, ...Object.values(SECRETS), SEPAY_API_URL])
-/** Unknown variables with one of these prefixes are faults: a mistyped name would otherwise silently disable a webhook. */
+/** Unknown variables with one of these prefixes are rejected, because a mistyped name would silently disable a webhook. */
 const PREFIXES = /^(BANK|SEPAY|PAYOS|CASSO)_/
 
 /** Reads the settings and collects faults in `reader`. `names` lists the variables that are set. */

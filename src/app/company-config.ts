@@ -12,7 +12,7 @@ const REQUIRED = ['COMPANY_NAME', 'COMPANY_ADDRESS', 'COMPANY_TAX_CODE', 'SUPPOR
 const OPTIONAL = ['COMPANY_REPRESENTATIVE', 'SUPPORT_PHONE', 'SUPPORT_ZALO'] as const
 const KNOWN: ReadonlySet<string> = new Set([...REQUIRED, ...OPTIONAL])
 /**
- * Unknown variables with one of these prefixes are faults: a mistyped name would otherwise silently leave its value off the
+ * Unknown variables with one of these prefixes are rejected, because a mistyped name would silently leave its value off the
  * contact page.
  */
 const PREFIXES = /^(COMPANY|SUPPORT)_/

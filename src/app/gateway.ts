@@ -34,9 +34,9 @@ import { type Metrics, Telemetry } from './telemetry.ts'
 
 export interface GatewayOptions {
   readonly config: Config
-  /** URL of a migrated database. May be a pooler's if `databaseDirectUrl` bypasses it. */
+  /** URL of a migrated database. May point to a connection pooler if `databaseDirectUrl` is set, which bypasses the pooler. */
   readonly databaseUrl: string
-  /** Postgres URL for work that needs a session; may be omitted if `databaseUrl` points to Postgres itself. */
+  /** Direct Postgres URL, for work that needs a session; may be omitted if `databaseUrl` points to Postgres itself. */
   readonly databaseDirectUrl?: string | null
   readonly keySecrets: KeySecrets
   /** URL of the sandbox, which stands in for upstreams without credentials; null makes those upstreams unavailable. */
@@ -44,11 +44,11 @@ export interface GatewayOptions {
   readonly log: Logger
   /** Stable, and unique among running processes; by default derived from host name and port. */
   readonly instanceName?: string
-  /** Called during shutdown, after calls have had time to finish, with the name of what closes next. */
+  /** Called during shutdown, once calls have had time to finish, with the name of each component about to be closed. */
   readonly onClosing?: (step: string) => void
-  /** Replaces the generated tables in tests. */
+  /** For tests: replaces the catalogue in `generated/tables.ts`. */
   readonly tables?: Tables
-  /** Replaces the rule for where images may be fetched from, in tests. */
+  /** For tests: overrides the rules for the addresses that images may be fetched from. */
   readonly imageFetch?: Partial<Pick<ImageFetchOptions, 'ports' | 'isAllowed' | 'resolve'>>
 }
 
@@ -59,9 +59,12 @@ export interface Gateway {
   readonly upstreams: UpstreamRegistry
   /** Null when metrics are off. */
   readonly metrics: Metrics | null
-  /** Stops listening without failing any client's request. Calling it again shortens the wait. Call `stop` afterwards. */
+  /**
+   * Stops listening without failing any client's request, and waits for the open connections to end. A second call, with
+   * `quick`, makes them end sooner. Call `stop` afterwards.
+   */
   retire(how: Leaving): Promise<void>
-  /** Stops taking calls, waits for those in flight, settles them and closes everything. */
+  /** Refuses new calls, waits until the calls in flight have ended and been settled, and closes everything. */
   stop(): Promise<void>
   /** Aborts the calls in flight that `retire` or `stop` is waiting for. Each is charged for the part that has been sent. */
   hurry(): void
@@ -69,7 +72,7 @@ export interface Gateway {
 
 /**
  * How a process stops using its port. `replaced`: other processes keep serving the port, so idle connections stay open until
- * their clients close them, which they do when the keep-alive time that we announced is over. `leaving`: load balancers are told
+ * their clients close them, at the latest when the advertised keep-alive timeout expires. `leaving`: load balancers are told
  * first. `quick`: idle connections are closed at once.
  */
 export type Leaving = 'replaced' | 'leaving' | 'quick'

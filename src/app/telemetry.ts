@@ -46,7 +46,7 @@ export interface Watched {
 }
 
 export interface Metrics {
-  /** Null for a worker, whose metrics its supervisor serves. */
+  /** URL of the metrics; null in a worker, because its supervisor serves the metrics of all workers. */
   readonly url: string | null
   /** Renders the metrics for one scrape. */
   text(): Promise<string>
@@ -108,8 +108,8 @@ export class Telemetry {
   }
 
   /**
-   * Serves the metrics; null when they are off. A worker leaves this to its supervisor, which collects its metrics; any other
-   * process listens on a port of its own.
+   * Serves the metrics; null when they are off. A worker does not listen itself: its supervisor collects and serves its
+   * metrics.
    */
   async serve(watched: Watched): Promise<Metrics | null> {
     const { config, databaseUrl, spoolDir, log } = this.#options

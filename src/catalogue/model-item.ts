@@ -1,5 +1,5 @@
 /**
- * One entry as `GET /v1/models` shows it, in a shape that the OpenAI and Anthropic SDKs and tools that compare prices understand.
+ * One entry as `GET /v1/models` shows it, in a shape that the OpenAI and Anthropic SDKs and price comparison tools understand.
  */
 
 import type { ApiStandard, Capability, Dialect, ModelEntry, ToolTreatment } from '../generated/types.ts'
@@ -66,7 +66,7 @@ function inputModalities(entry: ModelEntry): string[] {
   return takesImages ? ['text', 'image'] : ['text']
 }
 
-/** The dialect of the entry's preferred target, taken to hold for all its targets. */
+/** The dialect of the entry's preferred upstream model, assumed to hold for its other upstream models too. */
 function dialectOf(entry: ModelEntry): Dialect | undefined {
   return entry.upstreams[0]?.dialect
 }
@@ -75,7 +75,7 @@ function supported(isSupported: boolean): { supported: boolean } {
   return { supported: isSupported }
 }
 
-/** The capabilities in the price list, then those that Anthropic's SDK has names for, each as `{supported}`. */
+/** The catalogue's own capabilities, then the capabilities that the Anthropic SDK's types name, each as `{supported}`. */
 function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
   const has = (capability: Capability) => entry.capabilities.includes(capability)
   const isChat = entry.kind === 'chat'
@@ -130,7 +130,7 @@ function takesSchemas(dialect: Dialect): boolean {
   return dialect.structuredOutput.method === 'native' || dialect.structuredOutput.method === 'json_schema'
 }
 
-/** The `reasoning_effort` levels that the model distinguishes; empty if requests cannot change how much it reasons. */
+/** The `reasoning_effort` levels that make a difference to the model; empty if requests cannot change how much it reasons. */
 export function effortLevels(entry: ModelEntry): readonly string[] {
   const dialect = entry.capabilities.includes('reasoning') ? dialectOf(entry) : undefined
   return dialect?.reasoning.levels ?? []
@@ -174,7 +174,7 @@ function steersReasoning({ reasoning }: Dialect): boolean {
   return reasoning.parameter !== null && (reasoning.levels !== null || reasoning.disable !== 'refused')
 }
 
-/** Request fields that the entry supports, named as tools that compare prices expect. */
+/** Request fields that the entry supports, under the names that price comparison tools expect. */
 export function supportedParameters(entry: ModelEntry): string[] {
   if (entry.kind === 'image') return ['n', 'prompt', 'size']
   if (entry.kind === 'speech') return ['input', 'instructions', 'response_format', 'speed', 'voice']

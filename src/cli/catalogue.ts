@@ -1,6 +1,6 @@
 /**
- * `catalogue …`: runs the code generator's verbs, so that operators need only one command. Also checks, for `serve`, whether the
- * YAML matches the tables in use.
+ * `catalogue …`: runs the code generator's commands, so that operators need only one program. Also checks, for `serve`, whether
+ * the YAML matches the tables in use.
  */
 
 import { spawn } from 'node:child_process'
@@ -14,7 +14,7 @@ import { UsageError } from './arguments.ts'
 
 const CODEGEN = fileURLToPath(new URL('../../codegen/main.ts', import.meta.url))
 
-/** Maps our verbs to the generator's. */
+/** The generator's command for each verb after `catalogue`. */
 const VERBS: Readonly<Record<string, string>> = {
   check: 'check',
   list: 'list',
@@ -54,7 +54,7 @@ interface Digests {
 
 /**
  * Logs a warning when the YAML differs from the loaded tables, because whoever edited it may think that the edit is in use.
- * Always resolves, even where there is no YAML (container images have none). Does not keep the process alive.
+ * Always resolves, even where there is no YAML, as in container images. Does not keep the process alive.
  */
 export async function warnOfOldTables(logLevel: string): Promise<void> {
   if (!existsSync(CODEGEN)) return
@@ -69,7 +69,10 @@ export async function warnOfOldTables(logLevel: string): Promise<void> {
   )
 }
 
-/** Reads the digests in a thread, so that no client's call has to wait. A child process would look like one of our workers. */
+/**
+ * Reads the digests on a worker thread, so that clients' calls do not wait. Not in a child process: operators and tests that
+ * list the gateway's child processes would take it for a worker.
+ */
 async function readDigests(): Promise<Digests> {
   const worker = new Worker(CODEGEN, { argv: ['digest', '--json'], stdout: true, stderr: true })
   worker.unref()

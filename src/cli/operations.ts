@@ -1,4 +1,6 @@
-/** The verbs that affect running gateways: maintenance, limits of keys, and the state of upstreams. */
+/**
+ * The commands about running gateways: maintenance, key limits, the state of upstreams, old usage rows and unknown model names.
+ */
 
 import { CALLS_PER_MINUTE_MAX, CONCURRENCY_MAX, limitConcurrency, limitKey } from '../accounts/key-rate.ts'
 import { listKeys } from '../accounts/keys.ts'
@@ -82,7 +84,7 @@ const upstreamStatus: Action = async ({ sql }) => {
       sandbox: upstream.sandbox,
       state: upstream.state,
       wait_seconds: upstream.waitSeconds,
-      // Processes of the previous version do not report it.
+      // Missing in reports of processes that run the previous version.
       out_seconds: upstream.outSeconds ?? 0,
       calls_in_flight: upstream.callsInFlight,
       tries: upstream.tries,

@@ -45,7 +45,7 @@ export interface ServerOptions {
   readonly production: boolean
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: readonly string[]
-  /** The URL under which clients reach the gateway, without a trailing slash. */
+  /** Base URL at which clients reach the gateway, without a trailing slash. */
   readonly publicUrl: string
 }
 
@@ -123,8 +123,8 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: G
     answerEarly(request, reply, error)
     return
   }
-  // Fastify closes the connection after a body that it cannot read. But Node discards the rest of a short body, so the connection
-  // can stay open.
+  // After a body that it cannot read, Fastify sets `connection: close`. But Node discards the rest of a short body, so the
+  // connection can stay open.
   if (reply.getHeader('connection') === 'close') reply.removeHeader('connection')
   reply.code(error.status).headers(errorHeaders(error, server.service)).send(bodyOf(request, error))
 }
@@ -134,7 +134,9 @@ function bodyOf({ state }: FastifyRequest, error: GatewayError): string {
   return errorBody(error, state.requestId, endpoint && endpointOf(endpoint).codeOf?.(error))
 }
 
-/** Replies before the body has arrived, in a way that lets the client still read the reply. */
+/**
+ * Replies before the whole body has arrived. The rest of the body is read and discarded, so that the client can read the reply.
+ */
 function answerEarly(request: FastifyRequest, reply: FastifyReply, error: GatewayError): void {
   const { requestId } = request.state
   const set = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)])

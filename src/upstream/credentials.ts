@@ -1,9 +1,9 @@
-/** The credentials of one upstream: a pool, so that operators can spread calls over several keys. */
+/** The credentials of one upstream. Operators can configure several keys, to spread calls over them. */
 
 import { inspect } from 'node:util'
 import { Circuit, type CircuitPolicy, type ReportedState, reportCircuit } from './circuit.ts'
 
-/** A secret that is sent to the provider as it is. */
+/** A secret that is sent to the provider verbatim. */
 export interface KeySecret {
   readonly kind: 'key'
   readonly secret: string
@@ -32,13 +32,13 @@ export class Credential {
   readonly secret: Secret
   /** Names the credential in logs; contains no part of the secret. */
   readonly label: string
-  /** Opens when the provider rejects the credential, which calls then avoid for a while. */
+  /** Opens when the provider rejects the credential. While it is open, calls do not use the credential. */
   readonly circuit: Circuit
   readonly #policy: CircuitPolicy
   readonly #nowMs: () => number
   /**
-   * Circuits by the upstream's names for models, because providers limit each model separately. The catalogue's models bound how
-   * many there are.
+   * A circuit per model, by the upstream's name for it, because providers limit each model separately. Only catalogue models
+   * get one, so the map stays small.
    */
   readonly #models = new Map<string, Circuit>()
 
@@ -88,7 +88,7 @@ export interface CredentialStatus {
 
 export class CredentialPool {
   readonly #credentials: readonly Credential[]
-  /** Every secret of the pool, to be masked in the provider's texts; never displayed. */
+  /** All secrets of the pool, to be masked in text from the provider; never displayed. */
   readonly secrets: readonly string[]
 
   /** Throws RangeError when there is no credential. */
@@ -103,8 +103,9 @@ export class CredentialPool {
   }
 
   /**
-   * All credentials, in the order in which a caller should try them. Each caller keeps its order, so that the provider's prompt
-   * cache stays useful. Callers whose first credential is cooling down are spread over the others.
+   * All credentials, in the order in which this caller's calls try them. The order is always the same for a caller, so that the
+   * provider's prompt cache stays useful, and differs between callers, so that those whose first credential is cooling down are
+   * spread over the others.
    */
   orderFor(callerId: number): readonly Credential[] {
     if (this.#credentials.length === 1) return this.#credentials

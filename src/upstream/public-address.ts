@@ -31,9 +31,7 @@ const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/
   ipaddr.IPv6.parseCIDR(range),
 )
 
-/**
- * Whether an address is on the public internet. It must be given in its usual form, without brackets; false for any other text.
- */
+/** Whether an IP address is on the public internet: dotted decimal IPv4, or IPv6 without brackets. False for any other text. */
 export function isPublicAddress(address: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) {
     const parsed = ipaddr.IPv4.parse(address)

@@ -19,7 +19,7 @@ export interface UpstreamEnvironment {
   readonly apiKeys: readonly string[]
 }
 
-/** AWS settings in the environment (`AWS_ACCESS_KEY_ID` and its companions, `AWS_REGION`). */
+/** AWS settings in the environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`). */
 export interface AwsEnvironment {
   readonly secret: AwsSecret | null
   readonly region: string | null
@@ -31,7 +31,7 @@ export interface RegistryOptions {
   readonly aws: AwsEnvironment
   /** Base URL of the sandbox, which stands in for upstreams without credentials; null: no sandbox. */
   readonly sandboxUrl: string | null
-  /** Most connections to one upstream, unless its own limit is lower. */
+  /** Maximum number of connections to one upstream, unless the upstream's own limit is lower. */
   readonly connectionsMax: number
   /** A monotonic clock, in ms. */
   readonly nowMs: () => number
@@ -43,10 +43,10 @@ export interface UpstreamStatus {
   readonly state: ReportedState
   /** Seconds until the upstream is tried again; 0 while its circuit is closed. */
   readonly waitSeconds: number
-  /** For how many more seconds an operator has taken the upstream out of service; 0 when it is in service. */
+  /** Seconds until the upstream goes back into service, if an operator has taken it out; otherwise 0. */
   readonly outSeconds: number
   readonly callsInFlight: number
-  /** Number of attempts since the process started; `failures` of them failed. */
+  /** Number of attempts since the process started. `failures` counts how many of them failed. */
   readonly tries: number
   readonly failures: number
   /** Failures by kind: the error code that a client would get, or `broken_stream`. */
@@ -111,7 +111,7 @@ export class ReachableUpstream {
     return this.callsInFlight >= this.#concurrencyMax
   }
 
-  /** For how much longer an operator has taken the upstream out of service, in ms; 0 when it is in service. */
+  /** Time until the upstream goes back into service, in ms, if an operator has taken it out; otherwise 0. */
   get outMs(): number {
     return this.#outUntilMs === 0 ? 0 : Math.max(0, this.#outUntilMs - this.#nowMs())
   }
@@ -157,7 +157,7 @@ export interface UpstreamRegistry {
   /** Ids of upstreams that cannot be called. */
   readonly unreachable: readonly string[]
   readonly sandboxed: readonly string[]
-  /** Takes exactly these upstreams out of service, as an operator asked, and puts all others back. */
+  /** Takes exactly these upstreams out of service, as operators requested, and puts all others back. */
   setOut(upstreams: readonly { readonly upstreamId: string; readonly secondsLeft: number }[]): void
   /** The state of every reachable upstream, for the command line and for metrics. */
   status(): readonly UpstreamStatus[]
@@ -169,7 +169,7 @@ const SANDBOX_SECRETS: Readonly<Record<'key' | 'aws', Secret>> = {
   aws: SANDBOX_AWS_SECRET,
 }
 
-/** Credentials for an upstream. Even where requests can be signed, an API key takes precedence over access keys. */
+/** Credentials for an upstream. API keys take precedence over AWS access keys, even where requests can be signed. */
 function secretsOf(facts: Upstream, options: RegistryOptions): readonly Secret[] {
   const { apiKeys } = options.environment(facts.id)
   if (apiKeys.length > 0) return apiKeys.map(secret => ({ kind: 'key', secret }))

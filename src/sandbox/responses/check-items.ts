@@ -87,8 +87,8 @@ function checkReasoningItem(item: JsonObject, at: string, facts: ModelFacts, sto
 }
 
 /**
- * Requires another item of the model after each reasoning item. For models that send reasoning as text, requires instead that
- * reasoning precedes every tool call.
+ * Requires that each reasoning item is followed by another item produced by the model. For models that send reasoning as text,
+ * requires instead that reasoning precedes every tool call.
  */
 export function checkReasoningOrder(items: readonly JsonObject[], { reasoningItems }: ModelFacts): void {
   let reasoned = false
@@ -109,7 +109,7 @@ export function checkReasoningOrder(items: readonly JsonObject[], { reasoningIte
   }
 }
 
-/** Whether the model made the item. */
+/** Whether the model produced the item. */
 function isModels({ type, role }: JsonObject): boolean {
   return role === 'assistant' || ['reasoning', 'function_call', 'custom_tool_call'].includes(String(type))
 }

@@ -1,12 +1,15 @@
-/** Seals reasoning. The seals look like the real provider's, but only the sandbox's own can be opened here. */
+/**
+ * Imitates encrypted reasoning (`encrypted_content`). The tokens look like the real provider's, but the sandbox only accepts
+ * tokens that it has issued.
+ */
 
 import { createHmac } from 'node:crypto'
 
 const START = 'gAAAAAB'
-/** This key is not secret. It only distinguishes the sandbox's seals from other texts. */
+/** This key is not secret. It only distinguishes the sandbox's own tokens from other texts. */
 const KEY = 'sandbox'
 
-/** Seals a text. The salt makes seals of the same text differ, as the real provider's do. */
+/** Returns a token for the text. The salt makes tokens for the same text differ, as the real provider's do. */
 export function seal(reasoning: string, salt: string): string {
   const body = Buffer.from(`${salt}:${reasoning}`).toString('base64url')
   return `${START}${sum(body)}${body}`

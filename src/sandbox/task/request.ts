@@ -1,9 +1,12 @@
-/** Separates what the user asked for from the client's additions: reminders, environment, instructions. */
+/** Separates what the user asked for from what the client added: reminders, environment, instructions. */
 
 export interface UserTurn {
   /** The user's own text in the last turn, without the client's additions. */
   readonly userText: string
-  /** The last thing that the user asked for. The reply responds to this text only. */
+  /**
+   * The part of the turn that decides the tool calls and the form of the reply: the text in the last pair of WRAPPERS tags,
+   * otherwise the user's last text.
+   */
   readonly request: string
 }
 
@@ -38,7 +41,9 @@ function ownWords(text: string): string {
   return withoutAdded(text).replaceAll(WRAPPERS, '').replaceAll(HEADING, '').trim()
 }
 
-/** Removes every element that is named in `ADDED` and closed. Stops after a number of tags, to limit the time that it takes. */
+/**
+ * Removes every closed element whose name matches `ADDED`. Gives up after `LIMITS.tags` elements, to bound its running time.
+ */
 function withoutAdded(text: string): string {
   const kept: string[] = []
   const opening = /<([A-Za-z][\w-]{0,60})(?:\s[^<>]{0,300})?>/g
@@ -58,7 +63,7 @@ function withoutAdded(text: string): string {
   return kept.join('')
 }
 
-/** Removes the quotes that some command lines put around the whole prompt. */
+/** Removes the quotes that some command-line clients put around the whole prompt. */
 function unquoted(text: string): string {
   const inner = /^"((?:[^"\\]|\\.)*)"$/s.exec(text)?.[1]
   return inner === undefined ? text : inner.replaceAll(/\\(["\\])/g, '$1')
