@@ -1,7 +1,10 @@
-/** All limits on alerts, with the values that a gateway uses. */
+/** All limits on alerts, and the values that gateways use. */
 
 export interface AlertLimits {
-  /** Balance that counts as low by default, in whole dong; never more than a fifth of the balance after the last top-up. */
+  /**
+   * Balance that counts as low by default, in whole dong. If a fifth of the balance after the last top-up is less, that amount
+   * counts instead.
+   */
   readonly lowVnd: number
   /** A balance also counts as low if it will last fewer days than this. */
   readonly lowDays: number
@@ -9,22 +12,23 @@ export interface AlertLimits {
   readonly capPercents: readonly [80, 100]
   /** Notice given before a model retires, in days. */
   readonly retiringDays: readonly [7, 30]
-  /** How far a search looks back beyond the previous one, for transactions that had not been committed then. */
+  /** Each search for alerts goes back this far before the previous search, because transactions may have committed late. */
   readonly overlapSeconds: number
-  /** Most alerts emailed to one account within a day; later ones are only recorded. */
+  /** An account with this many alerts within a day is not emailed about any further ones. */
   readonly mailsPerDayMax: number
   /** How long alerts and their deliveries are kept. */
   readonly keptSeconds: number
-  /** Most deliveries in progress at once; `runMax` is the most that one pass tries. */
+  /** Maximum number of deliveries in progress at once. */
   readonly parallelMax: number
+  /** Maximum number of deliveries tried in one run. */
   readonly runMax: number
-  /** How long a delivery belongs to the process that claimed it; longer than any delivery takes. */
+  /** How long a delivery belongs to the process that claimed it. Must exceed the time that any delivery takes. */
   readonly claimSeconds: number
   /** Pauses before each retry of an email. */
   readonly mailPausesSeconds: readonly number[]
   /** Pauses before each retry of a webhook delivery; after the last retry, the webhook may be switched off. */
   readonly webhookPausesSeconds: readonly number[]
-  /** Longest pause that a receiver may ask for. */
+  /** Longest pause that a webhook's receiver may request with `retry-after`. */
   readonly webhookPauseSecondsMax: number
   readonly webhooksMax: number
   /** Test deliveries that one account may send within an hour. */

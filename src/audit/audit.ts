@@ -23,7 +23,7 @@ export interface AuditReport {
   readonly mode: AuditMode
   /** Why this audit was full; null if it was incremental. */
   readonly fullBecause: FullReason | null
-  /** When the whole journal was read last. */
+  /** When the whole journal was last read. */
   readonly fullAt: Date
   readonly ledger: LedgerAudit
   readonly payments: PaymentAudit
@@ -53,12 +53,15 @@ export interface AuditOptions {
   readonly fullEveryMs?: number
 }
 
-/** Digest of the audit's rules. What was proven under other rules has to be proven again. */
+/** Digest of the audit's rules. After a change of the rules, the next audit is a full one. */
 const RULES = createHash('sha256')
   .update(auditStatement('full', true))
   .update(auditStatement('incremental', true))
   .digest('hex')
-/** Makes audits run one at a time. Taken before the snapshot, so that each audit sees the points that the previous one proved. */
+/**
+ * Makes audits run one at a time. The table stores up to which row each wallet has been found correct. The lock is taken before
+ * the snapshot, so that each audit sees what the previous audit stored there.
+ */
 const LOCK = 'lock table audit_point in share row exclusive mode'
 
 /** Runs an audit and stores its result. Rejects when it takes longer than `timeoutMs`. */
@@ -71,7 +74,8 @@ export async function audit(sql: Sql, options: AuditOptions): Promise<AuditRepor
     const fullBecause = reasonOf(options, last)
     const mode = fullBecause === null ? 'incremental' : 'full'
     const found = await compare(transaction, mode)
-    // Only a full audit sees all orphans. An incremental one reports at least as many as the last full audit found.
+    // Only a full audit looks for orphans (rows whose account has no wallet) in every table. An incremental audit therefore
+    // reports at least as many as the last full audit.
     const orphan = Math.max(found.ledger.differences.orphan, mode === 'full' ? 0 : last.orphans)
     const differences = {
       ...found.ledger.differences,

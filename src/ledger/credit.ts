@@ -1,4 +1,4 @@
-/** CREDIT: books every movement of money that is not a call. */
+/** CREDIT: books top-ups, refunds and adjustments, which are all changes of a balance other than charges for calls. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { faultCode } from '../lib/database.ts'
@@ -10,7 +10,7 @@ export type CreditKind = keyof typeof CREDIT_KINDS
 
 export interface CreditRequest {
   readonly accountId: number
-  /** Not 0. A negative amount takes money back, at most the balance. */
+  /** Not 0. A negative amount takes money back and must not exceed the balance. */
   readonly amountMicroVnd: MicroVnd
   readonly kind: CreditKind
   /** Identifies the cause: an account gets only one credit with the same kind and reference. */
@@ -19,7 +19,7 @@ export interface CreditRequest {
 }
 
 export interface CreditAnswer {
-  /** `already`: this reference was booked before; the figures are those of that booking. */
+  /** `already`: this reference was booked before, and the other fields describe that booking. */
   readonly outcome: 'credited' | 'already'
   readonly amountMicroVnd: MicroVnd
   readonly seq: number
@@ -58,7 +58,7 @@ export async function credit(sql: Sql | AnySql, request: CreditRequest): Promise
   }
 }
 
-/** Locks the wallet first, so that the second statement sees a duplicate that was committed only just before. */
+/** Locks the wallet first, so that FIND also sees a duplicate which another transaction has just committed. */
 async function book(sql: AnySql, request: CreditRequest): Promise<CreditAnswer> {
   const account = String(request.accountId)
   const kind = String(CREDIT_KINDS[request.kind])

@@ -1,4 +1,7 @@
-/** The file beside a spool that holds its untrusted lines. It is for an operator: nothing is ever charged from it. */
+/**
+ * The file next to a spool to which lines that cannot be trusted are moved. It is for operators: the gateway never charges
+ * anyone for its lines.
+ */
 
 import { isUtf8 } from 'node:buffer'
 import { appendFileSync, readFileSync, statSync } from 'node:fs'

@@ -48,7 +48,8 @@ async function pull(services: PaymentServices, source: PullSource, since: Date):
     without_reference: 0,
   }
   for await (const page of source.list(since)) {
-    // Without a bank reference, nothing tells whether the webhook has already reported a transfer, so it is not credited.
+    // Without a bank reference, there is no way to tell whether the webhook has already reported a transfer, so it is not
+    // credited.
     const known = page.filter(transaction => transaction.bankReference !== null)
     pulled.without_reference += page.length - known.length
     const received = await receiveTransactions(

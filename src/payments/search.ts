@@ -8,7 +8,7 @@ import { type StoredTransaction, TRANSACTION_STATES, type TransactionState } fro
 
 const TEXT_CHARACTERS_MAX = 200
 const LIST_MAX = 200
-/** Maximum number of transfers that one page compares with the search text, which takes about 25 ms. */
+/** Maximum number of transfers compared with the search text for one page of results, which takes about 25 ms. */
 export const COMPARED_MAX = 20_000
 /** Statements that select the transfers in a state. */
 const LISTS = new Map(
@@ -24,7 +24,7 @@ const PAGES = new Map(
     `select id from (${rows}) listed where id < $1::text::bigint order by id desc limit $2::text::integer`,
   ]),
 )
-/** Search statements by state. $7 is the amount that the search text stands for; null if it is not an amount. */
+/** Search statements by state. $7 is the search text as an amount in whole dong; null if it is not an amount. */
 const SEARCHES = new Map(
   [...LISTS].map(([state, rows]) => [
     state,

@@ -1,4 +1,4 @@
-/** The form for a key's name and limits: what it shows, and what was typed. */
+/** Renders and reads the form for a key's name and limits. */
 
 import { isCallsPerMinute } from '../../accounts/key-rate.ts'
 import { ALLOWED_MODELS_MAX, isCallsInFlight, KEY_CAP_VND_MAX, type KeySettings } from '../../accounts/key-settings.ts'
@@ -45,7 +45,7 @@ export const UNLIMITED: Standing = {
   concurrencyHeld: false,
 }
 
-/** What the form shows: what was typed if `isTyped`, otherwise the key's current settings. */
+/** What the form shows: the submitted values if `isTyped`, otherwise the key's current settings. */
 export function settingsView(
   { options, form, language }: PageRequest,
   key: Standing,
@@ -88,7 +88,7 @@ function expiryOf({ expiresAt }: Standing): string {
   return expiresAt === null ? '' : dayOf(new Date(expiresAt.getTime() - 1))
 }
 
-/** Returns the settings that were typed, or what is wrong with them. */
+/** Returns the submitted settings, or what is wrong with them. */
 export function readSettings(
   { options, form, language, now }: PageRequest,
   key: Standing,
@@ -147,7 +147,10 @@ function readOptional(typed: string, isUsable: (value: number) => boolean): numb
   return value !== null && isUsable(value) ? value : undefined
 }
 
-/** The end of the day that was typed. A past day may stay as it was, so that an expired key can be renamed. */
+/**
+ * Returns the end of the submitted day; undefined if it is invalid. A past expiry day is accepted if it is unchanged, so that
+ * an expired key can be renamed.
+ */
 function readExpiry(typed: string, key: Standing, now: Date): Date | null | undefined {
   if (typed === '') return null
   if (typed === expiryOf(key)) return key.expiresAt

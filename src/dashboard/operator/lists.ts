@@ -82,7 +82,7 @@ function revenue({ query }: PageRequest): Answer {
   return { kind: 'redirect', to: `/operator/business${query.with({})}` }
 }
 
-/** Marks names that the catalogue knows by now, because their alias was added after the calls. */
+/** Marks names that the catalogue now knows, because an alias was added after the calls. */
 async function unknownModels(request: PageRequest): Promise<Answer> {
   const { options, query } = request
   const chosen = PERIODS_DAYS.find(days => String(days) === query.text('days')) ?? PERIODS_DAYS[0]

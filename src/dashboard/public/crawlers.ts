@@ -20,10 +20,10 @@ export const CRAWLER_PAGES: readonly Page[] = [
   { method: 'GET', path: '/favicon.ico', authentication: 'none', purpose: 'Icon for old browsers', handle: favicon },
 ]
 
-/** Public pages besides the models and the operator's texts. */
-const STANDING = ['/', '/models', '/quickstart', '/reference']
+/** Public pages that always exist, unlike those of single models and CONTENT_PAGES. */
+const FIXED_PATHS = ['/', '/models', '/quickstart', '/reference']
 const PUBLIC_FOR_5_MINUTES = { 'cache-control': 'public, max-age=300' }
-/** `assets/icon.svg` as a picture of 32 pixels. */
+/** `assets/icon.svg` rendered at 32 × 32 pixels. */
 const ICON = new URL('../assets/favicon.ico', import.meta.url)
 let icon: Buffer | undefined
 
@@ -31,7 +31,7 @@ function file(contentType: string, body: FileAnswer['body']): Answer {
   return { kind: 'file', contentType, body, headers: PUBLIC_FOR_5_MINUTES }
 }
 
-/** Outside production nothing may be indexed: a test system must not be found beside the real one. */
+/** Outside production, nothing may be indexed: a test system must not show up in search results next to the real one. */
 function robots({ options }: PageRequest): Answer {
   const lines = options.production
     ? ['User-agent: *', 'Disallow: /v1/', 'Allow: /', '', `Sitemap: ${options.publicUrl}/sitemap.xml`]
@@ -43,7 +43,7 @@ async function sitemap({ options }: PageRequest): Promise<Answer> {
   const { catalogue, publicUrl, contentFolder } = options
   const drafts = await findDrafts(contentFolder, LANGUAGES)
   const texts = CONTENT_PAGES.filter(page => !drafts.some(draft => draft.startsWith(`${page}.`)))
-  const paths = [...STANDING, ...modelsOf(catalogue).map(modelPath), ...texts.map(page => `/${page}`)]
+  const paths = [...FIXED_PATHS, ...modelsOf(catalogue).map(modelPath), ...texts.map(page => `/${page}`)]
   const entries = paths.flatMap(path => urlsOf(publicUrl + path))
   const body = [
     '<?xml version="1.0" encoding="UTF-8"?>',

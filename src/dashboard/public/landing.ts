@@ -1,4 +1,4 @@
-/** The front page for people. */
+/** The front page in browsers. Programs get JSON at the same path, from `http/service-routes.ts`. */
 
 import { type CatalogueModel, modelsOf } from '../../catalogue/models.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'

@@ -1,4 +1,4 @@
-/** Models and prices: a card per model, which people can search, filter, sort, and choose for comparison. */
+/** Models and prices: one card per model; people can search, filter and sort the cards, and choose models to compare. */
 
 import { type CatalogueModel, modelOf, modelsOf, vendorName } from '../../catalogue/models.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
@@ -28,7 +28,7 @@ export const MODEL_LIST: Page = {
 
 export const COMPARED_MAX = 4
 
-/** Models named by the fields `model`, without duplicates or unknown names. */
+/** The models in the `model` query parameters, without duplicates and unknown names. */
 export function chosenModels({ options, query }: PageRequest): readonly CatalogueModel[] {
   const { catalogue } = options
   const found = query.entries

@@ -1,6 +1,6 @@
 /**
- * Ends the emails of one kind, through the signed link at their foot. Opening the link changes nothing, because mail scanners
- * open links; mail programs post to it without asking (RFC 8058).
+ * Unsubscribes from one kind of email through the signed link in the email's footer. Opening the link changes nothing, because
+ * mail scanners open links; the page asks first. Mail programs post to the link without asking (RFC 8058).
  */
 
 import { switchMailOff } from '../../alerts/settings.ts'

@@ -1,4 +1,4 @@
-/** Texts of the money desk. */
+/** Texts of the operator's pages for incoming bank transfers. */
 
 import type { Texts } from './type.ts'
 

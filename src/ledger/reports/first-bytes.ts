@@ -1,4 +1,7 @@
-/** Times to the first byte as the roll-up counts them: in logarithmic steps, eight for each doubling. */
+/**
+ * Percentiles of the time to the first byte, from the counts that `roll-up.ts` stores: one for each logarithmic step, with
+ * eight steps per doubling.
+ */
 
 export interface Step {
   readonly step: number
@@ -9,7 +12,10 @@ export function sum(counts: readonly { readonly attempts: number }[]): number {
   return counts.reduce((all, { attempts }) => all + attempts, 0)
 }
 
-/** A percentile in ms, accurate to 5 %: the middle of the step that contains it. Steps must be ascending, with at least one. */
+/**
+ * A percentile in ms, accurate to 5 %: the middle of the step that contains it. `steps` must be in ascending order and not
+ * empty.
+ */
 export function percentile(steps: readonly Step[], part: number): number {
   let left = Math.ceil(sum(steps) * part)
   const found = steps.find(({ attempts }) => {

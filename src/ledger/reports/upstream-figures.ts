@@ -1,4 +1,6 @@
-/** How upstreams have served lately, over all processes: attempts by outcome, times to the first byte, calls, tokens and cost. */
+/**
+ * How upstreams have performed lately, across all processes: attempts by outcome, times to the first byte, calls, tokens, cost.
+ */
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd, ZERO_MICRO_VND } from '../../lib/money.ts'
@@ -19,9 +21,9 @@ export interface UpstreamFigures {
   readonly failures: number
   /** How many attempts had each outcome; the most frequent outcome comes first. */
   readonly outcomes: readonly OutcomeCount[]
-  /** Number of calls that this upstream served, or that failed and were last tried at this upstream. */
+  /** Time to the first byte; null if no attempt got one. */
   readonly firstByteMs: { readonly p50: number; readonly p95: number } | null
-  /** Calls that this upstream served, or that were tried here last. */
+  /** Number of calls that this upstream served, or that failed and were last tried at this upstream. */
   readonly calls: number
   readonly inputTokens: number
   readonly outputTokens: number
@@ -44,7 +46,10 @@ export function isUpstreamFailure(outcome: string): boolean {
   return ['upstream_failed', 'upstream_overloaded', 'upstream_rate_limited', 'upstream_misconfigured'].includes(outcome)
 }
 
-/** Figures by upstream id, from the full hour of `since` on, for upstreams with at least one attempt or call. */
+/**
+ * Returns figures by upstream id, for upstreams with at least one attempt or call since the start of the hour that contains
+ * `since`.
+ */
 export async function readUpstreamFigures(sql: AnySql, since: Date): Promise<ReadonlyMap<string, UpstreamFigures>> {
   const from = [new Date(Math.floor(since.getTime() / 3_600_000) * 3_600_000).toISOString()]
   const [attempts, calls] = await Promise.all([ATTEMPTS, CALLS].map(statement => sql.unsafe(statement, from)))
