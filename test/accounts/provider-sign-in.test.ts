@@ -9,9 +9,7 @@ const { sql } = database
 const people = testPeople(sql)
 afterAll(() => database.drop())
 
-/**
- * Services that call `happen` just before they run statement number `before`. A transaction counts as one statement.
- */
+/** Returns services that call `happen` immediately before the `before`-th statement. A transaction counts as one statement. */
 function interrupted(before: number, happen: () => Promise<unknown>): PeopleServices {
   let statements = 0
   return {

@@ -79,7 +79,7 @@ test('without a planted difference the command line, the page and the metrics fi
   expect(readable((await operator.post('/operator/audit')).html)).toContain('No differences.')
 })
 
-/** A rule, a statement that breaks it, a statement that repairs it, and what the report must name besides the rule. */
+/** For each rule: a statement that breaks it, a statement that repairs it, and what the report must name besides the rule. */
 const PLANTED: readonly (readonly [rule: string, plant: () => string, mend: () => string, named: () => string])[] = [
   [
     'balance',

@@ -1,6 +1,7 @@
 /**
- * Every kind of finding has a folder bad/<code>/ with faulty files, which replace those of the good catalogue, and with the exact
- * text that must be printed. The files bad/<matter>.txt have many small mistakes, of a few lines each.
+ * Every finding code has a fixture: a folder bad/<code>/ or mistakes in a file bad/<topic>.txt. A folder has faulty files,
+ * which replace those of the good catalogue, and the exact text that must be printed. A topic's file lists many small mistakes
+ * of a few lines each.
  */
 
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,11 +17,11 @@ import { compiler, goodTexts, withFiles } from './support.ts'
 const bad = join(import.meta.dirname, 'bad')
 const names = readdirSync(bad, { withFileTypes: true })
 const folders = names.filter(name => name.isDirectory()).map(({ name }) => name)
-const matters = names.filter(name => name.isFile()).map(({ name }) => name)
+const topics = names.filter(name => name.isFile()).map(({ name }) => name)
 const isUpdate = process.env.UPDATE_EXPECTED === '1'
-/** How the catalogue is checked. `today` decides which entries retire soon or have retired. */
+/** Options for checking. `today` decides which entries retire soon or have retired. */
 const OPTIONS = { lenient: false, today: '2026-11-21' }
-/** Findings that no source file can cause: see generate.test.ts and command.test.ts. */
+/** Codes of findings that no source file can cause; generate.test.ts and command.test.ts test them. */
 const ELSEWHERE: readonly string[] = ['stale', 'unreadable-file']
 
 const scratch = mkdtempSync(join(tmpdir(), 'catalogue-mistakes-'))
@@ -47,7 +48,7 @@ test('the good catalogue has no findings', () => {
 test('every code has a fixture, and every fixture has a code', () => {
   const codes = Object.keys(CODES).filter(code => !ELSEWHERE.includes(code))
   expect(folders.filter(folder => !codes.includes(folder))).toEqual([])
-  const found = matters.flatMap(matter => [...readFileSync(join(bad, matter), 'utf8').matchAll(/^> .*\[(.+)\]$/gm)])
+  const found = topics.flatMap(topic => [...readFileSync(join(bad, topic), 'utf8').matchAll(/^> .*\[(.+)\]$/gm)])
   const shown = new Set([...folders, ...found.map(([, code]) => code)])
   expect(codes.filter(code => !shown.has(code))).toEqual([])
 })
@@ -62,7 +63,7 @@ test.each(folders)('%s is reported with exactly the expected text', code => {
   expect(tables === null).toBe(findings.some(isError))
 })
 
-/** What `check` finds in a copy of the good catalogue with this mistake. */
+/** Returns what `check` finds in a copy of the good catalogue with this mistake. */
 function findingsOf(mistake: Mistake) {
   const directory = mkdtempSync(join(scratch, 'copy-'))
   cpSync(join(import.meta.dirname, 'good'), directory, { recursive: true })
@@ -71,8 +72,8 @@ function findingsOf(mistake: Mistake) {
   return { ...compiled, text: formatFindings(compiled.findings, 'text') }
 }
 
-describe.each(matters)('mistakes of %s', matter => {
-  const file = join(bad, matter)
+describe.each(topics)('mistakes of %s', topic => {
+  const file = join(bad, topic)
   const { head, mistakes } = parseMistakes(readFileSync(file, 'utf8'))
   if (isUpdate) {
     const updated = mistakes.map(mistake => ({ ...mistake, expected: findingsOf(mistake).text }))

@@ -1,4 +1,7 @@
-/** What the law requires: a page footer with the company's details, legal texts, the banner, invoice details and receipts. */
+/**
+ * What the law requires of the operator: company details in every page's footer, legal texts, invoice details and receipts.
+ * Also the operator's announcement banner.
+ */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

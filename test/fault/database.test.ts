@@ -10,7 +10,7 @@ import { createWorld, settled, type World } from './support/world.ts'
 
 /** The setting LIMIT_DATABASE_WAIT_MS. Without this limit, a call would wait for minutes. */
 const WAIT_MS = 2_000
-/** How much later than `WAIT_MS` a reply may come, because the machine may be busy. */
+/** How much later than `WAIT_MS` a reply may arrive, because the machine may be busy. */
 const LATE_MS = 20_000
 
 let world: World
@@ -76,7 +76,7 @@ test.each(OUTAGES)(
       const refused = await Promise.all(world.gateways.flatMap(gateway => [call(gateway, true), call(gateway, false)]))
       expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 503))
       for (const { startedAt, endedAt } of refused) expect(endedAt - startedAt).toBeLessThan(WAIT_MS + LATE_MS)
-      // The bank and load balancers do not wait for long, so they must get a reply in time, too.
+      // The bank and load balancers do not wait long, so they, too, must get their replies in time.
       expect(await world.customers.notify(first.url, transfer)).toBe(503)
       const readiness = await fetch(`${first.url}/readyz`, { signal: AbortSignal.timeout(WAIT_MS + LATE_MS) })
       expect(readiness.status).toBe(503)

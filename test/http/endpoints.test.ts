@@ -1,4 +1,6 @@
-/** Every entry on every endpoint: it is served where the catalogue says so, and elsewhere the error names the right endpoint. */
+/**
+ * Each entry is served on the endpoints that the catalogue lists for it; on any other endpoint, the error names the right ones.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MODEL_ENDPOINTS } from '../../src/endpoints/index.ts'

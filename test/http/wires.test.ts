@@ -1,4 +1,7 @@
-/** Which wire the gateway uses for a call. Tests look at the path that the provider gets, and at all reports of the wire. */
+/**
+ * Which wire (the upstream's API format) the gateway uses for a call, as seen in the path that the provider gets, in the
+ * `x-svc-wire` header and in the log.
+ */
 
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'

@@ -320,7 +320,7 @@ test('a settlement that Postgres refuses is set aside loudly, and the rest of it
   const answers = await Promise.all([
     here.settle(settlement(customer)),
     here.settle(settlement(nobody)),
-    // This endpoint passes the check but does not fit the column.
+    // This endpoint number passes `checkSettlement` but does not fit the column, a smallint.
     here.settle(settlement(customer, { endpoint: 40_000 as 1 })),
     here.settle(settlement(customer)),
   ])

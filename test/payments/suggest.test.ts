@@ -1,4 +1,4 @@
-/** The index recognises the same email addresses in a memo as comparing the memo with every address. */
+/** Looking up a memo's email addresses in the index finds the same addresses as comparing the memo with each of them. */
 
 import { afterAll, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'

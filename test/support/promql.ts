@@ -35,7 +35,7 @@ export class SampleStore {
     line.points.push({ at, value })
   }
 
-  /** Points with `from < at <= to`, of every matching series that has any. */
+  /** Returns the points with `from < at <= to`, by matching series. Series without such points are left out. */
   between(name: string, matches: (labels: Labels) => boolean, { from, to }: { from: number; to: number }): Line[] {
     return [...(this.#lines.get(name)?.values() ?? [])]
       .filter(({ labels }) => matches(labels))
@@ -45,7 +45,7 @@ export class SampleStore {
 }
 
 type Value = number | readonly Sample[]
-/** Evaluates a parsed query at the time `at`, in seconds. */
+/** A parsed query. Called with a time in seconds, it returns its value at that time, from the samples in the store. */
 export type Query = (store: SampleStore, at: number) => Value
 type Range = (store: SampleStore, at: number) => readonly Line[]
 
@@ -188,7 +188,7 @@ class Parser {
     }
   }
 
-  /** Parses a quantile. Its value is the upper bound of the bucket that it falls into, where Prometheus would interpolate. */
+  /** Parses `histogram_quantile`. Returns the upper bound of the quantile's bucket, where Prometheus would interpolate. */
   #quantile(): Query {
     this.#expect('(')
     const share = Number(this.#tokens[this.#at++])
@@ -329,7 +329,7 @@ function calculate(operator: string, left: number, right: number): number | null
   }
 }
 
-/** How much a counter rose. Where it fell, it restarted from 0. */
+/** Returns how much a counter rose. A drop means that the counter was reset to 0. */
 function growth(points: readonly Point[]): number {
   return points.slice(1).reduce((sum, { value }, index) => {
     const before = points[index]!.value

@@ -1,6 +1,6 @@
 /**
- * Metrics of requests that are not calls yet: bodies in memory, waiting and refused requests, connections, and keys' calls in
- * flight.
+ * Metrics about requests before the pipeline runs them: body bytes in memory, requests that wait for memory or are refused,
+ * connections kept open after a refusal, and calls refused because too many of their key's calls are in flight.
  */
 
 import { connect, type Socket } from 'node:net'
@@ -25,7 +25,7 @@ afterAll(async () => {
   await running.close()
 })
 
-/** Sends a request that announces a body but never sends it. */
+/** Sends a request's headers, which announce a body, but never the body. */
 function announce(key: string, bytes: number): void {
   const { port, hostname } = new URL(running.url)
   const socket = connect(Number(port), hostname).on('error', () => {})

@@ -1,4 +1,7 @@
-/** Refusals by the gateway itself during conversion: always a 400 (a 404 for a lost thread) that says what to do. */
+/**
+ * Requests that the gateway itself refuses during conversion: with a 400 that says what to do, or a 404 for the continuation of
+ * a message thread, because the gateway stores none.
+ */
 
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'

@@ -1,7 +1,7 @@
 /**
- * Finds calls whose usage row is missing. Holds are not flushed to disk, so two simultaneous faults can leave neither a trace nor
- * a charge of a call: Postgres is killed before the hold reaches the disk, and the gateway before the call ends. Such calls are
- * only counted if both kills can be shown; every other missing row is a finding.
+ * Finds calls whose usage row is missing. Holds are not flushed to disk immediately, so two simultaneous faults can erase all
+ * traces of a call, charge included: Postgres is killed before the hold reaches the disk, and the gateway before the call ends.
+ * A call is excused as traceless only if both kills are known to have happened then; every other missing row is a finding.
  */
 
 import type { ClientCall } from './client.ts'
@@ -11,7 +11,7 @@ import type { Life } from './gateways.ts'
 export interface Outage {
   readonly from: number
   readonly to: number
-  /** When Postgres' processes were killed; null if it was only paused, and so lost nothing. */
+  /** When Postgres' processes were killed; null if Postgres was only paused, and so lost nothing. */
   readonly killedAt: number | null
 }
 
@@ -22,14 +22,14 @@ interface Evidence {
 }
 
 /**
- * How long after its call's start a hold reaches the disk at the latest: the WAL writer takes up to 600 ms after the commit, and
- * the commit happens within the other 400 ms.
+ * Latest time after a call's start at which its hold reaches the disk, in ms: up to 400 ms until the commit, then up to 600 ms
+ * until the WAL writer flushes it.
  */
 const ON_ITS_WAY_MS = 1_000
-/** One in this many calls may leave no trace. */
+/** At most one call in this many is tolerated without a trace. */
 const CALLS_PER_TRACELESS = 1_000
 
-/** Finds the calls without a usage row. `known` has the ids of the calls with one. */
+/** Finds the calls without a usage row. `known`: ids of the calls that have one. */
 export function findMissing(evidence: Evidence, known: ReadonlySet<string>) {
   const { calls } = evidence
   // A call that is refused early (no key, no database, gateway shutting down) gets no row.

@@ -13,7 +13,6 @@ export interface Reply {
   /** The reply's unique number, reported as its input tokens. */
   readonly serial: number
   readonly outputTokens: number
-  /** Name of the calling gateway. */
   readonly gateway: string
   readonly accountId: number
   readonly entryId: string
@@ -27,7 +26,7 @@ export interface Reply {
 
 export interface OracleOptions {
   readonly random: Random
-  /** Of a thousand requests, how many get each kind of fault. */
+  /** How many of a thousand requests get each kind of fault. */
   readonly faultsPerMille: number
   /** Longest pause before each part of a reply, in ms. */
   readonly pauseMsMax: number
@@ -35,14 +34,19 @@ export interface OracleOptions {
   readonly events: number
 }
 
-/** What a prompt tells the provider: which account pays, for which entry. A stream with `longEvents` outgrows its hold. */
+/**
+ * What a prompt tells the provider about its call: the account that pays, the entry and, if the stream is to be so long that
+ * its hold must be extended, the number of text events (`longEvents`).
+ */
 export interface Mark {
   readonly accountId: number
   readonly entryId: string
   readonly longEvents?: number | null
 }
 
-/** Builds a prompt that tells the provider about the call. `secret` must never be seen elsewhere. */
+/**
+ * Builds the prompt. `secret` makes it recognisable: tests search logs and data files for it, which must not contain prompts.
+ */
 export function prompt(secret: string, { accountId, entryId, longEvents = null }: Mark): string {
   return `${secret} account=${accountId} entry=${entryId}${longEvents === null ? '' : ` events=${longEvents}`} end`
 }
@@ -74,12 +78,12 @@ export class Oracle {
     return oracle
   }
 
-  /** Number of requests that have arrived and wait for their reply. */
+  /** Number of requests whose replies are not complete yet. */
   get open(): number {
     return this.#open
   }
 
-  /** Environment for a gateway whose only provider this is. */
+  /** Environment for a gateway that has only this provider. */
   environment(gateway: string): Record<string, string> {
     const { address, port } = this.#server.address() as AddressInfo
     const url = `http://${address}:${port}/${gateway}`
