@@ -6,7 +6,7 @@ import { textWritten } from './output-gatherer.ts'
 /** Matches escapes that JSON.stringify never writes, or only writes for some characters. */
 const UNUSUAL = /\\[u/]/
 
-/** Most pieces kept before they are joined. A piece may be a slice that keeps its whole chunk in memory. */
+/** Maximum number of pieces to keep before joining them. A piece may be a slice that keeps a whole chunk in memory. */
 const PIECES_MAX = 64
 
 export class GatheredText {

@@ -1,4 +1,4 @@
-/** Turns reasoning settings, for which each format has fields of its own, into one common request. */
+/** Converts the reasoning settings of every format into one common request. */
 
 import { isObject, type JsonValue, numberOrNull } from '../lib/json.ts'
 import type { EffortLevel, ReasoningRequest } from './request.ts'
@@ -24,8 +24,8 @@ export interface ReasoningFields extends Thinking {
   /** The effort as the client wrote it. Values that are not known levels are ignored. */
   readonly effort: JsonValue | undefined
   /**
-   * Whether the client wants to see the reasoning; null if the client does not say. If this is absent, reasoning is shown if the
-   * client requested any.
+   * Whether the client wants to see the reasoning; null if unspecified. Formats that have no such setting omit the field:
+   * reasoning is then shown if the client requested any.
    */
   readonly shown?: boolean | null
 }

@@ -22,7 +22,7 @@ export interface UpstreamError {
   readonly kind: UpstreamErrorKind
   /** The upstream's HTTP status. For errors in a stream or in a 200 reply, the status that corresponds to them. */
   readonly status: number
-  /** Text for the client, with secrets masked; null: use a general text. */
+  /** Message for the client, with secrets masked; null for a generic one. */
   readonly message: string | null
   /** `error.details`, which SDKs read; null unless the client may see the error. */
   readonly details: JsonObject | null
@@ -44,7 +44,7 @@ export interface UpstreamFailure {
   readonly nowMs: number
   /** Exact strings to mask in the error's text, such as the credential in use. */
   readonly secrets?: readonly string[]
-  /** Where this provider's error bodies hold the error's fields; null or absent: in the usual places. */
+  /** Paths of the error fields in this provider's error bodies. If null or omitted, the usual shapes are tried. */
   readonly places?: ErrorPlaces | null
 }
 
@@ -63,15 +63,15 @@ function errorTypeHeader(header: string | readonly string[] | undefined): string
 }
 
 /**
- * Reads a parsed value that is known to be an error (see `reply-error.ts`). The status is derived from its type or code. Null if
- * the value has no known shape.
+ * Reads a parsed value that is known to be an error (see `reply-error.ts`). The status is derived from its type or code. Null
+ * if the value has no known shape.
  */
 export function readUpstreamErrorValue(value: JsonValue, secrets: readonly string[] = []): UpstreamError | null {
   const body = readErrorValue(value)
   return body && classify(body, { status: impliedStatus(body), wait: null, secrets })
 }
 
-/** Returns an upstream failure for which there is no error text. `label`: our own description. */
+/** Builds the error for an upstream failure that came without error text. `label` describes the failure in the log. */
 export function failedError(label: string): UpstreamError {
   return { ...NOT_SHOWN, kind: 'failed', status: 500, retryAfterSeconds: null, label }
 }
@@ -84,7 +84,7 @@ export function readFailedError(error: JsonValue | undefined, secrets: readonly 
 
 const NOT_SHOWN = { message: null, details: null, code: null, param: null } as const
 
-/** Returns the client's error. It has a general text if clients must not see the upstream's. */
+/** Converts to the error that the client gets, with a generic message if the upstream's must stay hidden. */
 export function gatewayErrorOf(error: UpstreamError): GatewayError {
   const code = CODES[error.kind]
   return new GatewayError(code, {
@@ -151,7 +151,7 @@ const OPERATOR_TEXTS = [
 ]
 
 const OVERFLOW_CODES = new Set(['context_length_exceeded', 'model_max_prompt_tokens_exceeded'])
-/** Texts by which clients recognise an overflow, and then shorten the conversation. */
+/** Phrases that clients look for to detect a context overflow, so that they can shorten the conversation. */
 const OVERFLOW_TEXTS_KNOWN = [
   'prompt is too long',
   'exceed context limit',
@@ -176,9 +176,9 @@ const OVERFLOW_ADVICE = "This exceeds the model's maximum context length; reduce
 const PARAM_LENGTH_MAX = 200
 
 /**
- * Codes that clients act on, with the status to use if the upstream sends none. If the request was refused, the client gets the
- * code unchanged; for any other error it gets an equivalent code of ours. From the source of Codex 0.169, the error codes of
- * `openai` 7.57.0 (`ResponseError`, image types) and the content filters of Azure OpenAI; read 2026-11.
+ * Error codes that clients act on, with the status to assume if the upstream sends none. The client gets the code of a refusal
+ * unchanged; any other error gets one of our own codes. Sources, read 2026-11: Codex 0.169; the error codes in `openai` 7.57.0
+ * (`ResponseError`, image types); the content filters of Azure OpenAI.
  */
 const KNOWN_CODES: Readonly<Record<string, number>> = {
   context_length_exceeded: 400,
@@ -249,8 +249,8 @@ function classify(body: ErrorBody, { status, wait, secrets }: Circumstances): Up
 }
 
 /**
- * Returns the upstream's text. For a context overflow that clients would not recognise by that text, appends words that they
- * know.
+ * Returns the upstream's message. If it reports a context overflow in words that clients do not recognise, appends words that
+ * they do.
  */
 function visibleMessage(kind: UpstreamErrorKind, message: string): string | null {
   if (kind === 'context_overflow' && !OVERFLOW_TEXTS_KNOWN.some(words => message.toLowerCase().includes(words))) {
@@ -269,7 +269,8 @@ function kindOf(body: ErrorBody, status: number): UpstreamErrorKind {
     case 413:
       return isOverflow(body) ? 'context_overflow' : 'too_large'
     case 404:
-      // The upstream has lost a stored thread. The client's SDK recovers by replaying the conversation.
+      // With an `error_code`, the upstream has lost a message thread that it stored. Clients must see this error, because their
+      // SDKs then resend the whole conversation.
       return typeof body.details?.error_code === 'string' ? 'refused' : 'operator'
     case 409:
       return typeof body.details?.error_code === 'string' ? 'refused' : 'failed'

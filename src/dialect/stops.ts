@@ -1,5 +1,6 @@
 /**
- * Checks the number of stop sequences. Too many are refused, because without all of them the reply would not end where it should.
+ * Refuses requests with more stop sequences than the upstream accepts: if some were dropped, the reply could run past its
+ * intended end.
  */
 
 import { refuse } from '../conversation/refuse.ts'
@@ -7,7 +8,7 @@ import { refuse } from '../conversation/refuse.ts'
 export interface StopPlace {
   /** Name of the field in the client's format, for the error. */
   readonly field: string
-  /** Most stop sequences that the upstream accepts. */
+  /** Maximum number of stop sequences that the upstream accepts. */
   readonly max: number
 }
 

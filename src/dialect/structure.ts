@@ -1,4 +1,4 @@
-/** Plans how to request a JSON reply from an upstream, and what to undo in the reply. */
+/** Plans how to request JSON output from an upstream, and what to undo in its reply so that the client gets plain JSON. */
 
 import type { StructureRequest } from '../conversation/request.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -6,21 +6,21 @@ import { qualifiesForStrictChat, replySchema } from './schemas.ts'
 import { type DialectFacts, NOTHING_TO_UNDO, type ReplyFacts } from './types.ts'
 import type { Dialect } from './words.ts'
 
-/** Name of the tool whose input is the reply, for models that are asked for JSON that way. */
+/** Name of the tool that we force models without a JSON mode to call. Its input becomes the reply. */
 export const REPLY_TOOL = 'json_reply'
 
 export interface StructurePlan {
-  /** Fields for the upstream's body. `output_config` contains only the format. */
+  /** Fields to set in the upstream's body. In `output_config`, set only `format`: its other members are the client's. */
   readonly fields: JsonObject
-  /** Text to add to the instructions; null: none. */
+  /** Text to append to the instructions, or null. */
   readonly instruction: string | null
-  /** Schema of the tool whose input is the reply; null: no such tool. */
+  /** Schema of REPLY_TOOL; null to request JSON in another way. */
   readonly tool: JsonObject | null
   /** Whether the reply may come in a code fence, which must be removed. */
   readonly unwrapsFence: boolean
 }
 
-/** Returns what must be undone in the reply to a call with this plan. */
+/** Returns what to undo in the reply: renamed tools, the reply tool, the code fence, the reasoning tag, the usage chunk. */
 export function undoingOf(
   names: ReplyFacts['names'],
   structure: StructurePlan | null,

@@ -1,10 +1,10 @@
 /**
- * Limits the memory for request bodies. Each body needs a permit for its bytes, which count against a budget of the process and a
- * smaller budget of the key. A body that does not fit waits in line for a limited time.
+ * Limits the memory for request bodies. Each body needs a permit for its bytes, which count against a budget of the process and
+ * a smaller budget of the key. A body that does not fit waits in line for a limited time.
  *
- * Bodies of unknown length ask for more bytes while they are read. They could block one another, each waiting for bytes that
- * others hold. So room for one body of the largest size is kept in reserve, and lent to one growing body at a time: the oldest
- * that needs it. This body can always be read to its end.
+ * Bodies of unknown length ask for more bytes while they are read. Without precautions they could deadlock, each waiting for
+ * bytes that others hold. So every budget keeps a reserve, enough for one body of the largest size, and lends it to one growing
+ * body at a time: the oldest that needs it. This body can always be read to its end.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -22,8 +22,8 @@ export interface BodyPermitLimits {
 }
 
 /**
- * Whose budget a body counts against: the key's; the host's, if the request has no key; or a budget that all keys with an empty
- * wallet share.
+ * The owner of a budget. A number is the id of an API key. A string is the client's host, for requests without a key, or stands
+ * for all keys with an empty wallet together.
  */
 export type Holder = number | string
 
@@ -37,14 +37,14 @@ interface Waiter {
 
 const RETRY_AFTER_SECONDS = 2
 
-/** One byte budget: that of the process, or of one holder. */
-class Room {
+/** The byte budget of the process or of one holder. */
+class Budget {
   readonly #max: number
-  /** Bytes kept free for `first`; no other growing body may use them. */
+  /** Bytes that no growing body but `borrower` may use. */
   readonly #reserve: number
   bytes = 0
-  /** The growing body that may use the reserve. */
-  first: BodyPermit | null = null
+  /** The growing body that the reserve is lent to. */
+  borrower: BodyPermit | null = null
 
   constructor(max: number, bodyBytesMax: number) {
     this.#max = max
@@ -52,15 +52,18 @@ class Room {
   }
 
   /**
-   * Whether the budget has room for these bytes, regardless of who is waiting. A single body always fits into an empty budget.
+   * Whether these bytes fit without lending the reserve, regardless of who is waiting. A body of known length always fits into
+   * an empty budget.
    */
   fits(permit: BodyPermit, bytes: number): boolean {
     if (!permit.growing) return this.bytes === 0 || this.bytes + bytes <= this.#max
-    return this.bytes - (this.first?.bytes ?? 0) + bytes <= this.#max - this.#reserve && this.bytes + bytes <= this.#max
+    return (
+      this.bytes - (this.borrower?.bytes ?? 0) + bytes <= this.#max - this.#reserve && this.bytes + bytes <= this.#max
+    )
   }
 
-  fitsAsFirst(permit: BodyPermit, bytes: number): boolean {
-    if (this.first !== null && this.first !== permit) return false
+  fitsWithReserve(permit: BodyPermit, bytes: number): boolean {
+    if (this.borrower !== null && this.borrower !== permit) return false
     return this.bytes === permit.bytes || this.bytes + bytes <= this.#max
   }
 
@@ -71,18 +74,18 @@ class Room {
 
 export class BodyPermits {
   readonly #limits: BodyPermitLimits
-  readonly #all: Room
-  readonly #byHolder = new Map<Holder, Room>()
+  readonly #all: Budget
+  readonly #byHolder = new Map<Holder, Budget>()
   readonly #waiters: Waiter[] = []
   #opened = 0
   #refused = 0
 
   constructor(limits: BodyPermitLimits) {
     this.#limits = limits
-    this.#all = new Room(limits.bodiesBytesMax, limits.bodyBytesMax)
+    this.#all = new Budget(limits.bodiesBytesMax, limits.bodyBytesMax)
   }
 
-  /** Decoded bytes that all permits together allow in memory now. */
+  /** Decoded bytes currently granted to all permits together. */
   get bytes(): number {
     return this.#all.bytes
   }
@@ -112,15 +115,15 @@ export class BodyPermits {
   /** @internal Extends the permit by this many bytes if they are free; returns whether they were. */
   tryGrow(permit: BodyPermit, bytes: number): boolean {
     const all = this.#all
-    const own = this.#byHolder.get(permit.holder) ?? this.#newRoom()
+    const own = this.#byHolder.get(permit.holder) ?? this.#newBudget()
     const fitsAll = all.fits(permit, bytes)
     if (!fitsAll || !own.fits(permit, bytes)) {
-      if (!permit.growing || !own.fitsAsFirst(permit, bytes)) return false
-      if (!fitsAll && !all.fitsAsFirst(permit, bytes)) return false
-      // A permit becomes first in its key's budget before it can be first in the process's. So a body that holds the process's
-      // reserve never waits for its key's reserve.
-      own.first = permit
-      if (!fitsAll) all.first = permit
+      if (!permit.growing || !own.fitsWithReserve(permit, bytes)) return false
+      if (!fitsAll && !all.fitsWithReserve(permit, bytes)) return false
+      // Always borrow the key's reserve before the process's, so that the borrower of the process's reserve never waits for a
+      // key's reserve.
+      own.borrower = permit
+      if (!fitsAll) all.borrower = permit
     }
     this.#byHolder.set(permit.holder, own)
     all.bytes += bytes
@@ -130,8 +133,8 @@ export class BodyPermits {
   }
 
   /**
-   * @internal Waits in line until the permit is extended by `bytes`. Rejects with GatewayError `rate_limited` when the wait times
-   * out, or at once when too many are waiting.
+   * @internal Waits in line until the permit is extended by `bytes`. Rejects with GatewayError `rate_limited` when the wait
+   * times out, or at once when too many are waiting.
    */
   wait(permit: BodyPermit, bytes: number): Promise<void> {
     const { bodiesWaitingMax, bodyWaitMs } = this.#limits
@@ -154,9 +157,9 @@ export class BodyPermits {
     if (own === undefined) return
     permit.growing = false
     permit.bytes -= bytes
-    for (const room of [all, own]) {
-      room.bytes -= bytes
-      if (room.first === permit) room.first = null
+    for (const budget of [all, own]) {
+      budget.bytes -= bytes
+      if (budget.borrower === permit) budget.borrower = null
     }
     if (own.bytes === 0) this.#byHolder.delete(permit.holder)
     this.#admit()
@@ -180,12 +183,12 @@ export class BodyPermits {
       if (this.tryGrow(permit, bytes)) {
         this.#leave(waiter)
         waiter.resolve()
-      } else if ((permit.bytes === 0 || this.#all.first === permit) && this.#all.isFull(bytes)) return
+      } else if ((permit.bytes === 0 || this.#all.borrower === permit) && this.#all.isFull(bytes)) return
     }
   }
 
-  #newRoom(): Room {
-    return new Room(this.#limits.keyBodiesBytesMax, this.#limits.bodyBytesMax)
+  #newBudget(): Budget {
+    return new Budget(this.#limits.keyBodiesBytesMax, this.#limits.bodyBytesMax)
   }
 
   #crowded(): GatewayError {
@@ -218,8 +221,8 @@ export class BodyPermit {
   }
 
   /**
-   * Extends the permit to `bytes` in total. Null if they are free now, otherwise a promise that resolves once they have been
-   * granted. It rejects with GatewayError `rate_limited` if that takes too long, or if too many are waiting.
+   * Extends the permit to `bytes` in total. Returns null if they were granted at once, otherwise a promise that resolves when
+   * they are. It rejects with GatewayError `rate_limited` if that takes too long, or if too many are waiting.
    */
   growTo(bytes: number): Promise<void> | null {
     if (this.#released) return Promise.reject(crowded())
@@ -242,8 +245,8 @@ export class BodyPermit {
 }
 
 /**
- * Whether a half-read body goes ahead of `other` in line. It goes ahead of bodies that have no bytes yet, and of half-read ones
- * that began later.
+ * Whether a half-read body goes ahead of `other` in line. It goes ahead of bodies that have no bytes yet, and of half-read
+ * bodies that began later.
  */
 function isBefore(permit: BodyPermit, other: BodyPermit): boolean {
   return other.bytes === 0 || permit.number < other.number

@@ -1,6 +1,6 @@
 /**
- * The only place that renders errors, as a body that both SDK families can read. Also builds the headers of errors and of all
- * replies.
+ * The only place that renders errors, in a body that both the OpenAI and the Anthropic SDKs can parse. Also builds the headers
+ * of errors and of all replies.
  */
 
 import type { GatewayError, LimitFacts } from '../errors.ts'
@@ -11,7 +11,7 @@ export interface RenderedError {
   readonly body: string
 }
 
-/** The JSON body of an error. `code` is the endpoint's own code for it, if there is one. */
+/** Builds the JSON body of an error. Pass `code` if the endpoint has its own code for the error. */
 export function errorBody(error: GatewayError, requestId: string, code: string = error.clientCode): string {
   const { details, limit, param = null } = error.details
   return JSON.stringify({
@@ -32,7 +32,7 @@ function limitBody({ source, limit, used, resetsAt }: LimitFacts): object {
   return { limit_source: source, limit, used, resets_at: resetsAt }
 }
 
-/** Headers of every reply of the API: the ids by which a client can refer to its request, and `nosniff`. */
+/** Headers of every API reply: the ids by which a client can refer to its request, and `nosniff`. */
 export function answerHeaders(requestId: string): Record<string, string> {
   return { 'request-id': requestId, 'x-request-id': requestId, 'x-content-type-options': 'nosniff' }
 }

@@ -1,42 +1,42 @@
-/** Describes forms that JSON values may have, to be checked on the bytes of their text. */
+/** Forms: descriptions of JSON values, like small schemas, that json-outline.ts checks against raw bytes without parsing. */
 
-/** What a value may be: any one of the kinds that are set. */
+/** The kinds of value that a form allows. If several are set, a value of any of these kinds has the form. */
 export interface FormFacts {
-  /** Any value, whatever it contains. The form's `note` counts such values. */
+  /** Any value. The form's note (see `note`) counts such values. */
   readonly anything?: true
   /** The value `null`. */
   readonly none?: true
   /** Any string. */
   readonly text?: true
   /**
-   * One of these strings, written without escapes. In the form's note, one bit per string says whether it occurred; the first
-   * string has the lowest bit.
+   * One of these strings, written without escapes. The form's note is a bit mask of the strings that occurred; the first string
+   * has the lowest bit.
    */
   readonly words?: readonly string[]
-  /** A string of letters, digits, `_` and `-` that begins with a letter. The form's note is the length of the longest one. */
+  /** A string of letters, digits, `_` and `-` that begins with a letter. The form's note is the length of the longest. */
   readonly token?: true
   /** A non-empty string of letters, digits and `+/=_-`. */
   readonly base64?: true
-  /** One of `words`. If a member of an object has this value, the object must also have the key `required`. */
+  /** One of `words`. If a member has this value, its object must also have the key that the object's form calls `required`. */
   readonly requiring?: string
   /** A non-empty list of values of this form. */
   readonly each?: Form
   /** An object with no keys but these, written without escapes; any of them may be missing. */
   readonly members?: Readonly<Record<string, Form>>
-  /** Keys of which an object must have at least one. */
+  /** An object must have at least one of these keys. */
   readonly needs?: readonly string[]
-  /**
-   * Index of this form's note. A note is a number about all values that were read with the form; the kinds above say what it
-   * counts.
-   */
+  /** Key that an object must have if one of its members has a `requiring` value. */
   readonly required?: string
-  /** With `words`, index of the note that says which word occurred last. */
+  /**
+   * Index of this form's note in the list of notes. A note is a number about all values that were checked against the form; its
+   * meaning depends on the kind (see above).
+   */
   readonly note?: number
-  /** With `words`, index of the note that says which word occurred last. */
+  /** With `words`: index of another note, the index in `words` of the string that occurred last. */
   readonly noteLast?: number
 }
 
-/** Flag in the same number as the bits of an object's keys: some member's value is a `requiring` word. */
+/** Extra bit in the mask of an object's keys: some member has a `requiring` value. */
 export const REQUIRES = 1 << 30
 
 const NO_WORDS: readonly Uint8Array[] = []
@@ -48,19 +48,18 @@ export class Form {
   readonly token: boolean
   readonly base64: boolean
   readonly words: readonly Uint8Array[]
-  /** Index in `words` of the word that requires a key; -1 when none does. */
+  /** Index in `words` of the `requiring` value; -1 if there is none. */
   readonly requiring: number
   readonly each: Form | null
   readonly isObject: boolean
   readonly names: readonly string[]
-  /** The object's keys as bytes. */
+  /** `names` as bytes. */
   readonly keys: readonly Uint8Array[]
   readonly values: readonly Form[]
-  /** Bits of the keys of which the object needs at least one; 0 when it needs none. */
+  /** Mask of the keys of which at least one must be present; 0 if all may be missing. */
   readonly needs: number
-  /** Bit of the key that a `requiring` word asks for; 0 when there is none. */
+  /** Mask of the key that a `requiring` value makes mandatory; 0 if there is none. */
   readonly required: number
-  /** Index of the note; -1 when the form has none. */
   readonly note: number
   readonly noteLast: number
 
@@ -85,7 +84,7 @@ export class Form {
     this.noteLast = facts.noteLast ?? -1
   }
 
-  /** Whether an object of this form has all keys that it must have. `seen`: the bits of its keys, plus REQUIRES if it was set. */
+  /** Whether an object has every key that this form demands. `seen` is the mask of its keys, with REQUIRES where it applies. */
   isComplete(seen: number): boolean {
     if (this.needs !== 0 && (seen & this.needs) === 0) return false
     return (seen & REQUIRES) === 0 || (seen & this.required) !== 0
@@ -96,7 +95,7 @@ export function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text, 'latin1'))
 }
 
-/** Index of the text that equals the bytes from `start` up to `end` (exclusive); -1 when none does. */
+/** Index of the text that equals the bytes from `start` up to `end` (exclusive); -1 if there is none. */
 export function indexOfText(texts: readonly Uint8Array[], bytes: Uint8Array, start: number, end: number): number {
   const length = end - start
   for (let index = 0; index < texts.length; index++) {
@@ -110,8 +109,8 @@ export function indexOfText(texts: readonly Uint8Array[], bytes: Uint8Array, sta
 }
 
 /**
- * Checks whether a string has the form, and updates the form's notes. The string's content, without quotes, is from `start` up to
- * `end`. Returns -1 if it does not have the form, REQUIRES for a `requiring` word, else 0.
+ * Checks a string against the form and updates the form's notes. `start` and `end` (exclusive) delimit the string's content,
+ * without quotes. Returns -1 if the string does not have the form, REQUIRES if it is the `requiring` value, else 0.
  */
 export function takeText(form: Form, bytes: Uint8Array, start: number, end: number, notes: number[]): number {
   if (form.text) return 0

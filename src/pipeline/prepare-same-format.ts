@@ -1,6 +1,6 @@
 /**
- * Prepares a call whose client and upstream speak the same format: bytes pass through unchanged, except where the target requires
- * changes.
+ * Prepares a call whose client and upstream speak the same format: bytes pass through unchanged, except where the target
+ * requires changes.
  */
 
 import { outputTextOf } from '../conversation/output-text.ts'
@@ -72,7 +72,7 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
       ]
       const edits = places.map((path): BodyEdit => ({ op: 'set', path, value: clientModel }))
       const chatUsage = format === 'messages' ? null : readChatUsage(json, usageFacts)
-      // If the provider reports usage elsewhere in the reply, copies it to the field where clients look for it.
+      // If the provider reports usage elsewhere in the reply, copy it to the field where clients look for it.
       if (chatUsage !== null && !isObject(json.usage)) {
         edits.push({ op: 'set', path: '/usage', value: writeChatUsage(chatUsage) })
       }

@@ -1,4 +1,7 @@
-/** Reads a non-streamed reply and converts it for the client while another upstream can still be tried. */
+/**
+ * Reads a non-streamed reply and converts it for the client. Nothing has been sent to the client yet, so a bad reply can still
+ * fail over to another upstream.
+ */
 
 import { maskSecrets } from '../conversation/mask.ts'
 import { readReplyError } from '../conversation/reply-error.ts'
@@ -11,8 +14,8 @@ import type { UpstreamReply } from '../upstream/reply.ts'
 import type { PreparedCall, ReadReply } from './prepared-call.ts'
 
 /**
- * Resolves with the reply for the client. Calls `onRead` with the bytes of a good reply. Throws GatewayError `upstream_…` if
- * the reply ends early, is not valid, or reports an error under status 200.
+ * Resolves with the reply for the client. Calls `onRead` with the bytes of a valid reply. Throws GatewayError `upstream_…` if
+ * the reply ends early, is invalid, or reports an error despite its 200 status.
  */
 export async function readWholeReply(
   reply: UpstreamReply,
@@ -28,7 +31,8 @@ export async function readWholeReply(
     onRead(bytes)
     return read
   } catch (error) {
-    // If the format has parsed the provider's error itself, its error is more informative.
+    // Any other code means that the format's reader has already extracted the provider's error from the reply. Its error says
+    // more than the errors below.
     if (error instanceof GatewayError && error.code !== 'upstream_failed') throw withoutSecrets(error, reply.secrets)
     const value = parseJson(bytes.toString('utf8'))
     const reported = value === undefined ? null : readReplyError(value, { secrets: reply.secrets })
@@ -36,7 +40,7 @@ export async function readWholeReply(
   }
 }
 
-/** Converts errors from a reply that is nested too deeply to be processed: that is the provider's fault, not ours. */
+/** Blames the provider if its reply is nested too deeply to be processed; returns other errors unchanged. */
 export function unreadable(error: unknown): unknown {
   const isTooDeep = error instanceof NestingError || error instanceof RangeError
   return isTooDeep ? new GatewayError('upstream_failed', { cause: 'the reply is nested too deeply' }) : error

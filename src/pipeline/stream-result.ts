@@ -1,4 +1,4 @@
-/** What a call is charged, depending on the provider's usage report and on how its stream ended. */
+/** Determines what a call is charged, from the provider's usage report and the way its stream ended. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
@@ -20,8 +20,8 @@ export interface OwnCounts {
 }
 
 /**
- * The charge and status for a stream that has ended. A stream that ended because the wallet ran empty is always charged: the
- * provider has read its input.
+ * The charge and status for a stream that has ended. A stream cut off because the wallet ran out is charged, too: the provider
+ * has already processed the input.
  */
 export function resultOf({ stream, end, countInputTokens }: StreamFacts): CallResult {
   if (end === 'unsent') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
@@ -64,7 +64,7 @@ export function usedBy(report: UsageReport, { countInputTokens, countOutputToken
   }
 }
 
-/** The billed usage in the form in which clients see it. */
+/** The billed usage as reported to clients. */
 export function billedUsage(used: Metered): TokenUsage {
   const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens } = used
   return { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens }

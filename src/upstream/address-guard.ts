@@ -1,11 +1,11 @@
-/** Lets connections reach only allowed addresses. Checks the very address that is connected to, not an earlier DNS answer. */
+/** Restricts connections to allowed addresses. Checks the address that is actually connected to, not an earlier DNS answer. */
 
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { isPublicAddress } from './public-address.ts'
 
 export interface AddressGuardOptions {
-  /** Makes the error for a connection to a forbidden address. */
+  /** Creates the error for a connection to a forbidden address. */
   readonly refusal: () => Error
   /** Decides which addresses may be connected to; by default those on the public internet. */
   readonly isAllowed?: ((address: string) => boolean) | undefined
@@ -24,7 +24,7 @@ export class AddressGuard {
     this.#resolve = options.resolve ?? systemAddresses
   }
 
-  /** Checks a host name that is itself an IP address, because `lookup` is never called for one. Throws the `refusal`. */
+  /** Checks host names that are IP addresses, for which `lookup` is never called. Throws the `refusal`. */
   checkLiteral(hostname: string): void {
     const address = hostname.replace(/^\[|\]$/g, '')
     if (isIP(address) !== 0 && !this.#isAllowed(address)) throw this.#options.refusal()

@@ -1,6 +1,7 @@
 /**
- * Fetches an image from a URL that a client gave, and nothing else. Addresses are checked at the moment of connecting, redirects
- * are followed one by one with the same checks, and bytes, time and concurrency are limited.
+ * Fetches images from client-supplied URLs without giving clients access to internal networks (SSRF). Addresses are checked at
+ * the moment of connecting, redirects are followed one by one with the same checks, and bytes, time and concurrency are
+ * limited.
  */
 
 import { Agent, type Dispatcher, request } from 'undici'
@@ -15,7 +16,7 @@ export interface ImageFetchOptions {
   /** Time limit of a fetch, from the first DNS lookup to the last byte, redirects included, in ms. */
   readonly timeoutMs: number
   readonly redirectsMax: number
-  /** Most concurrent fetches in this process. */
+  /** Maximum number of concurrent fetches in this process. */
   readonly parallelMax: number
   readonly ports: readonly number[]
   /** Decides which addresses may be connected to; replaced only in tests. */
@@ -32,7 +33,7 @@ export interface FetchedImage {
 export interface ImageCall {
   readonly field: string
   readonly signal: AbortSignal
-  /** How many more bytes the images of one call may have in total. All fetches of the call deduct from this object. */
+  /** How many more bytes the images of one call may have in total. All fetches of the call share this object. */
   readonly budget: { bytesLeft: number }
 }
 
@@ -189,7 +190,7 @@ async function readImage(response: Dispatcher.ResponseData, { options, budget }:
   }
 }
 
-/** Closes the connection. The listener is needed because the destroyed body's error would otherwise end the process. */
+/** Closes the connection. Without the listener, the destroyed body's error would crash the process. */
 function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => {})
   body.destroy()

@@ -1,4 +1,4 @@
-/** Adapts the content of chat messages: images, documents, and texts that must be plain strings. */
+/** Adapts the content of chat messages: images, documents, and lists of text parts that must become plain strings. */
 
 import { isHttpUrl } from '../../conversation/images.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
@@ -7,7 +7,7 @@ import { asksOfMedia, givenFile, textForDocument, textForImage } from '../media.
 import { resultText } from '../results.ts'
 import type { DialectFacts } from '../types.ts'
 
-/** What must be adapted in content: images and documents (`media`), and lists of texts, which become strings (`strings`). */
+/** What to adapt in content. `media`: images and documents. `strings`: lists of text parts, which are joined into a string. */
 export interface ContentRules {
   readonly facts: DialectFacts
   readonly media: boolean
@@ -30,7 +30,7 @@ export function withContent(message: JsonObject, place: string, { facts, media, 
   return withMember(message, 'content', isResult ? resultText(texts) : texts.join('\n\n'))
 }
 
-/** Returns the texts if content is a list of nothing but texts, without cache markers; otherwise null. */
+/** Returns the texts if every part is a text without a cache marker; otherwise null. */
 function plainTexts(parts: readonly JsonValue[]): string[] | null {
   const texts = parts.map(part =>
     isObject(part) && part.type === 'text' && part.cache_control === undefined ? part.text : null,
@@ -44,7 +44,7 @@ function partFor(part: JsonValue, place: string, facts: DialectFacts): JsonValue
   return text === null ? part : { type: 'text', text }
 }
 
-/** Returns the text that replaces an image or document; null if it stays. */
+/** Returns the text that replaces an image or document; null if the part stays as it is. */
 function textFor(part: JsonObject, place: string, facts: DialectFacts): string | null {
   if (part.type === 'image_url') {
     const url = typeof part.image_url === 'string' ? part.image_url : objectOrNull(part.image_url)?.url

@@ -1,4 +1,4 @@
-/** Plans the tool choice, the reasoning and a JSON reply for a messages request. */
+/** Decides how a messages request expresses tool choice, reasoning and structured output for the upstream's model. */
 
 import { arrayOrEmpty, type JsonObject, type JsonValue, numberOrNull, objectOrNull } from '../../lib/json.ts'
 import { type CallPlan, planCall } from '../call-plan.ts'

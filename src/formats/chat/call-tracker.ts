@@ -29,7 +29,7 @@ export class CallTracker {
     this.#last = call
   }
 
-  /** Records a call's id. To be called as soon as the id is known. */
+  /** Records a call's id. Call this as soon as the id is known. */
   identify(call: CallSegment): void {
     this.#byId.set(call.id, call)
   }

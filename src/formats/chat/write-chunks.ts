@@ -14,7 +14,7 @@ export interface ChunkFacts {
   readonly createdSeconds: number
 }
 
-/** Returns the entry of `reasoning_details` that carries sealed reasoning, for a chat message or delta. */
+/** Returns the `reasoning_details` item for a mark, a signed token with which clients send reasoning back (see seal.ts). */
 export function sealedDetail(mark: string): JsonObject {
   return { type: 'reasoning.encrypted', data: mark, index: 0 }
 }
@@ -33,12 +33,12 @@ export class ChunkWriter {
     this.#head = concat(ascii('data: '), head.slice(0, -1), ascii(',"choices":['))
   }
 
-  /** Returns a frame for chunks that carry pieces of text. */
+  /** Returns a template for chunks whose delta carries text in `member`. */
   frame(member: 'content' | 'reasoning_content' | 'refusal'): DeltaFrame {
     return this.#frameOf(ofCharacters(`{"${member}":"`), ascii('"}'))
   }
 
-  /** Returns a frame for chunks that carry pieces of a call's arguments. */
+  /** Returns a template for chunks whose delta carries a tool call's arguments. */
   callFrame(index: number): DeltaFrame {
     return this.#frameOf(ofCharacters(`{"tool_calls":[{"index":${index},"function":{"arguments":"`), ascii('"}}]}'))
   }
@@ -47,7 +47,7 @@ export class ChunkWriter {
     return this.#delta('{"role":"assistant","content":"","refusal":null}')
   }
 
-  /** Returns a chunk with sealed reasoning, for clients that send it back. */
+  /** Returns a chunk with a mark, for clients to send back. */
   sealed(mark: string): string {
     return this.#delta(`{"reasoning_details":[${JSON.stringify(sealedDetail(mark))}]}`)
   }

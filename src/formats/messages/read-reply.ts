@@ -71,7 +71,7 @@ export class MessagesReplyReader implements ReplyReader {
         this.#sink.said()
         return
       default:
-      // `ping` and future types of events are ignored.
+      // `ping` and unknown event types are ignored.
     }
   }
 
@@ -119,7 +119,7 @@ export class MessagesReplyReader implements ReplyReader {
         this.#openCall(index, block)
         return
       default:
-      // Blocks of provider-run tools and of unknown types are left out.
+      // Blocks of provider-run tools and unknown block types are left out.
     }
   }
 
@@ -161,7 +161,7 @@ export class MessagesReplyReader implements ReplyReader {
         return
       }
       default:
-      // Citations and future types of deltas are left out.
+      // Citations and unknown delta types are left out.
     }
   }
 

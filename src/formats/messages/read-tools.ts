@@ -24,7 +24,7 @@ function readTool(value: JsonValue, place: string, leftOut: DialectTools['leftOu
   const tool = objectOrNull(value) ?? refuse(place, 'Input should be a valid tool')
   const type = tool.type ?? 'custom'
   if (type !== 'custom') {
-    // Tool search is unnecessary, because all tools are declared.
+    // Drop the tool search: the upstream gets the definitions of all tools.
     if (typeof type === 'string' && type.startsWith('tool_search_')) return []
     if (leftOut?.some(pattern => fits(String(type), pattern)) === true) return []
     refuse(`${place}.type`, unknownTool(type))

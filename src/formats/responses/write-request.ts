@@ -7,8 +7,8 @@ import { writeInput } from './write-input.ts'
 import { writeTools } from './write-tools.ts'
 
 /**
- * Writes the standard body. The dialect later adds reasoning and JSON output. Throws GatewayError `invalid_request` if there are
- * stop sequences: the format has none, so the reply would not end where it should.
+ * Writes the standard body. The dialect later adds reasoning and JSON output. Throws GatewayError `invalid_request` if there
+ * are stop sequences: the format does not support them, so the reply could run past its intended end.
  */
 export function writeRequest(request: WritableRequest, { model, dialect }: WriteFacts): WrittenRequest {
   const { tools, sampling, words, stopSequences } = request

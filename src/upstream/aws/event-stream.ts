@@ -16,9 +16,9 @@ import { isObject, parseJson } from '../../lib/json.ts'
 import { editJson } from '../../lib/json-text.ts'
 import { UpstreamFault } from '../fault.ts'
 
-/** Size of a frame's start: its length, the length of its headers, and a checksum of both. */
+/** Size of a frame's prelude: the frame's length, the length of its headers, and a checksum of both. */
 const PRELUDE_BYTES = 12
-/** Size of an empty frame: its start, and the checksum of the whole frame. */
+/** Size of an empty frame: the prelude and a checksum of the whole frame. */
 const FRAME_BYTES_MIN = 16
 
 /** Holds metrics that AWS adds to the last event for the operator; clients do not get them. */
@@ -91,7 +91,7 @@ function textHeader(frame: Frame, name: string): string {
   return header?.type === 'string' ? header.value : ''
 }
 
-/** The event in a frame, ready to send to the client; empty if the frame is of a kind that clients do not get. */
+/** The event in a frame, ready to send to the client; empty for events that clients do not get. */
 function eventOf(frame: Frame): ByteText {
   const payload = Buffer.from(frame.body.buffer, frame.body.byteOffset, frame.body.length)
   switch (textHeader(frame, ':message-type')) {
