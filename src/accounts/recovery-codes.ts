@@ -46,7 +46,7 @@ function makeCode(): string {
   return Array.from({ length: GROUPS }, group).join('-')
 }
 
-/** Normalises typed codes: case, dashes and spaces do not matter, nor does O or I typed for the digit that it resembles. */
+/** Hashes a code as typed: ignores case, dashes and spaces, and reads O as 0, and I and L as 1. */
 function hashCode(typed: string): string {
   const plain = typed
     .toUpperCase()

@@ -31,7 +31,7 @@ export interface EmbeddedPostgresOptions {
   readonly stopTimeoutMs?: number
   /** Extra server settings, overriding the defaults below. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Path of `setpriv`, which changes the user but lets the program keep a capability; null: do not use it. */
+  /** Path of `setpriv`, with which root runs Postgres as another user that can still read every folder; null to do without. */
   readonly setpriv?: string | null
   /**
    * Where binaries and data go when the gateway runs as root, the database user cannot enter the project's folder, and setpriv

@@ -280,7 +280,7 @@ interface Reader {
   integer(name: string, row: LimitRow): number
 }
 
-/** Reads all limits and collects faults in `reader`. `names` lists the variables that are set. */
+/** Reads all limits. Reports invalid values to `reader`, and unknown limits among `names`, the variables that are set. */
 export function readLimits(reader: Reader, names: Iterable<string>, production: boolean): ConfigLimits {
   const known = new Map(Object.entries<LimitRow>(LIMITS).map(([name, row]) => [limitVariable(name), { name, row }]))
   for (const name of names) {

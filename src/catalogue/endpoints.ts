@@ -12,7 +12,8 @@ export interface EndpointFacts {
   /** The kind of model that this endpoint serves. */
   readonly makes: ModelKind
   /**
-   * JSON pointers of the body fields that the endpoint needs, besides the billed ones. No catalogue rule may remove these fields.
+   * JSON pointers of the body fields that the endpoint requires, apart from those that affect billing. Catalogue rules must not
+   * remove these fields.
    */
   readonly needs: readonly string[]
 }

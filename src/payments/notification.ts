@@ -1,7 +1,4 @@
-/**
- * Turns a notification's bytes into committed credits. Authentic notifications are stored as received before anything is
- * decided.
- */
+/** Processes a bank's payment notification into committed credits. Authentic notifications are first stored verbatim. */
 
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../errors.ts'

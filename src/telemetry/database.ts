@@ -1,6 +1,6 @@
 /**
- * Metrics that only the database knows: old holds, unmatched transfers, late alerts, and the periodic audit. All processes on
- * one database report the same values. A scrape never waits for the database; it gets the values read last.
+ * Metrics that have to be read from the database: old holds, unmatched transfers, late alerts, and the periodic audit. All
+ * processes on one database report the same values. A scrape never waits for the database; it returns the most recent values.
  */
 
 import { overdueSeconds } from '../alerts/delivery-counts.ts'
@@ -16,9 +16,9 @@ import { readServer, type ServerState, serverFamilies } from './server.ts'
 export interface DatabaseMetricsOptions {
   readonly url: string
   readonly report: (event: { level: 'error' | 'warn'; message: string; cause?: unknown }) => void
-  /** Shortest pause between two reads, in ms. */
+  /** Minimum interval between reads, in ms. */
   readonly everyMs?: number
-  /** Pause between two audits, whichever process makes them, in ms; 0 turns audits off. */
+  /** Interval between audits, counting those of all processes, in ms; 0 disables audits. */
   readonly auditEveryMs: number
   /**
    * How often an audit must read the whole journal, in ms. Audits in between skip what earlier ones have checked. By default 0:
@@ -29,7 +29,7 @@ export interface DatabaseMetricsOptions {
 
 const HOLDS = `select count(*)::integer as holds,
   coalesce(extract(epoch from now() - min(opened_at)), 0)::double precision as oldest_seconds from hold`
-/** Longest time for an audit. A full one reads every row of the journal. */
+/** Timeout for an audit. A full audit reads every row of the journal. */
 const AUDIT_TIMEOUT_MS = 3_600_000
 /** How often a process checks whether an audit is due. */
 const AUDIT_CHECK_MS = 60_000
@@ -73,7 +73,7 @@ export class DatabaseMetrics {
     this.#schedule()
   }
 
-  /** Returns the values read last, and starts a read in the background if they are old. */
+  /** Returns the most recent values, and starts a read in the background if they are old. */
   families(): readonly Family[] {
     const { everyMs = 15_000 } = this.#options
     if (this.#snapshot === null || Date.now() - this.#snapshot.atSeconds * 1000 >= everyMs) void this.refresh()

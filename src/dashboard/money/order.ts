@@ -108,7 +108,7 @@ async function stateData({ options, language }: PageRequest, order: TopUpOrder) 
   }
 }
 
-/** What is unusual about a payment; null if nothing is. Whatever arrives is credited, and the page says so. */
+/** Remarks on a payment that was credited although it was too small, too large, late, or for a cancelled order; or null. */
 function remarkOf(language: Language, order: TopUpOrder): string | null {
   const { amountVnd, paidVnd, firstPaidAt, expiresAt, cancelledAt } = order
   const remarks: string[] = []
@@ -133,7 +133,7 @@ async function simulate(request: PageRequest): Promise<Answer> {
   const { options, params } = request
   const { accountId } = signedIn(request)
   const orderCode = params.code ?? ''
-  // A second click finds the order paid and does not pay it again.
+  // A second click finds the order already paid, so nothing is paid twice.
   const order = request.isLocal ? await findOrder(request) : null
   if (order === null) return NOT_FOUND
   if (order.state === 'open' && (await simulateTransfer(options.payments, { accountId, orderCode })) === null) {

@@ -1,4 +1,4 @@
-/** One call of the customer: what happened and why, what it used, what it cost. */
+/** The page of a single call: what happened and why, what the call used and what it cost. */
 
 import { listChargedKeys } from '../../accounts/own-keys.ts'
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'

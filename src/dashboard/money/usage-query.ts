@@ -1,4 +1,4 @@
-/** The filters of the usage page, read once from its query. */
+/** Reads the filters of the usage page from its query string. */
 
 import { addDays, dayOf, isDay, startOfDay } from '../../ledger/reports/days.ts'
 import { SPLITS, type Split } from '../../ledger/reports/hourly.ts'
@@ -13,9 +13,9 @@ export interface UsageQuery extends HourlyFilter {
   /** First day in Vietnam's calendar; `to` is the last, inclusive. */
   readonly from: string
   readonly to: string
-  /** Narrows a single day down to the calls that ended in this hour; null: all hours. */
+  /** With a single day: only calls that ended in this hour; null for all hours. */
   readonly hour: number | null
-  /** The time that one bar stands for. */
+  /** Time span of one bar in the chart. */
   readonly per: 'hour' | 'day'
   readonly by: Split
   readonly measure: Measure
@@ -27,7 +27,7 @@ const DAYS_DEFAULT = 30
 const HOURLY_DAYS_MAX = 7
 const HOUR_MS = 3_600_000
 
-/** Never fails: unreadable parts of the query are ignored, and a period that is too long is cut. */
+/** Never throws: ignores invalid parameters and shortens periods that are too long. */
 export function readUsageQuery(query: Form, { now, daysMax }: { now: Date; daysMax: number }): UsageQuery {
   const today = dayOf(now)
   const to = readDay(query.text('to')) ?? today

@@ -1,4 +1,4 @@
-/** A forgotten password: an email, and the page that its link opens. */
+/** Password reset: sends the email, and serves the page that its link opens. */
 
 import { readReset, requestReset, resetPassword } from '../../accounts/reset.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'

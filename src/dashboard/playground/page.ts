@@ -1,4 +1,4 @@
-/** The playground's page, and what one of its calls cost. */
+/** The playground's page, and the endpoint that reports what a playground call cost. */
 
 import { playgroundSpentToday } from '../../accounts/playground-key.ts'
 import { readUsageRow } from '../../ledger/reports/rows.ts'
@@ -19,8 +19,8 @@ export const PLAYGROUND_PAGES: readonly Page[] = [
   },
 ]
 
-/** Texts that the script shows; their keys begin with `playground.`. */
-const SPOKEN: Readonly<Record<string, TextKey>> = {
+/** UI texts passed to the page's script. */
+const SCRIPT_TEXTS: Readonly<Record<string, TextKey>> = {
   writing: 'playground.writing',
   done: 'playground.done',
   stopped: 'playground.stopped',
@@ -62,7 +62,7 @@ async function show(request: PageRequest): Promise<Answer> {
   const daily = dong(limits.playgroundDailyVndMax)
   const models = playgroundModels(catalogue)
   const asked = catalogue.resolve(query.text('model', 256))?.entry.id ?? ''
-  const spoken = Object.entries(SPOKEN).map(([name, key]) => [name, spokenText(language, key, daily)])
+  const texts = Object.entries(SCRIPT_TEXTS).map(([name, key]) => [name, scriptText(language, key, daily)])
   return {
     kind: 'page',
     template: 'playground',
@@ -73,15 +73,15 @@ async function show(request: PageRequest): Promise<Answer> {
     data: {
       groups: modelGroups(catalogue),
       chosen: asked in models ? asked : catalogue.settings.fallback,
-      facts: JSON.stringify({ models, texts: Object.fromEntries(spoken), url: publicUrl }),
+      facts: JSON.stringify({ models, texts: Object.fromEntries(texts), url: publicUrl }),
       daily,
       spent: dongOfMicro(await playgroundSpentToday(sql, accountId)),
     },
   }
 }
 
-/** Leaves placeholders for values that the script fills in while it runs. */
-function spokenText(language: PageRequest['language'], key: TextKey, daily: string): string {
+/** Fills in the daily limit, and leaves the other placeholders to the script. */
+function scriptText(language: PageRequest['language'], key: TextKey, daily: string): string {
   return text(language, key, { daily, seconds: '{seconds}', input: '{input}', output: '{output}', name: '{name}' })
 }
 

@@ -1,4 +1,4 @@
-/** Texts of registration, sign-in, the account page and the development outbox. */
+/** UI texts for registration, sign-in, the account page and the development outbox. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** Texts of the operators' upstream pages. */
+/** UI texts for the operators' upstream pages. */
 
 import type { Texts } from './type.ts'
 

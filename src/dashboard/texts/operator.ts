@@ -1,4 +1,4 @@
-/** Texts that operators' pages share. */
+/** UI texts shared by the operators' pages. */
 
 import type { Texts } from './type.ts'
 

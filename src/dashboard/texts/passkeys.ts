@@ -1,4 +1,4 @@
-/** Texts for adding, listing and using passkeys. */
+/** UI texts for adding, listing and using passkeys. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** Texts about the second factor and operators' roles. */
+/** UI texts for two-factor authentication and operators' roles. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** Texts about Google and GitHub as ways to sign in. */
+/** UI texts for signing in with Google and GitHub. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** Line icons drawn for this project on a grid of 20; they inherit the text colour. */
+/** Line icons drawn for this project on a 20×20 grid, in the current text colour. */
 
 const PATHS = {
   copy: '<rect x="7" y="7" width="9" height="10" rx="2"/><path d="M13 7V5a2 2 0 0 0-2-2H6a2 2 0 0 0-2 2v7a2 2 0 0 0 2 2h1"/>',

@@ -46,12 +46,12 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   and: (...values: unknown[]) => values.slice(0, -1).every(Boolean),
   not: (value: unknown) => !value,
   concat: (...parts: unknown[]) => parts.slice(0, -1).join(''),
-  /** Escapes a text and turns `[words](/path)` in it into a link to one of our pages. */
+  /** Escapes a string and turns `[words](/path)` into a link to a page of this site. */
   linked: (value: string) =>
     new Handlebars.SafeString(
       Handlebars.escapeExpression(value).replace(/\[([^\][]+)\]\((\/[a-z/]+)\)/g, '<a href="$2">$1</a>'),
     ),
-  /** Escapes a text and marks up as code what stands between back-ticks. */
+  /** Escapes a string and wraps anything in backticks in `<code>`. */
   rich: (value: string) =>
     new Handlebars.SafeString(Handlebars.escapeExpression(value).replace(/&#x60;(.+?)&#x60;/g, '<code>$1</code>')),
 }
@@ -59,7 +59,8 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
 const COMPILE: CompileOptions = { strict: true, preventIndent: true }
 
 /**
- * Reads `<folder>/*.hbs` as templates and `<folder>/partials/*.hbs` as partials. A template with a syntax error fails its page.
+ * Reads `<folder>/*.hbs` as templates and `<folder>/partials/*.hbs` as partials. A template with a syntax error breaks only the
+ * page that uses it, when it is first rendered.
  */
 export function loadTemplates(folder: string): Templates {
   const handlebars = Handlebars.create()

@@ -15,8 +15,8 @@ export interface BalanceReport {
 
 const DAYS_LEFT_MAX = 9_999
 /**
- * Today counts as the part of the day that has passed, but as one hour at least: a first call must not be extrapolated from a few
- * minutes.
+ * Today counts as the fraction of the day that has passed, but as at least one hour, so that the rate is not extrapolated from
+ * a few minutes.
  */
 const READ = `
 with today as (

@@ -1,6 +1,6 @@
 /**
- * Translates a filter into a range of `seq` in an account's journal. Rows are numbered in commit order, so a period of time is
- * one range, and a report reads no other rows.
+ * Translates a filter into a range of `seq` in an account's journal. Rows are numbered in commit order, so any period of time
+ * corresponds to one range, and a report reads only the rows in it.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -15,8 +15,8 @@ export interface SeqBounds {
 }
 
 /**
- * How far times can be out of order in a journal: a row has the time of its statement, which may have waited for the wallet's
- * lock. Far above any such wait.
+ * How far times may be out of order in a journal. A row has the time at which its statement began, and the statement may then
+ * wait for the wallet's lock. One minute is far longer than any such wait.
  */
 const SLACK = `interval '1 minute'`
 const WALLET = `select w.seq, coalesce(r.upto_seq, 0) as retired from wallet w left join usage_retired r using (account_id)
@@ -30,13 +30,13 @@ const DAYS = `select to_char(min(day), 'YYYY-MM-DD') as first, to_char(max(day),
     and case $4 when 'error' then errors > 0 when 'ok' then calls > errors else true end`
 
 /**
- * The time before which the account has no calls with a tag: the first hour with such calls, but at most the time up to which
- * calls have been rolled up.
+ * The earliest time at which the account can have calls with a tag: the first hour with such calls in the roll-up. If there is
+ * none, the time at which the roll-up ends, because later calls are not in it yet.
  */
 const TAGGED = `select least(min(hour), (select closed_before from usage_roll_up)) as first from usage_hourly
   where account_id = $1::text::bigint and tag = $2`
 
-/** The range of `seq` that contains all rows that match the filter and are not retired; null if there are none. */
+/** The range of `seq` that contains every row matching the filter; retired rows have been deleted. Null if no row can match. */
 export async function findBounds(sql: AnySql, accountId: number, filter: UsageFilter): Promise<SeqBounds | null> {
   const account = String(accountId)
   const wallet = (await sql.unsafe(WALLET, [account]))[0]

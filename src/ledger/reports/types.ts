@@ -43,7 +43,7 @@ export interface UsageSums {
 
 export interface DailyFigure extends UsageSums {
   readonly day: Day
-  /** What the sums are for: the entry id, or the key's number as text; '' for calls that ended before a model was chosen. */
+  /** The group that the sums cover: a key's number as text, or an entry id ('' for calls that ended before one was chosen). */
   readonly series: string
 }
 
@@ -51,7 +51,7 @@ export interface DailyFigure extends UsageSums {
 export interface HourlyFigure {
   /** The hour in Vietnam, such as `2026-11-21T14`, or the day. */
   readonly at: string
-  /** What the sums are for: the entry id ('' if none was chosen), the key's number as text, or the tag ('' if there was none). */
+  /** The group that the sums cover: an entry id ('' if none was chosen), a key's number as text, or a tag ('' for no tag). */
   readonly series: string
   readonly calls: number
   readonly errors: number
@@ -70,7 +70,7 @@ export interface UsageRow {
   readonly callId: string
   readonly openedAt: Date
   readonly closedAt: Date
-  /** Digest of the catalogue that admitted the call; null if not recorded. */
+  /** Digest of the catalogue in use when the call was admitted; null if not recorded. */
   readonly catalogue: string | null
   readonly keyId: number
   readonly entryId: string
@@ -79,10 +79,7 @@ export interface UsageRow {
   /** The endpoint's code in ENDPOINT_FACTS. */
   readonly endpoint: number
   readonly status: number
-  /**
-   * A code of errors.ts; null if nothing went wrong, the client left, or the row was written by a version that did not store
-   * codes.
-   */
+  /** Error code from errors.ts; null if the call succeeded, the client disconnected, or the row predates error codes. */
   readonly errorCode: string | null
   /** The client's own label for the call; null if it sent none. */
   readonly tag: string | null

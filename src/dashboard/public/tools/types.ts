@@ -34,13 +34,13 @@ export interface Tool {
   /** The tool's anchor on the page. */
   readonly id: string
   readonly name: string
-  /** Id of the model that the tool itself asks for in minor tasks. */
+  /** Id of the model that the tool uses for background tasks by default. */
   readonly smallModel?: string
   /** Text key of a note to the reader, shown first. `values` fills in its placeholders, such as `{provider}`. */
   readonly note?: TextKey
   readonly values?: (setup: Setup) => Readonly<Record<string, string>>
   readonly blocks?: (setup: Setup) => readonly Block[]
-  /** For tools that are set up in a window: the value for each field. */
+  /** For tools that are configured in a settings window: the value for each field. */
   readonly fields?: (setup: Setup) => readonly (readonly [field: string, value: string])[]
 }
 
