@@ -1,4 +1,4 @@
-/** A kind of finding. A finding that masks hides later findings at the same place, which would only repeat the same mistake. */
+/** The kinds of findings. A finding that `masks` hides later ones at the same place, which would only restate the mistake. */
 
 interface CodeRow {
   readonly severity: 'error' | 'warning'

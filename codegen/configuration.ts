@@ -39,7 +39,7 @@ const SIZES: readonly Unit[] = [
   ['KiB', 1024],
 ]
 
-/** Writes a number in the largest unit in which it is whole. */
+/** Formats a number in the largest unit that divides it evenly. */
 function readable(limit: string, value: number): string {
   const units = limit.endsWith('Ms') ? TIMES : limit.includes('Bytes') ? SIZES : []
   const [name, size] = units.find(([, size]) => value > 0 && value % size === 0) ?? ['', 1]

@@ -1,4 +1,4 @@
-/** The second thread of parse-ahead.ts: receives texts and returns parsed values. */
+/** Worker thread of parse-ahead.ts: receives YAML texts and posts back the parsed values. */
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { parseYaml } from './parse.ts'

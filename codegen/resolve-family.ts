@@ -1,4 +1,4 @@
-/** Resolves a family: gathers the facts that the family, its models and its entries state, and completes each entry with them. */
+/** Resolves a family file: merges the facts that the family, its models and its entries state into complete entries. */
 
 import { ENDPOINT_ORDER } from '../src/catalogue/endpoints.ts'
 import type { Deprecation, Endpoint, UpstreamTarget } from '../src/generated/types.ts'
@@ -7,13 +7,13 @@ import type { EntryContext } from './entry-context.ts'
 import type { DeprecatedFacts, EntryFacts, FamilyFile, HostFacts, ModelFacts, TargetFacts } from './generated/types.ts'
 import type { Layer } from './layers.ts'
 import type { EntryOutline, FamilyOutline, ModelOutline } from './outline.ts'
-import { resolveWires, type SaidWires, saidWires } from './resolve-wires.ts'
+import { resolveWires, type StatedWires, statedWires } from './resolve-wires.ts'
 import { channelOf, KINDS, PER_CALL_PREFIX, prefixOf, servedEndpoints } from './standards.ts'
 
 export function resolveFamily(context: EntryContext, family: FamilyFile): FamilyOutline {
   const layer = context.layer('family', family.family, family)
   const stated = statedByFamily(context, family)
-  const wires = saidWires(context, family.family, family)
+  const wires = statedWires(context, family.family, family)
   const models = family.models.map(model => resolveModel(context, { family, stated, layer, wires }, model))
   const targets = models.flatMap(model => model.entries.flatMap(({ entry }) => entry.upstreams))
   const shared = [...new Set(targets.map(target => target.via))].map(via => {
@@ -27,14 +27,14 @@ interface FamilyContext {
   readonly family: FamilyFile
   readonly stated: ReturnType<typeof statedByFamily>
   readonly layer: Layer
-  readonly wires: SaidWires
+  readonly wires: StatedWires
 }
 
 function resolveModel(context: EntryContext, within: FamilyContext, model: ModelFacts): ModelOutline {
   const layer = context.layer('model', model.name, model)
   const stated = statedByModel(context, within.family, model)
   const shared = said({ cost: model.cost === undefined ? undefined : resolveCost(model.cost) })
-  const wires = saidWires(context, model.name, model)
+  const wires = statedWires(context, model.name, model)
   const entries = model.entries.map(entry =>
     resolveEntry(context, within, { model, stated, layer, shared, wires }, entry),
   )
@@ -46,7 +46,7 @@ interface ModelContext {
   readonly stated: ReturnType<typeof statedByModel>
   readonly layer: Layer
   readonly shared: ModelOutline['shared']
-  readonly wires: SaidWires
+  readonly wires: StatedWires
 }
 
 function resolveEntry(
@@ -64,7 +64,7 @@ function resolveEntry(
   const name = entry.name ?? model.name + nameSuffix(entry.id, context.sources.catalogue.service, inherited.kind)
   const description = model.description ?? describeModel(name, contextTokens, outputTokensMax)
   const path = { family: within.layer, model: layer, entry: context.layer('entry', entry.id, entry) }
-  const wiresOfEntry = saidWires(context, entry.id, entry)
+  const wiresOfEntry = statedWires(context, entry.id, entry)
   const call = entry.price.per === 'request' ? callLayer(context, entry) : undefined
   const stated = {
     id: entry.id,
@@ -91,7 +91,7 @@ function resolveEntry(
       const { family: ofFamily, model: ofModel, entry: ofEntry } = path
       const wires = resolveWires(
         context.layers.dialects,
-        [within.wires, wiresOfModel, wiresOfEntry, saidWires(context, entry.id, target)],
+        [within.wires, wiresOfModel, wiresOfEntry, statedWires(context, entry.id, target)],
         { standard, paths, layers: [ofFamily, ofModel, ofEntry, upstream, layers.target, call] },
       )
       return resolveTarget(context, layers, { ...target, standard, cost, wires })
@@ -175,7 +175,7 @@ function resolveTarget(
   }
 }
 
-/** The layer that an entry priced per call adds: it limits a call to one reply, unless the entry itself allows more. */
+/** The dialect layer of an entry priced per call: it limits a call to one choice, unless the entry itself allows more. */
 function callLayer(context: EntryContext, { id, dialect }: EntryFacts): Layer {
   const choices = dialect?.output?.choices_max
   if (choices === undefined || choices === null) return context.perCall
@@ -201,7 +201,7 @@ function withCommas(number: number): string {
   return String(number).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** Endpoints that every target of the entry serves, since any of them may get the call. */
+/** Endpoints that every target of the entry serves, because a call may go to any of its targets. */
 function resolveEndpoints(
   context: EntryContext,
   family: FamilyFile,

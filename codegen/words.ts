@@ -4,7 +4,7 @@ import type { Schema } from './schemas.ts'
 
 const SHOWN_MAX = 80
 
-/** Text that looks like a credential, which must not get from a catalogue file into a log. */
+/** Matches likely credentials, so that they do not leak from a catalogue file into a log. */
 const SECRET = /\b(sk|pk|key|ghp|xai|gsk)[-_][A-Za-z0-9_-]{8,}|(?<=\bBearer )\S{8,}/g
 
 /** Shows a value as JSON, shortened if long, with anything that looks like a credential masked. */
@@ -13,7 +13,7 @@ export function show(value: unknown): string {
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX - 1)}…` : text
 }
 
-/** Names the first unusual character, which may look like an ordinary one; '' if there is none. */
+/** Names the first character outside printable ASCII, which may look like an ASCII character; '' if there is none. */
 export function oddCharacter(value: unknown): string {
   const character = typeof value === 'string' ? /[^\x20-\x7e]/u.exec(value)?.[0] : undefined
   if (character === undefined) return ''

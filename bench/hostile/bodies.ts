@@ -1,4 +1,4 @@
-/** The most expensive bodies: each has 20 MB of a single kind of JSON, or as much of it as the gateway accepts. */
+/** The most expensive request bodies: each has 20 MB of a single kind of JSON, or as much of it as the gateway accepts. */
 
 const MIB = 1024 * 1024
 /** A little below the largest body accepted, leaving room for the rest of the request. */
@@ -16,7 +16,7 @@ export const PATHS: Readonly<Record<Road, string>> = {
   images_generations: '/v1/images/generations',
 }
 
-/** JSON that fills a body, by name. An empty text stands for as many messages as the gateway allows. */
+/** Generators of filler JSON, by name. For an empty string, `bodyOf` sends as many messages as the gateway allows instead. */
 export const FILLINGS: Readonly<Record<string, () => string>> = {
   'empty objects': () => listOf('{}', LARGEST),
   'short strings': () => listOf('"a"', LARGEST),
@@ -40,7 +40,7 @@ function listOf(item: string, bytes: number): string {
     .join(',')}]`
 }
 
-/** Builds a call that contains the filling. A string becomes the prompt; anything else goes into an unknown field. */
+/** Builds a request body with the filler. A JSON string becomes the prompt; anything else goes into an unknown field. */
 export function bodyOf(road: Road, model: string, filling: string): Buffer {
   const isText = filling.startsWith('"')
   const prompt = isText ? filling : '"x"'
@@ -54,7 +54,7 @@ export function bodyOf(road: Road, model: string, filling: string): Buffer {
   return Buffer.from(`{"model":"${model}","max_tokens":9,"messages":${messages}${more}}`)
 }
 
-/** The JSON of as many messages as LIMIT_BODY_VALUES_MAX allows: each counts as three values, itself and its two members. */
+/** A list of as many messages as LIMIT_BODY_VALUES_MAX allows. Each counts as three values: itself and its two members. */
 function manyTurns(one?: string): string {
   const turns = Math.floor(VALUES / 3) - 10
   const turn = (index: number) => one ?? `{"role":"${index % 2 ? 'assistant' : 'user'}","content":"turn ${index}"}`

@@ -1,11 +1,12 @@
 /**
- * Checks extras: catalogue.yaml must say how to recognise each extra. An extra that is sold must also say how its uses are
- * counted, and its price must not be below the floor.
+ * Checks extras: request fields and provider-run tools, such as web search, that cost more than their tokens. catalogue.yaml
+ * must say how to recognise each extra. For a tool that is sold per use, it must also say where replies count the uses, and
+ * the price must not be below the minimum (`floors`).
  */
 
 import { asList, asNumber, asRecord, asText, type CatalogueView, type Loose, type Place, type Report } from '../view.ts'
 
-/** A place in the catalogue that says what happens to extras. */
+/** A part of the catalogue that can configure extras: an upstream, family, model, entry or target. */
 interface Layer extends Place {
   readonly value: Loose
   /** Capabilities of the model that the layer applies to; undefined if it applies to several models. */
@@ -63,7 +64,7 @@ function checkTool(view: CatalogueView, { layer, at, word, treatment, fact }: To
   )
 }
 
-/** Checks that a match with a pointer has values to compare with, and vice versa. */
+/** Checks that every matcher has both a JSON pointer (`at`) and the `values` to compare with what it finds, or neither. */
 function checkVocabulary(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return
   const main: Place = { file: view.main, path: [] }

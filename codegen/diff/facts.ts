@@ -1,4 +1,4 @@
-/** Lists entries and upstreams as flat facts, with the keys used in YAML, for comparing and showing. */
+/** Flattens entries and upstreams into key-value pairs, keyed as in YAML, for diffs and display. */
 
 import type { ModelEntry, Upstream } from '../../src/generated/types.ts'
 import { canonicalJson } from '../canonical.ts'
@@ -16,8 +16,8 @@ export function entryFacts(entry: ModelEntry): Facts {
   const { deprecated } = entry
   const facts = new Map<string, string>([
     ['name', entry.name],
-    ['description', isMade(entry) ? MADE : entry.description],
-    ['description_vi', entry.descriptionVi ?? MADE],
+    ['description', isDescriptionGenerated(entry) ? GENERATED : entry.description],
+    ['description_vi', entry.descriptionVi ?? GENERATED],
     ['vendor', entry.vendor],
     ['family', entry.family],
     ['api_standard', entry.apiStandard],
@@ -49,12 +49,12 @@ export function entryFacts(entry: ModelEntry): Facts {
 }
 
 /**
- * Shown instead of a description that was generated from name and limits. A change of name or limits is then not listed a second
- * time as a change of the description.
+ * Replaces descriptions that were generated from name and limits, so that a diff does not list a changed name or limit a second
+ * time as a changed description.
  */
-const MADE = 'made from the facts'
+const GENERATED = 'made from the facts'
 
-function isMade({ description, name, contextTokens, outputTokensMax }: ModelEntry): boolean {
+function isDescriptionGenerated({ description, name, contextTokens, outputTokensMax }: ModelEntry): boolean {
   return description === describeModel(name, contextTokens, outputTokensMax)
 }
 
@@ -69,7 +69,7 @@ export function upstreamFacts(upstream: Upstream | undefined): Facts {
   const facts = new Map<string, string>()
   if (upstream === undefined) return facts
   const { id: _, discount, fx, auth, ...rest } = upstream
-  // Only with the scheme `header` can the header be configured; every other scheme has a fixed one.
+  // Only the scheme `header` has a configurable header; every other scheme has a fixed one.
   const { header: __, ...known } = auth
   flatten({ ...rest, auth: auth.scheme === 'header' ? auth : known }, '', '', facts)
   if (discount.length > 0) facts.set('discount', steps(discount))

@@ -1,4 +1,4 @@
-/** Finds the entry that serves a name under given tables: today, and after all announced retirements. */
+/** Finds the entry that serves calls for a model name, both today and after all announced retirements. */
 
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
 
@@ -6,13 +6,13 @@ export interface Heirs {
   /** Every name that clients can use: ids, aliases, and `fallback`. */
   readonly names: ReadonlySet<string>
   entry(id: string): ModelEntry | undefined
-  /** The entry that serves calls for a name today; the fallback serves removed chat entries. */
+  /** The entry that serves calls for a name today. For chat entries that were removed, this is the fallback. */
   servedBy(name: string, kind?: ModelEntry['kind']): ModelEntry | undefined
   /** The entry that serves calls for a name once every `retires` date has passed. */
   servedAtLast(name: string, kind?: ModelEntry['kind']): ModelEntry | undefined
 }
 
-/** Finds the entries that serve names on `today`, an ISO date. */
+/** `today` is an ISO date. */
 export function heirsOf({ entries, settings }: Tables, today: string): Heirs {
   const byId = new Map(entries.map(entry => [entry.id, entry]))
   const aliases = new Map(Object.entries(settings.aliases))

@@ -1,4 +1,4 @@
-/** Prints margins as text, for a terminal. */
+/** Renders margins as text for a terminal. */
 
 import { type EntryMargin, loses } from './margins.ts'
 import { MIXES } from './mixes.ts'
@@ -7,7 +7,7 @@ import type { UsageMargins } from './usage.ts'
 const UNKNOWN = 'unknown'
 const MICRO = 1_000_000n
 
-/** A row for each entry: the cost in whole dong and the margin in percent of the price, for each of the entry's mixes. */
+/** A row for each entry: cost in whole dong, and margin in percent of the price, for each of its usage mixes (see mixes.ts). */
 export function marginTable(margins: readonly EntryMargin[], usage?: UsageMargins): string {
   const tokens = (['agent', 'chat', 'no_cache'] as const).map(name => MIXES.find(mix => mix.name === name)?.title)
   const others = (['call', 'image', 'speech'] as const).map(name => MIXES.find(mix => mix.name === name)?.title)

@@ -50,7 +50,7 @@ export function countDocument(block: JsonObject): number {
   return title + (source.type === 'content' ? countText(JSON.stringify(source.content ?? '')) : PAGE_TOKENS)
 }
 
-/** Counts a PDF as a typical page times its number of pages, which is at least one. */
+/** Estimates a PDF's tokens: a typical page's tokens times the number of pages, or one page if none is found. */
 export function countPdf(bytes: Buffer): number {
   const pages = bytes.toString('latin1').match(/\/Type\s*\/Page(?![s\w])/g)?.length ?? 1
   return Math.max(1, pages) * PAGE_TOKENS

@@ -1,4 +1,4 @@
-/** The first steps of every endpoint: parse the body, look up the model, read the `sandbox:` words. */
+/** The first steps of every endpoint: parse the body, look up the model, find `sandbox:` words (such as `sandbox:hang`). */
 
 import type { ErrorFormat } from './format.ts'
 import { isObject, type JsonObject } from './json.ts'
@@ -39,7 +39,7 @@ export function lookUpModel(body: JsonObject, kind: ModelKind, lookUp: ModelLook
   )
 }
 
-/** Finds the `sandbox:` words in a text. Throws a 400 that lists the known words if one is misspelt. */
+/** Finds the `sandbox:` words in a prompt. Throws a 400 that lists the valid words if any is unknown. */
 export function wordsOf(text: string): FoundWords {
   try {
     return readWords(text)

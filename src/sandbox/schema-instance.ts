@@ -169,7 +169,7 @@ function buildArray(schema: JsonObject, name: string, depth: number, walk: Walk)
   return items
 }
 
-/** A value that has not occurred yet, where `uniqueItems` requires one: the next enum value, number or string. */
+/** Varies an item until it differs from all `seen` items, as `uniqueItems` requires. */
 function unlike(item: Json, itemSchema: Json | undefined, seen: Set<string>, walk: Walk): Json {
   const options = isObject(itemSchema) ? listOf(flatten(itemSchema, walk, 0).enum) : []
   let other = item
@@ -192,7 +192,7 @@ function variation(item: JsonObject, number: number): JsonObject {
   return {}
 }
 
-/** Picks an option other than null; deep in the schema, one without further objects, so that recursion ends. */
+/** Picks an option other than null if possible. Deep in the schema, prefers a scalar, so that recursive schemas end. */
 function pickOption(options: readonly Json[], depth: number, walk: Walk): Json {
   const flat = options.map(option => (isObject(option) ? flatten(option, walk, 0) : option))
   const useful = flat.filter(option => isObject(option) && typeOf(option) !== 'null')

@@ -25,11 +25,11 @@ export const SANDBOX_LIMITS: SandboxLimits = {
 }
 
 export interface SandboxOptions {
-  /** Looks up a model by the upstream's own name for it; null: the provider has no such model (404). */
+  /** Looks up a model by the upstream's own name for it. If this returns null, the sandbox answers 404. */
   readonly modelFacts: (upstreamId: string, upstreamModel: string) => ModelFacts | null
-  /** Models that an upstream lists. */
+  /** Names of the models that an upstream lists. */
   readonly modelNames?: (upstreamId: string) => readonly string[]
-  /** Port on the loopback address; 0 or absent: any free port. */
+  /** Port on the loopback address; any free port if 0 or omitted. */
   readonly port?: number
   readonly pace?: Partial<Pace>
   readonly limits?: Partial<SandboxLimits>

@@ -1,4 +1,4 @@
-/** The cache of `generate` is used only for the same input and packages, and never by `check`. */
+/** `generate` uses its cache only if its input and the installed packages are unchanged; `check` never uses it. */
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -50,7 +50,7 @@ test('cached types are the same as new ones, and other schemas give other types'
   const changed = await renderTypes({ ...schemas, root }, writeTypes)
   expect(changed).not.toEqual(made)
   expect(await renderTypes({ ...schemas, root }, writeKeptTypes)).toEqual(changed)
-  // Puts the project's own types back into the cache.
+  // Restore the cached types of the real schemas, which this test has overwritten.
   expect(await renderTypes(schemas, writeKeptTypes)).toEqual(made)
 })
 

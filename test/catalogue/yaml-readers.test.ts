@@ -1,4 +1,4 @@
-/** The catalogue means the same to every YAML reader. Many tools use YAML 1.1, which reads `no` and `on` as booleans. */
+/** The catalogue means the same to every YAML parser. Many tools use YAML 1.1, which reads `no` and `on` as booleans. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,17 +9,17 @@ import { readSchemas, type Schema } from '../../codegen/schemas.ts'
 const folder = join(import.meta.dirname, '../../catalogue')
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.yaml'))
 
-/** Turns dates back into text, because readers of YAML 1.1 parse days as dates. */
-function withDays(value: unknown): unknown {
+/** Turns Date objects back into strings, because YAML 1.1 parsers read `2026-01-31` as a date. */
+function withoutDates(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString().slice(0, 10)
-  if (Array.isArray(value)) return value.map(withDays)
-  if (value instanceof Map) return new Map([...value].map(([key, member]) => [key, withDays(member)]))
+  if (Array.isArray(value)) return value.map(withoutDates)
+  if (value instanceof Map) return new Map([...value].map(([key, member]) => [key, withoutDates(member)]))
   return value
 }
 
-/** Reads objects as maps, which also keep keys that are not text. */
+/** Parses mappings as Maps, which preserve non-string keys. */
 function readAs(version: '1.1' | '1.2', text: string): unknown {
-  return withDays(parse(text, { version, mapAsMap: true }))
+  return withoutDates(parse(text, { version, mapAsMap: true }))
 }
 
 test.each(files)('%s means the same in YAML 1.1 and 1.2', file => {

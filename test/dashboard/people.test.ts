@@ -236,7 +236,7 @@ test('a new address is verified and the old one is notified; other sessions and 
   expect((await visitor.post('/account/email', { new_email: next })).location).toBe('/account/email/sent')
   const link = await visitor.mailedLink('/account/email/confirm', next)
   const token = new URL(`http://x${link}`).searchParams.get('token') as string
-  // Requesting changes nothing yet, and somebody who can only read the new mailbox cannot use the link.
+  // The request alone changes nothing, and someone with access only to the new mailbox cannot use the link.
   const stranger = newVisitor()
   expect((await stranger.get(link)).location).toMatch(/^\/signin\?next=/)
   await stranger.signUp('reads-that-mailbox@example.com')
@@ -274,7 +274,7 @@ test('somebody else’s address cannot be taken: its owner is told, and the answ
   const token = new URL(`http://x${link}`).searchParams.get('token') as string
   const { status } = await visitor.post('/account/email/confirm', { token })
   expect([status, (await visitor.get('/account')).html.includes(email)]).toEqual([410, true])
-  // Nobody can make the gateway send emails to strangers without limit.
+  // The emails that a user can make the gateway send to other people's addresses are limited.
   const asked = []
   for (let turn = 0; turn < 5; turn++) {
     asked.push((await visitor.post('/account/email', { new_email: `mail-${turn}@example.com` })).status)

@@ -1,6 +1,6 @@
 /**
- * What clients get back when the dialect pass has changed their same-format request, however the reply's text is split into
- * pieces.
+ * Same-format calls whose request was adapted to the upstream's dialect: tool names, reasoning tags and code fences in the
+ * reply are mapped back for the client, wherever the text is split into pieces.
  */
 
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** `make drill STEP=20`: prints the table; exits with status 1 if anything was lost. */
+/** `make drill STEP=20`: runs the recovery drill and prints a table; exits with status 1 if data was lost or is wrong. */
 
 import { runDrill } from './drill.ts'
 import { findingsOf, tableOf } from './report.ts'

@@ -1,4 +1,4 @@
-/** Loses the primary, and lets its standby take over at the address that gateways know. */
+/** Kills the primary and promotes its standby, which gateways then reach at the primary's address. */
 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Formats the results of a storm as a table, and says whether every promise was kept. */
+/** Formats the results of a storm (a run with random faults, see storm.ts) as a table, and lists what went wrong. */
 
 import type { Verdict } from './support/check.ts'
 import type { GatewayProcess, Life } from './support/gateways.ts'
@@ -26,7 +26,7 @@ export interface StormReport {
   readonly transfers: number
   readonly acknowledged: number
   readonly verdict: Verdict
-  /** Processes that exited without a signal from the storm. */
+  /** Exits of processes that the test did not kill, apart from `startsRefused`. */
   readonly exits: readonly string[]
   /** Files that contain a prompt, a key or a secret, which they must not. */
   readonly leaks: readonly string[]
@@ -44,7 +44,7 @@ export interface StormReport {
   readonly lowestBalance: bigint
 }
 
-/** Lists of findings by name, all of which must be empty. */
+/** Everything that went wrong, by check. Every list must be empty. */
 export function faultsOf(report: StormReport): Readonly<Record<string, readonly string[]>> {
   const { verdict, exits, leaks, lowestBalance, hung } = report
   return {
@@ -125,7 +125,7 @@ export function countBy(values: readonly string[]): Record<string, number> {
   )
 }
 
-/** Lives of gateways that exited at once because Postgres was unavailable. */
+/** Returns the gateway runs that exited before they were ready because Postgres was unavailable. */
 export function refusedStarts(gateways: readonly GatewayProcess[], away: readonly Outage[]): readonly Life[] {
   const wasAway = ({ startedAt, endedAt }: Life) =>
     away.some(({ from, to }) => startedAt < to && (endedAt ?? Date.now()) > from)
@@ -134,7 +134,7 @@ export function refusedStarts(gateways: readonly GatewayProcess[], away: readonl
     .filter(life => !life.wanted && life.endedAt !== null && life.readyAt === null && wasAway(life))
 }
 
-/** Describes all other exits without a signal from the storm. */
+/** Describes the exits of gateways that the test did not kill, apart from `refusedStarts`. */
 export function exitsOf(gateways: readonly GatewayProcess[], away: readonly Outage[]): string[] {
   const refused = new Set(refusedStarts(gateways, away))
   return gateways.flatMap(({ name, lives }) =>

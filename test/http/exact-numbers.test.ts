@@ -8,7 +8,7 @@ const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown }
 const DIGITS = ['12345678901234567890', '-9007199254740993', '0.12345678901234567891', '1152921504606846977']
 const NUMBERS = DIGITS.map(rawJSON)
 const WRITTEN = `[${DIGITS.join(',')}]`
-/** Text that looks like JSON with long numbers, but must stay unchanged. It contains a character outside ASCII. */
+/** Text that looks like JSON with long numbers but must pass through unchanged; it includes a non-ASCII character. */
 const TEXT = `ế [${DIGITS.join(', ')}] \\" : ${DIGITS[0]} `
 const SCHEMA = { type: 'object', properties: { ids: { type: 'array', items: { enum: NUMBERS } } }, examples: NUMBERS }
 const INPUT = { ids: NUMBERS }

@@ -41,7 +41,7 @@ let serve: (response: ServerResponse) => void
 let picturesServed = 0
 let running: TestGateway
 let account: TestAccount
-/** The temporary folder of this process, so that a test notices leftover files. */
+/** TMPDIR for this process alone, so that tests can detect leftover files. */
 const temporary = mkdtempSync(join(tmpdir(), 'gateway-images-'))
 vi.stubEnv('TMPDIR', temporary)
 const temporaryFiles = () => readdirSync(temporary).filter(name => !name.startsWith('gateway-test-'))

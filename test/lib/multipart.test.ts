@@ -14,7 +14,7 @@ const file = fastCheck.record({
   }),
 })
 
-/** The text as a form sends it, with every line break as CR LF. */
+/** Normalises line breaks to CRLF, as form submission does. */
 const asSent = (text: string) => text.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')
 
 test('reads every form that it writes', async () => {

@@ -1,6 +1,4 @@
-/**
- * The limit per sliding minute, compared with a simple model on a clock that the test sets, and tested on Postgres' own clock.
- */
+/** The limit per sliding minute: compared with a simple model on a fake clock, and tested on Postgres' own clock. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
@@ -9,10 +7,10 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { seededRandom } from '../support/random.ts'
 
 let database: TestDatabase
-/** A limiter that uses the test's clock. */
+/** A limiter on a fake clock. */
 let limiter: RateLimiter
 let nowMs = Date.parse('2026-11-21T10:00:00Z')
-/** A limiter that uses Postgres' clock. */
+/** A limiter on Postgres' clock. */
 let live: RateLimiter
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -52,8 +50,8 @@ function within(grants: readonly number[], ms: number): number[] {
 }
 
 /**
- * Makes random batches of calls with one key, and yields the outcome of each. Some batches start exactly at the time until which
- * the last refusal told the client to wait.
+ * Makes random batches of calls with one key, and yields the outcome of each. Some batches start exactly at the time until
+ * which the last refusal told the client to wait.
  */
 async function* traffic(keyId: number, limit: number, steps: number) {
   const random = seededRandom(keyId)

@@ -1,4 +1,4 @@
-/** The OpenAI SDK's Responses client with models of every wire: create, stream, parse, tool loops, images, errors. */
+/** The OpenAI SDK's Responses client with models of every wire format: create, stream, parse, tool loops, images, errors. */
 
 import OpenAI from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 
-/** Models of every wire: messages, chat, responses with two kinds of reasoning, and both AWS wires. */
+/** Models of every upstream wire format: messages, chat, responses with two kinds of reasoning, and both AWS formats. */
 const MODELS = [
   'claude-opus-5',
   'gemini-3.5-flash',

@@ -1,6 +1,6 @@
 /**
- * `make soak HOURS=2 RATE=10 SEED=7 NAME=name`. Prints the tables; exits with status 1 if there is a finding. With NAME, also
- * writes the tables to bench/results/soak-<name>.md.
+ * `make soak HOURS=2 RATE=10 SEED=7 NAME=name`: runs the soak test and prints its tables; exits with status 1 if a check
+ * failed. With NAME, also writes the tables to bench/results/soak-<name>.md.
  */
 
 import { writeFileSync } from 'node:fs'

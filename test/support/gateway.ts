@@ -1,4 +1,4 @@
-/** Runs a gateway in this process, on a separate database, with accounts and helpers to inspect their money. */
+/** Runs an in-process gateway on its own database, with test accounts and helpers to inspect their balances and usage. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -53,10 +53,10 @@ export interface TestGateway {
   close(): Promise<void>
 }
 
-/** Variables for a bank account, so that customers can order top-ups in production, where no payments are simulated. */
+/** Environment variables for a bank account. In production, top-ups require one, because payments are not simulated. */
 export const TEST_BANK = { BANK_BIN: '970436', BANK_ACCOUNT: '0071000123456', BANK_ACCOUNT_NAME: 'CONG TY SVC' }
 
-/** Variables for the company that runs the service. */
+/** Environment variables for the company that runs the service. */
 export const TEST_COMPANY = {
   COMPANY_NAME: 'Công ty TNHH SVC',
   COMPANY_ADDRESS: '1 Lê Lợi, Quận 1, TP. Hồ Chí Minh',
@@ -64,7 +64,7 @@ export const TEST_COMPANY = {
   SUPPORT_EMAIL: 'help@example.com',
 } as const
 
-/** Variables that production requires. */
+/** Environment variables that production requires. */
 export const PRODUCTION = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'https://gateway.test',
@@ -81,7 +81,7 @@ export interface TestGatewayOptions {
    */
   readonly upstreams?: Readonly<Record<string, string | { readonly url: string; readonly keys: readonly string[] }>>
   readonly sandboxed?: boolean
-  /** Tables to use instead of the generated ones. */
+  /** Catalogue tables to use instead of the generated ones. */
   readonly tables?: Tables
   readonly log?: Logger
   readonly environment?: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-/** Choosing a call's wire with the catalogue's own tables. */
+/** Chooses the upstream wire format for calls, with the catalogue's real tables. */
 
 import { expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'

@@ -24,7 +24,7 @@ export interface ImageRequest {
   readonly masked: boolean
 }
 
-/** A request's fields. Text fields become numbers or booleans according to their names; files are kept separately. */
+/** The fields of an image request. Numbers and booleans in multipart forms have been converted from text. */
 export interface ImageFields {
   readonly body: JsonObject
   readonly images: readonly Buffer[]

@@ -1,4 +1,4 @@
-/** The responses format, as the sandbox's server uses it. */
+/** The sandbox's implementation of the responses format. */
 
 import { chatErrors } from '../chat/errors.ts'
 import type { ReplyContext, WireFormat } from '../format.ts'
@@ -36,7 +36,7 @@ export function createResponsesFormat(): WireFormat {
   function finished(plan: ReplyPlan, { body, facts, nowSeconds }: ReplyContext) {
     const options = { body, id: newId('resp_'), createdSeconds: nowSeconds }
     const output = outputItems(plan, body, facts)
-    // Providers that send reasoning as text store nothing.
+    // Providers with readable reasoning do not store responses, so `previous_response_id` never works with them.
     if (body.store !== false && facts.reasoningItems !== 'text') memory.keep(options.id, conversation(body), output)
     return { options, output }
   }

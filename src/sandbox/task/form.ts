@@ -12,8 +12,8 @@ const WANTS_JSON =
 const WANTS_OBJECT = /\b(?:reply|respond|answer)\b[^.\n]{0,40}\bJSON object\b[^.\n]{0,40}\b(?:nothing else|only)\b/i
 
 /**
- * Returns the form that the reply must have. `asked` is the form that the request's parameter asks for. If that is not a schema,
- * a form that the texts ask for takes precedence.
+ * Returns the form that the reply must have. A schema in the request's own parameter (`asked`) wins, then a form that the
+ * prompt's texts request, then any other `asked` form.
  */
 export function formInWords(asked: OutputForm, texts: readonly string[]): OutputForm {
   if (asked.kind === 'schema') return asked

@@ -1,6 +1,6 @@
 /**
- * Runs the processes of fault tests. Each has its own process group, none is left behind, and the test can tell whether a process
- * exited by itself.
+ * Runs the processes of fault tests. Each has its own process group, none is left behind, and the test can tell whether a
+ * process exited by itself.
  */
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -90,7 +90,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Ids of the living processes that process `pid` has started. */
+/** Ids of the running child processes of `pid`. */
 export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter(name => /^\d+$/.test(name) && parentOf(name) === pid)
