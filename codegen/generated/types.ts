@@ -18,7 +18,7 @@ import type {
 } from '../../src/generated/types.ts'
 
 /**
- * What a dollar costs the operator: one rate, or a list of dated ones. In `defaults` it is for all upstreams, in an upstream for that one. Without any, costs are unknown.
+ * VND per US dollar, for computing the operator's costs: one rate, or a list of dated rates. Set it under `defaults` for all upstreams, or on an upstream for that one. Without a rate, costs are unknown.
  *
  * @minItems 1
  * @maxItems 400
@@ -26,7 +26,7 @@ import type {
 export type FxHistory = FxFacts | readonly FxFacts[]
 
 /**
- * Share of `cost` that the operator pays here: one, or a list of dated ones. Default: all of it.
+ * Share of the list price `cost` that the operator pays this upstream: one share, or a list of dated shares. Default: all of it.
  *
  * @minItems 1
  * @maxItems 100
@@ -34,7 +34,7 @@ export type FxHistory = FxFacts | readonly FxFacts[]
 export type DiscountHistory = DiscountFacts | readonly DiscountFacts[]
 
 /**
- * What the operator pays the provider, in USD with at most 6 decimals; `discount` of the upstream multiplies it. One price, or a list of dated ones, which may include future ones. Of target, entry and model, the first that has a cost counts, as a whole. Used only for the operator's margin: customers neither pay nor see it. Absent: unknown.
+ * List price that the provider charges the operator, in USD with at most 6 decimals, before the upstream's `discount`: one price, or a list of dated prices, which may include future ones. The most specific cost applies as a whole: the target's, else the entry's, else the model's. Used only for the operator's margin: customers neither pay nor see it. Without a cost, it is unknown.
  *
  * @minItems 1
  * @maxItems 24
@@ -63,12 +63,12 @@ export interface CatalogueFile {
   readonly service: string
   /** The entry that serves chat calls whose model name is neither an entry nor an alias. */
   readonly fallback: string
-  /** Other names that clients send, each with the entry it means. Names match in any case, and with the entry's vendor and a slash in front (`openai/gpt-5.5`), so neither needs an alias. */
+  /** Alternative model names that clients send, mapped to entry ids. A different letter case or a vendor prefix (`openai/gpt-5.5`) needs no alias. */
   readonly aliases: {
     /** Id of an entry, which clients send as the model: lower-case letters, digits, `.`, `_` and `-`. It begins with `req/` if the entry is billed per call, and with `<service>/` on the AWS channel. */
     readonly [k: string]: string
   }
-  /** Other vendor names that clients write before a slash (`x-ai/grok-4.3`), in lower case, each with the `vendor` of a family. */
+  /** Alternative vendor prefixes of model names (`x-ai/grok-4.3`), in lower case, mapped to the `vendor` of a family. */
   readonly vendors?: {
     readonly [k: string]: string
   }
@@ -81,14 +81,14 @@ export interface CatalogueFile {
   readonly extras?: ExtrasVocabulary
   readonly counts: CountFacts
   /**
-   * Intended price changes beyond the threshold of `price-diff`, and successors that cost so much more. Remove each once it has shipped; keep a successor's as long as the entry.
+   * Intended price jumps above the threshold of `price-diff`: price changes, and successors that cost so much more than the entry they replace. Remove a price change once it is released; keep a successor's price as long as the entry exists.
    *
    * @maxItems 200
    */
   readonly acknowledged?: readonly AcknowledgementFacts[]
 }
 
-/** Defaults for what a model does not state itself. */
+/** Defaults for settings that a model does not specify. */
 export interface DefaultFacts {
   /** Maximum output tokens that a hold assumes, even if the call's own limit is higher. */
   readonly hold_output_tokens: number
@@ -104,7 +104,7 @@ export interface DefaultFacts {
   readonly counting?: CountingFacts
 }
 
-/** Tokens that the vendor counts for a request beyond those of its text; used for estimates only (count_tokens, holds, cut streams). Layers merge in the order defaults, family, model. */
+/** Tokens that the vendor counts for a request beyond those of its text; used for estimates only (count_tokens, holds, interrupted streams). Layers merge in the order defaults, family, model. */
 export interface CountingFacts {
   /** Per request. */
   readonly request_tokens?: number
@@ -116,18 +116,18 @@ export interface CountingFacts {
   readonly page_tokens?: number
   /** Per picture: its pixels divided by `pixels_per_token`, after scaling down to `edge_pixels_max`. */
   readonly picture?: {
-    /** Longest edge; larger pictures are scaled down to it. */
+    /** Maximum length of the longer edge; larger pictures are scaled down to it. */
     readonly edge_pixels_max?: number
-    /** Pixels that one token stands for. */
+    /** Area in pixels that counts as one token. */
     readonly pixels_per_token?: number
-    /** Most tokens of one picture. */
+    /** Maximum tokens per picture. */
     readonly tokens_max?: number
     /** Tokens of a picture of unknown size. */
     readonly unknown_tokens?: number
   }
 }
 
-/** Lowest price allowed per unit, in VND, so that a typo below it does not ship. */
+/** Lowest price allowed per unit, in VND; catches typos such as a missing digit. */
 export interface FloorFacts {
   /** Per 1,000,000 tokens. */
   readonly mtok: number
@@ -139,7 +139,7 @@ export interface FloorFacts {
   readonly use?: number
 }
 
-/** Expected numbers of entries, so that a line lost in a merge does not ship. */
+/** Expected numbers of entries; a check compares them, to catch lines lost in a merge. */
 export interface CountFacts {
   /** Entries in all. */
   readonly entries: number
@@ -149,18 +149,18 @@ export interface CountFacts {
   readonly per_call: number
 }
 
-/** One intended price change. */
+/** A price change that is intended. */
 export interface AcknowledgementFacts {
   /** The entry, alias or `fallback` whose price changes. */
   readonly name: string
   readonly price: Price
-  /** Why, for whoever reads the change. */
+  /** Reason for the change, for reviewers. */
   readonly reason: string
 }
 
 /** The provider APIs that calls can go to: catalogue/upstreams.yaml. Credentials never go here; they come from the environment (UPSTREAM_<ID>_API_KEY). */
 export interface UpstreamsFile {
-  /** Each upstream under its id. */
+  /** The upstreams, by id. */
   readonly upstreams: {
     readonly [k: string]: HostFacts
   }
@@ -174,25 +174,25 @@ export interface HostFacts {
   readonly wire?: 'plain' | 'bedrock'
   readonly paths: UpstreamPaths
   readonly auth: AuthFacts
-  /** Sent on every call, names in lower case. Never a credential. */
+  /** Headers sent with every call. Names must be in lower case. Never put a credential here. */
   readonly headers?: {
     readonly [k: string]: string
   }
   /**
-   * Client headers that are forwarded upstream, lower case.
+   * Client headers that are forwarded upstream, in lower case.
    *
    * @maxItems 32
    */
   readonly forward_headers?: readonly string[]
   readonly betas?: BetaFacts
-  /** Members added to every JSON body, for settings that other providers take as headers. Never a credential. */
+  /** Members added to every JSON body, for settings that other providers take as headers. Never put a credential here. */
   readonly fields?: {
     readonly [k: string]: string
   }
   readonly errors?: ErrorPlaces
-  /** Most attempts per call at this upstream, each with another credential (after a broken connection, the same one may be used again). 1: never retry. */
+  /** Maximum attempts per call at this upstream, each with a different credential (after a broken connection, the same one may be used again). 1: never retry. */
   readonly attempts_max?: number
-  /** Most concurrent calls per process at this upstream; further ones go to the next upstream, or are told to try again. */
+  /** Maximum calls in flight at this upstream per process. Further calls go to the next upstream; if there is none, the client gets an error that asks it to retry. */
   readonly concurrency_max?: number
   readonly discount?: DiscountHistory
   readonly fx?: FxHistory
@@ -210,21 +210,15 @@ export interface HostFacts {
 
 /** Path of each endpoint, appended to the base URL. `{model}` stands for the upstream's name for the model. Endpoints without a path are not served. */
 export interface UpstreamPaths {
-  /** Path below the base URL. */
   readonly messages?: string
-  /** Path below the base URL. */
   readonly chat_completions?: string
-  /** Path below the base URL. */
+  /** Path of chat calls that end with an assistant message to be continued (see `prefill` in the dialect), for providers that serve these at a separate path. */
   readonly chat_completions_prefilled?: string
-  /** Path below the base URL. */
   readonly responses?: string
-  /** Path below the base URL. */
   readonly images_generations?: string
-  /** Path below the base URL. */
   readonly images_edits?: string
-  /** Path below the base URL. */
   readonly audio_speech?: string
-  /** Path below the base URL. */
+  /** Path of the model list (GET), for `catalogue upstream-check`. Clients' calls never go there. */
   readonly models?: string
 }
 
@@ -232,35 +226,35 @@ export interface UpstreamPaths {
 export interface AuthFacts {
   /** bearer: `authorization: Bearer …`. x-api-key: a header of that name. sigv4: signed with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN from the environment; if the upstream has an API key, that is sent as bearer instead. header: the bare credential in the named header. */
   readonly scheme: 'bearer' | 'x-api-key' | 'sigv4' | 'header'
-  /** Header that carries the credential, lower case. Only for `header`; the other schemes have their own. */
+  /** Header that carries the credential, in lower case. Only for `header`; the other schemes have their own. */
   readonly header?: string
   /** AWS region to sign for; AWS_REGION overrides it. Only for `sigv4`. */
   readonly region?: string
 }
 
-/** How the client's beta flags are sent upstream; absent: they are not. The dialect word `betas` says which flags may pass. */
+/** How the client's beta flags are sent upstream; without this, they are dropped. `betas` in the dialect says which flags may pass. */
 export interface BetaFacts {
-  /** Client header that lists them, comma-separated; lower case. Sent upstream under the same name. */
+  /** Client header that lists the flags, separated by commas, in lower case. The flags are sent upstream in the same header unless `field` is set. */
   readonly header: string
-  /** Member of the upstream body that takes them as a list, instead of the header. */
+  /** Member of the upstream body that takes the flags as a list, instead of the header. */
   readonly field?: string
 }
 
-/** Where an error says what is wrong, for providers whose errors have an unusual shape. The common shapes are known. */
+/** Where an error body contains its message and type, for providers whose errors have an unusual shape. Common shapes are recognised anyway. */
 export interface ErrorPlaces {
-  /** Pointer into an error's body, to its text. */
+  /** JSON pointer to the message in an error body. */
   readonly message: string
-  /** Pointer to its type or code, a word or a number. */
+  /** JSON pointer to the error's type or code, a word or a number. */
   readonly type?: string
 }
 
-/** When the circuit of the upstream or of one of its credentials opens, so that others serve while it cools down. */
+/** When the circuit breaker of the upstream or of one of its credentials opens, and for how long. Meanwhile, calls go to others. */
 export interface CooldownFacts {
   /** Consecutive faults of the upstream that open its circuit. The circuit of a refused or rate-limited credential opens at once. */
   readonly failures?: number
-  /** How long it stays open the first time, unless `retry-after` says otherwise; doubles with each failed probe. */
+  /** How long the circuit stays open the first time, unless `retry-after` says otherwise; doubles with each failed probe. */
   readonly base_ms?: number
-  /** Longest time open. */
+  /** Maximum time that the circuit stays open. */
   readonly max_ms?: number
 }
 
@@ -270,13 +264,13 @@ export interface TimeoutFacts {
   readonly connect_ms?: number
   /** From sending the request to the first byte of the reply. */
   readonly first_byte_ms?: number
-  /** Longest silence within a reply that has begun. Clients of a stream get pings meanwhile. */
+  /** Maximum silence within a reply that has begun. Clients of a stream get pings meanwhile. */
   readonly idle_ms?: number
   /** The whole call; never above the gateway's own 15 minutes. */
   readonly total_ms?: number
 }
 
-/** Facts about what an upstream model accepts. The translators consult them; every key has a default, so only differences are written. null means none. */
+/** Facts about what an upstream model accepts, for the translators. Every key has a default, so write only what differs from it. null means that there is no such thing, or no limit. */
 export interface DialectFacts {
   /** How much the model returns. */
   readonly output?: {
@@ -284,12 +278,12 @@ export interface DialectFacts {
     readonly cap_field?: 'max_tokens' | 'max_completion_tokens'
     /** Smallest output cap that the upstream accepts; lower ones are raised to it. null: any. */
     readonly cap_min?: number | null
-    /** Most choices (`n`) per call; null: no known limit (at most 1,024). Holds cover every choice. A price per request buys one reply, so the limit is 1 there unless the entry itself allows more. */
+    /** Maximum choices (`n`) per call; null: no known limit (at most 1,024). Holds cover every choice. For entries priced per request, the limit is 1 unless the entry itself sets another, because the price covers one reply. */
     readonly choices_max?: number | null
   }
   /** Roles and order of messages. */
   readonly turns?: {
-    /** Role that carries instructions. system: the developer role is refused. Responses: with `instructions`, they go into the field of that name; with a role, they are an item. */
+    /** Where instructions go. system, developer: into messages with this role; system if the upstream rejects the developer role. instructions (responses format only): into the request field of that name. */
     readonly system_role?: 'system' | 'developer' | 'instructions'
     /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
     readonly mid_system?: 'keep' | 'hoist' | 'user_text'

@@ -332,16 +332,16 @@ export interface ModelEntry {
   readonly capabilities: readonly Capability[]
   /** Input and output together; null where not applicable. */
   readonly contextTokens: number | null
-  /** Most tokens of one reply; null where not applicable. */
+  /** Maximum output tokens per reply; null where not applicable. */
   readonly outputTokensMax: number | null
   readonly price: Price
   /** ISO date, or null where unknown. */
   readonly releasedOn: string | null
-  /** Output tokens that a hold assumes when the call allows more. */
+  /** Maximum output tokens that a hold assumes, even if the call's own limit is higher. */
   readonly holdOutputTokens: number
-  /** Most images that one call may ask for. */
+  /** Maximum images per call. */
   readonly imagesMax: number
-  /** Factor from the gateway's own token count to the vendor's, for estimates. */
+  /** Multiplier that turns the gateway's token count into an estimate of the vendor's. */
   readonly tokenFactor: number
   readonly tokenShares?: TokenShares
   readonly counting: Counting
@@ -369,9 +369,9 @@ export interface Counting {
 export interface CountingPicture {
   /** Larger pictures are scaled down to this edge. */
   readonly edgePixelsMax: number
-  /** Pixels that one token stands for. */
+  /** Area in pixels that counts as one token. */
   readonly pixelsPerToken: number
-  /** Most tokens of one picture. */
+  /** Maximum tokens per picture. */
   readonly tokensMax: number
   /** For a picture of unknown size. */
   readonly unknownTokens: number
@@ -440,7 +440,7 @@ export interface UpstreamCostTier {
   readonly output: string
 }
 
-/** Facts about what an upstream model accepts. The translators consult them; every key has a default, so only differences are written. null means none. */
+/** Facts about what an upstream model accepts, for the translators. Every key has a default, so write only what differs from it. null means that there is no such thing, or no limit. */
 export interface Dialect {
   readonly output: DialectOutput
   readonly turns: DialectTurns
@@ -460,13 +460,13 @@ export interface DialectOutput {
   readonly capField: 'max_tokens' | 'max_completion_tokens'
   /** Smallest output cap that the upstream accepts; lower ones are raised to it. null: any. */
   readonly capMin: number | null
-  /** Most choices (`n`) per call; null: no known limit (at most 1,024). Holds cover every choice. A price per request buys one reply, so the limit is 1 there unless the entry itself allows more. */
+  /** Maximum choices (`n`) per call; null: no known limit (at most 1,024). Holds cover every choice. For entries priced per request, the limit is 1 unless the entry itself sets another, because the price covers one reply. */
   readonly choicesMax: number | null
 }
 
 /** Roles and order of messages. */
 export interface DialectTurns {
-  /** Role that carries instructions. system: the developer role is refused. Responses: with `instructions`, they go into the field of that name; with a role, they are an item. */
+  /** Where instructions go. system, developer: into messages with this role; system if the upstream rejects the developer role. instructions (responses format only): into the request field of that name. */
   readonly systemRole: 'system' | 'developer' | 'instructions'
   /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
   readonly midSystem: 'keep' | 'hoist' | 'user_text'
@@ -696,19 +696,19 @@ export interface Upstream {
   /** Path of each endpoint, and of the list of models, below the base URL; `{model}` stands for the upstream's name for the model. */
   readonly paths: Partial<Record<Endpoint | 'chat_completions_prefilled' | 'models', string>>
   readonly auth: UpstreamAuth
-  /** Sent on every call. */
+  /** Headers sent with every call. */
   readonly headers: Readonly<Record<string, string>>
-  /** Client headers that may be forwarded, lower case. */
+  /** Client headers that are forwarded upstream, in lower case. */
   readonly forwardHeaders: readonly string[]
-  /** How the client's beta flags are sent upstream; null: they are not. */
+  /** How the client's beta flags are sent upstream; null: they are dropped. */
   readonly betas: UpstreamBetas | null
-  /** Members written into every JSON body. */
+  /** Members added to every JSON body. */
   readonly fields: Readonly<Record<string, string>>
-  /** Where its errors say what is wrong; null: its errors have one of the common shapes. */
+  /** Where an error body contains its message and type; null: in one of the common places. */
   readonly errors: UpstreamErrors | null
-  /** Most tries of one call at this upstream. */
+  /** Maximum attempts per call at this upstream. */
   readonly attemptsMax: number
-  /** Most concurrent calls per process. */
+  /** Maximum calls in flight per process. */
   readonly concurrencyMax: number
   /** Share of the cost that the operator pays, oldest first; empty: all of it. */
   readonly discount: readonly UpstreamDiscount[]
@@ -719,7 +719,7 @@ export interface Upstream {
   readonly connectTimeoutMs: number
   /** From sending the request to the first byte of the reply. */
   readonly firstByteTimeoutMs: number
-  /** Longest silence within a reply that has begun. */
+  /** Maximum silence within a reply that has begun. */
   readonly idleTimeoutMs: number
   /** The whole call. */
   readonly totalTimeoutMs: number
@@ -729,7 +729,7 @@ export interface Upstream {
 export interface UpstreamAuth {
   /** How the credential is sent. */
   readonly scheme: 'bearer' | 'x-api-key' | 'sigv4' | 'header'
-  /** Header that carries it, lower case. */
+  /** Header that carries the credential, in lower case. */
   readonly header: string
   /** AWS region to sign for (sigv4 only). */
   readonly region?: string
@@ -737,17 +737,17 @@ export interface UpstreamAuth {
 
 /** Where beta flags are read and where they are sent. */
 export interface UpstreamBetas {
-  /** Header of the client, and of the upstream unless there is a field. */
+  /** Client header that lists the flags. They are sent upstream in the same header unless `field` is set. */
   readonly header: string
-  /** Member of the upstream body that takes them as a list. */
+  /** Member of the upstream body that takes the flags as a list. */
   readonly field: string | null
 }
 
-/** Pointers into the body of an error. */
+/** JSON pointers into an error body. */
 export interface UpstreamErrors {
-  /** Pointer to its text. */
+  /** JSON pointer to the message. */
   readonly message: string
-  /** Pointer to its type or code. */
+  /** JSON pointer to the error's type or code. */
   readonly type: string | null
 }
 
@@ -767,13 +767,13 @@ export interface UpstreamFx {
   readonly vndPerUsd: string
 }
 
-/** When the circuit of the upstream or of a credential opens, and for how long. */
+/** When the circuit breaker of the upstream or of a credential opens, and for how long. */
 export interface UpstreamCooldown {
   /** Consecutive faults that open the upstream's circuit. */
   readonly failures: number
-  /** How long it stays open the first time. */
+  /** How long the circuit stays open the first time. */
   readonly baseMs: number
-  /** Longest time open. */
+  /** Maximum time that the circuit stays open. */
   readonly maxMs: number
 }
 
@@ -783,9 +783,9 @@ export interface CatalogueSettings {
   readonly service: string
   /** Entry that unknown names on the chat endpoints map to. */
   readonly fallback: string
-  /** Other names, each with the entry it means. */
+  /** Alternative model names, mapped to entry ids. */
   readonly aliases: Readonly<Record<string, string>>
-  /** Other names of vendors, in lower case, each with the vendor it means. */
+  /** Alternative vendor prefixes of model names, in lower case, mapped to vendors. */
   readonly vendors: Readonly<Record<string, string>>
   /** Display names by vendor; a vendor that is missing is shown by its id. */
   readonly vendorNames: Readonly<Record<string, string>>
@@ -796,7 +796,7 @@ export interface CatalogueSettings {
   readonly concurrencyMax: number
   /** VND per USD for upstreams without their own rate, oldest first; empty: costs are unknown. */
   readonly fx: readonly UpstreamFx[]
-  /** SHA-256 of the sources, hex: names the catalogue in force. */
+  /** SHA-256 of the source files, in hex; identifies the catalogue in force. */
   readonly digest: string
 }
 
