@@ -1,4 +1,7 @@
-/** Renders docs/catalogue.md: every key with unit, default and example from the schemas; every finding from the code table. */
+/**
+ * Renders docs/catalogue.md: every key with its unit, default and example from the schemas, and every finding (problem that
+ * `catalogue check` reports) from `codes.ts`.
+ */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

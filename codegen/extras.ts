@@ -1,29 +1,33 @@
-/** Decides what happens to each extra at a target: the last layer that mentions it wins, else the vocabulary's default. */
+/**
+ * Reads how extras are treated: request fields and provider-run tools that cost more than tokens. catalogue.yaml defines the
+ * extras (the vocabulary) and their defaults. Upstreams, families, models, entries and targets may override them, and the most
+ * specific of these layers wins (see `layers.ts`).
+ */
 
 import type { ExtrasVocabulary } from '../src/generated/types.ts'
 import type { ExtrasFacts } from './generated/types.ts'
 import { NOTHING, type Said } from './layers.ts'
 
-/** The default treatment of every word, in the vocabulary's order. */
+/** Returns the default treatment of every extra, in the vocabulary's order. */
 export function extrasByDefault({ fields, tools }: ExtrasVocabulary): Said {
   return new Map([
-    ['fields', otherwise(fields)],
-    ['tools', otherwise(tools)],
+    ['fields', defaultsOf(fields)],
+    ['tools', defaultsOf(tools)],
   ])
 }
 
-/** The treatments that `facts` states for words of the vocabulary, in the vocabulary's order. */
+/** Returns the treatments that a layer states, in the vocabulary's order. Extras that are not in the vocabulary are ignored. */
 export function saidExtras(vocabulary: ExtrasVocabulary, facts: ExtrasFacts | undefined): Said {
   if (facts === undefined) return NOTHING
   const said = new Map<string, Said>()
   for (const kind of ['fields', 'tools'] as const) {
     const treatments: Readonly<Record<string, unknown>> = facts[kind] ?? {}
-    const words = Object.keys(vocabulary[kind]).filter(word => Object.hasOwn(treatments, word))
-    if (words.length > 0) said.set(kind, new Map(words.map(word => [word, treatments[word]])))
+    const names = Object.keys(vocabulary[kind]).filter(name => Object.hasOwn(treatments, name))
+    if (names.length > 0) said.set(kind, new Map(names.map(name => [name, treatments[name]])))
   }
   return said
 }
 
-function otherwise(words: Readonly<Record<string, { readonly otherwise: string }>>): Said {
-  return new Map(Object.entries(words).map(([word, rule]) => [word, rule.otherwise]))
+function defaultsOf(extras: Readonly<Record<string, { readonly otherwise: string }>>): Said {
+  return new Map(Object.entries(extras).map(([name, { otherwise }]) => [name, otherwise]))
 }

@@ -9,10 +9,10 @@ import { didYouMean, wholeNumberMeant } from './spelling.ts'
 import { asRecord } from './view.ts'
 import { describe, exampleOf, expectedType, hint, oddCharacter, show } from './words.ts'
 
-/** A schema error in our own terms. */
+/** A schema error, with what is needed to explain it. */
 export interface Complaint {
   readonly keyword: string
-  /** The schema that contains the keyword. */
+  /** The schema whose `keyword` the value violates. */
   readonly schema: Schema
   readonly params: Readonly<Record<string, unknown>>
   readonly value: unknown
@@ -21,7 +21,7 @@ export interface Complaint {
   readonly path: Path
   /** The key, if it is the key that is wrong. */
   readonly key: string | undefined
-  /** The missing key that an unknown one was probably meant to be. */
+  /** For an unknown key: the missing key that the author probably meant. */
   readonly meant?: string
   /** The value as written in the file, or ''. */
   readonly source: () => string
@@ -70,7 +70,7 @@ export function readError(complaint: Complaint, schemas: Schemas): Reading {
   return { code: 'bad-form', message: `${complaint.name} is not valid`, fix: hint(complaint.schema) }
 }
 
-/** Recognises old words, and values that are written differently now. */
+/** Recognises keys and values from earlier versions of the schema, which have since been renamed or removed. */
 function readOldWord({ keyword, params, path, value }: Complaint): Reading | null {
   const isKey = keyword === 'additionalProperties'
   const key = isKey ? String(params.additionalProperty) : undefined
@@ -87,7 +87,7 @@ function outOfRange(message: string, bound: string): Reading {
   return { code: 'out-of-range', message, fix: `write ${bound}` }
 }
 
-/** Names the unit, because people often take milliseconds for seconds. */
+/** Names the unit, because people often confuse milliseconds with seconds. */
 function unitOf({ unit }: Schema): string {
   return unit === 'ms' ? ' ms' : ''
 }
@@ -125,7 +125,7 @@ function readMissingKey({ name, params, schema }: Complaint, schemas: Schemas): 
   return { code: 'missing-key', message: `${name} has no ${show(key)}`, fix: `write \`${key}: ${example}\`` }
 }
 
-/** The operations of rules, by the names that other tools have for them. */
+/** Names that other tools use for the operations of rules, each with our own name. */
 const OTHER_OPERATIONS: Readonly<Record<string, string>> = {
   remove: 'drop',
   delete: 'drop',
@@ -154,7 +154,7 @@ function readWrongType({ name, value, schema, source }: Complaint): Reading {
   return { code: 'wrong-type', message, fix: typeFix(value, schema, source()) }
 }
 
-/** Digits, perhaps grouped, with or without a currency, but without a multiplier such as k. */
+/** Matches digits, perhaps grouped, with or without a currency, but without a multiplier such as k. */
 const DIGITS = /^([0-9][0-9_., ']*)\s*(vnd|vnđ|đ|₫|dong|đồng)?$/i
 
 function typeFix(value: unknown, schema: Schema, source: string): string {

@@ -1,4 +1,4 @@
-/** The reference proxy: Fastify and undici at their cheapest, passing every request and reply on unchanged. */
+/** The baseline: a proxy of Fastify and undici with minimal overhead, which forwards requests and replies unchanged. */
 
 import Fastify from 'fastify'
 import { Pool } from 'undici-7'

@@ -10,7 +10,7 @@ import type { GatewayUnderTest, World } from './world.ts'
 
 export interface Case {
   readonly name: string
-  /** The unit for which CPU time is reported: a call, or a delta that the upstream sent in a stream. */
+  /** The unit for which CPU time is reported: a call, or a delta of the upstream's stream. */
   readonly per: 'call' | 'event'
   readonly bytes: number
   readonly concurrency: number
@@ -25,7 +25,7 @@ function whole(textBytes: number, calls: number): Pace {
   return { streamed: false, events: 1, pauseMs: 0, textBytes, calls }
 }
 
-/** Calls by the size of their bodies, with the concurrencies to measure and a matching reply. */
+/** Sizes of request bodies to measure, each with its concurrency levels and a reply of matching size. */
 const SIZES: readonly { readonly bytes: number; readonly concurrency: readonly number[]; readonly pace: Pace }[] = [
   { bytes: 1_000, concurrency: [64, 16], pace: whole(500, 0) },
   { bytes: 5_000, concurrency: [64, 16], pace: whole(800, 1) },
@@ -66,12 +66,12 @@ export interface Contender {
   readonly call: (one: Pick<Case, 'bytes' | 'pace'>) => Call
 }
 
-/** A client format, a model to call, and the format (`wire`) in which the model's upstream then gets the call. */
+/** A path through the gateway: the client's format, the model called, and the format (`wire`) that the upstream receives. */
 interface Road {
   readonly client: Format
   readonly wire: Format
   readonly model: string
-  /** Whether calls ask for thinking; together with tools, that makes the gateway use another wire than the client's format. */
+  /** Whether calls request thinking. With tools, that makes the gateway use a wire other than the client's format. */
   readonly thinks?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Gives each test of a file its own copy of the good catalogue, and runs the catalogue's command line on it. */
+/** Gives each test of a file its own copy of the valid catalogue in `good/`, and runs commands of the catalogue's CLI on it. */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ const TODAY = '2026-11-21'
 class CommandProject {
   /** Contains all copies; tests may write other files here, too. */
   readonly scratch = mkdtempSync(join(tmpdir(), 'catalogue-command-'))
-  /** The date that `call` passes as today's. */
+  /** Today's date for the commands that `call` runs. */
   today = TODAY
   environment: Readonly<Record<string, string>> = {}
   #copies = 0

@@ -1,4 +1,4 @@
-/** The wires of a model: their order, what each cannot carry, and which dialect settings each overrides. */
+/** A model's wires (formats that its upstream accepts): their order, what each cannot express, and its dialect settings. */
 
 import { expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
