@@ -1,4 +1,4 @@
-/** Finds the account of an API key, for requests that place no hold. Nothing is cached: each look-up asks the database. */
+/** Finds the account of an API key. Nothing is cached: every look-up queries the database. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
@@ -8,7 +8,7 @@ import { classifyFault, openStatementPool, type PoolLoad, plainArray, type State
 export interface FoundKey {
   readonly accountId: number
   readonly keyId: number
-  /** Hash under which the key is stored, as the hold statement expects it. */
+  /** The key's hash as stored. Placing a hold requires it, to verify the key again. */
   readonly keyHash: Uint8Array
   readonly state: KeyState
   /** Calls per minute; 0: no limit; null: the catalogue's default. */

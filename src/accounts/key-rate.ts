@@ -34,7 +34,7 @@ const SET_RATE = `update api_key set rate_limit_per_minute = $3::text::integer
 
 /**
  * Sets a key's calls per minute. 0: no limit; null restores the catalogue's limit and the owner's control. False if there is no
- * such active key. The caller then tells processes that cache the key with `announce(sql, 'keys')`.
+ * such active key. The caller must then call `announce(sql, 'keys')`, so that all processes reload the key's limits.
  */
 export function limitKey(sql: Sql, key: LimitedKey, callsPerMinute: number | null): Promise<boolean> {
   return sql.begin(transaction => limitKeyIn(transaction, key, callsPerMinute))
@@ -42,7 +42,7 @@ export function limitKey(sql: Sql, key: LimitedKey, callsPerMinute: number | nul
 
 type LimitedKey = KeyRow & { readonly by: Actor; readonly reason?: string }
 
-/** limitKey within the caller's transaction. */
+/** Like limitKey, within the caller's transaction. */
 export async function limitKeyIn(
   transaction: TransactionSql,
   { accountId, keyId, by, reason = '' }: LimitedKey,
@@ -69,7 +69,7 @@ export function limitConcurrency(sql: Sql, key: LimitedKey, callsInFlight: numbe
   return sql.begin(transaction => limitConcurrencyIn(transaction, key, callsInFlight))
 }
 
-/** limitConcurrency within the caller's transaction. */
+/** Like limitConcurrency, within the caller's transaction. */
 export async function limitConcurrencyIn(
   transaction: TransactionSql,
   { accountId, keyId, by, reason = '' }: LimitedKey,

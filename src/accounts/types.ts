@@ -1,4 +1,4 @@
-/** The types that accounts share with their callers: plain data in, plain data out. */
+/** Types that the account functions share with their callers: plain data in, plain data out. */
 
 import type { Sql } from '../lib/database.ts'
 import type { Mailer } from '../lib/mail.ts'
@@ -67,7 +67,8 @@ export interface OpenedSession {
   /** For the cookie's Max-Age. */
   readonly maxAgeSeconds: number
   /**
-   * Value of a cookie that outlives the session. It grants no access, but strangers' wrong guesses do not slow this device down.
+   * Value of a cookie that outlives the session and marks the device as known. It grants no access, but exempts the device from
+   * the throttling that strangers' failed sign-ins cause.
    */
   readonly device: string
   readonly deviceSeconds: number
@@ -81,7 +82,7 @@ export interface Throttled {
 
 export type PasswordFault = 'too_short' | 'too_long' | 'too_common'
 
-/** Which input is invalid; the pages put it into words. */
+/** Which input is invalid; the pages turn this into a message. */
 export interface Invalid {
   readonly outcome: 'invalid'
   readonly email?: 'malformed'

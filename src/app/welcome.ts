@@ -1,4 +1,4 @@
-/** Prints what a developer needs after a start: a working API key, a command to paste and the addresses of the pages. */
+/** Prints what a developer needs after startup: a working API key, a command to paste and the URLs of the pages. */
 
 import { join } from 'node:path'
 import { createAccount, findAccountByEmail } from '../accounts/accounts.ts'

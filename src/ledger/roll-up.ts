@@ -1,7 +1,7 @@
 /**
- * Rolls up calls into hourly sums some time after they ended, so that calls need no extra work for reports by upstream. A table
- * stores the time up to which all calls have been counted, called the mark. The transaction that counts calls also moves the
- * mark, so each call is counted once.
+ * Adds finished calls to hourly sums in the background, so that reports by upstream do not slow down the calls themselves. A
+ * table stores the time up to which all calls have been counted, called the mark. The transaction that counts calls also moves
+ * the mark, so each call is counted once.
  */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
@@ -29,11 +29,11 @@ export interface RolledUp {
 /** If a transaction counted more than MANY_CALLS, the next period is shorter; if fewer than FEW_CALLS, longer. */
 const MANY_CALLS = 20_000
 const FEW_CALLS = 2_000
-/** Number of days for which sums of attempts and of first bytes are kept. */
+/** Number of days for which the counts of attempts, and of calls by time to first byte, are kept. */
 const ATTEMPT_DAYS = 35
 const CALL_DAYS = 400
 
-/** The statements that compute one kind of sums. */
+/** The SQL statements that maintain one kind of sums. */
 export interface RollUp {
   /** Locks and reads the mark; $1: length of the period in seconds, $2: the lag in seconds. Made by `markOf`. */
   readonly mark: string
@@ -43,7 +43,7 @@ export interface RollUp {
   readonly tidy: readonly string[]
 }
 
-/** Reads the mark from a table with one row, and where the next period ends. */
+/** SQL that locks the mark in its one-row table, and returns it with the end of the next period. */
 export const markOf = (table: string): string => `select closed_before::text as since,
     least(closed_before + make_interval(secs => $1::text::integer), now() - make_interval(secs => $2::text::integer))::text as until,
     closed_before + make_interval(secs => $1::text::integer) >= now() - make_interval(secs => $2::text::integer) as is_last,
@@ -51,8 +51,8 @@ export const markOf = (table: string): string => `select closed_before::text as 
   from ${table} for no key update`
 
 /**
- * Counting looks up every account that had calls on those days. With a million accounts, that exceeds the usual statement
- * timeout.
+ * Counting a period looks up every account that had calls on the days of that period. With a million accounts, that exceeds the
+ * usual statement timeout.
  */
 const PATIENCE = `set local statement_timeout = '60s'`
 
@@ -69,12 +69,12 @@ export async function patiently<Result>(
 
 const dayOf = (time: string): string => `(${time}::text::timestamptz at time zone 'Asia/Ho_Chi_Minh')::date`
 
-/** SQL for the logarithmic step of a time in milliseconds: eight steps for each doubling. */
+/** SQL for the bucket of a duration in ms in a logarithmic histogram: eight buckets per doubling. */
 const stepOf = (ms: string): string => `floor(8 * log(2, greatest(1, ${ms})::numeric))::smallint`
 
 /**
- * Calls can be found by time within an account, but not over all accounts. So the daily sums say which accounts had calls.
- * `offset 0` keeps the planner from starting with the calls instead: its statistics know nothing of the last minutes.
+ * Calls are indexed by time only within an account, so the daily sums are used to find the accounts that had calls. `offset 0`
+ * stops the planner from starting with `usage` instead, whose statistics do not cover the last minutes.
  */
 export const ENDED = `accounts as (
   select distinct account_id from usage_daily where day between ${dayOf('$1')} and ${dayOf('$2')}),

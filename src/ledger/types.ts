@@ -6,7 +6,7 @@ import type { MicroVnd } from '../lib/money.ts'
 import type { Period } from '../lib/period.ts'
 
 export interface HoldRequest {
-  /** HMAC hash of the API key. The hold statement verifies the key again, so a revocation takes effect at the next call. */
+  /** HMAC hash of the API key. Placing the hold verifies the key again, so a revocation takes effect at the next call. */
   readonly keyHash: Uint8Array
   /** UUIDv7 of the call, created before anything is sent upstream. */
   readonly callId: string
@@ -16,7 +16,7 @@ export interface HoldRequest {
   readonly wantMaxMicroVnd?: MicroVnd
   /** The entry that will serve the call. */
   readonly entryId: string
-  /** The name that the client sent, if it was mapped to another entry; otherwise null. */
+  /** The model name that the client sent, if it was mapped to the entry; null if it is the entry's own name. */
   readonly requestedName: string | null
   readonly endpoint: EndpointCode
   /** The price in VND per 1M tokens, per request or per image, as `pricePer` says. The settlement must state the same price. */
@@ -72,7 +72,7 @@ export interface Settlement {
   readonly entryId: string
   readonly requestedName: string | null
   readonly endpoint: EndpointCode
-  /** The call's cost. If it is 0, the hold is released uncharged, and the usage row is written all the same. */
+  /** The call's cost. If it is 0, the hold is released without a charge; the usage row is still written. */
   readonly costMicroVnd: MicroVnd
   readonly inputTokens: number
   readonly outputTokens: number
@@ -90,8 +90,8 @@ export interface Settlement {
   /** What the call cost the operator; never part of a charge. Null or absent if unknown. */
   readonly upstreamCostMicroVnd?: MicroVnd | null
   /**
-   * When the call began, by this process's clock. Only used to refuse a late charge without a hold. The usage row does not use
-   * it: its time comes from the hold or, without one, from the latency.
+   * When the call began, by this process's clock. Used only to reject a charge that comes over 90 days late and has no hold.
+   * The usage row gets its start time from the hold; without a hold, the start time is now minus the latency.
    */
   readonly openedAt: Date
   /** Time until the first byte was sent to the client, in ms; null if none was sent. */
@@ -159,8 +159,8 @@ export interface Ledger {
   /** Places a hold; waits for a limited time if other calls hold the money. A call id never gets a second hold. */
   admit(request: HoldRequest, options: AdmissionOptions): Promise<HoldAnswer>
   /**
-   * Grows a call's hold. Retries until Postgres responds; null if the signal was aborted before that. A call may have only one
-   * request at a time.
+   * Grows a call's hold. Retries until Postgres responds; null if the signal was aborted before that. Do not extend the same
+   * call again before this has resolved.
    */
   extend(request: ExtendRequest, options: AdmissionOptions): Promise<ExtendAnswer | null>
   /**

@@ -20,7 +20,7 @@ const READ = `select name, greatest(0, extract(epoch from now() - seen_at))::int
 const OTHERS = `select count(*)::integer as others from process_status
   where name <> $1 and seen_at > now() - make_interval(secs => $2::text::integer)`
 
-/** Number of serving processes other than the one of this name. */
+/** Counts the serving processes, except the one called `name`. */
 export async function countOthers(sql: AnySql, name: string): Promise<number> {
   return (await sql.unsafe(OTHERS, [name, String(LOST_AFTER_SECONDS)]))[0]?.others
 }

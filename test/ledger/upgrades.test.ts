@@ -1,6 +1,6 @@
 /**
- * Databases as earlier versions left them are upgraded to this version while calls are served. `upgrades/` has their rows
- * and the statements of their gateways, recorded from those versions' own code (`upgrades/make.ts`).
+ * Upgrades databases of earlier versions while calls are served. For each version, `upgrades/` contains a dump of rows and the
+ * SQL statements of its gateway, recorded by running that version's own code (`upgrades/make.ts`).
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -136,9 +136,9 @@ test.each(VERSIONS)(
 )
 
 /**
- * By migration, the tables that it reads or writes from end to end, so that statements on them have to wait. Do not list further
- * tables that grow with accounts or calls. Instead, migrations can add columns whose default is constant or missing, constraints
- * that are `not valid`, and indexes on new tables. Housekeeping can fill in existing rows.
+ * The tables that each migration scans or rewrites in full while it blocks other statements. Do not add tables that grow with
+ * accounts or calls. Instead, migrations can add columns whose default is constant or missing, constraints that are
+ * `not valid`, and indexes on new tables; housekeeping can fill in existing rows.
  */
 const READ_WHOLE: Readonly<Record<string, readonly string[]>> = {
   // The hold table only has rows for calls in flight.
@@ -181,7 +181,7 @@ test('no migration reads or rewrites a whole table while it blocks calls, except
     for (const name of readdirSync(MIGRATIONS).sort()) {
       if (name.slice(0, 4) <= first) continue
       await database.sql.begin(async transaction => {
-        // Postgres may still add scans of the previous transaction to these counts, so only their increase matters.
+        // The counts may include scans by the previous transaction, so compare them before and after the migration.
         const scans = async () => new Map((await transaction.unsafe(SCANNED)).map(row => [row.name, row.scans]))
         const before = await scans()
         const files = new Map((await transaction.unsafe(FILES)).map(row => [row.name, row.file]))

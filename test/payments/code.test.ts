@@ -16,7 +16,7 @@ import { crc16, encodeVietQr } from '../../src/payments/vietqr.ts'
 const readQr = createRequire(import.meta.url)('jsqr') as typeof import('jsqr').default
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-/** A fixed code with easily confused characters. A random code could by chance form another code with the text around it. */
+/** Has easily confused characters. Not random, because a random code could form another valid code with the text around it. */
 const CODE = 'STYFW319052S'
 
 describe('order codes', () => {
@@ -274,7 +274,7 @@ describe('links to banking apps', () => {
       })
     }
     expect(new Set(apps.map(app => app.id)).size).toBe(apps.length)
-    // An independent table of banks gives each bank the name that our list gives the app with the bank's code.
+    // Our names must agree with an independent table of banks.
     const names = new Map(Object.values(BanksObject).map(each => [each.bin, each.shortName.replace('OCB Bank', 'OCB')]))
     for (const [bin, code] of Object.entries(banks)) {
       const app = apps.find(({ id }) => id === code)

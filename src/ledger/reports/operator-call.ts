@@ -24,7 +24,7 @@ export interface OperatorCall extends UsageRow {
   /** Input tokens written to the provider's cache; null if unknown. */
   readonly cacheWriteTokens: number | null
   readonly upstreamCostMicroVnd: MicroVnd | null
-  /** When the charge was given back; null if it was not. */
+  /** When the charge was refunded; null if it was not. */
   readonly refundedAt: Date | null
 }
 
@@ -46,7 +46,7 @@ export const CALL_SOURCES = `
 const ONE = `select ${CALL_COLUMNS} from usage ${CALL_SOURCES} where usage.call_id = $1::text::uuid`
 const BY_REQUEST = `select call_id from client_request where request_id = $1 order by call_id desc limit $2::text::integer`
 
-/** Null if there is no such call, or its row has been retired. */
+/** Null if there is no such call, or it is so old that its usage row has been deleted. */
 export async function readOperatorCall(sql: AnySql, callId: string): Promise<OperatorCall | null> {
   const [row] = await sql.unsafe(ONE, [callId])
   return row === undefined ? null : toOperatorCall(row)

@@ -1,7 +1,7 @@
 /**
- * Finds calls of one account or of all accounts, newest first. A search over all accounts goes by call ids, which sort by the
- * time at which calls began; a search in one account goes by its journal. If the filter matches little, a search skips hours in
- * which nothing can match, and stops after a number of calls; the answer says how far it looked.
+ * Finds calls of one account or of all accounts, newest first. A search over all accounts scans call ids, which sort by start
+ * time; a search in one account scans its journal. If the filter matches few calls, a search skips periods in which nothing can
+ * match, and stops after a number of calls; the result says how far back it looked.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -15,7 +15,7 @@ export interface CallFilter {
   readonly accountId?: number
   /** Requires `accountId`, because each account numbers its own keys. */
   readonly keyId?: number
-  /** Finds calls that requested this name: an entry's own, or one that was mapped to an entry. */
+  /** Finds calls for which the client sent this model name: an entry's id, or a name that was mapped to an entry. */
   readonly requestedName?: string
   readonly entryId?: string
   readonly upstreamId?: string
@@ -65,8 +65,8 @@ const SOURCES = {
 } as const
 
 /**
- * SQL for a page. Every row also says how far the search has looked. If no call matches, a single row without a call says so.
- * Attempts make up most of a row's bytes and are read only if the filter names an upstream.
+ * SQL for a page. Every row also says how far back the statement looked; if no call matches, it returns one row that says only
+ * this. Attempts make up most of a row's bytes, so they are read only if the filter names an upstream.
  */
 const pageOf = (source: keyof typeof SOURCES, window: number, attempts: string): string => `
 with looked as materialized (
@@ -84,8 +84,8 @@ select edge.*, matching.* from edge left join lateral (
  order by ${source === 'account' ? 'seq' : 'call_id'} desc`
 
 /**
- * Returns the call id from which to continue a search that has reached $1, because the roll-up's hours show that no call in
- * between matches. Null if no earlier call matches.
+ * SQL for the call id from which to continue a search that has reached call $1. It skips calls that cannot match according to
+ * the hourly sums of the roll-up. Null if no earlier call can match.
  */
 const JUMP = `
 with hours as not materialized (
@@ -142,7 +142,7 @@ async function findAmongAll(sql: AnySql, { filter, limit, windows }: Request, be
     if (mayJump) {
       const target = await jump(sql, filter, position)
       if (target === null || target < first) return { calls, next: null, lookedBackTo: null }
-      // The search finds calls before `position`, which must include the call that it jumped to.
+      // `position` is exclusive, so move it just past the call to continue from.
       if (target < position) position = after(target)
     }
     const size = matchesAll(filter) ? limit : window
@@ -165,7 +165,7 @@ async function findInAccount(
   const { keyId, entryId, status, from, to } = filter
   const bounds = await findBounds(sql, accountId, {
     from,
-    // The filter is about when calls began, but the journal is in the order in which they ended.
+    // The filter applies to start times, but the journal is ordered by end times.
     to: new Date(to.getTime() + DAY_MS),
     ...(keyId !== undefined && { keyId }),
     ...(entryId !== undefined && { entryId }),
@@ -189,7 +189,7 @@ async function findInAccount(
   return { calls, next: null, lookedBackTo: null }
 }
 
-/** Longest time from the beginning of a call to its end, plus the largest difference between two clocks. */
+/** Maximum duration of a call, plus the largest difference between two clocks. */
 const CALL_MS_MAX = 20 * 60_000
 const DAY_MS = 86_400_000
 

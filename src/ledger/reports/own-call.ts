@@ -11,7 +11,7 @@ export interface OwnCall extends UsageRow {
   readonly requestId: string
   /** Input tokens that were written to the provider's cache; null if unknown. */
   readonly cacheWriteTokens: number | null
-  /** When the charge was given back; null if it was not. */
+  /** When the charge was refunded; null if it was not. */
   readonly refundedAt: Date | null
 }
 
@@ -22,7 +22,7 @@ const ONE = `select ${USAGE_COLUMNS}, cache_write_tokens,
         and reference = 'call:' || usage.call_id::text) as refunded_at
   from usage where call_id = $2::text::uuid and account_id = $1::text::bigint`
 
-/** Null if the account has no such call, or its row has been retired. */
+/** Null if the account has no such call, or the call is so old that its usage row has been deleted. */
 export async function readOwnCall(
   sql: AnySql,
   { accountId, callId }: { readonly accountId: number; readonly callId: string },

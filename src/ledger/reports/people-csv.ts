@@ -1,7 +1,7 @@
 /**
- * The usage log for spreadsheets: UTF-8 with a byte order mark, times in Vietnam without a zone, headings and words in the
- * reader's language. In every language, commas separate cells and a dot is the decimal point: most programs would read a cell
- * that says 1,68 as 168.
+ * Exports the usage log for spreadsheets: UTF-8 with a byte order mark, Vietnamese local times, headings and words in the
+ * reader's language. In every language, commas separate cells and a dot is the decimal point, because most programs would read
+ * 1,68 as 168.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -47,7 +47,7 @@ export const PEOPLE_COLUMNS = [
   'request',
 ] as const
 
-/** Postgres formats the figures, so that a page costs this process little. */
+/** Postgres formats the numbers, to save this process CPU time. */
 const PAGE = `select seq, key_id, entry_id, requested_name, tag, status, error_code, price_per, streamed, estimated, call_id,
     to_char(closed_at at time zone 'Asia/Ho_Chi_Minh', 'YYYY-MM-DD HH24:MI:SS') as ended,
     concat_ws(',', input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, images,

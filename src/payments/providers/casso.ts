@@ -1,5 +1,6 @@
 /**
- * Adapter for Casso (developer.casso.vn, webhook version 2, read 2026-11-21), and for its older format with a token and a list.
+ * Adapter for Casso's webhooks (developer.casso.vn, read 2026-11-21): version 2, which is signed, and the legacy format, which
+ * has a secret token and a list of transactions.
  */
 
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
@@ -8,9 +9,9 @@ import { readAccount, readAmount, readId, readMany, readReference, readText, rea
 import { headerOf, hmac, isSameSecret, type ProviderOptions, refuse, refuseStale } from './signature.ts'
 
 export interface CassoSecrets {
-  /** Secret of version 2's HMAC-SHA512 signature; if it is set, nothing else is accepted. */
+  /** Key of the HMAC-SHA512 signatures of version 2. If it is set, requests without such a signature are rejected. */
   readonly checksumKey: string | null
-  /** Token of the older format, sent in the header `secure-token`. */
+  /** Token of the legacy format, sent in the `secure-token` header. */
   readonly secureToken: string | null
 }
 
@@ -31,7 +32,7 @@ export function createCassoProvider(secrets: CassoSecrets, { limits, nowMs }: Pr
   return {
     name: 'casso',
     verify(rawBody, headers) {
-      // The signature covers the parsed body, so nothing can be authentic without one.
+      // Signatures are computed over the parsed body, so a body that is not a JSON object cannot be verified.
       const body = parseJson(rawBody.toString('utf8'))
       if (!isObject(body)) return refuse()
       authenticate(body, headers)
@@ -40,7 +41,7 @@ export function createCassoProvider(secrets: CassoSecrets, { limits, nowMs }: Pr
   }
 }
 
-/** Money that left the account has a negative amount. */
+/** Outgoing transfers have a negative amount. */
 function readTransaction(data: JsonObject): BankTransaction {
   const { amountVnd, isNegative } = readAmount(data.amount, 'amount')
   return {
