@@ -1,6 +1,6 @@
 /**
- * Pages that the law requires and the operator writes, as Markdown files named `<page>.<language>.md` in CONTENT_DIR. A file that
- * is missing there is replaced by the draft in `content/`. Files are read on each request, so that changes show at once.
+ * Pages that the law requires. The operator writes them as Markdown files named `<page>.<language>.md` in CONTENT_DIR; for a
+ * missing file, the draft in `content/` is shown. Files are read on each request, so that changes show at once.
  */
 
 import { open } from 'node:fs/promises'
@@ -45,7 +45,7 @@ async function readSource(
   return { body: isDraft ? source.trimStart().slice(DRAFT.length) : source, isDraft }
 }
 
-/** The values that a file may refer to in braces. */
+/** Returns the values of the placeholders in files, such as `{company}`. */
 export function contentValues(company: Company | null, more: Readonly<Record<string, string>>) {
   return {
     ...more,
@@ -71,7 +71,7 @@ export async function findDrafts(folder: string | null, languages: readonly Lang
   return drafts
 }
 
-/** Null if there is no such file. Only the beginning of a long file is read, so that no page fills the memory. */
+/** Reads at most FILE_BYTES_MAX bytes, to bound memory use. Null if the file does not exist. */
 async function readFile(path: string): Promise<string | null> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null

@@ -1,4 +1,4 @@
-/** What the process provides for the pages. */
+/** Services and settings that the process passes to the pages. */
 
 import type { KeySecrets } from '../accounts/key-secret.ts'
 import type { PeopleServices } from '../accounts/types.ts'
@@ -37,16 +37,16 @@ export interface DashboardOptions {
   readonly testUpstream: (upstreamId: string) => Promise<UpstreamTest>
   /** Rates of value-added tax, by start date. */
   readonly taxRates: readonly TaxRate[]
-  /** The description of the API that this process serves, OpenAPI 3.1. */
+  /** OpenAPI 3.1 description of the API that this process serves. */
   readonly openApi: OpenApiView
   /** Base URL that clients use, without a trailing slash. */
   readonly publicUrl: string
   /** Null if not configured, which is allowed only outside production. */
   readonly company: Company | null
-  /** Folder of the operator's own texts; null if there is none, so that pages show the drafts. */
+  /** Folder of the legal pages as the operator wrote them; if it is null, our drafts of these pages are shown. */
   readonly contentFolder: string | null
   readonly announcements: AnnouncementBoard
-  /** Folder that development emails are written to and shown from; null if there is no outbox page. */
+  /** Folder to which development emails are written, for the outbox page; null disables that page. */
   readonly outboxFolder: string | null
   readonly production: boolean
   readonly log: Logger
@@ -90,11 +90,11 @@ export interface DashboardLimits {
   /** A manual balance change above this, in whole dong, has to be confirmed; above `adjustVndMax` it is refused. */
   readonly adjustAskVnd: number
   readonly adjustVndMax: number
-  /** Most that an account may spend in the playground per day in Vietnam, in whole dong. */
+  /** Maximum amount that an account may spend in the playground per day (Vietnam time), in whole dong. */
   readonly playgroundDailyVndMax: number
   /** Maximum number of concurrent CSV exports in this process. */
   readonly exportsMax: number
-  /** Seconds between two readings of the models' success rates and times to first byte. */
+  /** How long the models' success rates and times to first byte are cached, in seconds. */
   readonly modelFiguresSeconds: number
   /** How long a page waits for the models' figures, in ms. */
   readonly modelFiguresWaitMs: number

@@ -1,4 +1,4 @@
-/** A visitor's language and theme, in two plain cookies. By default they follow the browser; an address may name a language. */
+/** A visitor's language and theme, kept in two plain cookies. By default, the browser decides; a URL may set the language. */
 
 import type { Language } from '../accounts/types.ts'
 
@@ -14,7 +14,7 @@ export interface Preferences {
 export function readPreferences(
   cookies: Readonly<Record<string, string | undefined>>,
   acceptLanguage: string | undefined,
-  /** The language that the address names, if any. */
+  /** The language that the URL requests, if any. */
   asked: Language | null = null,
 ): Preferences {
   const chosen = asked ?? LANGUAGES.find(language => language === cookies.language)

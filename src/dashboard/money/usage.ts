@@ -1,4 +1,4 @@
-/** Usage: totals, a chart, every call as a row, and a CSV export, all under the same filter. */
+/** The usage page: totals, a chart, a row for each call, and a CSV export, all with the same filter. */
 
 import { listChargedKeys, type OwnKey } from '../../accounts/own-keys.ts'
 import { countUsage, exportUsageCsv } from '../../ledger/reports/csv.ts'
@@ -22,7 +22,7 @@ export const USAGE_PAGES: readonly Page[] = [
 ]
 
 const PERIODS_DAYS = [1, 7, 30, 90] as const
-/** Maximum number of tags in the filter's list, which has the most used ones. The page's address may name any other tag. */
+/** Maximum number of tags to choose from: the most used ones. A URL may filter by any other tag. */
 const TAGS_MAX = 100
 
 export function keyLabel(keys: readonly OwnKey[], keyId: number): string {
@@ -98,7 +98,7 @@ async function show(request: PageRequest): Promise<Answer> {
   }
 }
 
-/** The choices of a filter; the chosen value is always among them. */
+/** Returns a filter's options, always including the chosen value. */
 function optionsOf(values: readonly string[], chosen: string | undefined) {
   const all = chosen === undefined || values.includes(chosen) ? values : [...values, chosen]
   return all.map(value => ({ value, isChosen: value === chosen }))
@@ -116,7 +116,7 @@ function choicesOf(name: 'by' | 'measure' | 'per', values: readonly string[], ch
   return values.map(value => ({ value, key: `usage.${name}.${value}`, isChosen: value === chosen }))
 }
 
-/** A call as a table row; its page is below the path `folder`. */
+/** Returns a call as a table row. `folder`: base path of the link to the call's page. */
 export function rowView({ language }: PageRequest, row: UsageRow, keys: readonly OwnKey[], folder = '/usage') {
   return {
     href: `${folder}/${row.callId}`,

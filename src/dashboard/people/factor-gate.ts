@@ -1,6 +1,6 @@
 /**
- * Asks people who have a second factor for it. A form that has to wait for the code is kept: the page that asks for the code
- * carries every field of the form and submits them together with it.
+ * Asks people for their second factor if they have one. Forms that need it are not lost: the page that asks for the code
+ * contains every field of the form and submits them together with the code.
  */
 
 import { givePasskey } from '../../accounts/passkeys.ts'
@@ -9,19 +9,17 @@ import { type Answer, type PageRequest, signedIn } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
 import { throttledAnswer } from './faults.ts'
 
-/**
- * Form field for the code; PASSKEY_FIELD is the one for a passkey's answer. Both are submitted with the form that they confirm.
- */
+/** Form field for the code; PASSKEY_FIELD is for a passkey's response. Either is submitted with the form that it confirms. */
 export const FACTOR_FIELD = 'second_factor'
 const PASSKEY_FIELD = 'second_factor_passkey'
 export const FACTOR_PATH = '/account/second-factor'
 const CODE_CHARACTERS_MAX = 40
-/** Maximum length of a passkey's answer. The data that a passkey signs takes a few hundred bytes, its signature up to 512. */
+/** Maximum length of a passkey's response. The data that a passkey signs takes a few hundred bytes, its signature up to 512. */
 export const PASSKEY_CHARACTERS_MAX = 8_000
 
 /**
- * Returns the page that asks for the second factor. Null if the second factor was passed (with `again`: recently), or if the
- * person has none and it is not `required`.
+ * Returns null if the request may go on: the second factor was passed in this session (recently, if `again` is set) or with
+ * this form, or the person has none and `required` is false. Otherwise returns the page that asks for it.
  */
 export async function demandFactor(
   request: PageRequest,
@@ -41,7 +39,7 @@ export async function demandFactor(
   return checkFactor(request, FACTOR_FIELD, fault => confirmPage(request, fault))
 }
 
-/** Null if the code in this field or the passkey's answer is right; otherwise the page with the fault. */
+/** Null if the code in this field or the passkey's response is valid; otherwise a page with an error message. */
 export async function checkFactor(
   request: PageRequest,
   codeField: string,

@@ -1,4 +1,4 @@
-/** How the price list is filtered and sorted, all of it in the address. */
+/** Filters and sorts the price list. The URL contains the entire filter. */
 
 import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { type CatalogueModel, modelsOf } from '../../catalogue/models.ts'
@@ -8,7 +8,7 @@ import { type Found, searchModels } from './model-search.ts'
 import { lowestPrice } from './model-view.ts'
 
 export const CHANNELS: readonly Channel[] = ['standard', 'aws']
-/** What the page offers as capabilities: for chat models what they can do, for others what they produce. */
+/** Values of the capability filter: abilities of chat models, and what other models produce. */
 export const CAPABILITIES = ['reasoning', 'vision', 'tools', 'image', 'speech'] as const
 export const UNITS = ['mtok', 'request', 'image'] as const
 /** Choices for the minimum context, in tokens. */
@@ -41,7 +41,7 @@ export function filterChoices(catalogue: Catalogue): FilterChoices {
   }
 }
 
-/** Prices that a quarter, half and three quarters of the models do not exceed. */
+/** The 25th, 50th and 75th percentiles of the prices, without duplicates. */
 function priceSteps(sorted: readonly number[]): number[] {
   const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1]
   return [...new Set([at(0.25), at(0.5), at(0.75)])].filter(price => price !== undefined)
@@ -79,7 +79,7 @@ function matches({ main, items }: CatalogueModel, filter: ModelFilter): boolean 
   if (vendor !== null && entry.vendor !== vendor) return false
   if (capability !== null && entry.kind !== capability && !can(main, capability)) return false
   if (contextMin !== null && (entry.contextTokens ?? 0) < Number(contextMin)) return false
-  // One and the same entry must meet all conditions: a price per token on AWS must not count for the standard channel.
+  // A single entry must meet all conditions: a price per token on AWS must not count for the standard channel.
   return items.some(
     ({ entry: { channel: own, price } }) =>
       (channel === null || own === channel) &&
@@ -99,7 +99,7 @@ const released = ({ main }: CatalogueModel, unknown: string) => main.entry.relea
 
 /** Ties are broken by name, so that the order is the same every time. */
 const ORDERS: Readonly<Record<ModelFilter['sort'], (models: readonly CatalogueModel[]) => Order>> = {
-  // The largest families first, within them the newest; a model without a date counts as brand-new.
+  // The largest families first, and the newest models first within a family; a model without a date counts as brand-new.
   featured: models => {
     const sizes = Map.groupBy(models, ({ main }) => main.entry.family)
     const sizeOf = ({ main }: CatalogueModel) => sizes.get(main.entry.family)?.length ?? 0

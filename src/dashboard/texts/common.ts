@@ -1,4 +1,4 @@
-/** Texts of the frame around every page, and error messages. */
+/** Texts of the layout that all pages share (header, navigation, footer), of common buttons and units, and of error pages. */
 
 import type { Texts } from './type.ts'
 

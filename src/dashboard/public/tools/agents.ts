@@ -4,7 +4,8 @@ import { SHELL, type Tool } from './types.ts'
 
 export const AGENTS: readonly Tool[] = [
   {
-    // Claude Code 2.1.328 itself, and its page on environment variables, read 2026-11-22. It adds /v1 to the base URL.
+    // Source: the code of Claude Code 2.1.328 and its documentation of environment variables, read 2026-11-22. Claude Code adds
+    // /v1 to the base URL.
     id: 'claude-code',
     name: 'Claude Code',
     smallModel: 'claude-haiku-5-5',
@@ -21,7 +22,7 @@ claude`,
     ],
   },
   {
-    // Codex 0.169, read 2026-11-22: its only `wire_api` is "responses".
+    // Source: Codex 0.169, read 2026-11-22. It only accepts "responses" as `wire_api`.
     id: 'codex',
     name: 'Codex',
     note: 'quickstart.codex',
@@ -70,7 +71,7 @@ wire_api = "responses"`,
     ],
   },
   {
-    // qwenlm.github.io/qwen-code-docs, model providers, read 2026-11-22.
+    // Source: qwenlm.github.io/qwen-code-docs, model providers, read 2026-11-22.
     id: 'qwen-code',
     name: 'qwen-code',
     note: 'quickstart.qwen_code',
@@ -98,7 +99,7 @@ wire_api = "responses"`,
     ],
   },
   {
-    // aider.chat/docs/llms/openai-compat.html, read 2026-11-22.
+    // Source: aider.chat/docs/llms/openai-compat.html, read 2026-11-22.
     id: 'aider',
     name: 'aider',
     note: 'quickstart.aider',
@@ -112,7 +113,7 @@ aider --model openai/${models.chat} --weak-model openai/${models.cheap}`,
     ],
   },
   {
-    // docs.continue.dev/customize/model-providers/top-level/openai, read 2026-11-22.
+    // Source: docs.continue.dev/customize/model-providers/top-level/openai, read 2026-11-22.
     id: 'continue',
     name: 'Continue',
     blocks: ({ base, key, brand, models }) => [
@@ -136,7 +137,7 @@ ${[models.chat, models.cheap]
     ],
   },
   {
-    // docs.cline.bot/provider-config/openai-compatible, read 2026-11-22.
+    // Source: docs.cline.bot/provider-config/openai-compatible, read 2026-11-22.
     id: 'cline',
     name: 'Cline',
     note: 'quickstart.editor.text',
@@ -148,7 +149,7 @@ ${[models.chat, models.cheap]
     ],
   },
   {
-    // kilo.ai/docs/providers/openai-compatible, read 2026-11-22.
+    // Source: kilo.ai/docs/providers/openai-compatible, read 2026-11-22.
     id: 'kilo',
     name: 'Kilo Code',
     note: 'quickstart.editor.text',
