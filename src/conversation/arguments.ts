@@ -4,7 +4,8 @@ import { parseExactJson } from '../lib/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
 /**
- * Key for arguments that are not a JSON object. A call with such arguments is kept, because its result must still match a call.
+ * Key for arguments that are not a JSON object. A call with such arguments is not dropped, because a later tool result will
+ * refer to it.
  */
 export const UNREADABLE_ARGUMENTS = '_arguments'
 

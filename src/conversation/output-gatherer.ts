@@ -2,7 +2,7 @@
 
 import { type ByteText, characters, decodeText, joinBytes } from '../lib/byte-text.ts'
 
-/** Most characters collected before they are counted. Bounds the memory per stream. */
+/** Maximum number of characters collected before they are counted. Bounds the memory per stream. */
 const GATHERED_CHARACTERS_MAX = 16_384
 
 export type CountTokens = (text: string) => number
@@ -31,12 +31,12 @@ const BYTES_PER_TOKEN = { ascii: 4, other: 2.5 } as const
 /** Fewest bytes of output that can add a token to the estimate. */
 export const BYTES_PER_TOKEN_MIN = BYTES_PER_TOKEN.other
 /**
- * How many UTF-8 bytes the non-ASCII characters of a text have, for each byte that the text is longer in UTF-8 than in UTF-16
- * units. Exact for characters of three bytes (3/2); characters of two or four bytes would need 2.
+ * UTF-8 bytes of non-ASCII characters per extra byte, where the extra bytes are the text's UTF-8 length minus its `length`.
+ * Exact for three-byte characters (3 bytes, 2 of them extra); two- and four-byte characters would need 2.
  */
 const OTHER_BYTES_PER_EXTRA_BYTE = 1.5
 
-/** Estimates the tokens of a text by its length alone. */
+/** Estimates the tokens of a text from its length alone. */
 function weigh(text: string): number {
   const extra = Buffer.byteLength(text) - text.length
   const other = extra * OTHER_BYTES_PER_EXTRA_BYTE
@@ -102,7 +102,7 @@ export class OutputGatherer {
   #readWritten(): void {
     if (this.#written.length === 0) return
     const text = textWritten(joinBytes(this.#written))
-    // Estimate the remaining pieces of `#written` now, so that `text`, which joins them all, is not estimated again.
+    // `#weight` includes some pieces of `#written`, so add the others, and count `text`, which joins all, as estimated.
     if (this.#writtenWeighed > 0) {
       this.estimate()
       this.#weighed++

@@ -4,7 +4,7 @@ import { readDataUrl } from '../conversation/images.ts'
 import { refuse, refuseCapability } from '../conversation/refuse.ts'
 import type { DialectFacts } from './types.ts'
 
-/** Whether the facts restrict images or documents, so that content must be inspected. */
+/** Whether the upstream restricts images or documents. If not, content need not be inspected. */
 export function asksOfMedia({ dialect: { content }, hasVision }: DialectFacts): boolean {
   return !hasVision || content.imageUrl !== 'pass' || content.documents !== 'file'
 }

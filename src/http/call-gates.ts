@@ -37,7 +37,7 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
     const { authentication, endpoint } = request.state.route.config
     if (authentication === 'playground') return awaitCaller(request, done, playgroundCaller(request))
     if (authentication !== 'key') return done()
-    // Routes with an endpoint may use a remembered key, because placing the hold verifies it again. All others look it up afresh.
+    // Routes with an endpoint may use a cached key, because placing the hold verifies it again. All others query the database.
     const keys = keysIn(request.headers)
     if (endpoint !== undefined) request.state.caller = authenticator.remembered(keys)
     if (request.state.caller !== null) return done()

@@ -5,7 +5,7 @@ export type Language = 'vi' | 'en'
 const VIETNAMESE_LETTERS = /[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]/i
 const VIETNAMESE_WORDS = /(?:^|\s)(?:xin chao|toi|ban|khong|duoc|cua|nhung|hay|viet|bang tieng viet)(?=\s|[,.!?]|$)/gi
 
-/** Vietnamese when the text has letters that only Vietnamese uses, or two of its unaccented words; else English. */
+/** Vietnamese if the text has letters that only Vietnamese uses, or two common words written without accents; else English. */
 export function languageOf(text: string): Language {
   const sample = text.slice(0, 20_000)
   if (VIETNAMESE_LETTERS.test(sample)) return 'vi'

@@ -1,7 +1,7 @@
 /**
- * Plans same-format calls without reading the values of plain members (see `conversation/plain.ts`), if the target needs no
- * changes in them. The rules here must agree with what dialects change: `test/translate/plain-body.test.ts` compares plans made
- * with and without the values, for every target of the catalogue.
+ * Plans same-format calls without parsing the large members of the body, such as the messages, if they are plain (see
+ * `conversation/plain.ts`) and the upstream needs no changes in them. The rules here must agree with what dialects change:
+ * `test/translate/plain-body.test.ts` compares plans made with and without the values, for every target of the catalogue.
  */
 
 import { endsWithRole, hasRole, NOTE } from '../conversation/plain.ts'
@@ -12,18 +12,18 @@ import { type JsonObject, objectOrNull, unescapeKey } from '../lib/json.ts'
 import { mayHold } from '../lib/json-form.ts'
 import { planSameFormat, type SameFormatCall, type SameFormatPlan } from './same-format.ts'
 
-/** A body, some of whose values may not have been read. */
+/** A request body. Some of its values may not have been parsed. */
 export interface ReadableBody {
   readonly json: JsonObject
-  /** The body with stand-ins for the values that have not been read; the same as `json` if all have been read. */
+  /** The body with stand-ins for the values that have not been parsed; the same as `json` if all have been. */
   readonly outline: JsonObject
-  /** Facts noted about the members whose values have not been read, indexed by `NOTE`; null if all values have been read. */
+  /** Numbers noted about the values that have not been parsed, indexed by `NOTE`; null if all have been. */
   readonly unread: { readonly notes: readonly number[] } | null
 }
 
 type Call = Omit<SameFormatCall, 'body'> & { readonly body: ReadableBody }
 
-/** Like `planSameFormat`, but reads the values of plain members only if the target may need changes in them. */
+/** Like `planSameFormat`, but parses the values of plain members only if the target may need changes in them. */
 export function planReadable({ body, ...call }: Call): SameFormatPlan {
   const { outline, unread } = body
   if (unread !== null && leavesPlain(call.format, call.target.dialect, { outline, notes: unread.notes })) {
@@ -33,7 +33,7 @@ export function planReadable({ body, ...call }: Call): SameFormatPlan {
   return planSameFormat({ ...call, body: body.json })
 }
 
-/** Whether the plan leaves the unread members unchanged. Renaming a tool, for example, also changes the history. */
+/** Whether the plan leaves the unparsed members unchanged. Renaming a tool, for example, also changes the history. */
 function keepsStandIns(format: WireName, outline: JsonObject, { body, reply }: SameFormatPlan): boolean {
   return reply.names === null && FORMATS[format].plain.form.names.every(key => body[key] === outline[key])
 }

@@ -25,7 +25,7 @@ export interface ListLimits {
 /** Says why the list could not be read. The text contains no address, no credential and nothing that the provider wrote. */
 export class ModelListError extends Error {}
 
-/** Lists an upstream's models. The upstream must have a path for the list. Rejects with ModelListError. */
+/** Lists the models of an upstream, which must have a configured `paths.models`. Rejects with ModelListError. */
 export async function listModels(
   upstream: ReachableUpstream,
   credential: Credential,
@@ -104,7 +104,7 @@ const FAULTS: Readonly<Record<string, string>> = {
 
 /** Longest id to list, in characters. */
 const ID_MAX = 256
-/** A prefix that some providers put before every id. */
+/** A prefix that some providers put before every model id. */
 const COLLECTION = /^models\//
 const ISO_DATE = /^20\d{2}-\d{2}-\d{2}(?=$|T)/
 

@@ -1,4 +1,4 @@
-/** How chat streams end: usage only for clients that request it, and endings that providers forget. */
+/** How chat streams end: with usage only for clients that request it, and with the end markers that providers omit. */
 
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'

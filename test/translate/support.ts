@@ -25,7 +25,7 @@ export const chatViaMessages = translatorFor('chat_completions', 'messages')
 
 export const KEYS: SecretSet = { currentId: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) }
 
-/** A sealer for calls without sealed reasoning. */
+/** Makes and opens the marks that carry encrypted reasoning, as the contexts of `contextOf` do. */
 export const NO_SEALS = makeSealer(KEYS, '1')
 
 /** Replays a non-streamed reply as the events of a stream, with their data as text. */
@@ -78,7 +78,7 @@ export function contextOf({
     clock: () => 1_790_000_009,
     inputTokensEstimate: 42,
     countInputTokens: () => 42,
-    marks: marksOf(makeSealer(KEYS, '1'), target.via),
+    marks: marksOf(NO_SEALS, target.via),
   }
 }
 

@@ -1,4 +1,4 @@
-/** Plans the tool choice, the reasoning and a JSON reply for a responses request. */
+/** Decides which tool choice, reasoning settings and JSON output settings to send in a responses request. */
 
 import { nearestLevel } from '../../conversation/reasoning-request.ts'
 import type { ReasoningRequest } from '../../conversation/request.ts'

@@ -1,4 +1,7 @@
-/** Recovers from sealed reasoning that a provider cannot open: recognises the provider's error, and removes the reasoning. */
+/**
+ * Recovers when a provider cannot decrypt the reasoning (the seals) of earlier turns: recognises the error, and removes the
+ * reasoning from the request.
+ */
 
 import type { ErrorBody } from '../../conversation/error-body.ts'
 import type { RefusedSeal } from '../../generated/types.ts'
@@ -6,24 +9,22 @@ import { ascii, byteText, concat, joinBytes, parseUndecoded, toBuffer } from '..
 import { arrayOrEmpty, isObject } from '../../lib/json.ts'
 import { elementsOf, membersOf } from '../../lib/json-text.ts'
 
-/**
- * How several providers refuse reasoning. If a seal cannot be opened, OpenAI sends the code, and Azure only the first text
- * (openai/openai-agents-python#2063). Both send the second text for reasoning that is not followed by its item (Responses API,
- * read 2026-11).
- */
+/** OpenAI's error code for reasoning that it cannot decrypt. */
 const CODE = 'invalid_encrypted_content'
-const TEXTS = [
+const MESSAGES = [
+  // Azure's message for reasoning that it cannot decrypt; it sends no code (openai/openai-agents-python#2063).
   /encrypted content\b.{0,200}\bcould not be (verified|decrypted|parsed)/is,
+  // OpenAI's and Azure's message if the item that must follow the reasoning is missing (Responses API, read 2026-11).
   /\breasoning\b.{0,200}\bwas provided without its required following item/is,
 ]
 
 /**
- * Whether an error refuses the reasoning that the client sent back, rather than anything else in the request. `fact`: how the
- * provider refuses it; null if not configured.
+ * Whether an error rejects the reasoning that the client sent back, rather than anything else in the request. `fact`: how the
+ * provider's error looks; null if not configured.
  */
 export function refusesSeals(status: number, error: ErrorBody, fact: RefusedSeal | null): boolean {
   if (fact !== null && isMeant(status, error, fact)) return true
-  return status === 400 && (error.code === CODE || TEXTS.some(text => text.test(error.message)))
+  return status === 400 && (error.code === CODE || MESSAGES.some(message => message.test(error.message)))
 }
 
 function isMeant(status: number, error: ErrorBody, fact: RefusedSeal): boolean {
@@ -35,7 +36,7 @@ function isMeant(status: number, error: ErrorBody, fact: RefusedSeal): boolean {
   return message === null || error.message.toLowerCase().includes(message.toLowerCase())
 }
 
-/** Returns the body without reasoning items; other items keep their bytes. Null if there are none to remove. */
+/** Returns the body without its reasoning items; all other items stay unchanged, byte for byte. Null if it has none. */
 export function withoutSeals(body: Buffer): Buffer | null {
   const text = byteText(body)
   const json = parseUndecoded(text)

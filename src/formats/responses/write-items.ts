@@ -62,14 +62,17 @@ export function begunReasoning(id: string): JsonObject {
   return { id, type: 'reasoning', ...BEGUN, summary: [] }
 }
 
-/** Returns a finished reasoning item. `mark`: the provider's seal as the gateway wraps it; null if there is none. */
+/**
+ * Returns a finished reasoning item. `mark`: the token that carries the provider's encrypted reasoning (see
+ * `conversation/seal.ts`); null if there is none.
+ */
 export function reasoningItem(id: string, texts: readonly string[], mark: string | null): JsonObject {
   const sealed = mark === null ? {} : { encrypted_content: mark }
   return { id, type: 'reasoning', ...DONE, summary: texts.map(summaryPart), ...sealed }
 }
 
 export function markOf(seal: Seal | null | undefined, { markSeal }: WriterFacts): string | null {
-  // The texts of an item stay separate in this format, so the seal's wrapping need not record their lengths.
+  // In this format, the texts of an item stay separate, so the mark need not record where each one ends.
   return seal == null ? null : markSeal(seal, [])
 }
 

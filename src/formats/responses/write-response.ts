@@ -40,7 +40,7 @@ const OPEN = { error: null, incomplete_details: null, completed_at: null, usage:
 export const IN_PROGRESS: ResponseState = { status: 'in_progress', ...OPEN }
 
 export interface EndFacts {
-  /** Whether the reply contains the model's own text about its refusal. */
+  /** Whether the reply contains refusal text written by the model. */
   readonly refused: boolean
   readonly nowSeconds: number
 }

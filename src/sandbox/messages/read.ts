@@ -1,4 +1,4 @@
-/** Reads a request in the messages format, once it has been checked. */
+/** Reads a validated request in the messages format. */
 
 import { countDocument, countPicture, countText, describePicture } from '../count.ts'
 import { wordsOf } from '../endpoint.ts'
