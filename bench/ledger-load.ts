@@ -1,4 +1,4 @@
-/** Callers that place and settle holds as fast as a ledger lets them. */
+/** A load generator: callers that place and settle holds as fast as the ledger allows. */
 
 import { join } from 'node:path'
 import { createLedger, type RunningLedger } from '../src/ledger/ledger.ts'
@@ -46,12 +46,12 @@ export function openBenchLedger({
     instanceName: 'bench',
     spoolDir: join(folder, 'spool'),
     report: event => event.level === 'info' || console.error(event),
-    // With one call per statement, a statement queues for longer than a gateway would let a call wait.
+    // With a batch size of 1, statements queue for longer than a gateway would let a call wait.
     limits: { spoolRetentionMs: 0, holdRetryMs: 120_000, statementTimeoutMs: 60_000, settleWaitMs: 120_000, ...limits },
   })
 }
 
-/** Runs `callers` callers concurrently. Each makes one call after another, every time for another customer. */
+/** Runs `callers` callers concurrently. Each makes one call after another, going through the customers in turn. */
 export async function drive(
   ledger: RunningLedger,
   customers: readonly Customer[],

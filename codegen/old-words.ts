@@ -1,33 +1,34 @@
 /**
- * Dialect words of earlier catalogues, with their replacements. `migrate-words` and the errors about old words read this list.
- * Some were replaced because YAML 1.1 reads them as booleans, some because a value such as `''` or 0 meant "none", and some to
- * group related facts.
+ * Dialect words (keys under `dialect` in the catalogue) that were renamed, moved or dropped, with their replacements. Used by
+ * `migrate-words` and by the errors about old words. Some were replaced because YAML 1.1 reads their values as booleans, some
+ * because a value such as `''` or 0 meant "none", and some to group related facts.
  */
 
 import { flowText } from './edit.ts'
 import type { Path } from './source.ts'
 
-/** What replaces an old word: pairs of a path below `dialect` and a value. */
+/** Replacements for an old word: pairs of a path below `dialect` and a value. */
 export type Successors = readonly (readonly [path: string, value: unknown])[]
 
 interface OldWord {
-  /** The old word's path below `dialect`, its steps joined by dots. */
+  /** The old word's dot-separated path below `dialect`. */
   readonly path: string
   /**
-   * Replacements for the word when it has this value. Null if the word never had this value in old catalogues: then it is a word
-   * of today with the same path.
+   * Returns the replacements for the word with this value; an empty list if the word is simply removed. Null if the old word
+   * never took this value, so that a current word or group with the same path is meant, or if a dropped word with this value
+   * has no replacement.
    */
   readonly successors: (value: unknown) => Successors | null
   /** True if the word was dropped without a replacement. */
   readonly isGone?: true
 }
 
-/** A word that moved; `values` maps each renamed value to its new name. */
+/** A word that moved to the path `goal`. `values` maps each renamed value to its new name. */
 function moved(path: string, goal: string, values: Readonly<Record<string, unknown>> = {}): OldWord {
   return { path, successors: value => [[goal, renamed(value, values)]] }
 }
 
-/** A word that stayed in place; `values` maps each renamed value to its new name. */
+/** A word that kept its path but not all of its values. `values` maps each renamed value to its new name. */
 function reworded(path: string, values: Readonly<Record<string, unknown>>): OldWord {
   return { path, successors: value => (isAmong(value, values) ? [[path, renamed(value, values)]] : null) }
 }
@@ -143,7 +144,7 @@ const WORDS: readonly OldWord[] = [
 
 const byPath = new Map(WORDS.map(word => [word.path, word]))
 
-/** Groups of a dialect that today contain words which used to be outside any group. */
+/** Dialect groups that contain replacements of old words. */
 const GROUPS = new Set(WORDS.flatMap(({ successors }) => successors('') ?? []).map(([goal]) => goal.split('.')[0]))
 
 export function isGroup(path: string): boolean {
@@ -151,7 +152,7 @@ export function isGroup(path: string): boolean {
 }
 
 /**
- * What to write instead of a value at a path below `dialect`; an empty list if the word is simply removed. Null if this is not an
+ * Returns the replacements for an old word with this value; an empty list if the word is simply removed. Null if this is not an
  * old word, or if its meaning can no longer be expressed.
  */
 export function successorsOf(path: string, value: unknown): Successors | null {
@@ -163,7 +164,7 @@ export function isGone(path: string): boolean {
   return byPath.get(path)?.isGone === true
 }
 
-/** The key that rules and extras used to have for their endpoints. YAML 1.1 reads `on` as true. */
+/** The former name of `endpoints` in rules and extras. It was replaced because YAML 1.1 reads `on` as true. */
 export const OLD_ENDPOINTS_KEY = 'on'
 export const ENDPOINTS_KEY = 'endpoints'
 
@@ -174,11 +175,11 @@ export function isUnderOldName(key: unknown, holder: unknown): boolean {
 
 export interface OldWordFound {
   readonly message: string
-  /** What to write instead, as YAML; null if the old meaning can no longer be expressed. */
+  /** The replacement as YAML; null if the old meaning can no longer be expressed. */
   readonly now: string | null
 }
 
-/** Describes the old word at a path of a catalogue file, for values that the schema rejects; null if there is none. */
+/** Explains a value that the schema rejects if it belongs to an old word. Null if there is no old word at this path. */
 export function oldWordAt(path: Path, value: unknown): OldWordFound | null {
   const key = String(path.at(-1))
   const holder = path.at(-2)
@@ -198,7 +199,7 @@ export function oldWordAt(path: Path, value: unknown): OldWordFound | null {
   }
 }
 
-/** Writes the replacement as YAML, relative to the old word's place. */
+/** Writes the replacements as YAML, with paths relative to the prefix `within`. */
 function yamlOf(successors: Successors, within: string): string {
   const root: Record<string, unknown> = {}
   for (const [goal, value] of successors) {

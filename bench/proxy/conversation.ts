@@ -1,5 +1,5 @@
 /**
- * Generates conversations of coding agents, independent of format: instructions, tools with schemas, and turns with calls and
+ * Generates format-neutral conversations of coding agents: instructions, tools with schemas, and turns with tool calls and
  * their results, in English and Vietnamese. Deterministic.
  */
 

@@ -9,8 +9,7 @@ import { createLog } from '../../src/lib/log.ts'
 import { parseSecretSet } from '../../src/lib/secrets.ts'
 import { serveRole } from './serve-role.ts'
 
-/** Microseconds between two samples of a profile. */
-const SAMPLE_US = 500
+const SAMPLING_INTERVAL_US = 500
 
 const { env } = process
 const config = environmentConfig(env)
@@ -34,7 +33,7 @@ async function profile({ profileFile }: { readonly profileFile: string | null })
   if (profileFile === null) {
     session.connect()
     await session.post('Profiler.enable')
-    await session.post('Profiler.setSamplingInterval', { interval: SAMPLE_US })
+    await session.post('Profiler.setSamplingInterval', { interval: SAMPLING_INTERVAL_US })
     await session.post('Profiler.start')
     return
   }

@@ -1,4 +1,4 @@
-/** Fills tables without their indexes and builds those afterwards, which is several times as fast. */
+/** Fills tables without their indexes and rebuilds the indexes afterwards, which is several times faster. */
 
 import type { Sql } from '../../src/lib/database.ts'
 
@@ -10,7 +10,7 @@ const INDEXES = `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.
   from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.contype in ('p', 'u')
  where i.indrelid = $1::text::regclass`
 
-/** Drops a table's indexes, runs `fill` and rebuilds the indexes, which fails if rows break a unique one. */
+/** Drops a table's indexes, runs `fill` and rebuilds the indexes. Fails if the rows violate a unique index. */
 export async function withoutIndexes(sql: Sql, table: string, fill: () => Promise<unknown>): Promise<void> {
   const indexes = await sql.unsafe(INDEXES, [table])
   for (const { name, constraint } of indexes) {

@@ -108,7 +108,7 @@ const PATH_KEYS: ReadonlySet<string> = new Set([...ENDPOINT_ORDER, 'chat_complet
 
 const HOST_ID = /^[a-z][a-z0-9-]*$/
 
-/** Whether `via` looks like a malformed id in upstreams.yaml, which has its own finding there. */
+/** Whether `via` resembles a malformed id in upstreams.yaml. Another check reports the malformed id. */
 function isMisspeltHost({ hosts }: CatalogueView, via: string): boolean {
   const misspelt = [...hosts.keys()].filter(id => !HOST_ID.test(id))
   return nearestWord(via, misspelt) !== undefined

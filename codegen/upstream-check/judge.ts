@@ -1,6 +1,6 @@
 /**
- * Compares the catalogue with a provider's model list: finds models that are missing from the list or that the provider shuts
- * down. Pure.
+ * Compares the catalogue with a provider's model list: finds models that the provider no longer lists or will shut down. Does
+ * no I/O.
  */
 
 import type { Tables } from '../../src/generated/types.ts'
@@ -17,15 +17,15 @@ export interface ModelJudgement {
   /** The upstream's name for the model. */
   readonly model: string
   readonly finding: Finding
-  /** Id in the provider's list, if it is longer than `model`; else null. */
+  /** The dated id in the provider's list (`model-20251001`) if `model` itself is not listed; else null. */
   readonly listedAs: string | null
   /** ISO date on which the provider shuts the model down; null if none is known. */
   readonly shutdownOn: string | null
-  /** The entries sold through the model, with their retirement dates in the catalogue. */
+  /** The catalogue entries that this model serves, with their retirement dates. */
   readonly entries: readonly { readonly id: string; readonly retiresOn: string | null }[]
 }
 
-/** Judges every model in use at the upstream. Sorted by model, each with its entries sorted by id. `today` is an ISO date. */
+/** Judges every model that entries use at the upstream, sorted by model. `today` is an ISO date. */
 export function judgeUpstream(
   tables: Tables,
   upstreamId: string,
