@@ -32,7 +32,7 @@ import { Spool } from './spool.ts'
 import type { Ledger, Settlement } from './types.ts'
 
 export interface RunningLedger extends Ledger {
-  /** Lets calls that wait for this wallet continue, after a credit in this process. */
+  /** Wakes the calls that wait for money in this wallet. Called after this process has credited the wallet. */
   wake(accountId: number): void
   /** False while Postgres is not responding. */
   readonly available: boolean
@@ -69,9 +69,9 @@ interface Parts {
   /** Identity of the database that this process started with. */
   readonly databaseId: string
   instanceId: string
-  /** The number that this process had until another one declared it dead, or null. For a while, holds may still have it. */
+  /** Previous instance id, if another process declared this one dead; holds may carry it until `untilMs`. Null otherwise. */
   former: { readonly instanceId: string; readonly untilMs: number } | null
-  /** The database history to which this process has sent all settlements in its spool (see `readHistory`). */
+  /** The database history (see `readHistory`) to which this process has sent all settlements in its spool; null if unknown. */
   history: string | null
   available: boolean
 }
@@ -107,7 +107,7 @@ async function lockSpool(options: LedgerOptions, folder: string, limits: LedgerL
   const deadline = performance.now() + limits.spoolLockMs
   while (performance.now() < deadline) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // That process may remove the folder when it is done. A lock on a deleted file protects nothing.
+    // The other process may delete the folder when it is done, and a lock on a deleted file protects nothing.
     if (lockExisting(lock, path)) return lock
     await sleep(SPOOL_LOCK_POLL_MS)
   }
@@ -203,7 +203,7 @@ async function start(given: {
       try {
         return await settling.settle({ ...settlement, catalogueId: catalogue })
       } catch (error) {
-        // An invalid settlement leaves a hold without a call, which the sweep frees.
+        // The settlement is invalid. Stop counting the call as open, so that the sweep frees its hold.
         open.delete(settlement.callId)
         throw error
       }
@@ -261,7 +261,7 @@ function openPools(options: LedgerOptions, limits: LedgerLimits): Parts['pools']
   }
 }
 
-/** Keeps this process's row and lock alive, and detects failovers, after which it sends recent settlements again. */
+/** Reports that this process is alive, and detects failovers, after which it sends recent settlements again. */
 async function heartbeat(parts: Parts): Promise<void> {
   const { options, pools, spool, settling } = parts
   const self = () => ({ instanceId: parts.instanceId, name: options.instanceName })
@@ -289,11 +289,11 @@ async function heartbeat(parts: Parts): Promise<void> {
         `Postgres failed over or was restored; ${count} recent settlements were sent again`,
       )
     }
-    // Holds of this history may be freed from now on, not before.
+    // Only now may sweeps free holds: all settlements in the spool have been sent to this history.
     parts.history = answer.history
     spool.history = answer.history
   }
-  // Delete old files only now: after an outage, Postgres may have lacked settlements that they hold.
+  // Delete old files only now: after a failover, Postgres may have lacked settlements recorded in them.
   spool.tidy()
 }
 
@@ -304,7 +304,7 @@ async function takeAlong(parts: Parts): Promise<void> {
   if (performance.now() > former.untilMs) parts.former = null
 }
 
-/** Cleans up: every process its own disk and its own holds; one process at a time what concerns the whole database. */
+/** Frees lost holds. Each process handles its own disk and holds; one process at a time handles the rest of the database. */
 async function sweep(parts: Parts): Promise<void> {
   const { options, limits, pools, open } = parts
   if ((await readHistory(pools.life)) !== parts.history) return
@@ -342,7 +342,7 @@ function report(parts: Parts, code: 'fenced' | 'spool_replayed' | 'holds_swept',
   parts.options.report({ level: code === 'fenced' ? 'warn' : 'info', code, message })
 }
 
-/** The database's identity. A failover, a standby and a restored backup keep it; another database has a different one. */
+/** Reads the database's identity. It survives a failover and a restore, and standbys share it. */
 async function readDatabaseId(pool: StatementPool): Promise<string> {
   const rows = await pool.query<{ database_id: string }>('select database_id from database_identity', [])
   return rows[0]!.database_id

@@ -1,6 +1,6 @@
 /**
- * An append-only file of settlements. It gets one line before a settlement is sent to Postgres, and another when the settlement
- * is durable. So nothing is lost if the process is killed. Contains metadata only.
+ * An append-only log of settlements on disk. A line is appended before a settlement is sent to Postgres, and another once the
+ * settlement is durable there, so nothing is lost if the process is killed. Contains metadata only, no prompts or replies.
  */
 
 import {
@@ -31,7 +31,7 @@ interface Segment {
   readonly number: number
   readonly madeAt: number
   bytes: number
-  /** How many settlements of this file are not durable yet. */
+  /** Number of settlements in this file that are not durable in Postgres yet. */
   owed: number
   lastDoneAt: number
   /** Whether the file must be kept, because it has damaged lines that could not be set aside. */
@@ -75,14 +75,14 @@ export class Spool {
     return [...owed.values()].map(({ spooled }) => spooled)
   }
 
-  /** All retained settlements, finished or not, one file after another; each file is only read when its turn comes. */
+  /** Yields all retained settlements, durable or not, one file at a time; reads each file lazily. */
   *retained(): Generator<readonly SpooledSettlement[]> {
     this.flush()
     for (const segment of [...this.#segments])
       if (!this.#reader.isForeign(segment.path)) yield this.#settlementsIn(segment)
   }
 
-  /** Settlements that are not durable yet, read back from the files. */
+  /** Reads back the settlements that are not durable yet. */
   owed(): readonly Settlement[] {
     this.flush()
     const segments = this.#segments.filter(segment => segment.owed > 0)
@@ -90,14 +90,17 @@ export class Spool {
     return settlements.filter(settlement => this.#owedIn.has(settlement.callId))
   }
 
-  /** Sets aside a settlement that has no checksum and that nothing in the database confirms. */
+  /**
+   * Moves a settlement to the set-aside file, because it might be damaged: it has no checksum, and the database has no matching
+   * hold or usage row.
+   */
   giveUp({ settlement, unproven }: SpooledSettlement): void {
     if (unproven === null) throw new Error('a settlement with a checksum needs no other proof')
     if (this.#reader.setAside(unproven.path, [{ line: unproven.line, reason: 'unproven' }]))
       this.done(settlement.callId)
   }
 
-  /** What an operator must look at in this spool. */
+  /** Lines and files of this spool that need an operator's attention. */
   get setAside(): SpoolSetAside {
     return this.#reader.state
   }
@@ -112,7 +115,7 @@ export class Spool {
     return this.#segments.length === 0
   }
 
-  /** The database history that received this spool's finished settlements; null for a new spool. */
+  /** The database history (see `readHistory`) that has this spool's finished settlements; null if unknown. */
   get history(): string | null {
     try {
       const [history, databaseId] = readFileSync(join(this.#options.folder, 'timeline'), 'latin1')
@@ -147,8 +150,8 @@ export class Spool {
   }
 
   /**
-   * Records that a settlement is durable. The record is written with the next line or by `tidy`. If the record is lost, the next
-   * process merely asks Postgres.
+   * Records that a settlement is durable. The record is written with the next line or by `tidy`. If it is lost, the next
+   * process sends the settlement again, which changes nothing.
    */
   done(callId: string): void {
     const segment = this.#owedIn.get(callId)
@@ -161,7 +164,7 @@ export class Spool {
     if (this.#buffer.length > FLUSH_CHARACTERS) this.flush()
   }
 
-  /** Hands all lines to the operating system. Needs no fsync: only the process may be killed. */
+  /** Hands all lines to the operating system. No fsync: the spool must survive a killed process, not a machine crash. */
   flush(): void {
     const segment = this.#current
     if (this.#buffer === '' || segment === null) return
@@ -195,7 +198,10 @@ export class Spool {
     }
   }
 
-  /** Closes the file but deletes none: a database that is not responding now may later lack settlements. */
+  /**
+   * Closes the current file but deletes none: if Postgres fails over after this process has stopped, recent settlements may
+   * have to be sent again.
+   */
   close(): void {
     this.flush()
     this.#retire()
@@ -229,7 +235,7 @@ export class Spool {
     this.#broken = true
   }
 
-  /** Recognises a file in the folder as part of the spool; null if it is something else. */
+  /** Adds a file in the folder to the spool. Null if it is something else, unreadable, or belongs to another database. */
   #take(name: string): Segment | null {
     const found = /^(\d{8})(\.done|\.foreign)?\.jsonl$/.exec(name)
     if (found === null) return null

@@ -17,7 +17,7 @@ export function nextPeriod(period: Period, now: Date): Date {
   return new Date(next[period]() - AHEAD_MS)
 }
 
-/** A time as Vietnam's clocks show it: `2026-11-23 00:00`. */
+/** Formats a time in Vietnam's time zone, such as `2026-11-23 00:00`. */
 export function vietnamTime(at: Date): string {
   return new Date(at.getTime() + AHEAD_MS).toISOString().slice(0, 16).replace('T', ' ')
 }

@@ -14,11 +14,11 @@ export type UnknownOutcome = 'fell_back' | 'refused'
 export interface UnknownModelsOptions {
   readonly sql: AnySql
   readonly report: (event: { level: 'info' | 'warn'; fields: object; message: string }) => void
-  /** Maximum number of names in memory between two writes. Calls with further names only count in `unnamed`. */
+  /** Maximum number of names in memory between two writes. Calls with any further name are counted only in `unnamed`. */
   readonly namesMax: number
   /** Maximum number of names stored per day; further names are ignored. */
   readonly namesPerDayMax: number
-  /** Pause between two writes, in ms. */
+  /** Interval between writes, in ms. */
   readonly writeMs: number
 }
 
@@ -27,15 +27,15 @@ export interface UnknownModels {
   count(name: string, outcome: UnknownOutcome): void
   /** Number of calls with an unknown model since the process started. */
   readonly calls: Readonly<Record<UnknownOutcome, number>>
-  /** Number of calls since the process started whose model name did not fit into memory. */
+  /** Number of calls since the process started whose name was not recorded, because `namesMax` had been reached. */
   readonly unnamed: number
   readonly queue: QueueLoad
-  /** Writes the counts in memory. Never rejects: what could not be written is retried next time. */
+  /** Adds the counts to Postgres. Never rejects: counts that could not be written are retried next time. */
   write(): Promise<void>
   close(): Promise<void>
 }
 
-/** Longest name kept, in characters, as in the usage row. */
+/** Names are truncated to this many characters, as in usage rows. */
 const NAME_MAX = 256
 /** Maximum number of names in one log line. */
 const LOGGED_MAX = 20
@@ -45,8 +45,8 @@ export const UNKNOWN_MODELS_KEPT_DAYS = 90
 const TODAY = `(now() at time zone 'Asia/Ho_Chi_Minh')::date`
 
 /**
- * Updates rows in the names' order, so that processes cannot deadlock. $4 is the maximum number of names per day; when a day
- * has so many, new names are ignored.
+ * Updates rows in order of name, so that processes cannot deadlock. $4 is the maximum number of names per day; once a day has
+ * that many, new names are ignored.
  */
 const WRITE = `
 with asked as (
@@ -141,7 +141,7 @@ export function countUnknownModels(options: UnknownModelsOptions): UnknownModels
 /** Matches an API key that a client has put into the wrong setting: operators must not see it. */
 const KEY = /sk-[\w-]{8,}/g
 
-/** The model's name as in the usage row, but with API keys masked. */
+/** Returns the model's name as usage rows store it, but with API keys masked. */
 function cleanName(name: string): string {
   return maskSecrets(name.slice(0, NAME_MAX).toWellFormed().replaceAll('\0', '').replace(KEY, 'sk-…'))
 }
