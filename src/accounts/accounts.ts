@@ -33,14 +33,14 @@ const READ = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vn
 const EMAILS = 'select account_id, email from account where account_id = any($1::bigint[])'
 
 /**
- * An address as it is stored and looked up. Letters outside ASCII are lower-cased here, because databases disagree on how to do
- * that: otherwise, a different spelling of a throttled address would not be throttled.
+ * Returns the form in which an address is stored and looked up. Lower-cases non-ASCII letters here, because Postgres does so
+ * differently depending on its locale: a variant spelling could then reach the same account without being throttled.
  */
 export function spellEmail(text: string): string {
   return text.trim().replace(/[^\p{ASCII}]+/gu, letters => letters.toLowerCase())
 }
 
-/** The trimmed address, or null if it is not a valid email address. */
+/** Returns the address as it is stored; null if it is not a valid email address. */
 export function readEmail(text: string): string | null {
   const address = spellEmail(text)
   return EMAIL.test(address) && Buffer.byteLength(address) <= EMAIL_BYTES_MAX ? address : null

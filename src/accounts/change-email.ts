@@ -66,8 +66,8 @@ export async function readEmailChange(
 }
 
 /**
- * Changes the address, ends the account's other sessions and invalidates links sent to the old address. API keys and the password
- * stay. `taken`: another account has the new address by now.
+ * Changes the address, ends the account's other sessions and invalidates links sent to either address. API keys and the
+ * password are unaffected. `taken`: another account has the new address by now.
  */
 export async function finishEmailChange(
   services: PeopleServices,

@@ -1,4 +1,4 @@
-/** Links accounts to the identities at Google, GitHub and the like that may sign in to them. */
+/** Links accounts to identities at Google, GitHub and other providers, with which their owners can sign in. */
 
 import { type AnySql, faultCode, type Sql } from '../lib/database.ts'
 import { type Identity, PROVIDER_CODES, PROVIDER_IDS, type ProviderId } from './identity-providers/types.ts'
@@ -16,8 +16,8 @@ const REMOVE = `delete from identity i
   returning provider`
 const LOCK = 'select account_id from account where account_id = $1::text::bigint for update'
 /**
- * Removes an account's links to identities, except to one at a provider that runs the account's mailbox. Proof of owning the
- * mailbox outranks the links removed.
+ * Removes an account's links to identities, except one at the provider that runs the account's mailbox: only the mailbox's
+ * owner can have made that one.
  */
 const REMOVE_OUTRANKED = `delete from identity i using account a
   where i.account_id = $1::text::bigint and a.account_id = i.account_id
@@ -72,7 +72,7 @@ export function removeIdentity(sql: Sql, accountId: number, provider: ProviderId
   })
 }
 
-/** Called once somebody has proved that they own the mailbox: unlinks identities that others linked through its address. */
+/** Called once somebody has proved that they own the mailbox: unlinks all identities that somebody else may have linked. */
 export async function removeOutranked(sql: AnySql, accountId: number): Promise<void> {
   await sql.unsafe(REMOVE_OUTRANKED, [String(accountId)])
 }

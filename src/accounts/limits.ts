@@ -13,7 +13,10 @@ export interface PeopleLimits {
   readonly passwordFreshSeconds: number
   /** Moving money requires a second-factor check no older than this. */
   readonly factorFreshSeconds: number
-  /** Number of wrong codes for one account, from devices that have never entered a right one, before the first wait. */
+  /**
+   * Wrong second-factor codes for one account before the first wait. Devices that have entered a correct code before are
+   * counted separately, with `guessesMax`.
+   */
   readonly factorFailuresMax: number
   /** How long a device has to sign a challenge. */
   readonly passkeyChallengeSeconds: number
@@ -27,16 +30,16 @@ export interface PeopleLimits {
   readonly providerReplyBytesMax: number
   readonly resetSeconds: number
   /**
-   * Number of failed sign-ins to one address before the first wait, from one network or from a device that has signed in to that
-   * address.
+   * Failed sign-ins to one email address before the first wait, counted per network, or per device if the device has signed in
+   * to that address before.
    */
   readonly guessesMax: number
   /**
-   * Number of failed sign-ins to one address from anywhere; beyond that, devices that have never signed in to that address are
-   * slowed down.
+   * Failed sign-ins to one email address from all networks together, not counting devices that have signed in to that address
+   * before. Beyond that, all other devices are slowed down.
    */
   readonly accountFailuresMax: number
-  /** Number of failed sign-ins from one host; generous, because mobile networks put many homes behind one address. */
+  /** Failed sign-ins from one host; generous, because mobile networks put many customers behind one IP address. */
   readonly hostFailuresMax: number
   readonly networkFailuresMax: number
   /** How long a device that has signed in is remembered. */
@@ -45,7 +48,7 @@ export interface PeopleLimits {
   readonly throttleSeconds: number
   /** Failures are forgotten after this long without another. */
   readonly throttleForgetSeconds: number
-  /** Emails to one address per hour. */
+  /** Emails per hour to one address. */
   readonly mailsPerHourMax: number
   /** How long the log of sent emails is kept. */
   readonly mailsSeconds: number

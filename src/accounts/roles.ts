@@ -1,4 +1,4 @@
-/** Operators' roles and what each may do. Every operator route names what it needs; only this table says which roles have it. */
+/** Operators' roles and permissions. Every operator route names a permission; only this file says which roles have it. */
 
 /** Numbers stored in the column `account.operator_role`; never reuse one. */
 const ROLE_CODES = { owner: 1, finance: 2, support: 3, 'read-only': 4 } as const
@@ -6,9 +6,9 @@ export type OperatorRole = keyof typeof ROLE_CODES
 export const OPERATOR_ROLES = Object.keys(ROLE_CODES) as readonly OperatorRole[]
 
 /**
- * What each need covers. `read`: customers, calls, orders and transfers. `business`: revenue, costs and margins. `customers`:
- * customers' keys, sessions, notes and blocks. `money`: everything that changes a balance. `operations`: maintenance, upstreams,
- * and what all customers see. `team`: operators' roles. Both `money` and `team` also require a recent second factor.
+ * The roles that have each permission. `read`: customers, calls, orders and transfers. `business`: revenue, costs and margins.
+ * `customers`: customers' keys, sessions, notes and blocks. `money`: everything that changes a balance. `operations`:
+ * maintenance, upstreams, and what all customers see. `team`: operators' roles.
  */
 const GRANTS = {
   read: ['owner', 'finance', 'support', 'read-only'],
@@ -22,14 +22,14 @@ const GRANTS = {
 export type OperatorNeed = keyof typeof GRANTS
 export const OPERATOR_NEEDS = Object.keys(GRANTS) as readonly OperatorNeed[]
 
-/** What an operator may only do after passing the second factor again. */
+/** Permissions that also require a recent second-factor check. */
 const ASKED_AGAIN: ReadonlySet<OperatorNeed> = new Set(['money', 'team'])
 
 export function mayDo(role: OperatorRole | null, need: OperatorNeed): boolean {
   return role !== null && (GRANTS[need] as readonly OperatorRole[]).includes(role)
 }
 
-/** Everything that a role may do, to decide which tabs and buttons to show. */
+/** Whether a role has each permission, to decide which tabs and buttons to show. */
 export function grantsOf(role: OperatorRole | null): Readonly<Record<OperatorNeed, boolean>> {
   const grants = OPERATOR_NEEDS.map(need => [need, mayDo(role, need)])
   return Object.fromEntries(grants) as Record<OperatorNeed, boolean>

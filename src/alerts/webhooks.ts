@@ -1,4 +1,4 @@
-/** A customer's webhooks: creating, changing and switching them off, and the log of their deliveries, which omits the content. */
+/** Customers' webhooks: creates, changes and disables them, and lists their latest deliveries without the content. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { textArray } from '../lib/database.ts'
@@ -26,8 +26,8 @@ const INSERT = `insert into webhook (account_id, url, kinds) values ($1::text::b
 const SET_KINDS = `update webhook set kinds = $3::text::text[] where ${BY_OWNER} returning webhook_id`
 const ENABLE = `update webhook set disabled_at = null, disabled_for = null where ${BY_OWNER} returning webhook_id`
 /**
- * Switches a webhook off and calls off its waiting deliveries: if it were switched on again, they would come late and all at
- * once.
+ * Disables a webhook and cancels its waiting deliveries, which would otherwise arrive late and all at once if it were enabled
+ * again.
  */
 const DISABLE = `
 with changed as (
@@ -48,8 +48,9 @@ export type CreatedWebhook =
   | { readonly outcome: 'url' | 'address' | 'limit' | 'exists' }
 
 /**
- * Creates a webhook and returns its secret, which cannot be shown again. Outcome `url`: the URL is not https, or contains
- * credentials. Outcome `address`: the URL leads to a private network.
+ * Creates a webhook and returns its secret, which cannot be shown again. Outcome `url`: the URL is malformed, is not https on
+ * an allowed port, or contains credentials. Outcome `address`: its host is an IP address that webhooks must not reach, such as
+ * a private one.
  */
 export async function createWebhook(
   { sql, limits, secrets, webhookClient }: AlertServices,
@@ -89,7 +90,7 @@ export async function enableWebhook(sql: AnySql, row: WebhookRow): Promise<boole
   return (await sql.unsafe(ENABLE, idsOf(row))).length > 0
 }
 
-/** Switches the webhook off. False if it was off already. */
+/** Disables the webhook. False if it was disabled already. */
 export async function disableWebhook(
   sql: AnySql,
   row: WebhookRow,
@@ -98,7 +99,7 @@ export async function disableWebhook(
   return (await sql.unsafe(DISABLE, [...idsOf(row), reason])).length > 0
 }
 
-/** Adds a new secret beside the old one, which still signs for a day. */
+/** Adds a new secret. For `webhookOverlapSeconds`, deliveries are signed with the old one as well. */
 export async function rotateWebhookSecret(
   { sql, secrets, limits }: Pick<AlertServices, 'secrets' | 'limits'> & { readonly sql: Sql },
   row: WebhookRow,

@@ -67,8 +67,8 @@ async function startEmbedded({ dataDir }: Config): Promise<EmbeddedPostgres> {
 }
 
 /**
- * Opens and migrates the database (the embedded one if none is configured). Unless `anySecrets` is set, throws when the secrets
- * differ from those under which the database's keys were stored.
+ * Opens and migrates the database (the embedded one if none is configured). Throws if the database's keys were stored with
+ * other secrets, unless `anySecrets` is set.
  */
 export async function layFoundation(
   config: Config,

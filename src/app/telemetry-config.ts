@@ -10,7 +10,7 @@ export interface TelemetryConfig {
 export interface MetricsConfig {
   readonly host: string
   readonly port: number
-  /** Pause between two audits, in minutes; 0 turns them off. */
+  /** Interval between audits, in minutes; 0 turns them off. */
   readonly auditMinutes: number
   /**
    * How old the last full audit may be, in minutes. If it is older, the next audit reads the whole journal again. 0 makes every
@@ -47,7 +47,7 @@ interface Reader {
 const METRICS = ['METRICS_PORT', 'METRICS_HOST', 'METRICS_AUDIT_MINUTES', 'METRICS_AUDIT_FULL_MINUTES'] as const
 const PORTS: IntegerRow = { fallback: 0, min: 0, max: 65_535 }
 const AUDIT_MINUTES: IntegerRow = { fallback: 360, min: 0, max: 10_080 }
-/** At most a week: by then, a full audit finds every change to rows that an earlier audit has passed. */
+/** At most a week, because only a full audit finds changes to rows that earlier audits have already read. */
 const AUDIT_FULL_MINUTES: IntegerRow = { fallback: 1_440, min: 0, max: 10_080 }
 const HTTP = ['http:', 'https:']
 

@@ -45,7 +45,7 @@ export function forgetSession(reply: FastifyReply, { name, secure }: CookiePolic
   reply.clearCookie(name, { path: '/', httpOnly: true, secure, sameSite: 'lax' })
 }
 
-/** Reads one of our cookies from a `Cookie` header, for requests outside the pages. Our cookies need no unescaping. */
+/** Reads one of our cookies from a raw `Cookie` header, for routes without the cookie plugin. Our values are never escaped. */
 export function cookieIn(header: string | undefined, name: string): string | undefined {
   const pairs = (header ?? '').split(';').map(pair => pair.trim())
   return pairs.find(pair => pair.startsWith(`${name}=`))?.slice(name.length + 1)
@@ -95,8 +95,8 @@ const LOOPBACK_PEER = /^(::ffff:)?127(\.\d{1,3}){3}$|^::1$/
 const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
 /**
- * True for a request made on this machine: the connection is local, the host name is local (a foreign page could point its own
- * name here), and no proxy forwarded the request. `X-Forwarded-For` is never trusted for this.
+ * True for a request made on this machine: the connection is local, the `Host` header is local (against DNS rebinding by other
+ * sites), and no proxy forwarded the request. `X-Forwarded-For` is never trusted for this.
  */
 export function isLocal({ headers, socket }: Pick<FastifyRequest, 'headers' | 'socket'>): boolean {
   return (
@@ -106,7 +106,7 @@ export function isLocal({ headers, socket }: Pick<FastifyRequest, 'headers' | 's
   )
 }
 
-/** A path of this site to go to after signing in; `elsewhere` if `text` is anything else. */
+/** Returns `text` if it is a path of this site, safe to redirect to after signing in; otherwise `elsewhere`. */
 export function localPath(text: string, elsewhere = '/overview'): string {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && !text.includes('\\') ? text : elsewhere
 }

@@ -1,7 +1,7 @@
 /**
- * Renders as much Markdown as a page of terms needs: headings, paragraphs, lists, tables, bold, code, links. Everything is
- * escaped first, so HTML in a text is shown as text. Links may lead to http, https, mailto, tel or one of our pages; any other
- * link is shown as it was typed. Pictures are not supported.
+ * Renders the subset of Markdown that a page of terms needs: headings, paragraphs, lists, tables, bold, code, links. Everything
+ * is escaped first, so HTML in a text is shown as text. Links may lead to http, https, mailto, tel or one of our pages; any
+ * other link is shown as it was typed. Pictures are not supported.
  */
 
 const LINK = /\[([^\][]+)\]\(([^()\s]+)\)/g
@@ -28,7 +28,7 @@ function renderBlock(lines: readonly string[]): string {
   return `<p>${renderInline(lines.join('\n'))}</p>`
 }
 
-/** A line that does not begin an item continues the one before. */
+/** A line without a list marker continues the previous item. */
 function renderList(lines: readonly string[]): string {
   const items: string[] = []
   for (const line of lines) {

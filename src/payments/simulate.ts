@@ -6,7 +6,7 @@ import { type Received, receiveTransactions } from './receive.ts'
 import type { PaymentServices } from './types.ts'
 
 /**
- * Simulates a transfer for an order, with a memo as mangled as a bank's. Null if simulation is off, no bank account is
+ * Simulates a transfer for an order, with the memo mangled the way banks do it. Null if simulation is off, no bank account is
  * configured, or the account has no such order.
  */
 export async function simulateTransfer(

@@ -11,9 +11,9 @@ import { answeredUrl, authorizationUrl, library, settle } from './client.ts'
 import { type IdentityProvider, ProviderError, type ProviderOptions } from './types.ts'
 
 export interface GithubOptions extends ProviderOptions {
-  /** Such as `https://github.com`. */
+  /** Base URL of the website, such as `https://github.com`. */
   readonly url: string
-  /** Such as `https://api.github.com`. */
+  /** Base URL of the API, such as `https://api.github.com`. */
   readonly apiUrl: string
 }
 

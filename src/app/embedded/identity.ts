@@ -1,6 +1,6 @@
 /**
- * Postgres refuses to run as root. For root, this picks another user and a way to run programs as that user, even when
- * the project lies below a folder that the user cannot enter (such as /root).
+ * Postgres refuses to run as root. When this process is root, this file picks another user and a way to run programs as that
+ * user, even if the project lies below a folder that the user cannot enter (such as /root).
  */
 
 import { spawnSync } from 'node:child_process'
@@ -21,7 +21,7 @@ export interface Invocation {
 /** Turns a program and its arguments into arguments for spawn. */
 export type Runner = (file: string, args: readonly string[]) => Invocation
 
-/** Picks the user for Postgres; null when this process is not root, so that Postgres can run as the same user. */
+/** Picks the user to run Postgres as. Null if this process is not root, because Postgres can then run as the current user. */
 export function chooseIdentity(dataDirectory: string): Identity | null {
   if (process.getuid?.() !== 0) return null
   const owner = statSync(dataDirectory, { throwIfNoEntry: false })

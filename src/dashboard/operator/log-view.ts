@@ -1,4 +1,4 @@
-/** A line of the operators' log as a person reads it. */
+/** Formats entries of the operators' log for display. */
 
 import { COMMAND_LINE, CUSTOMER_NAME, type OperatorAction } from '../../accounts/operator-log.ts'
 import { isRole } from '../../accounts/roles.ts'
@@ -23,13 +23,13 @@ const ACTOR_KEYS: Readonly<Record<string, TextKey>> = {
   [AUTOMATIC]: 'operator.log.automatic',
 }
 
-/** The operator's email address, or words for anybody else who acted, such as the command line. */
+/** Returns the operator's email address, or a translated label for any other actor, such as the command line. */
 export function actorInWords(language: PageRequest['language'], name: string): string {
   const key = ACTOR_KEYS[name]
   return key === undefined ? name : text(language, key)
 }
 
-/** The action in words. If there are no words for it, because a newer version has logged it, the action's code. */
+/** Describes the action. Returns its code if there is no text for it, because a newer version logged it. */
 export function describe(language: PageRequest['language'], action: string): string {
   const key = `operator.action.${action.replaceAll('.', '_')}`
   return isTextKey(key) ? text(language, key) : action

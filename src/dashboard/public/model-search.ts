@@ -1,6 +1,6 @@
 /**
- * Searches the catalogue: every word must be found. Accents, case and separators within names make no difference, and a word that
- * no model has is replaced by one that differs by a letter.
+ * Searches the catalogue for models that match every word. Accents, case and separators within names make no difference, and a
+ * word that matches no model is corrected to a known word one letter away.
  */
 
 import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
@@ -10,7 +10,7 @@ import { wordsOf } from './model-words.ts'
 export interface Found {
   /** Best match first; equal matches keep their order. */
   readonly models: readonly CatalogueModel[]
-  /** The corrected search text; null if what was typed was searched for as it is. */
+  /** The corrected query; null if the query was used as typed. */
   readonly instead: string | null
 }
 
@@ -94,7 +94,7 @@ function scoreOf({ parts, names, words, prose }: Indexed, word: string): number 
   return hasWord(prose, word) ? IN_PROSE : 0
 }
 
-/** Minimum length of a word that also finds longer words beginning with it. Many short Vietnamese words begin an English word. */
+/** Minimum length for prefix matches: many short Vietnamese words are also prefixes of English words. */
 const BEGINNING_LETTERS_MIN = 4
 
 function hasWord(words: ReadonlySet<string>, word: string): boolean {
@@ -118,7 +118,7 @@ function wordsIn(text: string): string[] {
     .filter(Boolean)
 }
 
-/** Replaces each unknown sequence of letters in the word by a known one that differs by a letter, if there is one. */
+/** Replaces each unknown sequence of letters in the word with a known sequence one letter away, if there is any. */
 function nearest(all: readonly Indexed[], word: string): string {
   const known = new Set(all.flatMap(({ letters, words, prose }) => [...letters, ...words, ...prose]))
   return word.replace(/[a-z]+/g, letters =>

@@ -1,4 +1,4 @@
-/** Texts of the price list, the pages of models, the comparison and the calculator. */
+/** UI texts of the price list, the model pages, the comparison and the calculator. */
 
 import type { Texts } from './type.ts'
 

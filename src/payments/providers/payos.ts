@@ -13,7 +13,7 @@ export function createPayosProvider(checksumKey: string): BankProvider {
   return {
     name: 'payos',
     verify(rawBody) {
-      // The signature covers the parsed data, so nothing can be authentic without it.
+      // The signature covers the parsed data, so a body that cannot be parsed cannot be authentic.
       const body = objectOrNull(parseJson(rawBody.toString('utf8')))
       const data = objectOrNull(body?.data)
       if (body === null || data === null) return refuse()
