@@ -1,4 +1,4 @@
-/** Writes the delta events of one part from a prebuilt frame. These events differ only in their text and sequence number. */
+/** Writes the delta events of a content part from a prebuilt frame: they differ only in their text and sequence number. */
 
 import { type ByteText, characters, concat, joinBytes, NO_BYTES, ofCharacters } from '../lib/byte-text.ts'
 
@@ -24,7 +24,6 @@ export class DeltaFrame {
     this.#between = concat(parts.tail, parts.head)
   }
 
-  /** Returns an event with this text. */
   event(text: string): string {
     const { head, numbered, tail } = this.#parts
     const number = numbered === undefined ? '' : `${numbered.numbers.next++}${characters(numbered.middle)}`

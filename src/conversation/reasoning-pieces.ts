@@ -1,15 +1,18 @@
-/** Joins the pieces of a reply's reasoning into the single text that a client gets, and records the length of each piece. */
+/**
+ * Joins a reply's reasoning into the single text that a client gets. A reasoning part may consist of several pieces, such as
+ * the summaries of a reasoning item in the responses format. Their lengths are recorded, so that the text can be split again.
+ */
 
 import type { ByteText } from '../lib/byte-text.ts'
 import { PIECES_APART } from './marks.ts'
 import { lengthWritten } from './output-gatherer.ts'
 
 export class ReasoningPieces {
-  /** Lengths of the open part's pieces, in characters. */
+  /** Length of each piece of the current part so far, in characters. */
   lengths: number[] = []
   #divides = false
 
-  /** `apart`: the text continues that of an earlier part, so a separator comes first. */
+  /** Begins a part. `apart`: an earlier part has text, so a separator comes first. */
   begin({ apart }: { apart: boolean }): void {
     this.lengths = []
     this.#divides = apart
@@ -20,12 +23,12 @@ export class ReasoningPieces {
     this.#divides = true
   }
 
-  /** Whether the next text continues the same piece. */
+  /** Whether the next text belongs to the current piece. */
   get isWithin(): boolean {
     return !this.#divides
   }
 
-  /** Adds text to the open part. Returns it as the client gets it, with a separator if it starts a new piece. */
+  /** Adds text to the current part. Returns it as sent to the client: after a separator if it starts a new piece. */
   add(text: string): string {
     const divides = this.#divides
     this.#divides = false
@@ -34,7 +37,7 @@ export class ReasoningPieces {
     return divides ? PIECES_APART + text : text
   }
 
-  /** Adds text to the same piece. The text is escaped JSON string content, without quotes. */
+  /** Adds text to the current piece. The text is escaped JSON string content, without quotes. */
   addWritten(text: ByteText): void {
     this.#grow(lengthWritten(text))
   }

@@ -26,8 +26,9 @@ export interface OutputFacts {
 }
 
 /**
- * Chooses the cap for a call that has none, in a format that requires one. Normally it is the model's limit. It is lower if input
- * and cap together would exceed the context: the upstream would refuse the call because of a cap that the client never set.
+ * Chooses the cap for a call that has none, in a format that requires one. Normally it is the model's limit. It is lower if
+ * input and cap together would exceed the context, because the upstream would then refuse the call for a cap that the client
+ * never set.
  */
 export function chosenOutputTokens(facts: OutputFacts): number {
   const wanted = facts.outputTokensMax ?? OUTPUT_TOKENS_FALLBACK

@@ -99,13 +99,13 @@ class ChatCall {
     return this.#input.tokens
   }
 
-  /** Makes the request body for one target, and the reader of its reply. */
+  /** Builds the request body for a target, and the reader for its reply. */
   prepareFor(target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
     assert(this.#body)
     const { services, client, extras } = this.#opened
     const { format } = this
     const body = extras.bodyFor(this.#body, target)
-    this.#tellWire(target)
+    this.#recordWire(target)
     if (target.dialect.content.imageUrl !== 'inline') return this.#prepareInTurn(body, target)
     return withInlineImages(services, { body, target, format, signal: client.gone }).then(inlined =>
       this.#prepareInTurn(inlined, target),
@@ -117,7 +117,7 @@ class ChatCall {
     return asStream(reply, target, this.#opened.services.limits.replyBytesMax)
   }
 
-  /** Called when a stream has begun: there will be no other attempt, so the body can leave memory. */
+  /** Called once a stream has begun: there will be no further attempt, so the body can be released. */
   letBodyGo(stream: ReplyStream): void {
     this.#body = null
     const letGo = inTurn(() => this.#input.letGo(stream))
@@ -130,8 +130,8 @@ class ChatCall {
     return holdOfStream(this.#opened, { funding: this.#funding, funded: this.#funded, stream, countInputTokens })
   }
 
-  /** Records the wire of the call and, outside production, names it in a header. */
-  #tellWire(target: UpstreamTarget): void {
+  /** Records the format in which the upstream is called and, outside production, names it in a response header. */
+  #recordWire(target: UpstreamTarget): void {
     const { services, bill, headers } = this.#opened
     bill.wire = wireOf(target)
     if (services.tellsWire) headers[`x-${services.catalogue.settings.service}-wire`] = bill.wire

@@ -28,7 +28,7 @@ export function addKeyRoute(server: FastifyInstance, { services, keyReport }: Se
   })
 }
 
-/** A bigint is an amount in µVND, written as a JSON number of VND with all its digits. */
+/** A bigint is an amount in µVND, serialized as a JSON number in VND at full precision. */
 type Data = Readonly<Record<string, MicroVnd | string | number | boolean | readonly string[] | null>>
 
 function keyData(report: KeyReport, settings: CatalogueSettings, now: Date): Data {

@@ -1,6 +1,6 @@
 /**
- * Extras that a call requests: checks them before money is set aside, removes them from requests, and counts their use in
- * replies.
+ * Handles a call's extras: features that providers charge for beyond tokens, such as web search. Checks them before the hold is
+ * placed, removes those left out for the target, and counts uses in the reply.
  */
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
@@ -41,7 +41,7 @@ const NONE_SOLD = new UseCounter([])
 export class CallExtras {
   readonly #vocabulary: ExtrasVocabulary
   readonly #endpoint: Endpoint
-  /** Plans by a target's extras and by what is left out for it. Targets that agree in both share a plan. */
+  /** Plans by a target's settings for extras and its list of tools to leave out. Targets with the same two share a plan. */
   readonly #plans = new Map<Extras, Map<LeftOut, ExtrasPlan>>()
   #counter = NONE_SOLD
 
@@ -61,7 +61,7 @@ export class CallExtras {
     }
   }
 
-  /** The most that tool uses in this call can cost, whichever target serves it. */
+  /** Amount to hold for tool uses: their maximum cost at the most expensive target. */
   get holdMicroVnd(): MicroVnd {
     let most = 0
     for (const plans of this.#plans.values()) {
@@ -74,17 +74,14 @@ export class CallExtras {
     return most === 0 ? ZERO_MICRO_VND : vndToMicro(most)
   }
 
-  /**
-   * Call at the start of each attempt: forgets what was counted in an earlier one. Returns the names of the extras left out for
-   * this target.
-   */
+  /** Call at the start of each attempt: resets the count of uses. Returns the names of the extras left out for this target. */
   begin(target: UpstreamTarget): readonly string[] {
     const { sold, leftOut } = this.#planFor(target)
     this.#counter = sold.length === 0 ? NONE_SOLD : new UseCounter(sold)
     return leftOut
   }
 
-  /** The body without the extras that this target must not get; the same object if nothing is left out. */
+  /** Returns the body without the extras left out for this target; the same object if there are none. */
   bodyFor<Body extends ChangeableBody>(body: Body, target: UpstreamTarget): Body {
     const { changes } = this.#planFor(target)
     if (changes.length === 0) return body

@@ -1,6 +1,6 @@
 /**
- * Our own count of a call's input tokens. Most calls never need it, because their provider reports usage. Thousands of streams
- * can run for minutes, so the data for counting is kept only as long as the count may be needed.
+ * Our own count of a call's input tokens. Most calls never need it, because their provider reports usage. With thousands of
+ * streams open for minutes, the data for counting must be released as soon as no count can be needed.
  */
 
 import type { InputWeight } from '../conversation/input-weight.ts'
@@ -9,7 +9,7 @@ import type { ModelEntry, WireName } from '../generated/types.ts'
 import { tokensOf, weigh } from './count-tokens.ts'
 import type { ChatBody } from './receive.ts'
 
-/** Longer texts are counted at once, so that they can be released; shorter ones are kept until the count is needed. */
+/** Longer texts are counted immediately, so that they can be released; shorter ones are kept until the count is needed. */
 const KEPT_CHARACTERS_MAX = 256 * 1024
 
 type CountedBody = Pick<ChatBody, 'json'> & Partial<Pick<ChatBody, 'unread'>>
@@ -18,7 +18,7 @@ export interface InputCountOptions {
   readonly body: CountedBody
   readonly format: WireName
   readonly entry: ModelEntry
-  /** Returned as the count if the body was dropped because the provider had reported its own count. */
+  /** What `tokens` returns once the body has been dropped. By then, the provider has reported the count to bill. */
   readonly inputTokensEstimate: number
 }
 
@@ -48,8 +48,8 @@ export class InputCount {
   }
 
   /**
-   * Releases the body. If its values are unread, keeps its text for a later count. Otherwise, keeps what a later count needs,
-   * or counts at once if that is a lot of text.
+   * Releases the body. If a count may still be needed, keeps the unparsed text if the body was never parsed, and otherwise the
+   * texts to count; if those are long, counts them immediately.
    */
   letGo({ usage }: Pick<ReplyStream, 'usage'>): void {
     const body = this.#body

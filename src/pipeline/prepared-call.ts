@@ -1,4 +1,4 @@
-/** A call before and after it has been prepared for one target. */
+/** Types for preparing a call for one target: what goes in, and what comes out. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { Sealer } from '../conversation/seal.ts'
@@ -35,10 +35,10 @@ export interface Preparation<Format extends WireName = WireName> {
   readonly format: Format
   /** Beta flags that the client sent (messages format only), in order. */
   readonly betas: readonly string[]
-  /** Rough estimate, used to find out how many tokens are left for output. */
+  /** Rough estimate, to find out how much of the context is left for output. */
   readonly inputTokensEstimate: number
-  /** The output cap that the wallet can pay for, if it is lower than the usual one; otherwise null. */
+  /** Lowered output cap that the wallet can pay for; null if it can pay for the cap that applies otherwise. */
   readonly outputTokensAfforded: number | null
-  /** Counts the input tokens: for the start of a stream, and for the bill if the provider reports no count. */
+  /** Counts the input tokens: for the usage in a stream's first event, and for the bill if the provider reports no count. */
   readonly countInputTokens: () => number
 }

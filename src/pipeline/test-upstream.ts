@@ -25,7 +25,7 @@ export interface CredentialTest {
 
 export type UpstreamTest =
   | { readonly outcome: 'tested'; readonly entryId: string; readonly credentials: readonly CredentialTest[] }
-  /** `unreachable`: the upstream has no credentials. `no_model`: it has no chat model to test. */
+  /** `unreachable`: no credentials are set for the upstream. `no_model`: it has no chat model to test. */
   | { readonly outcome: 'unreachable' | 'no_model' }
 
 const TIMEOUT_MS = 30_000
@@ -33,7 +33,10 @@ const CREDENTIALS_MAX = 20
 const REPLY_BYTES_MAX = 1024 * 1024
 const FORMAT = 'chat_completions'
 
-/** Tests without a hold, a bill, a usage row or an effect on circuits. Does not reject if the upstream fails. */
+/**
+ * Sends the test without placing a hold, billing, writing a usage row or affecting circuits. Does not reject if the upstream
+ * fails.
+ */
 export async function testUpstream(services: Services, upstreamId: string): Promise<UpstreamTest> {
   const upstream = services.upstreams.find(upstreamId)
   if (upstream === null) return { outcome: 'unreachable' }

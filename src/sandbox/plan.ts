@@ -11,7 +11,7 @@ import { withoutWords, wordNumber } from './words.ts'
 export interface PlanLimits {
   /** Longest reply in tokens, whatever the client requests. */
   readonly replyTokensMax: number
-  /** How many characters a reply echoes of the prompt, and of each tool result. */
+  /** Maximum number of characters that a reply echoes from the prompt, and from each tool result. */
   readonly echoCharactersMax: number
 }
 
@@ -26,8 +26,8 @@ export function planReply(prompt: Prompt, limits: PlanLimits): ReplyPlan {
   const stopped = cutAtStop(closing === null ? answer : '', prompt.stopSequences)
   const text = cutTokens(stopped.text, budget - reasoning.tokens)
   const kept = keepCalls(stopped.sequence === null ? calls : [], budget - reasoning.tokens - text.tokens)
-  const isShort =
-    text.text.length < stopped.text.length || kept.isShort || (reasoning.isShort && budget <= reasoning.tokens)
+  const isTruncated =
+    text.text.length < stopped.text.length || kept.isTruncated || (reasoning.isTruncated && budget <= reasoning.tokens)
   const usage = {
     inputTokens: prompt.inputTokens,
     cachedTokens: Math.min(wordNumber(prompt.words, 'cached') ?? 0, prompt.inputTokens),
@@ -39,24 +39,24 @@ export function planReply(prompt: Prompt, limits: PlanLimits): ReplyPlan {
     text: text.text,
     calls: kept.calls,
     stop: stopCause({
-      isShort,
+      isTruncated,
       stoppedAt: stopped.sequence,
       called: kept.calls.length > 0,
       refused: prompt.words.has('refuse'),
     }),
-    stopSequence: isShort ? null : stopped.sequence,
+    stopSequence: isTruncated ? null : stopped.sequence,
     usage,
     reportsUsage: !prompt.words.has('no-usage'),
   }
 }
 
 function stopCause(facts: {
-  isShort: boolean
+  isTruncated: boolean
   stoppedAt: string | null
   called: boolean
   refused: boolean
 }): StopCause {
-  if (facts.isShort) return 'length'
+  if (facts.isTruncated) return 'length'
   if (facts.stoppedAt !== null) return 'stop_sequence'
   if (facts.refused) return 'refusal'
   return facts.called ? 'tool_calls' : 'end'
@@ -147,19 +147,19 @@ function cutAtStop(text: string, stopSequences: readonly string[]): { text: stri
   return { text: text.slice(0, cut), sequence }
 }
 
-/** The longest prefix of `text` with at most `tokensMax` tokens. `isShort` tells whether anything was cut off. */
-export function cutTokens(text: string, tokensMax: number): { text: string; tokens: number; isShort: boolean } {
+/** Returns the longest prefix of `text` with at most `tokensMax` tokens. */
+function cutTokens(text: string, tokensMax: number): { text: string; tokens: number; isTruncated: boolean } {
   let tokens = 0
   let characters = 0
   for (const piece of tokenPieces(text)) {
     if (tokens + piece.tokens > tokensMax) {
       const part = cutPiece(piece.text, tokensMax - tokens)
-      return { text: text.slice(0, characters) + part, tokens: tokens + countTokens(part), isShort: true }
+      return { text: text.slice(0, characters) + part, tokens: tokens + countTokens(part), isTruncated: true }
     }
     tokens += piece.tokens
     characters += piece.text.length
   }
-  return { text, tokens, isShort: false }
+  return { text, tokens, isTruncated: false }
 }
 
 function cutPiece(piece: string, tokensMax: number): string {
@@ -171,7 +171,7 @@ function cutPiece(piece: string, tokensMax: number): string {
   return ''
 }
 
-/** The calls that fit into the token budget. The first that does not fit is truncated, and those after it are dropped. */
+/** Returns the calls that fit into the token budget. Truncates the first one that does not fit, and drops the rest. */
 function keepCalls(calls: readonly PlannedCall[], tokensMax: number) {
   const kept: PlannedCall[] = []
   let tokens = 0
@@ -184,10 +184,10 @@ function keepCalls(calls: readonly PlannedCall[], tokensMax: number) {
         kept.push({ ...call, argumentsText: part.text, complete: false })
         tokens += head + part.tokens
       }
-      return { calls: kept, tokens, isShort: true }
+      return { calls: kept, tokens, isTruncated: true }
     }
     kept.push(call)
     tokens += head + body
   }
-  return { calls: kept, tokens, isShort: false }
+  return { calls: kept, tokens, isTruncated: false }
 }

@@ -14,7 +14,10 @@ import { estimatedUsage } from './estimate.ts'
 import { ReplyPipe } from './reply-pipe.ts'
 import type { BillReply, StreamTranslation, TranslatedReply, TranslationContext } from './translator.ts'
 
-/** Everything needed to read and write the replies of one call. It must not refer to a body, which would stay in memory. */
+/**
+ * Everything needed to convert the reply of one call. It must not refer to the request body, which would then stay in memory
+ * for the whole stream.
+ */
 export interface ReplyRoad {
   readonly client: ConversationFormat
   readonly upstream: ConversationFormat
@@ -99,7 +102,7 @@ export class ConvertedStream implements StreamTranslation {
   }
 }
 
-/** Converts a non-streamed reply. Throws GatewayError if the upstream's 200 holds an error or is not a reply at all. */
+/** Converts a non-streamed reply. Throws GatewayError if the upstream's 200 response contains an error or no reply. */
 export function convertReply(reply: JsonObject, road: ReplyRoad, bill?: BillReply): TranslatedReply {
   const { client, upstream, echo, facts, context } = road
   const error = readReplyError(reply)

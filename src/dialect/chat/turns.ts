@@ -18,7 +18,7 @@ function firstTurn(messages: readonly JsonValue[]): number {
   return first < 0 ? messages.length : first
 }
 
-/** Appends a text to the leading instructions. */
+/** Appends text to the leading system messages, or adds a system message if there are none. */
 export function withInstruction(messages: readonly JsonValue[], text: string, { systemRole }: Turns): JsonValue[] {
   const at = firstTurn(messages) - 1
   const last = messages[at]
@@ -31,7 +31,10 @@ export function withInstruction(messages: readonly JsonValue[], text: string, { 
   return messages.with(at, withMember(last, 'content', content))
 }
 
-/** Moves instructions between turns to where the upstream accepts them, and merges neighbouring turns if roles must alternate. */
+/**
+ * Moves system messages that come later in the conversation to the top or makes them user messages, as the upstream requires.
+ * Merges neighbouring turns if roles must alternate.
+ */
 export function placed(messages: readonly JsonValue[], { midSystem, alternate }: Turns): JsonValue[] {
   const set = midSystem === 'keep' ? (messages as JsonValue[]) : placeSystem(messages, midSystem)
   // Tool results and messages with calls are never merged.

@@ -1,4 +1,4 @@
-/** Reads a chat request into the conversation. */
+/** Parses a Chat Completions request into the format-neutral conversation. */
 
 import type { ReadFacts } from '../../conversation/format.ts'
 import { refuse } from '../../conversation/refuse.ts'

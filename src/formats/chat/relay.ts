@@ -35,7 +35,6 @@ import { ChunkUndo } from './undo.ts'
 import { readUsage } from './usage.ts'
 import { ChunkWriter } from './write-chunks.ts'
 
-/** Usage figures that a call is billed for. */
 export interface BilledUsage {
   readonly usage: TokenUsage
   /** Whether our own counts replace some of the figures. */
@@ -52,7 +51,7 @@ export interface ChatRelayOptions {
   readonly usageFacts: UsageFacts
   /** Returns what is billed for a finished stream. Clients that requested usage see the same figures. */
   readonly billed: (stream: ReplyStream) => BilledUsage
-  /** The changes to undo in the reply; null or absent: none. */
+  /** Request rewrites to undo in the reply, such as renamed tools; null or absent if there are none. */
   readonly undoing?: Undoing | null
 }
 
@@ -66,10 +65,10 @@ export class ChatRelay implements ReplyStream {
   readonly #finishes = new Set<JsonValue | undefined>()
   #isOver = false
   #started = false
-  /** Whether output or a call has arrived. */
+  /** Whether any output has arrived: text, reasoning, a refusal or a tool call. */
   #delivered = false
   #hasCalls = false
-  /** The latest usage chunk. It is sent at the end if its figures are the billed ones. */
+  /** The latest usage chunk, held back until the end and then sent unless the bill is based on our own counts. */
   #usageChunk = NO_BYTES
   /** Whether the client got the usage in a chunk with a choice. */
   #usageShown = false
@@ -88,7 +87,7 @@ export class ChatRelay implements ReplyStream {
   }
 
   get usage(): UsageReport {
-    // With several choices, figures that come when the first choice finishes are not final yet.
+    // With several choices, usage that is reported when the first one finishes is not final.
     const final = this.finished || this.#isOver || this.#finishes.size >= this.#options.choices
     return usageReport(this.#usage, { final })
   }
@@ -173,13 +172,13 @@ export class ChatRelay implements ReplyStream {
     return this.#output.estimate()
   }
 
-  /** Records the facts that the gateway needs from a chunk. Decides whether to pass it on, hide it, or keep it until the end. */
+  /** Records a chunk's usage, output and finish reasons. Decides whether to pass it on, hide it, or keep it until the end. */
   #inspect(chunk: JsonObject): 'pass' | 'hide' | 'keep' {
     const choices = arrayOrEmpty(chunk.choices)
     for (const choice of choices) if (isObject(choice)) this.#take(choice)
     const usage = readUsage(chunk, this.#options.usageFacts)
     if (usage !== null) this.#usage = usage
-    // Figures found elsewhere in the chunk are sent at the end, in the usual place.
+    // If the provider puts usage anywhere but in `usage`, the client gets a usage chunk from the gateway at the end.
     const isShown = usage !== null && isObject(chunk.usage)
     if (choices.length > 0) {
       this.#usageShown ||= isShown
@@ -204,9 +203,7 @@ export class ChatRelay implements ReplyStream {
     }
   }
 
-  /**
-   * Makes a template for the fast path (EventTemplate) from a chunk that carries one piece of output and nothing else of meaning.
-   */
+  /** Learns a template for the fast path (EventTemplate) from a chunk whose only content is one delta. */
   #learn(raw: ByteText, { choices, usage, model }: JsonObject): void {
     const choice = arrayOrEmpty(choices).length === 1 ? objectOrNull(arrayOrEmpty(choices)[0]) : null
     const member = choice === null || choice.finish_reason || isObject(usage) ? null : deltaMember(choice.delta)
@@ -235,7 +232,7 @@ export class ChatRelay implements ReplyStream {
   }
 }
 
-/** Returns a writer of further chunks that belong to the same reply as this one. */
+/** Returns a writer for additional chunks with the same id and creation time as this chunk. */
 function writerLike({ id, created }: JsonObject, clientModel: string): ChunkWriter {
   const createdSeconds = numberOrNull(created) ?? Math.floor(Date.now() / 1000)
   return new ChunkWriter({ id: textOrNull(id) ?? `chatcmpl-${createdSeconds}`, model: clientModel, createdSeconds })

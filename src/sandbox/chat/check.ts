@@ -1,4 +1,4 @@
-/** Refuses what the chat completions format refuses in any field but `messages`, in its provider's own words. */
+/** Refuses requests as the real Chat Completions API does, with the same error text. check-messages.ts checks `messages`. */
 
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
@@ -6,8 +6,8 @@ import { checkChatMessages } from './check-messages.ts'
 import { emptyArray, missing, tooLong, unknownParameter, unsupported, wrongType, wrongValue } from './refusals.ts'
 
 /**
- * Fields of other formats. They are refused, because a body with one of them was not converted completely. Fields that no
- * format knows are accepted.
+ * Fields of other formats. They are refused, because a body with any of them was not fully converted. Fields that no format
+ * knows are accepted.
  */
 const FOREIGN_FIELDS = [
   'system', 'stop_sequences', 'output_config', 'output_format', 'context_management', 'mcp_servers', 'container',
@@ -35,7 +35,7 @@ export function checkChatRequest(body: JsonObject, facts: ModelFacts): void {
   checkChatMessages(body, facts)
 }
 
-/** Refuses a reasoning effort together with tools, in the wording that users of the real models have reported. */
+/** Refuses reasoning effort combined with tools, with the error text that users of the real models have reported. */
 function checkEffortBesideTools(body: JsonObject, { effortBesideTools }: ModelFacts): void {
   if (effortBesideTools === undefined || listOf(body.tools).length === 0) return
   const { reasoning_effort: effort } = body

@@ -1,12 +1,12 @@
-/** Refuses what the messages format refuses in any field but `messages`, in its provider's own words. */
+/** Refuses requests as the real Messages API does, with the same error text. check-turns.ts checks `messages`. */
 
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
 import { checkTurns } from './check-turns.ts'
 
 /**
- * Fields of other formats. They are refused, because a body with one of them was not converted completely. Fields that no
- * format knows are accepted.
+ * Fields of other formats. They are refused, because a body with any of them was not fully converted. Fields that no format
+ * knows are accepted.
  */
 const FOREIGN_FIELDS = [
   'stop', 'max_completion_tokens', 'response_format', 'reasoning_effort', 'stream_options', 'n', 'frequency_penalty',

@@ -31,7 +31,7 @@ function streamInfo(samples: Buffer, samplesPerSecond: number): Buffer {
 }
 
 function flacFrame(samples: Buffer, frame: number): Buffer {
-  // Fixed block size, written in 16 bits; the rate of the stream; mono; 16 bits per sample.
+  // Fixed block size, written in 16 bits; sample rate as in the stream info; mono; 16 bits per sample.
   const size = Buffer.alloc(2)
   size.writeUInt16BE(samples.length / 2 - 1)
   const header = Buffer.concat([Buffer.from([0xff, 0xf8, 0x70, 0x08]), codedNumber(frame), size])

@@ -4,7 +4,7 @@ import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import type { AwsSecret } from '../credentials.ts'
 
-/** What AWS signatures call the service. */
+/** Name of the service in AWS signatures. */
 const SIGNING_NAME = 'bedrock'
 
 type HashInput = string | ArrayBuffer | ArrayBufferView
@@ -48,7 +48,7 @@ export interface SignableRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
-  /** Time of the signature; by default now. */
+  /** Signing time. Default: now. */
   readonly date?: Date
 }
 
