@@ -1,4 +1,7 @@
-/** Development mode: its tools are unreachable from outside, its warnings are clear, and its greeting never prevents a start. */
+/**
+ * Development mode: its tools cannot be reached from outside, its warnings are clear, and a failure to print the welcome
+ * message never prevents a start.
+ */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { environmentConfig } from '../../src/app/foundation.ts'
@@ -45,7 +48,7 @@ test('emails are shown to somebody on this machine, but never through a proxy or
   expect(await rawStatus('/development/outbox', 'localhost:8080')).toBe(200)
 })
 
-/** The status of a request with this `Host` header, which `fetch` cannot set. */
+/** Sends a request with this `Host` header, which `fetch` cannot set, and returns the reply's status. */
 async function rawStatus(path: string, host: string): Promise<number | undefined> {
   const { request } = await import('node:http')
   const { hostname, port } = new URL(running?.url ?? '')

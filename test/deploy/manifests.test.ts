@@ -60,7 +60,7 @@ test('the alert on memory fires before a replica is killed for using too much', 
   expect(alertBytes).toBeLessThan(0.9 * 2 ** 30)
 })
 
-/** The gateway commands in the manifests, each as the words after the program's name. */
+/** Returns the arguments of every gateway command in the manifests. */
 function commands(): readonly string[][] {
   const units = readdirSync(join(ROOT, 'deploy/systemd')).filter(name => name.endsWith('.service'))
   const ofUnits = units.map(name =>

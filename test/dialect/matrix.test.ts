@@ -1,6 +1,6 @@
 /**
- * Every dialect word on every wire, in same-format and converted calls, has an effect wherever the table in docs/conversion.md
- * says so.
+ * Every dialect word (a key under `dialect` in the catalogue) takes effect with every upstream format, in same-format and
+ * converted calls, wherever the table in docs/conversion.md says so.
  */
 
 import { existsSync, readFileSync } from 'node:fs'
@@ -27,8 +27,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const snake = (name: string) => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
 /**
- * Every dialect word, as the catalogue writes it. Nested objects are groups of words, except those whose keys the operator
- * chooses.
+ * Lists all dialect words, spelt as in the catalogue. Nested objects are groups of words. Empty ones are words themselves: maps
+ * whose keys the operator chooses.
  */
 function wordsOf(value: object, path = ''): string[] {
   return Object.entries(value).flatMap(([name, inner]) => {
@@ -43,7 +43,7 @@ function settingOf(dialect: Dialect, word: string): JsonValue | undefined {
   return word.split('.').reduce<unknown>((value, name) => (value as JsonObject)[camel(name)], dialect) as JsonValue
 }
 
-/** Dialect words that take effect before or after the dialect pass, and where they are tested. */
+/** Dialect words that are applied before or after the dialect pass, with the tests that cover them. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'output.choices_max': 'test/http/choices.test.ts',
   'turns.phase': 'test/formats/responses-write-request.test.ts',
@@ -77,7 +77,10 @@ interface Adapted {
   readonly reply: ReplyFacts | null
 }
 
-/** Plans or converts the row's request for this wire, and returns what is sent or refused. */
+/**
+ * Runs the row's request, in the client's format, through the same-format or the converting path to this upstream format.
+ * Returns what would be sent, or the refusal.
+ */
 function outcome(row: Row, client: WireName, wire: WireName, dialect: Dialect): Seen {
   const body = structuredClone({ ...BASICS[client], ...row.asks[client] }) as JsonObject
   const before = JSON.stringify(body)
@@ -106,8 +109,8 @@ function visible({ text, refusal, betas, reply }: Seen): unknown {
   return { text, refusal, betas, reply: reply && { ...reply, names: reply.names !== null } }
 }
 
-/** The client formats whose request in this row must have an effect on this wire. */
-function roadsOf(word: string, { asks, ownOnly = [] }: Row, wire: WireName): WireName[] {
+/** Client formats in which the row's request, sent with this upstream format, must show the word's effect. */
+function clientsOf(word: string, { asks, ownOnly = [] }: Row, wire: WireName): WireName[] {
   const reach = reachOf(word, wire)
   return WIRES.filter(client => {
     if (asks[client] === undefined || reach === null || reach === 'elsewhere') return false
@@ -137,7 +140,7 @@ function together(base: Words, set: Words): Words {
 }
 
 const entries: readonly ModelEntry[] = TABLES.entries
-/** Each distinct dialect of the catalogue per wire, with an entry that has it. */
+/** Every distinct dialect in the catalogue, per upstream format, with an entry that uses it. */
 const REAL = new Map<string, { readonly wire: WireName; readonly dialect: Dialect; readonly entry: string }>()
 for (const entry of entries.filter(({ kind }) => kind === 'chat')) {
   for (const target of entry.upstreams) {
@@ -167,7 +170,7 @@ test('docs/conversion.md has the current table', () => {
 describe.each(Object.entries(ROWS))('%s', (word, row) => {
   for (const wire of WIRES) {
     const settings = settingsOf(row, wire)
-    for (const client of roadsOf(word, row, wire)) {
+    for (const client of clientsOf(word, row, wire)) {
       const road = client === wire ? 'own format' : `from ${client}`
       test(`${wire}, ${road}: setting it changes the upstream body`, () => {
         expect(settings.length).toBeGreaterThan(0)

@@ -1,4 +1,7 @@
-/** The parts of the rows' requests in each format, and functions that find them in the upstream body. */
+/**
+ * Building blocks for the rows of the dialect matrix (see rows.ts): parts of requests in each format, and functions that find
+ * them in the upstream body.
+ */
 
 import { expect } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
@@ -6,7 +9,7 @@ import type { ReplyFacts, Road } from '../../src/dialect/types.ts'
 import type { Capability, Dialect, WireName } from '../../src/generated/types.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 
-/** What the dialect pass made of a row's request. */
+/** The result of applying a dialect to a row's request. */
 export interface Seen {
   readonly wire: WireName
   readonly road: Road
@@ -23,9 +26,9 @@ export interface Seen {
 export type PerWire<Value> = Readonly<Partial<Record<WireName, Value>>>
 
 export interface Row {
-  /** Other dialect words without which the row's word would have no effect, for all wires or per wire. */
+  /** Other dialect words that the tested word needs to have any effect, for all upstream formats or per format. */
   readonly base?: Words | PerWire<Words>
-  /** The row's dialect word with each value to test. Each value must change the upstream body. */
+  /** The tested dialect word, once per value to test. Each value must change the upstream body. */
   readonly set: readonly Words[] | PerWire<readonly Words[]>
   /** The request in each format, without the fields that all requests have. Formats that cannot express it are left out. */
   readonly asks: PerWire<object>
@@ -147,7 +150,7 @@ export const perWire = (make: (wire: WireName) => Words): PerWire<Words> => ({
   [RESPONSES]: make(RESPONSES),
 })
 
-/** The effort sent upstream, in whichever field the wire has it. */
+/** The effort in the upstream body, from whichever field the format has for it. */
 export function effortIn({ sent }: Seen): JsonValue | undefined {
   const of = (value: JsonValue | undefined) => (value as JsonObject | undefined)?.effort
   return sent.reasoning_effort ?? of(sent.output_config) ?? of(sent.reasoning)
@@ -182,7 +185,7 @@ export const THOUGHT: PerWire<object> = {
 }
 export const TEXTS: Words = { reasoning: { field: 'item_content' } }
 
-/** For each place that may contain the reasoning text of `THOUGHT`: whether it does. */
+/** Whether each possible place in the upstream body contains the reasoning text of `THOUGHT`. */
 export const placesOfThought = (seen: Seen) => ({
   reasoning_content: turnsOf(seen).some(turn => turn.reasoning_content === 'Hm.'),
   reasoning: turnsOf(seen).some(turn => turn.reasoning === 'Hm.'),

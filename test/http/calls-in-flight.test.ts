@@ -1,4 +1,4 @@
-/** The limit on calls in flight per key: further calls are refused in every process, and every call counts until it ends. */
+/** The limit on calls in flight per key holds across all processes, and each call counts until it ends. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limitConcurrency } from '../../src/accounts/key-rate.ts'

@@ -218,7 +218,7 @@ describe('what counts in a request besides its text', () => {
     return ((await response.json()) as { input_tokens: number }).input_tokens
   }
 
-  /** An image with this size in its PNG head. */
+  /** An image whose PNG header declares this size. */
   function picture(width: number, height: number): object {
     const bytes = Buffer.alloc(33)
     Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').copy(bytes)

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await new Promise<void>(resolve => provider.listen(0, '127.0.0.1', resolve))
   running = await startTestGateway({
     upstreams: { openai: `http://127.0.0.1:${(provider.address() as AddressInfo).port}` },
-    // A busy machine needs long for a thousand calls.
+    // A thousand calls can take a while on a busy machine.
     environment: { LIMIT_ADMISSION_WAIT_MS: '120000', LIMIT_DATABASE_WAIT_MS: '60000' },
     // Calls are limited by money only.
     tables: changedTables({ settings: { concurrencyMax: 0 } }),

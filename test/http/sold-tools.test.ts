@@ -1,5 +1,5 @@
 /**
- * Tools priced per use: money is held for their uses, which are counted in replies and streams of all three formats and charged.
+ * Tools priced per use: the hold covers their uses, which are counted and charged in all three formats, streamed or not.
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -143,8 +143,8 @@ const chunk = (delta: object, finish_reason: string | null = null, more: object 
 })
 
 /**
- * Replies that report searches, each with the number of searches to charge for. Chat replies of GPT have only citations, which
- * count as one search.
+ * Replies that report searches, each with the number of searches to charge for. GPT's Chat replies have only citations, which
+ * together count as one search.
  */
 const WHOLE: Readonly<Record<string, readonly [format: Format, uses: number, reply: object]>> = {
   'messages, by usage': [
@@ -296,7 +296,7 @@ async function expectCharged(format: Format, uses: number, streamed: boolean) {
   return cost
 }
 
-/** An amount in VND, as headers and the CSV write it. */
+/** Formats an amount in VND, as in headers and the CSV. */
 function decimal(microVnd: bigint): string {
   return String(Number(microVnd) / 1_000_000)
 }

@@ -1,6 +1,6 @@
 /**
- * The hold of a non-streamed call cannot grow, so it covers what the output cap can cost, and the cap is lowered to what the
- * wallet can pay for.
+ * The hold of a non-streamed call cannot grow, so it covers the full output cap, and the cap is lowered to what the wallet can
+ * pay for.
  */
 
 import { request } from 'undici'

@@ -1,4 +1,7 @@
-/** Code shared by the doubles of both providers: a server on a loopback port, strict checks of requests, and what to reply. */
+/**
+ * Shared by the doubles (fake servers) of Harbour and Orchard, the two providers in this folder: an HTTP server on a loopback
+ * port, strict request checks, and the scripted replies.
+ */
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +15,7 @@ export interface Received {
 
 export interface Double {
   readonly url: string
-  /** Calls that the double has answered; `refused` lists the calls that it has refused, with the reasons. */
+  /** Calls that the double has answered. `refused` lists those that it has refused, with the reasons. */
   readonly served: readonly Received[]
   readonly refused: readonly { readonly call: Received; readonly reason: string }[]
   /** Empties `served` and `refused`. */

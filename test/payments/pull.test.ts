@@ -13,7 +13,7 @@ const { sql } = database
 const TOKEN = 'sepay-api-token-0001'
 const NOW = new Date('2026-11-21T05:00:00Z')
 
-/** The transactions that the scripted SePay lists, oldest first. */
+/** The transactions that the fake SePay API returns, oldest first. */
 let rows: Record<string, unknown>[] = []
 let answer: ((request: IncomingMessage, response: ServerResponse) => void) | null = null
 const asked: URL[] = []

@@ -1,4 +1,7 @@
-/** The OpenAI SDK for images, speech and responses, with only base URL and key changed; wallets are checked to the µVND. */
+/**
+ * Calls the images, speech and responses APIs through the OpenAI SDK, with only the base URL and key changed. Checks wallets to
+ * the µVND.
+ */
 
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'

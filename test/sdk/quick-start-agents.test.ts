@@ -1,5 +1,5 @@
 /**
- * Runs the coding agents themselves with their blocks of the quick start, unchanged. The agents are far larger than this project,
+ * Runs the real coding agents with their snippets from the quick start, verbatim. The agents are far larger than this project,
  * so `make tools` fetches and runs them, and `make test` leaves them out.
  */
 

@@ -9,7 +9,7 @@ import { TEST_BANK } from './gateway.ts'
 
 let transfers = 0
 
-/** Enters a transfer with this memo, as an operator does from a bank statement; returns what became of it. */
+/** Records a transfer with this memo, as an operator would from a bank statement. Returns the outcome. */
 export async function transferMoney(
   sql: Sql,
   { memo, amountVnd, environment = TEST_BANK }: { memo: string; amountVnd: number; environment?: NodeJS.ProcessEnv },

@@ -13,7 +13,6 @@ function blocksOf(content: unknown): Blocks {
   return content as Blocks
 }
 
-/** Fails unless the body obeys the rules of the messages format. */
 export function expectValidMessages(body: JsonObject): void {
   const messages = body.messages as JsonObject[]
   expect(messages.some(message => message.role === 'user')).toBe(true)
@@ -48,7 +47,6 @@ export function expectValidMessages(body: JsonObject): void {
   if (body.tools === undefined) expect(body.tool_choice).toBeUndefined()
 }
 
-/** Fails unless the body obeys the rules of the chat format. */
 export function expectValidChat(body: JsonObject): void {
   const messages = body.messages as JsonObject[]
   let open: string[] = []
