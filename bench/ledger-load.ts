@@ -55,7 +55,11 @@ export function openBenchLedger({
 export async function drive(
   ledger: RunningLedger,
   customers: readonly Customer[],
-  { seconds, callers }: { seconds: number; callers: number },
+  {
+    seconds,
+    callers,
+    settlement = {},
+  }: { seconds: number; callers: number; settlement?: Pick<Settlement, 'attempts' | 'tag'> },
 ): Promise<{ readonly pairs: number; readonly pairsPerSecond: number; readonly times: Times }> {
   const times: Times = { hold: [], settle: [] }
   const start = performance.now()
@@ -63,7 +67,7 @@ export async function drive(
   const caller = async (index: number): Promise<void> => {
     const signal = new AbortController().signal
     for (let turn = index; performance.now() < until; turn += callers) {
-      await pair(ledger, customers[turn % customers.length]!, signal, times)
+      await pair(ledger, customers[turn % customers.length]!, signal, times, settlement)
     }
   }
   await Promise.all(Array.from({ length: callers }, (_, index) => caller(index)))
@@ -82,6 +86,7 @@ export async function pair(
   customer: Customer,
   signal: AbortSignal,
   times: Times,
+  settlement: Pick<Settlement, 'attempts' | 'tag'> = {},
 ): Promise<void> {
   const start = performance.now()
   const callId = uuidv7()
@@ -95,6 +100,7 @@ export async function pair(
   await ledger.settle({
     ...call,
     ...SETTLEMENT,
+    ...settlement,
     accountId: answer.accountId,
     keyId: answer.keyId,
     openedAt: new Date(),
