@@ -48,6 +48,7 @@ const SESSION = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
+  enable_bitmapscan: 'off',
   jit: 'off',
 }
 

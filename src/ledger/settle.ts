@@ -120,11 +120,12 @@ settlements as materialized (
 locked_wallets as materialized (
   select account_id, held_micro_vnd as held from wallet where account_id in (select account_id from settlements)
    order by account_id for no key update),
+-- Finds holds by lists: of a join, the planner would read all holds if autovacuum last saw the table while it was empty.
 deleted_holds as (
-  delete from hold using settlements
-   where hold.account_id = settlements.account_id and hold.call_id = settlements.call_id
+  delete from hold
+   where call_id = any(array(select call_id from settlements)) and account_id = any(array(select account_id from settlements))
      and (select count(*) from locked_wallets) > 0
-  returning hold.account_id, hold.amount_micro_vnd),
+  returning account_id, amount_micro_vnd),
 -- What the batch takes from each wallet, and what remains held in it afterwards.
 wallet_sums as materialized (
   select account_id, sum(held)::bigint as held, sum(cost)::bigint as cost, sum(calls)::bigint as calls

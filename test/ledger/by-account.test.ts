@@ -152,7 +152,7 @@ const sql = openDatabase({
   url: database.url,
   name: 'plans',
   connectionsMax: 1,
-  session: { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' },
+  session: { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off', enable_bitmapscan: 'off' },
 })
 afterAll(async () => {
   await sql.end({ timeout: 5 })
