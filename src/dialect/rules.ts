@@ -2,16 +2,61 @@
 
 import type { Endpoint, Rule, When } from '../generated/types.ts'
 import { copyJson } from '../lib/exact-json.ts'
-import { type JsonObject, type JsonValue, setMember } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, setMember } from '../lib/json.ts'
 
 type Container = JsonObject | JsonValue[]
 
 /** A place for a value in an object or list; it may be empty. */
 interface Slot {
-  readonly container: Container
+  /** Where the object or list is; null for the slot of the body itself. */
+  readonly parent: Slot | null
   readonly key: string | number
   /** The key or index that each `*` of the pointer matched, in order. */
   readonly stars: readonly (string | number)[]
+}
+
+const BODY: Slot = { parent: null, key: '', stars: [] }
+
+/** A body under change. Copies an object or list before its first change, so that the given body stays as it is. */
+class Draft {
+  body: JsonObject
+  readonly #copies = new Set<Container>()
+
+  constructor(body: JsonObject) {
+    this.body = body
+  }
+
+  read({ parent, key }: Slot): JsonValue | undefined {
+    if (parent === null) return this.body
+    const container = this.read(parent) as Container
+    if (Array.isArray(container)) return container[Number(key)]
+    return Object.hasOwn(container, key) ? container[key] : undefined
+  }
+
+  write({ parent, key }: Slot, value: JsonValue): void {
+    if (parent === null) return
+    const container = this.#changeable(parent)
+    if (Array.isArray(container)) container[Number(key)] = value
+    else setMember(container, String(key), value)
+  }
+
+  remove({ parent, key }: Slot): void {
+    if (parent === null) return
+    const container = this.#changeable(parent)
+    if (Array.isArray(container)) container.splice(Number(key), 1)
+    else delete container[key]
+  }
+
+  /** The object or list in a slot, copied unless it is a copy already. */
+  #changeable(slot: Slot): Container {
+    const container = this.read(slot) as Container
+    if (this.#copies.has(container)) return container
+    const copy = Array.isArray(container) ? [...container] : { ...container }
+    this.#copies.add(copy)
+    if (slot.parent === null) this.body = copy as JsonObject
+    else this.write(slot, copy)
+    return copy
+  }
 }
 
 interface CompiledRule {
@@ -26,17 +71,19 @@ interface CompiledRule {
 const compiled = new WeakMap<readonly Rule[], readonly CompiledRule[]>()
 
 /**
- * Applies the rules to the body in order, changing it in place. A rule with `endpoints` only applies to these endpoints of the
- * upstream. Rules ignore missing paths and values of the wrong type; no body makes this throw. The work is bounded by the size
- * of the body times the number of rules.
+ * Applies the rules to the body in order. Returns a body that shares with the given one whatever no rule changes; the given one
+ * stays as it is. A rule with `endpoints` only applies to these endpoints of the upstream. Rules ignore missing paths and values
+ * of the wrong type; no body makes this throw. The work is bounded by the size of the body times the number of rules.
  */
-export function applyRules(body: JsonObject, rules: readonly Rule[], endpoint: Endpoint): void {
+export function applyRules(body: JsonObject, rules: readonly Rule[], endpoint: Endpoint): JsonObject {
+  const draft = new Draft(body)
   for (const each of compiledRules(rules)) {
     const { endpoints, when } = each.rule
     if (endpoints !== undefined && !endpoints.includes(endpoint)) continue
-    if (when !== undefined && !holds(body, when, each.whenSteps)) continue
-    applyRule(body, each)
+    if (when !== undefined && !holds(draft, when, each.whenSteps)) continue
+    applyRule(draft, each)
   }
+  return draft.body
 }
 
 /**
@@ -76,31 +123,32 @@ function parsePointer(pointer: string): string[] {
     .map(step => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-function applyRule(body: JsonObject, { rule, steps, goal }: CompiledRule): void {
+function applyRule(draft: Draft, { rule, steps, goal }: CompiledRule): void {
   switch (rule.op) {
     case 'set':
-      for (const slot of findSlots(body, steps, true)) write(slot, copy(rule.value))
+      for (const slot of findSlots(draft, steps, true)) draft.write(slot, copy(rule.value))
       return
     case 'default':
-      for (const slot of findSlots(body, steps, true)) if (read(slot) === undefined) write(slot, copy(rule.value))
+      for (const slot of findSlots(draft, steps, true))
+        if (draft.read(slot) === undefined) draft.write(slot, copy(rule.value))
       return
     case 'drop':
-      for (const slot of findSlots(body, steps, false).toReversed()) remove(slot)
+      for (const slot of findSlots(draft, steps, false).toReversed()) draft.remove(slot)
       return
     case 'move':
-      move(body, steps, goal)
+      move(draft, steps, goal)
       return
     case 'clamp':
-      for (const slot of findSlots(body, steps, false)) {
-        const value = read(slot)
-        if (typeof value === 'number') write(slot, clamp(value, rule.min, rule.max))
+      for (const slot of findSlots(draft, steps, false)) {
+        const value = draft.read(slot)
+        if (typeof value === 'number') draft.write(slot, clamp(value, rule.min, rule.max))
       }
       return
     case 'map':
-      for (const slot of findSlots(body, steps, false)) {
-        const value = read(slot)
+      for (const slot of findSlots(draft, steps, false)) {
+        const value = draft.read(slot)
         if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue
-        if (Object.hasOwn(rule.values, String(value))) write(slot, copy(rule.values[String(value)]))
+        if (Object.hasOwn(rule.values, String(value))) draft.write(slot, copy(rule.values[String(value)]))
       }
   }
 }
@@ -114,20 +162,20 @@ function clamp(value: number, min: number | undefined, max: number | undefined):
  * Moves values. All are removed before any is written, so that sources and targets may overlap. If several values move to the
  * same target, the last one wins.
  */
-function move(body: JsonObject, steps: readonly string[], goal: readonly string[]): void {
-  const slots = findSlots(body, steps, false)
-  const taken = slots.map(slot => ({ value: read(slot), stars: slot.stars }))
-  for (const slot of slots.toReversed()) remove(slot)
+function move(draft: Draft, steps: readonly string[], goal: readonly string[]): void {
+  const slots = findSlots(draft, steps, false)
+  const taken = slots.map(slot => ({ value: draft.read(slot), stars: slot.stars }))
+  for (const slot of slots.toReversed()) draft.remove(slot)
   for (const { value, stars } of taken) {
     if (value === undefined) continue
     let used = 0
     const bound = goal.map(step => (step === '*' ? String(stars[used++] ?? '*') : step))
-    for (const slot of findSlots(body, bound, true)) write(slot, value)
+    for (const slot of findSlots(draft, bound, true)) draft.write(slot, value)
   }
 }
 
-function holds(body: JsonObject, when: When, steps: readonly string[]): boolean {
-  const values = findSlots(body, steps, false).map(read)
+function holds(draft: Draft, when: When, steps: readonly string[]): boolean {
+  const values = findSlots(draft, steps, false).map(slot => draft.read(slot))
   if (when.exists !== undefined) return values.length > 0 === when.exists
   if (when.one_of !== undefined) return values.some(value => when.one_of?.some(wanted => wanted === value))
   return values.some(value => value === when.equals)
@@ -137,25 +185,25 @@ function holds(body: JsonObject, when: When, steps: readonly string[]): boolean 
  * Finds the members that a pointer names. With `make`, the last member need not exist, and missing parents are created as
  * objects. `*` only matches existing members, so no parent before the last `*` is created.
  */
-function findSlots(body: JsonObject, steps: readonly string[], make: boolean): Slot[] {
-  let found: Slot[] = [{ container: { body }, key: 'body', stars: [] }]
+function findSlots(draft: Draft, steps: readonly string[], make: boolean): Slot[] {
+  let found: Slot[] = [BODY]
   const lastStar = steps.lastIndexOf('*')
   for (const [index, step] of steps.entries()) {
     const next: Slot[] = []
     for (const slot of found) {
-      const value = make && index > lastStar ? readOrMake(slot) : read(slot)
-      if (value === null || typeof value !== 'object') continue
+      const value = make && index > lastStar ? readOrMake(draft, slot) : draft.read(slot)
+      if (!Array.isArray(value) && !isObject(value)) continue
       if (step === '*') {
         const keys = Array.isArray(value) ? value.keys() : Object.keys(value)
-        for (const key of keys) next.push({ container: value, key, stars: [...slot.stars, key] })
+        for (const key of keys) next.push({ parent: slot, key, stars: [...slot.stars, key] })
       } else {
         const key = keyOf(value, step)
-        if (key !== undefined) next.push({ container: value, key, stars: slot.stars })
+        if (key !== undefined) next.push({ parent: slot, key, stars: slot.stars })
       }
     }
     found = next
   }
-  return make ? found : found.filter(slot => read(slot) !== undefined)
+  return make ? found : found.filter(slot => draft.read(slot) !== undefined)
 }
 
 /** Returns the key in an object, or the index in a list (`-` is its end); undefined if the step cannot match. */
@@ -166,27 +214,12 @@ function keyOf(container: Container, step: string): string | number | undefined 
   return Number(step) < container.length ? Number(step) : undefined
 }
 
-function read({ container, key }: Slot): JsonValue | undefined {
-  if (Array.isArray(container)) return container[Number(key)]
-  return Object.hasOwn(container, key) ? container[key] : undefined
-}
-
-function readOrMake(slot: Slot): JsonValue | undefined {
-  const value = read(slot)
+function readOrMake(draft: Draft, slot: Slot): JsonValue | undefined {
+  const value = draft.read(slot)
   if (value !== undefined) return value
   const made: JsonObject = {}
-  write(slot, made)
+  draft.write(slot, made)
   return made
-}
-
-function write({ container, key }: Slot, value: JsonValue): void {
-  if (Array.isArray(container)) container[Number(key)] = value
-  else setMember(container, String(key), value)
-}
-
-function remove({ container, key }: Slot): void {
-  if (Array.isArray(container)) container.splice(Number(key), 1)
-  else delete container[key]
 }
 
 /** Copies a value of the generated tables, so that later changes to the body do not alter the tables. */

@@ -6,7 +6,7 @@ import type { UsageReport } from '../conversation/usage.ts'
 import { applyRules } from '../dialect/rules.ts'
 import { GatewayError } from '../errors.ts'
 import { type ByteText, isAsciiText, NO_BYTES, ofCharacters } from '../lib/byte-text.ts'
-import { copyJson, parseExactJson } from '../lib/exact-json.ts'
+import { parseExactJson } from '../lib/exact-json.ts'
 import { hexId } from '../lib/ids.ts'
 import { isObject } from '../lib/json.ts'
 import { writeJson } from '../lib/json-write.ts'
@@ -40,10 +40,7 @@ export function prepareConverted(
     marks: marksOf(preparation.sealer, target.via),
   })
   if (body.streamed && format !== 'chat_completions') countAhead(countInputTokens)
-  // Rules rewrite the body in place. Copy it first, because it shares parts with the client's body, which later attempts need.
-  const { rules } = target
-  const upstreamBody = rules.length === 0 ? translation.upstreamBody : copyJson(translation.upstreamBody)
-  applyRules(upstreamBody, rules, wireOf(target))
+  const upstreamBody = applyRules(translation.upstreamBody, target.rules, wireOf(target))
   const { upstreamBetas, reply: readUpstreamReply, stream } = translation
   const prefilled = isPrefilled(upstreamBody, target)
   // These closures live as long as the reply, so they must not capture a body.

@@ -5,7 +5,7 @@
 import { applyRules, mayChange } from '../dialect/rules.ts'
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
 import { type ByteText, characters, decodeText, toBuffer } from '../lib/byte-text.ts'
-import { copyJson, parseExactJson } from '../lib/exact-json.ts'
+import { parseExactJson } from '../lib/exact-json.ts'
 import { type JsonObject, unescapeKey } from '../lib/json.ts'
 import { editsBetween } from '../lib/json-diff.ts'
 import { editMembers } from '../lib/json-members.ts'
@@ -47,7 +47,7 @@ export function bodyFor(
   if (!isRuled) return toBuffer(edited)
   if (text.length >= LARGE_BYTES) return applyRulesInTurns(edited, target, endpoint)
   const before = valuesOf(edited)
-  return toBuffer(editJson(edited, rulesAsEdits(before, copyJson(before), target, endpoint)))
+  return toBuffer(editJson(edited, rulesAsEdits(before, target, endpoint)))
 }
 
 /** Whether any of the target's rules can change the body, judging by its members and the edits. */
@@ -79,15 +79,13 @@ function valuesOf(text: ByteText): JsonObject {
   return parseExactJson(decodeText(text)) as JsonObject
 }
 
-/** Applies the target's rules to `copy`, which is a copy of `before`, and returns the changes as edits. */
-function rulesAsEdits(before: JsonObject, copy: JsonObject, target: UpstreamTarget, endpoint: Endpoint): BodyEdit[] {
-  applyRules(copy, target.rules, endpoint)
-  return editsBetween(before, copy)
+/** Applies the target's rules to `before` and returns the changes as edits. */
+function rulesAsEdits(before: JsonObject, { rules }: UpstreamTarget, endpoint: Endpoint): BodyEdit[] {
+  return editsBetween(before, applyRules(before, rules, endpoint))
 }
 
 async function applyRulesInTurns(text: ByteText, target: UpstreamTarget, endpoint: Endpoint): Promise<Buffer> {
   const before = await inTurn(() => valuesOf(text))
-  const copy = await inTurn(() => copyJson(before))
-  const edits = await inTurn(() => rulesAsEdits(before, copy, target, endpoint))
+  const edits = await inTurn(() => rulesAsEdits(before, target, endpoint))
   return inTurn(() => toBuffer(editJson(text, edits)))
 }

@@ -8,8 +8,7 @@ import type { JsonObject } from '../../src/translate/translator.ts'
 /** Applies rules to a JSON text and returns the result as JSON text, because that also shows keys such as `__proto__`. */
 function applied(body: string, rules: readonly Rule[], endpoint: Endpoint = 'chat_completions'): string {
   const parsed = JSON.parse(body) as JsonObject
-  applyRules(parsed, rules, endpoint)
-  return JSON.stringify(parsed)
+  return JSON.stringify(applyRules(parsed, rules, endpoint))
 }
 
 test.each<[string, Rule, string, string]>([
@@ -118,9 +117,26 @@ test('keys like __proto__ are data: carried, written, moved and dropped, never m
 
 test('a body never contains an object of the tables', () => {
   const rule: Rule = { op: 'set', path: '/a', value: { list: [1] } }
-  const body: JsonObject = {}
-  applyRules(body, [rule], 'messages')
+  const body = applyRules({}, [rule], 'messages')
   const written = body.a as { list: number[] }
   written.list.push(2)
   expect(rule.value).toEqual({ list: [1] })
+})
+
+test('the given body stays as it is, and the new one shares with it what no rule changes', () => {
+  const body: JsonObject = { tools: [{ name: 'a', x: 1 }, { name: 'b' }], messages: [{ role: 'user' }], n: 1 }
+  const text = JSON.stringify(body)
+  const rules: Rule[] = [
+    { op: 'drop', path: '/tools/*/x' },
+    { op: 'move', from: '/messages', to: '/input' },
+    { op: 'set', path: '/input/0/role', value: 'system' },
+    { op: 'default', path: '/reasoning/effort', value: 'low' },
+  ]
+  const changed = applyRules(body, rules, 'messages')
+  expect(JSON.stringify(changed)).toBe(
+    '{"tools":[{"name":"a"},{"name":"b"}],"n":1,"input":[{"role":"system"}],"reasoning":{"effort":"low"}}',
+  )
+  expect(JSON.stringify(body)).toBe(text)
+  expect((changed.tools as JsonObject[])[1]).toBe((body.tools as JsonObject[])[1])
+  expect(applyRules(body, [{ op: 'drop', path: '/tools/*/y' }], 'messages')).toBe(body)
 })

@@ -18,8 +18,7 @@ export function upstreamForm(
   { fields, references, mask }: EditParts,
   target: UpstreamTarget,
 ): Promise<{ body: Buffer; contentType: string }> {
-  const texts: JsonObject = { ...structuredClone(fields), model: target.model }
-  applyRules(texts, target.rules, 'images_edits')
+  const texts = applyRules({ ...fields, model: target.model }, target.rules, 'images_edits')
   const parts = Object.entries(texts).flatMap(([name, value]) => textParts(name, value))
   const images = references.map((image, index) => filePart('image[]', image, `image-${index + 1}`))
   return writeForm([...parts, ...images, ...(mask === null ? [] : [filePart('mask', mask, 'mask')])])
