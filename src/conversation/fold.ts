@@ -10,7 +10,7 @@ export class ReplyFold implements ReplySink {
 
   start(): void {}
 
-  said(): void {}
+  completeOutput(): void {}
 
   open(part: PartStart): void {
     this.#open = part
@@ -21,7 +21,7 @@ export class ReplyFold implements ReplySink {
     this.#texts[this.#texts.length - 1] += text
   }
 
-  divide(): void {
+  startSection(): void {
     this.#texts.push('')
   }
 

@@ -9,7 +9,7 @@ import type { ReasoningPart } from './request.ts'
 import type { Seal } from './seal.ts'
 
 /** Separator between pieces of reasoning that are joined into one text. */
-export const PIECES_APART = '\n\n'
+export const PIECE_SEPARATOR = '\n\n'
 
 export function markPayload(seal: Seal, origin: string, lengths: readonly number[]): JsonValue {
   return { origin, seal: { ...seal }, lengths: [...lengths] }
@@ -64,13 +64,14 @@ function cut(text: string, lengths: readonly JsonValue[]): string[] | null {
   let at = 0
   for (const length of lengths) {
     if (typeof length !== 'number') return null
-    if (texts.length > 0) at += PIECES_APART.length
+    if (texts.length > 0) at += PIECE_SEPARATOR.length
     texts.push(text.slice(at, at + length))
     at += length
   }
   if (at > text.length) return null
   if (at === text.length) return texts
-  const rest = texts.length === 0 ? text : text.startsWith(PIECES_APART, at) && text.slice(at + PIECES_APART.length)
+  const rest =
+    texts.length === 0 ? text : text.startsWith(PIECE_SEPARATOR, at) && text.slice(at + PIECE_SEPARATOR.length)
   return rest ? [...texts, rest] : null
 }
 

@@ -3,9 +3,9 @@
  * turn that begins with the results of exactly these calls.
  */
 
-import type { CallPart, ClientWords, ContentPart, ResultPart, Turn } from './request.ts'
+import type { CallPart, ClientErrors, ContentPart, ResultPart, Turn } from './request.ts'
 
-type PairingRefusals = Pick<ClientWords, 'missing' | 'orphan'>
+type PairingRefusals = Pick<ClientErrors, 'missing' | 'orphan'>
 
 /**
  * A turn that maps each tool result to its call. Ids cannot identify the calls, because they may repeat within a conversation.

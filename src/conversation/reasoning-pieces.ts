@@ -4,7 +4,7 @@
  */
 
 import type { ByteText } from '../lib/byte-text.ts'
-import { PIECES_APART } from './marks.ts'
+import { PIECE_SEPARATOR } from './marks.ts'
 import { lengthWritten } from './output-gatherer.ts'
 
 export class ReasoningPieces {
@@ -34,7 +34,7 @@ export class ReasoningPieces {
     this.#divides = false
     if (divides || this.lengths.length === 0) this.lengths.push(0)
     this.#grow(text.length)
-    return divides ? PIECES_APART + text : text
+    return divides ? PIECE_SEPARATOR + text : text
   }
 
   /** Adds text to the current piece. The text is escaped JSON string content, without quotes. */

@@ -36,14 +36,14 @@ export interface ReplySink {
   /** Appends text, or a fragment of a call's JSON arguments, to the open part. `text` is never empty. */
   delta(text: string): void
   /** Starts a new section of the open reasoning part, such as the next paragraph of a summary. */
-  divide(): void
+  startSection(): void
   /**
    * Ends the open part. `seal` (reasoning only): the signature or encrypted content that the provider needs back; see
    * `seal.ts`.
    */
   close(seal?: Seal | null): void
   /** Signals that all output has arrived, even if the events that end the stream are still to come. */
-  said(): void
+  completeOutput(): void
 }
 
 /** A server-sent event from the upstream. */
@@ -93,16 +93,16 @@ export interface ReplyWriter extends ReplySink {
   take(): ByteText
   /**
    * Returns a frame, which wraps text of the open part (escaped JSON string content) in the constant bytes of a delta event
-   * (see `delta-frame.ts`). Such events bypass `delta` and `take`, so pass the text to `framed` as well. Null if the open part
-   * is of another kind, or if its next text must be written by `delta`.
+   * (see `delta-frame.ts`). Such events bypass `delta` and `take`, so pass the text to `recordFramed` as well. Null if the
+   * open part is of another kind, or if its next text must be written by `delta`.
    */
   frame(kind: PartKind): DeltaFrame | null
   /** Tells the writer about text (escaped JSON string content) that was sent through a frame instead of `delta`. */
-  framed(text: ByteText): void
+  recordFramed(text: ByteText): void
   /** Returns the events that end the stream. */
   end(stopReason: StopReason, usage: TokenUsage): ByteText
   /** Returns the event that ends a failed stream. Absent in formats that use the general error event. */
-  fail?(error: GatewayError): string
+  failureEvent?(error: GatewayError): string
 }
 
 export type FoldedPart =

@@ -155,14 +155,14 @@ export interface ConversationRequest {
   readonly tierIsAuto: boolean
   readonly streamed: boolean
   /** Reports the conversation's errors with the field names and wording of the client's format. */
-  readonly words: ClientWords
+  readonly clientErrors: ClientErrors
 }
 
 /**
  * Reports invalid requests with the field names and wording of the client's format. The methods throw GatewayError
  * `invalid_request`.
  */
-export interface ClientWords {
+export interface ClientErrors {
   /** Reports calls in this turn that have no results. */
   missing(turn: Turn, ids: readonly string[]): never
   /** Reports a result that matches no call. */

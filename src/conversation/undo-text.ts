@@ -4,7 +4,7 @@ import { FenceFilter, withoutFence } from './code-fence.ts'
 import type { ToolNames } from './names.ts'
 import { splitTag, type TaggedText, TagSplitter } from './reasoning-tag.ts'
 
-export interface Undoing {
+export interface UndoPlan {
   /** Names of the tools that were renamed for the upstream; null if none were. */
   readonly names: ToolNames | null
   /** Name of the tag that encloses reasoning at the start of the text; null if there is none. */
@@ -17,7 +17,7 @@ export class TextUndo {
   readonly #splitter: TagSplitter | null
   readonly #fence: FenceFilter | null
 
-  constructor({ tag, unwrapsFence }: Undoing) {
+  constructor({ tag, unwrapsFence }: UndoPlan) {
     this.#splitter = tag === null ? null : new TagSplitter(tag)
     this.#fence = unwrapsFence ? new FenceFilter() : null
   }
@@ -43,7 +43,7 @@ export class TextUndo {
 }
 
 /** Splits a complete text and removes its code fence. */
-export function undoneText(text: string, { tag, unwrapsFence }: Undoing): TaggedText {
+export function undoneText(text: string, { tag, unwrapsFence }: UndoPlan): TaggedText {
   const split = tag === null ? { reasoning: '', text } : splitTag(text, tag)
   return { reasoning: split.reasoning, text: unwrapsFence ? withoutFence(split.text) : split.text }
 }

@@ -27,14 +27,14 @@ export interface CallRequest<Choice> {
 }
 
 export function planCall<Choice>(facts: DialectFacts, request: CallRequest<Choice>): CallPlan<Choice> {
-  const { dialect, road, structure, reasoning } = facts
+  const { dialect, formatPath, structure, reasoning } = facts
   const { choice, forces, unforced, callable, reason, ask } = request
   const { method } = dialect.structuredOutput
   const asksHere = isStructureOurs(facts)
   // Forcing a tool to get JSON only works if the reply is converted, which turns the tool's input into the reply's text.
   // Same-format replies pass through unchanged.
   const repliesByTool =
-    asksHere && road === 'converted' && structure?.kind === 'schema' && method === 'tool' && !callable
+    asksHere && formatPath === 'converted' && structure?.kind === 'schema' && method === 'tool' && !callable
   const { plan, forced } =
     forces || repliesByTool ? planForcedTool(reasoning, dialect, reason) : { plan: reason(reasoning), forced: false }
   return {

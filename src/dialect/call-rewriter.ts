@@ -22,13 +22,13 @@ export class CallRewriter {
   }
 
   /** Replaces the id at `holder[member]`. A call and its result get the same id; different ids stay different. */
-  identified(holder: JsonObject, member: string): JsonObject {
+  withId(holder: JsonObject, member: string): JsonObject {
     const id = holder[member]
     return typeof id === 'string' ? withMember(holder, member, this.#idOf(id)) : holder
   }
 
   /** Replaces the tool name at `holder.name`. */
-  named(holder: JsonObject): JsonObject {
+  withName(holder: JsonObject): JsonObject {
     return this.names === null ? holder : renamed(holder, this.names)
   }
 

@@ -6,7 +6,7 @@ import { adaptMessages } from './messages/adapt.ts'
 import { adaptResponses } from './responses/adapt.ts'
 import type { Adapt } from './types.ts'
 
-export const PASSES: Readonly<Record<WireName, Adapt>> = {
+export const ADAPTERS: Readonly<Record<WireName, Adapt>> = {
   messages: adaptMessages,
   chat_completions: adaptChat,
   responses: adaptResponses,

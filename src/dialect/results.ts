@@ -8,14 +8,14 @@ import type { Dialect } from './words.ts'
 export interface ResultForm {
   readonly isResult: (value: JsonValue) => value is JsonObject
   readonly isUser: (value: JsonValue) => value is JsonObject
-  /** Name of the member that holds a tool result's content. */
-  readonly content: string
-  /** Name of the member that holds the id of the tool call. */
-  readonly id: string
+  /** Key of a tool result's content. */
+  readonly contentKey: string
+  /** Key of the id of the tool call in a tool result. */
+  readonly idKey: string
   /** The types of parts that are images or documents, each with its name in notes, such as `image`. */
   readonly media: Readonly<Record<string, string>>
   /** The `type` of text parts in user messages, such as `input_text`. */
-  readonly text: string
+  readonly textType: string
   readonly userMessage: (content: JsonObject[]) => JsonObject
 }
 
@@ -42,27 +42,27 @@ export function withResults(list: readonly JsonValue[], where: Where, form: Resu
   return written
 }
 
-function ownParts({ content }: JsonObject, { text }: ResultForm): readonly JsonValue[] {
-  return typeof content === 'string' ? [{ type: text, text: content }] : arrayOrEmpty(content)
+function ownParts({ content }: JsonObject, { textType }: ResultForm): readonly JsonValue[] {
+  return typeof content === 'string' ? [{ type: textType, text: content }] : arrayOrEmpty(content)
 }
 
 function attachments(result: JsonObject, form: ResultForm): JsonObject[] {
   const media = mediaOf(result, form)
   if (media.length === 0) return []
-  const id = textOrNull(result[form.id]) ?? ''
-  return [{ type: form.text, text: `Attached to the result of tool call ${id}:` }, ...media]
+  const id = textOrNull(result[form.idKey]) ?? ''
+  return [{ type: form.textType, text: `Attached to the result of tool call ${id}:` }, ...media]
 }
 
 function textResult(result: JsonObject, where: Where, form: ResultForm): JsonObject {
   const lines: string[] = []
   const notes: string[] = []
-  for (const part of arrayOrEmpty(result[form.content])) {
+  for (const part of arrayOrEmpty(result[form.contentKey])) {
     if (!isObject(part)) continue
     const kind = mediaKind(part, form)
     if (kind !== null) notes.push(`[${kind}: ${where === 'placeholder' ? 'omitted' : 'see the next user message'}]`)
     else if (typeof part.text === 'string') lines.push(part.text)
   }
-  return withMember(result, form.content, resultText([...lines, ...notes]))
+  return withMember(result, form.contentKey, resultText([...lines, ...notes]))
 }
 
 /** Joins the lines of a tool result. A leading `Error:`, which marks a failed result, goes on the line of the text after it. */
@@ -72,7 +72,7 @@ export function resultText(lines: readonly string[]): string {
 }
 
 function mediaOf(result: JsonObject, form: ResultForm): JsonObject[] {
-  return arrayOrEmpty(result[form.content])
+  return arrayOrEmpty(result[form.contentKey])
     .filter(isObject)
     .filter(part => mediaKind(part, form) !== null)
 }

@@ -21,7 +21,7 @@ export interface StructurePlan {
 }
 
 /** Returns what to undo in the reply: renamed tools, the reply tool, the code fence, the reasoning tag, the usage chunk. */
-export function undoingOf(
+export function replyFactsOf(
   names: ReplyFacts['names'],
   structure: StructurePlan | null,
   { tag, hidesUsageChunk }: Pick<ReplyFacts, 'tag' | 'hidesUsageChunk'> = NOTHING_TO_UNDO,
@@ -45,9 +45,9 @@ export interface StructureFacts {
  * Whether the gateway plans how to request JSON. Otherwise the client's own fields pass unchanged, because the upstream has the
  * same format and supports them.
  */
-export function isStructureOurs({ road, structure, dialect }: DialectFacts): boolean {
+export function isStructureOurs({ formatPath, structure, dialect }: DialectFacts): boolean {
   if (structure === null) return false
-  if (road === 'converted') return true
+  if (formatPath === 'converted') return true
   const { method } = dialect.structuredOutput
   if (method === 'native' || method === 'json_schema') return false
   return structure.kind === 'schema' || method === 'prompt'

@@ -5,9 +5,9 @@ import type { JsonObject } from '../lib/json.ts'
 import type { DialectFacts } from './types.ts'
 
 /** Returns the rules for names. In same-format calls, the upstream itself validates unusual characters. */
-function rulesOf({ dialect, road }: DialectFacts): NameRules {
+function rulesOf({ dialect, formatPath }: DialectFacts): NameRules {
   const { nameMax, nameStart } = dialect.tools
-  return { nameMax, nameStart, characters: road === 'same' ? 'any' : 'word' }
+  return { nameMax, nameStart, characters: formatPath === 'same' ? 'any' : 'word' }
 }
 
 /** Calls `onName` for each tool name in the body, and `onId` for each tool call id in the history. */

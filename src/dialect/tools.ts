@@ -6,9 +6,9 @@ import { toolSchema } from './schemas.ts'
 import type { DialectFacts } from './types.ts'
 
 /** Returns the schema in the form that the upstream accepts. Null if a tool of a same-format call has no schema. */
-export function schemaFor(given: JsonValue | undefined, { dialect, road }: DialectFacts): JsonObject | null {
+export function schemaFor(given: JsonValue | undefined, { dialect, formatPath }: DialectFacts): JsonObject | null {
   const { schema: form } = dialect.tools
-  if (road === 'converted') return toolSchema(given, form)
+  if (formatPath === 'converted') return toolSchema(given, form)
   const schema = objectOrNull(given)
   return schema !== null && form === 'no_meta_schema' ? withoutMembers(schema, ['$schema']) : schema
 }
@@ -20,9 +20,9 @@ export function schemaFor(given: JsonValue | undefined, { dialect, road }: Diale
 export function goesStrict(
   { strict }: JsonObject,
   schema: JsonObject | null,
-  { dialect, road }: DialectFacts,
+  { dialect, formatPath }: DialectFacts,
   qualifies: (schema: JsonObject) => boolean,
 ): boolean {
   if (dialect.tools.strict === 'drop') return false
-  return road === 'same' || strict === undefined || (schema !== null && qualifies(schema))
+  return formatPath === 'same' || strict === undefined || (schema !== null && qualifies(schema))
 }

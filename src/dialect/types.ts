@@ -6,11 +6,11 @@ import type { Dialect } from '../generated/types.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 
 /** `same`: the client's own body. `converted`: a body that was converted from another format. */
-export type Road = 'same' | 'converted'
+export type FormatPath = 'same' | 'converted'
 
 export interface DialectFacts {
   readonly dialect: Dialect
-  readonly road: Road
+  readonly formatPath: FormatPath
   readonly hasVision: boolean
   /** The model's output limit in tokens; null: unknown. */
   readonly outputTokensMax: number | null
@@ -41,8 +41,8 @@ export interface DialectFacts {
 }
 
 /** Whether cache markers are removed from the request. Clients of the same format always keep theirs. */
-export function dropsMarks({ dialect, road }: DialectFacts): boolean {
-  return road === 'converted' && dialect.content.cacheControl === 'drop'
+export function dropsMarks({ dialect, formatPath }: DialectFacts): boolean {
+  return formatPath === 'converted' && dialect.content.cacheControl === 'drop'
 }
 
 /** Changes to undo in the reply. If there are none, this is the constant `NOTHING_TO_UNDO`. */

@@ -124,7 +124,7 @@ class ConvertedStream implements ReplyStream {
     return used.estimated ? this.#translation.end(billedUsage(used)) : this.#translation.end()
   }
 
-  failureEvent = (error: GatewayError): string | null => this.#translation.fail(error)
+  failureEvent = (error: GatewayError): string | null => this.#translation.failureEvent(error)
 
   countOutputTokens(): number {
     return this.#output.tokens()

@@ -51,7 +51,7 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
     return { usage: billedUsage(used), estimated: used.estimated }
   }
   const { betas: betasToSend, reply } = plan
-  const undoing = reply.names === null && reply.tag === null && !reply.unwrapsFence ? null : reply
+  const undoPlan = reply.names === null && reply.tag === null && !reply.unwrapsFence ? null : reply
   const { hidesUsageChunk } = reply
   const prefilled = isPrefilled(plan.body, target)
   const choices = numberOrNull(body.outline.n) ?? 1
@@ -76,7 +76,8 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
       if (chatUsage !== null && !isObject(json.usage)) {
         edits.push({ op: 'set', path: '/usage', value: writeChatUsage(chatUsage) })
       }
-      if (undoing !== null) edits.push(...UNDONE[format](parseExactJson(bytes.toString('utf8')) as JsonObject, undoing))
+      if (undoPlan !== null)
+        edits.push(...UNDONE[format](parseExactJson(bytes.toString('utf8')) as JsonObject, undoPlan))
       return {
         body: edits.length === 0 ? bytes : editJson(text, edits),
         usage: format === 'messages' ? messagesReportOf(json) : usageReport(chatUsage, { final: true }),
@@ -84,7 +85,7 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
       }
     },
     openStream() {
-      const options = { clientModel, countTokens, undoing }
+      const options = { clientModel, countTokens, undoPlan }
       if (format === 'messages') return new MessagesRelay(options)
       return new ChatRelay({ ...options, choices, usageFacts, wantsUsage: !hidesUsageChunk, billed })
     },

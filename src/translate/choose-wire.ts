@@ -75,9 +75,9 @@ function lossesOf({ cannot, dialect }: Wire, asks: WireAsks): WireLimit[] {
 function losesEffort(
   cannot: readonly WireLimit[],
   { reasoning }: Dialect,
-  { hasFunctions, effort }: WireAsks,
+  { hasFunctions, wantsReasoning }: WireAsks,
 ): boolean {
   if (!hasFunctions || reasoning.parameter === null) return false
   if (reasoning.besideTools === 'accepted' && !cannot.includes('effort_beside_tools')) return false
-  return effort ?? reasoning.byDefault
+  return wantsReasoning ?? reasoning.byDefault
 }

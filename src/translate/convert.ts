@@ -2,12 +2,12 @@
 
 import type { ConversationFormat, WritableRequest } from '../conversation/format.ts'
 import { pairResults } from '../conversation/pairing.ts'
-import { PASSES } from '../dialect/index.ts'
+import { ADAPTERS } from '../dialect/index.ts'
 import type { Adapted } from '../dialect/types.ts'
 import { FORMATS } from '../formats/index.ts'
 import type { WireName } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { ConvertedStream, convertReply, type ReplyRoad } from './converted-stream.ts'
+import { ConvertedStream, convertReply, type ReplyConversion } from './converted-stream.ts'
 import type { TranslationContext, Translator } from './translator.ts'
 
 /** Returns the translator between a client's format and an upstream's (its wire). */
@@ -16,13 +16,13 @@ export function translatorFor(clientFormat: WireName, wire: WireName): Translato
   const upstream: ConversationFormat = FORMATS[wire]
   return (clientBody, context) => {
     const { body, betas, reply, echo } = convertRequest({ clientFormat, wire }, clientBody, context)
-    // `road` is kept until the reply ends, so it must not refer to the request body, which would stay in memory.
-    const road: ReplyRoad = { client, upstream, echo, facts: reply, context }
+    // `conversion` is kept until the reply ends, so it must not refer to the request body, which would stay in memory.
+    const conversion: ReplyConversion = { client, upstream, echo, facts: reply, context }
     return {
       upstreamBody: body,
       upstreamBetas: betas,
-      reply: (upstreamReply, bill) => convertReply(upstreamReply, road, bill),
-      stream: onOutput => new ConvertedStream(road, onOutput),
+      reply: (upstreamReply, bill) => convertReply(upstreamReply, conversion, bill),
+      stream: onOutput => new ConvertedStream(conversion, onOutput),
     }
   }
 }
@@ -42,7 +42,7 @@ export function convertRequest(
   const facts = { openMark, origin, toolsLeftOut: context.target.dialect.tools.leftOut }
   const client: ConversationFormat = FORMATS[clientFormat]
   const { request, echo } = client.readRequest(clientBody, facts)
-  const turns = pairResults(request.turns, request.words)
+  const turns = pairResults(request.turns, request.clientErrors)
   return { ...write(FORMATS[wire], { ...request, turns }, { wire, context }), echo }
 }
 
@@ -55,9 +55,9 @@ interface WriteCall {
 function write(upstream: ConversationFormat, request: WritableRequest, call: WriteCall): Adapted {
   const { entry, target, betas, inputTokensEstimate, marks } = call.context
   const { body, places } = upstream.writeRequest(request, { model: target.model, dialect: target.dialect })
-  return PASSES[call.wire](body, {
+  return ADAPTERS[call.wire](body, {
     dialect: target.dialect,
-    road: 'converted',
+    formatPath: 'converted',
     hasVision: entry.capabilities.includes('vision'),
     outputTokensMax: entry.outputTokensMax,
     contextTokens: entry.contextTokens,
@@ -66,7 +66,7 @@ function write(upstream: ConversationFormat, request: WritableRequest, call: Wri
     reasoning: request.reasoning,
     structure: request.structure,
     betas,
-    stopField: request.words.stopField,
+    stopField: request.clientErrors.stopField,
     place: index => places[index] ?? '',
     openMark: marks.openMark,
   })

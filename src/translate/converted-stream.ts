@@ -18,7 +18,7 @@ import type { BillReply, StreamTranslation, TranslatedReply, TranslationContext 
  * Everything needed to convert the reply of one call. It must not refer to the request body, which would then stay in memory
  * for the whole stream.
  */
-export interface ReplyRoad {
+export interface ReplyConversion {
   readonly client: ConversationFormat
   readonly upstream: ConversationFormat
   readonly echo: unknown
@@ -34,7 +34,7 @@ export class ConvertedStream implements StreamTranslation {
   outputCharacters = 0
   skimmedTo = 0
 
-  constructor({ client, upstream, echo, facts, context }: ReplyRoad, onOutput?: (text: string) => void) {
+  constructor({ client, upstream, echo, facts, context }: ReplyConversion, onOutput?: (text: string) => void) {
     this.#context = context
     this.#writer = client.openWriter(
       echo,
@@ -80,7 +80,7 @@ export class ConvertedStream implements StreamTranslation {
     this.outputCharacters += text.length
     onWritten(text)
     onSkimmed?.(text)
-    this.#writer.framed(text)
+    this.#writer.recordFramed(text)
     return frame.written(texts)
   }
 
@@ -92,8 +92,8 @@ export class ConvertedStream implements StreamTranslation {
     )
   }
 
-  fail(error: GatewayError): string | null {
-    return this.#writer.fail?.(error) ?? null
+  failureEvent(error: GatewayError): string | null {
+    return this.#writer.failureEvent?.(error) ?? null
   }
 
   #usageSoFar(): TokenUsage | null {
@@ -103,8 +103,8 @@ export class ConvertedStream implements StreamTranslation {
 }
 
 /** Converts a non-streamed reply. Throws GatewayError if the upstream's 200 response contains an error or no reply. */
-export function convertReply(reply: JsonObject, road: ReplyRoad, bill?: BillReply): TranslatedReply {
-  const { client, upstream, echo, facts, context } = road
+export function convertReply(reply: JsonObject, conversion: ReplyConversion, bill?: BillReply): TranslatedReply {
+  const { client, upstream, echo, facts, context } = conversion
   const error = readReplyError(reply)
   if (error !== null) throw gatewayErrorOf(error)
   if (!upstream.isReply(reply))

@@ -77,8 +77,8 @@ export class ReplyPipe implements ReplySink {
     }
   }
 
-  divide(): void {
-    if (this.#open === 'reasoning') this.#to.divide()
+  startSection(): void {
+    if (this.#open === 'reasoning') this.#to.startSection()
   }
 
   close(seal: Seal | null = null): void {
@@ -89,9 +89,9 @@ export class ReplyPipe implements ReplySink {
     if (from === this.#open && !this.#holdsText(from)) this.#end(seal)
   }
 
-  said(): void {
+  completeOutput(): void {
     this.#flush()
-    this.#to.said()
+    this.#to.completeOutput()
   }
 
   /** Closes the open part. Returns the client's stop reason. */

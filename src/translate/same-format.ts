@@ -3,7 +3,7 @@
  * the body stays as the client sent it.
  */
 
-import { PASSES } from '../dialect/index.ts'
+import { ADAPTERS } from '../dialect/index.ts'
 import type { Adapted, DialectFacts } from '../dialect/types.ts'
 import { FORMATS } from '../formats/index.ts'
 import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
@@ -42,7 +42,7 @@ export function planSameFormat(call: SameFormatCall): SameFormatPlan {
   const own = FORMATS[format]
   const facts: DialectFacts = {
     dialect,
-    road: 'same',
+    formatPath: 'same',
     hasVision: entry.capabilities.includes('vision'),
     outputTokensMax: entry.outputTokensMax,
     contextTokens: entry.contextTokens,
@@ -55,7 +55,7 @@ export function planSameFormat(call: SameFormatCall): SameFormatPlan {
     place: own.place,
     openMark,
   }
-  const adapted = PASSES[format](body, facts)
+  const adapted = ADAPTERS[format](body, facts)
   return { ...adapted, edits: editsBetween(body, adapted.body) }
 }
 

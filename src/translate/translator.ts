@@ -63,7 +63,7 @@ export interface StreamTranslation {
    */
   end(billed?: TokenUsage): ByteText
   /** Returns the complete event that ends a failed stream; null if the client's format uses the general error event. */
-  fail(error: GatewayError): string | null
+  failureEvent(error: GatewayError): string | null
   /** Whether the upstream has announced the end of its stream (`message_stop`, `[DONE]`). */
   readonly finished: boolean
   /** The usage that the upstream has reported so far. */

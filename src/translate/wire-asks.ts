@@ -9,7 +9,7 @@ export interface WireAsks {
   /** Whether the request has functions that the client runs. */
   readonly hasFunctions: boolean
   /** Whether the client asks for reasoning (at whatever effort) or turns it off; null if it does neither. */
-  readonly effort: boolean | null
+  readonly wantsReasoning: boolean | null
 }
 
 export function asksOf(format: WireName, body: JsonObject): WireAsks {
@@ -27,15 +27,16 @@ function messagesAsks(body: JsonObject): WireAsks {
   const { stop_sequences, top_k, tools, messages } = body
   const thinking = objectOrNull(body.thinking)?.type
   const level = objectOrNull(body.output_config)?.effort
-  const effort = thinking === 'disabled' ? false : typeof thinking === 'string' || typeof level === 'string' || null
+  const wantsReasoning =
+    thinking === 'disabled' ? false : typeof thinking === 'string' || typeof level === 'string' || null
   return {
     limits: limitsOf({
       stop_sequences: arrayOrEmpty(stop_sequences).length > 0,
       top_k: isGiven(top_k),
-      sealed_reasoning: (effort && typeof thinking === 'string') || contentsOf(messages).some(isSealedBlock),
+      sealed_reasoning: (wantsReasoning && typeof thinking === 'string') || contentsOf(messages).some(isSealedBlock),
     }),
     hasFunctions: arrayOrEmpty(tools).some(tool => isObject(tool) && (tool.type ?? 'custom') === 'custom'),
-    effort,
+    wantsReasoning,
   }
 }
 
@@ -53,7 +54,7 @@ function chatAsks(body: JsonObject): WireAsks {
       sealed_reasoning: arrayOrEmpty(messages).some(message => isObject(message) && hasSealedDetails(message)),
     }),
     hasFunctions: arrayOrEmpty(tools).some(tool => isObject(tool) && tool.type === 'function'),
-    effort: effortOf(body.reasoning_effort ?? objectOrNull(body.reasoning)?.effort),
+    wantsReasoning: asksForReasoning(body.reasoning_effort ?? objectOrNull(body.reasoning)?.effort),
   }
 }
 
@@ -67,7 +68,7 @@ function responsesAsks({ input, include, tools, reasoning, store, previous_respo
       stored_items: store !== false || isGiven(previous_response_id) || items.some(isReference),
     }),
     hasFunctions: arrayOrEmpty(tools).some(tool => isObject(tool) && CLIENT_TOOLS.has(tool.type)),
-    effort: effortOf(objectOrNull(reasoning)?.effort),
+    wantsReasoning: asksForReasoning(objectOrNull(reasoning)?.effort),
   }
 }
 
@@ -83,7 +84,7 @@ function isGiven(value: JsonValue | undefined): boolean {
   return value !== undefined && value !== null
 }
 
-function effortOf(effort: JsonValue | undefined): boolean | null {
+function asksForReasoning(effort: JsonValue | undefined): boolean | null {
   return typeof effort === 'string' ? effort !== 'none' : null
 }
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { MATRIX, reachOf, renderConversion, WIRES } from '../../codegen/dialect-matrix.ts'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
-import type { ReplyFacts, Road } from '../../src/dialect/types.ts'
+import type { FormatPath, ReplyFacts } from '../../src/dialect/types.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { DIALECT } from '../../src/generated/defaults.ts'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -86,13 +86,13 @@ function outcome(row: Row, client: WireName, wire: WireName, dialect: Dialect): 
   const before = JSON.stringify(body)
   const entry = { outputTokensMax: 32_000, contextTokens: null, capabilities: row.capabilities ?? CAPABILITIES }
   const betas = row.betas ?? []
-  const road: Road = client === wire ? 'same' : 'converted'
+  const formatPath: FormatPath = client === wire ? 'same' : 'converted'
   const adapt = (): Adapted => {
     if (client === wire) return planSameFormat({ format: wire, body, entry, target: { dialect }, betas })
     const context = contextOf({ upstream: wire as ChatFormat, dialect, entry, betas })
     return convertRequest({ clientFormat: client, wire }, body, context)
   }
-  const seen = { wire, road, dialect }
+  const seen = { wire, formatPath, dialect }
   try {
     const { body: sent, betas: flags, reply } = adapt()
     return { ...seen, sent, text: JSON.stringify(sent), refusal: null, betas: flags, reply }
@@ -171,8 +171,8 @@ describe.each(Object.entries(ROWS))('%s', (word, row) => {
   for (const wire of WIRES) {
     const settings = settingsOf(row, wire)
     for (const client of clientsOf(word, row, wire)) {
-      const road = client === wire ? 'own format' : `from ${client}`
-      test(`${wire}, ${road}: setting it changes the upstream body`, () => {
+      const source = client === wire ? 'own format' : `from ${client}`
+      test(`${wire}, ${source}: setting it changes the upstream body`, () => {
         expect(settings.length).toBeGreaterThan(0)
         const base = baseOf(row, wire)
         const plain = outcome(row, client, wire, dialectOf(base))
@@ -190,7 +190,7 @@ describe.each(Object.entries(ROWS))('%s', (word, row) => {
           JSON.stringify(settingOf(each.dialect, word)) !== JSON.stringify(settingOf(DIALECT, word)),
       )
       if (real.length === 0) continue
-      test(`${wire}, ${road}: works for every model that sets it`, () => {
+      test(`${wire}, ${source}: works for every model that sets it`, () => {
         for (const { dialect, entry } of real) {
           try {
             row.check(outcome(row, client, wire, dialect))

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
 import { makeSealer } from '../../src/conversation/seal.ts'
 import { adaptResponses } from '../../src/dialect/responses/adapt.ts'
-import type { DialectFacts, Road } from '../../src/dialect/types.ts'
+import type { DialectFacts, FormatPath } from '../../src/dialect/types.ts'
 import { readReasoning, readStructure } from '../../src/formats/responses/read-request.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
@@ -33,12 +33,12 @@ export interface More extends Partial<DialectFacts> {
   readonly shown?: boolean
 }
 
-export function adapt(body: object, words: Words, road: Road, { shown, ...more }: More = {}) {
+export function adapt(body: object, words: Words, formatPath: FormatPath, { shown, ...more }: More = {}) {
   const given = body as JsonObject
   const reasoning = readReasoning(given)
   const facts: DialectFacts = {
     dialect: dialectOf(words),
-    road,
+    formatPath,
     hasVision: true,
     outputTokensMax: 1000,
     contextTokens: null,

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
 import { carryingId } from '../../src/conversation/carried-items.ts'
-import { NOTHING_TO_UNDO, type Road } from '../../src/dialect/types.ts'
+import { type FormatPath, NOTHING_TO_UNDO } from '../../src/dialect/types.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { encodeText } from '../../src/lib/byte-text.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
@@ -120,60 +120,63 @@ describe('for same-format and converted calls', () => {
     expect(same({ max_output_tokens: 5 }, OPENAI, { outputTokensAfforded: 500 })).toEqual({ max_output_tokens: 5 })
   })
 
-  test.each<[Road]>([['same'], ['converted']])('images that the model does not accept: %s', road => {
+  test.each<[FormatPath]>([['same'], ['converted']])('images that the model does not accept: %s', path => {
     const body = { input: [user('x'), user([image]), call('c'), output('c', [image])] }
     const words: Words = { ...OPENAI, content: { images_unsupported: 'placeholder' } }
     const note = text('[image omitted: this model does not accept images]')
-    expect(adapt(body, words, road, { hasVision: false }).body).toEqual({
+    expect(adapt(body, words, path, { hasVision: false }).body).toEqual({
       input: [user('x'), user([note]), call('c'), output('c', [note])],
     })
-    expect(() => adapt(body, OPENAI, road, { hasVision: false })).toThrow(
+    expect(() => adapt(body, OPENAI, path, { hasVision: false })).toThrow(
       new GatewayError('invalid_request', {
         message: 'capability_rejected: image_block (input[1]: this model does not accept images)',
       }),
     )
     const byUrl = { input: [user([{ type: 'input_image', image_url: 'https://a/b.png' }])] }
-    expect(adapt(byUrl, OPENAI, road).body).toBe(byUrl)
-    expect(() => adapt(byUrl, { content: { image_url: 'reject' } }, road)).toThrow(
+    expect(adapt(byUrl, OPENAI, path).body).toBe(byUrl)
+    expect(() => adapt(byUrl, { content: { image_url: 'reject' } }, path)).toThrow(
       new GatewayError('invalid_request', {
         message: 'input[0]: this model does not accept image URLs; send the image as base64',
       }),
     )
-    expect(() => adapt({ input: [user([pdf])] }, { content: { documents: 'reject' } }, road)).toThrow(
+    expect(() => adapt({ input: [user([pdf])] }, { content: { documents: 'reject' } }, path)).toThrow(
       new GatewayError('invalid_request', {
         message: 'capability_rejected: document_block (input[0]: this model does not accept documents)',
       }),
     )
   })
 
-  test.each<[Road]>([['same'], ['converted']])('names of tools that are too long, wherever they stand: %s', road => {
-    const long = 'x'.repeat(70)
-    const body = {
-      input: [
-        { type: 'additional_tools', role: 'developer', tools: [{ type: 'custom', name: long }] },
-        call('c', long),
-        output('c'),
-        { type: 'custom_tool_call', call_id: 'd', name: 'y'.repeat(70), input: '' },
-      ],
-      tools: [fn(long, { strict: false }), { type: 'namespace', name: long, tools: [fn(long, { strict: false })] }],
-      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: long }] },
-    }
-    const { body: sent, reply } = adapt(body, OPENAI, road)
-    const name = reply.names!.upstream(long)
-    expect(name).toMatch(/^x{55}_[0-9a-f]{8}$/)
-    expect(reply.names!.client(name)).toBe(long)
-    const others = reply.names!.upstream('y'.repeat(70))
-    expect(sent).toEqual({
-      input: [
-        { type: 'additional_tools', role: 'developer', tools: [{ type: 'custom', name }] },
-        call('c', name),
-        output('c'),
-        { type: 'custom_tool_call', call_id: 'd', name: others, input: '' },
-      ],
-      tools: [fn(name, { strict: false }), { type: 'namespace', name: long, tools: [fn(name, { strict: false })] }],
-      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name }] },
-    })
-  })
+  test.each<[FormatPath]>([['same'], ['converted']])(
+    'names of tools that are too long, wherever they stand: %s',
+    path => {
+      const long = 'x'.repeat(70)
+      const body = {
+        input: [
+          { type: 'additional_tools', role: 'developer', tools: [{ type: 'custom', name: long }] },
+          call('c', long),
+          output('c'),
+          { type: 'custom_tool_call', call_id: 'd', name: 'y'.repeat(70), input: '' },
+        ],
+        tools: [fn(long, { strict: false }), { type: 'namespace', name: long, tools: [fn(long, { strict: false })] }],
+        tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: long }] },
+      }
+      const { body: sent, reply } = adapt(body, OPENAI, path)
+      const name = reply.names!.upstream(long)
+      expect(name).toMatch(/^x{55}_[0-9a-f]{8}$/)
+      expect(reply.names!.client(name)).toBe(long)
+      const others = reply.names!.upstream('y'.repeat(70))
+      expect(sent).toEqual({
+        input: [
+          { type: 'additional_tools', role: 'developer', tools: [{ type: 'custom', name }] },
+          call('c', name),
+          output('c'),
+          { type: 'custom_tool_call', call_id: 'd', name: others, input: '' },
+        ],
+        tools: [fn(name, { strict: false }), { type: 'namespace', name: long, tools: [fn(name, { strict: false })] }],
+        tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name }] },
+      })
+    },
+  )
 
   test('no shape of a body causes a failure', () => {
     const key = fc.constantFrom(
@@ -225,11 +228,11 @@ describe('for same-format and converted calls', () => {
       fc.property(
         fc.dictionary(top, value, { maxKeys: 5 }),
         words,
-        fc.constantFrom<Road>('same', 'converted'),
-        (fields, facts, road) => {
+        fc.constantFrom<FormatPath>('same', 'converted'),
+        (fields, facts, path) => {
           const body = JSON.parse(JSON.stringify(fields)) as JsonObject
           try {
-            adapt(body, facts, road, { structure: null })
+            adapt(body, facts, path, { structure: null })
           } catch (error) {
             expect(error).toBeInstanceOf(GatewayError)
           }

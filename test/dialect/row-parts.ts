@@ -5,14 +5,14 @@
 
 import { expect } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
-import type { ReplyFacts, Road } from '../../src/dialect/types.ts'
+import type { FormatPath, ReplyFacts } from '../../src/dialect/types.ts'
 import type { Capability, Dialect, WireName } from '../../src/generated/types.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 
 /** The result of applying a dialect to a row's request. */
 export interface Seen {
   readonly wire: WireName
-  readonly road: Road
+  readonly formatPath: FormatPath
   readonly dialect: Dialect
   /** The upstream body; empty if the request was refused. */
   readonly sent: JsonObject

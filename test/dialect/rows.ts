@@ -52,7 +52,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
     },
     check(seen) {
       const { systemRole } = seen.dialect.turns
-      if (systemRole === 'instructions' && seen.road === 'converted') expect(seen.sent.instructions).toBe('Be brief.')
+      if (systemRole === 'instructions' && seen.formatPath === 'converted')
+        expect(seen.sent.instructions).toBe('Be brief.')
       else if (systemRole !== 'instructions') expect(turnsOf(seen)[0]?.role).toBe(systemRole)
     },
   },
@@ -105,7 +106,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       else expect(last?.role).toBe(prefill === 'user_turn' ? 'user' : 'assistant')
       if (seen.wire !== CHAT || (prefill !== 'prefix' && prefill !== 'partial')) return
       // Chat clients set `prefix` or `partial` themselves, so the gateway adds it only to converted calls.
-      expect(last?.[prefill]).toBe(seen.road === 'converted' ? true : undefined)
+      expect(last?.[prefill]).toBe(seen.formatPath === 'converted' ? true : undefined)
     },
   },
   'turns.threads': {
@@ -216,7 +217,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
       const { method } = seen.dialect.structuredOutput
       const inWords = seen.text.includes('Reply with one JSON object')
       const byTool = seen.reply?.replyTool !== null
-      if (method === 'tool' && seen.road === 'converted') return expect(byTool || seen.reply?.unwrapsFence).toBe(true)
+      if (method === 'tool' && seen.formatPath === 'converted')
+        return expect(byTool || seen.reply?.unwrapsFence).toBe(true)
       expect(byTool).toBe(false)
       expect(inWords).toBe(method !== 'native' && method !== 'json_schema')
       expect(seen.reply?.unwrapsFence).toBe(method === 'prompt' || method === 'tool')
@@ -226,9 +228,9 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'usage.stream_options': {
     set: [{ usage: { stream_options: false } }],
     asks: same({ stream: true }),
-    check({ sent, dialect, reply, road }) {
+    check({ sent, dialect, reply, formatPath }) {
       expect(sent.stream_options).toEqual(dialect.usage.streamOptions ? { include_usage: true } : undefined)
-      if (road === 'same') expect(reply?.hidesUsageChunk).toBe(true)
+      if (formatPath === 'same') expect(reply?.hidesUsageChunk).toBe(true)
     },
   },
   'end_user.field': {

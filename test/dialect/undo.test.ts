@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { ToolNames } from '../../src/conversation/names.ts'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
 import { StreamFeed } from '../../src/conversation/stream-feed.ts'
-import type { Undoing } from '../../src/conversation/undo-text.ts'
+import type { UndoPlan } from '../../src/conversation/undo-text.ts'
 import { ChatRelay } from '../../src/formats/chat/relay.ts'
 import { undoneReply as undoneChat } from '../../src/formats/chat/undo.ts'
 import { MessagesRelay } from '../../src/formats/messages/relay.ts'
@@ -18,9 +18,9 @@ import { asciiJson, editJson } from '../../src/lib/json-text.ts'
 const LONG = 'a_tool_whose_name_is_longer_than_the_upstream_takes'
 const names = new ToolNames([LONG, 'ok'], { nameMax: 20, nameStart: 'any' })
 const short = names.upstream(LONG)
-const NOTHING: Undoing = { names: null, tag: null, unwrapsFence: false }
-const THINK: Undoing = { ...NOTHING, tag: 'think' }
-const FENCE: Undoing = { ...NOTHING, unwrapsFence: true }
+const NOTHING: UndoPlan = { names: null, tag: null, unwrapsFence: false }
+const THINK: UndoPlan = { ...NOTHING, tag: 'think' }
+const FENCE: UndoPlan = { ...NOTHING, unwrapsFence: true }
 const countTokens = (text: string) => text.length
 
 const usage = { inputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 1, reasoningTokens: 0 }
@@ -34,10 +34,10 @@ function relayed(stream: ReplyStream, text: string, chunkBytes = 1_000_000): str
   return Buffer.concat(parts).toString('utf8')
 }
 
-function chatStream(undoing: Undoing | null): ReplyStream {
+function chatStream(undoPlan: UndoPlan | null): ReplyStream {
   const billed = () => ({ usage, estimated: false })
   const options = { clientModel: 'client', countTokens, choices: 1, wantsUsage: false, usageFacts: {}, billed }
-  return new ChatRelay({ ...options, undoing })
+  return new ChatRelay({ ...options, undoPlan })
 }
 
 const chunk = (delta: object, more: object = {}) =>
@@ -158,7 +158,7 @@ describe('a messages stream', () => {
   const text = (pieces: readonly string[]) =>
     block(1, { type: 'text', text: '' }, ...pieces.map(piece => ({ type: 'text_delta', text: piece })))
   const thinking = block(0, { type: 'thinking', thinking: '' }, { type: 'thinking_delta', thinking: '```' })
-  const stream = (undoing: Undoing | null) => new MessagesRelay({ clientModel: 'client', countTokens, undoing })
+  const stream = (undoPlan: UndoPlan | null) => new MessagesRelay({ clientModel: 'client', countTokens, undoPlan })
 
   test('JSON is taken out of its fence, wherever it is split; thinking stays', () => {
     for (const pieces of cuts('```json\n{"a":"ế"}\n```')) {
@@ -196,8 +196,8 @@ test('non-streamed replies change in the same way, and keep every other byte', (
   const edited = (reply: object, edits: Parameters<typeof editJson>[1]) =>
     JSON.parse(decodeText(editJson(asciiJson(reply), edits)))
   const given = chat('<think>h</think>\n```json\n{}\n```', short)
-  const undoing: Undoing = { names, tag: 'think', unwrapsFence: true }
-  expect(edited(given, undoneChat(given as never, undoing))).toEqual(chat('{}', LONG, { reasoning_content: 'h' }))
+  const undoPlan: UndoPlan = { names, tag: 'think', unwrapsFence: true }
+  expect(edited(given, undoneChat(given as never, undoPlan))).toEqual(chat('{}', LONG, { reasoning_content: 'h' }))
   const message = (text: string, name: string) => ({
     content: [
       { type: 'thinking', thinking: '```' },
@@ -206,6 +206,6 @@ test('non-streamed replies change in the same way, and keep every other byte', (
     ],
   })
   const fenced = message('```\n{}\n```', short)
-  expect(edited(fenced, undoneMessages(fenced as never, undoing))).toEqual(message('{}', LONG))
-  expect(undoneChat(chat('plain', 'ok') as never, undoing)).toEqual([])
+  expect(edited(fenced, undoneMessages(fenced as never, undoPlan))).toEqual(message('{}', LONG))
+  expect(undoneChat(chat('plain', 'ok') as never, undoPlan)).toEqual([])
 })

@@ -102,8 +102,8 @@ describe('the order of items', () => {
     )
     fc.assert(
       fc.property(fc.array(item, { minLength: 1, maxLength: 12 }), input => {
-        const { turns, words } = requestOf({ input })
-        const paired = pairResults(turns, words)
+        const { turns, clientErrors } = requestOf({ input })
+        const paired = pairResults(turns, clientErrors)
         const outputs = input.filter(each => 'output' in each).length
         const calls = input.filter(each => 'arguments' in each).length
         const parts = paired.flatMap(turn => turn.parts)

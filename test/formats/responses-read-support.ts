@@ -26,7 +26,7 @@ export class Recorder implements ReplySink {
     this.steps.push(open(part))
   }
 
-  said(): void {}
+  completeOutput(): void {}
 
   delta(text: string): void {
     expect(this.#open).not.toBeNull()
@@ -34,9 +34,9 @@ export class Recorder implements ReplySink {
     this.steps.push(delta(text))
   }
 
-  divide(): void {
+  startSection(): void {
     expect(this.#open?.kind).toBe('reasoning')
-    this.steps.push({ do: 'divide' })
+    this.steps.push({ do: 'startSection' })
   }
 
   close(seal: Seal | null = null): void {

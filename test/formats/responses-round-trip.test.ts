@@ -45,7 +45,7 @@ function stepsOf(part: ScriptPart, index: number): Step[] {
   }
   if ('summaries' in part) {
     const told = part.summaries.flatMap((texts, at) => [
-      ...(at > 0 ? [{ do: 'divide' } as const] : []),
+      ...(at > 0 ? [{ do: 'startSection' } as const] : []),
       ...texts.map(delta),
     ])
     const seal: Seal | null =

@@ -79,7 +79,7 @@ export function echoOf(overrides: Partial<ResponsesEcho> = {}): ResponsesEcho {
 export type Step =
   | { readonly do: 'open'; readonly part: PartStart }
   | { readonly do: 'delta'; readonly text: string }
-  | { readonly do: 'divide' }
+  | { readonly do: 'startSection' }
   | { readonly do: 'close'; readonly seal?: Seal | null }
 
 export function part(kind: 'text' | 'refusal' | 'reasoning', ...texts: string[]): Step[] {
@@ -103,7 +103,7 @@ export function tell(sink: ReplySink, steps: readonly Step[]): void {
   for (const step of steps) {
     if (step.do === 'open') sink.open(step.part)
     else if (step.do === 'delta') sink.delta(step.text)
-    else if (step.do === 'divide') sink.divide()
+    else if (step.do === 'startSection') sink.startSection()
     else sink.close(step.seal)
   }
 }
@@ -121,7 +121,7 @@ export function folded(steps: readonly Step[], stopReason: StopReason = 'end_tur
   for (const step of steps) {
     if (step.do === 'open') [start, texts] = [step.part, ['']]
     else if (step.do === 'delta') texts[texts.length - 1] += step.text
-    else if (step.do === 'divide') texts.push('')
+    else if (step.do === 'startSection') texts.push('')
     else if (start.kind === 'call') parts.push({ ...start, arguments: texts.join('') })
     else if (start.kind === 'reasoning') parts.push({ kind: 'reasoning', texts, seal: step.seal ?? null })
     else parts.push({ kind: start.kind, text: texts.join('') })

@@ -146,7 +146,7 @@ describe('parameters', () => {
     const {
       turns: _turns,
       tools: _tools,
-      words: _words,
+      clientErrors: _clientErrors,
       ...rest
     } = requestOf({
       input: 'hi',

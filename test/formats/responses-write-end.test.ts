@@ -46,7 +46,7 @@ describe('the end', () => {
     const each = writer()
     tell(each, [...part('text', 'One.'), open({ kind: 'text' }), delta('Tw')])
     const error = new GatewayError('upstream_failed', { message: 'It broke.' })
-    const sse = decodeText(each.take()) + each.fail(error)
+    const sse = decodeText(each.take()) + each.failureEvent(error)
     expect(strictResponse(sse)).toMatchObject({
       status: 'failed',
       error: { code: 'server_error', message: 'It broke.' },
@@ -57,7 +57,7 @@ describe('the end', () => {
   })
 
   test('of a stream that failed before it started is a failed response, too', async () => {
-    const sse = writer().fail(new GatewayError('upstream_rate_limited', {}))
+    const sse = writer().failureEvent(new GatewayError('upstream_rate_limited', {}))
     expect(strictResponse(sse)).toMatchObject({ status: 'failed', error: { code: 'rate_limit_exceeded' }, output: [] })
     expect((await readByOpenAi(sse)).error?.code).toBe('rate_limit_exceeded')
   })
@@ -70,7 +70,7 @@ describe('the end', () => {
     ['insufficient_balance', 'insufficient_quota'],
     ['upstream_failed', 'server_error'],
   ] as const)('after %s has a code that clients know: %s', (code, told) => {
-    const { error } = strictResponse(writer().fail(new GatewayError(code, {})))
+    const { error } = strictResponse(writer().failureEvent(new GatewayError(code, {})))
     expect(error).toMatchObject({ code: told })
   })
 })

@@ -140,13 +140,13 @@ describe('a stream', () => {
     const frame = each.frame('text')
     const raw = [encodeText('\\u0111'), encodeText('\\n→')]
     sse += decodeText(frame?.written(raw) ?? NO_BYTES)
-    each.framed(joinBytes(raw))
+    each.recordFramed(joinBytes(raw))
     each.delta('!')
     each.close()
     tell(each, [open({ kind: 'call', id: 'c', name: 'look_up', signature: null })])
     sse += decodeText(each.take())
     sse += decodeText(each.frame('call')?.written([ascii('{\\"a\\":1}')]) ?? NO_BYTES)
-    each.framed(ascii('{\\"a\\":1}'))
+    each.recordFramed(ascii('{\\"a\\":1}'))
     each.close()
     sse += decodeText(each.take()) + decodeText(each.end('end_turn', USAGE))
     expect(outputOf(sse)).toMatchObject([
@@ -156,7 +156,12 @@ describe('a stream', () => {
   })
 
   test('leaves out empty parts', () => {
-    const nothing = [...part('text'), ...part('reasoning'), open({ kind: 'reasoning' }), { do: 'divide' } as const]
+    const nothing = [
+      ...part('text'),
+      ...part('reasoning'),
+      open({ kind: 'reasoning' }),
+      { do: 'startSection' } as const,
+    ]
     const response = strictResponse(written(writer(), [...nothing, { do: 'close' }, ...part('refusal')]))
     expect(response).toMatchObject({ status: 'completed', output: [] })
   })

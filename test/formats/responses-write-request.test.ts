@@ -8,7 +8,7 @@ import type { ContentPart, ConversationRequest, ToolDefinition, Turn } from '../
 import type { Seal } from '../../src/conversation/seal.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { readRequest } from '../../src/formats/responses/read-request.ts'
-import { responsesWords } from '../../src/formats/responses/read-turns.ts'
+import { responsesErrors } from '../../src/formats/responses/read-turns.ts'
 import { writeRequest } from '../../src/formats/responses/write-request.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { dialectOf } from '../translate/support.ts'
@@ -31,7 +31,7 @@ const PLAIN: Omit<ConversationRequest, 'turns'> = {
   verbosity: null,
   tierIsAuto: false,
   streamed: false,
-  words: responsesWords,
+  clientErrors: responsesErrors,
 }
 
 const text = (value: string): ContentPart => ({ kind: 'text', text: value })
@@ -64,7 +64,7 @@ const freeform = tool('patch', {
 })
 
 function write(turns: readonly Turn[], rest: Partial<ConversationRequest> = {}, facts: DialectFacts = OPENAI) {
-  const request = { ...PLAIN, ...rest, turns: pairResults(turns, responsesWords) }
+  const request = { ...PLAIN, ...rest, turns: pairResults(turns, responsesErrors) }
   return writeRequest(request, { model: 'upstream-model', dialect: dialectOf(facts) })
 }
 const itemsOf = (turns: readonly Turn[], rest: Partial<ConversationRequest> = {}, facts: DialectFacts = OPENAI) =>
@@ -280,7 +280,7 @@ describe('the body', () => {
     const readAgain = (input: unknown) => {
       const facts = { openMark: () => null, origin: '', toolsLeftOut: null }
       const { request } = readRequest({ input } as JsonObject, facts)
-      return { ...request, turns: pairResults(request.turns, request.words) }
+      return { ...request, turns: pairResults(request.turns, request.clientErrors) }
     }
     const facts = { model: 'm', dialect: dialectOf({}) }
     fc.assert(

@@ -13,7 +13,7 @@ export const THOUGHT: Step[] = [
   open({ kind: 'reasoning' }),
   delta('First, '),
   delta('look.'),
-  { do: 'divide' },
+  { do: 'startSection' },
   delta('Then "act".\n🙂'),
   { do: 'close', seal: SIGNATURE },
 ]

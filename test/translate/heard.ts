@@ -5,8 +5,8 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type OpenAI from 'openai'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts'
+import type { Wire } from './conversions.ts'
 import { type ClientEvent, readEvents } from './grammar.ts'
-import type { Wire } from './roads.ts'
 
 export interface Heard {
   readonly reasoning: string

@@ -6,6 +6,7 @@ import { StreamFeed } from '../../src/conversation/stream-feed.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { type ByteText, toBuffer } from '../../src/lib/byte-text.ts'
 import { strictResponse } from '../formats/responses-grammar.ts'
+import { convertWhole, openConversion, WIRES, type Wire } from './conversions.ts'
 import { CHAT_STREAMS } from './fixtures/chat-streams.ts'
 import { HOSTILE_RESPONSES } from './fixtures/hostile-responses.ts'
 import { MESSAGES_STREAMS } from './fixtures/messages-streams.ts'
@@ -13,7 +14,6 @@ import { STREAMS, WHOLE_REPLIES } from './fixtures/streams.ts'
 import { cutsAtEachByte, FRAMINGS, type FramedEvent } from './framings.ts'
 import { readEvents, strictCompletion, strictMessage } from './grammar.ts'
 import { type Heard, heard, heardWhole } from './heard.ts'
-import { convertWhole, openRoad, WIRES, type Wire } from './roads.ts'
 import { chatEvents, messagesEvents } from './support.ts'
 
 /** Stops the clock, because chunks that the gateway adds contain the time. */
@@ -93,7 +93,7 @@ function expectFramingsSame(open: () => ReplyStream, events: readonly FramedEven
 
 describe.each(STREAMS.map(stream => [stream.name, stream] as const))('%s', (_name, { wire, events, says }) => {
   describe.each(WIRES)('for a client of %s', client => {
-    const open = () => openRoad(wire, client)
+    const open = () => openConversion(wire, client)
 
     test('gets what the provider sent', () => {
       const told = tell(open(), AS_IT_CAME(events))
@@ -115,7 +115,7 @@ describe.each(STREAMS.map(stream => [stream.name, stream] as const))('%s', (_nam
 })
 
 describe.each(['messages', 'chat'] as const)('a responses stream from an odd host, for a client of %s', client => {
-  const open = () => openRoad('responses', client)
+  const open = () => openConversion('responses', client)
 
   test.each(HOSTILE_RESPONSES.map(row => [row.name, row] as const))('%s', (_name, { events, says }) => {
     const told = tell(open(), AS_IT_CAME(events))
@@ -139,7 +139,7 @@ const STRANGE: readonly (readonly [Wire, string, readonly FramedEvent[]])[] = [
 
 describe.each(STRANGE)('a %s stream from an odd host: %s', (wire, _name, events) => {
   test.each(WIRES)('is the same in every framing, for a client of %s', client => {
-    expectFramingsSame(() => openRoad(wire, client), events)
+    expectFramingsSame(() => openConversion(wire, client), events)
   })
 })
 

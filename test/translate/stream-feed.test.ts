@@ -9,7 +9,7 @@ import { StreamFeed } from '../../src/conversation/stream-feed.ts'
 import { type ByteText, characters, NO_BYTES } from '../../src/lib/byte-text.ts'
 import { type SseEvent, SseReader } from '../../src/lib/sse.ts'
 import { callPieces, chatCalls, messagesCalls, responsesCalls } from './call-bytes.ts'
-import { openRoad, WIRES, type Wire } from './roads.ts'
+import { openConversion, WIRES, type Wire } from './conversions.ts'
 import { type ContentPart, chatBytes, escapes, messagesBytes, pieces, responsesBytes } from './stream-bytes.ts'
 
 const LIMIT = { eventBytesMax: 1_000_000 }
@@ -96,7 +96,7 @@ const withEnds = (bytes: Buffer, end: string) =>
   end === '\n' ? bytes : Buffer.from(bytes.toString('latin1').replaceAll('\n', end), 'latin1')
 
 describe.each(WIRES)('a chat stream to a client of %s', client => {
-  const open = () => openRoad('chat', client)
+  const open = () => openConversion('chat', client)
   const ends = lineEndsOf('chat', client)
 
   test('gives the same output on the fast path', () => {
@@ -120,7 +120,7 @@ describe.each(WIRES)('a chat stream to a client of %s', client => {
 })
 
 describe.each(WIRES)('a messages stream to a client of %s', client => {
-  const open = () => openRoad('messages', client)
+  const open = () => openConversion('messages', client)
   const ends = lineEndsOf('messages', client)
 
   test('gives the same output on the fast path', () => {
@@ -143,7 +143,7 @@ describe.each(WIRES)('a messages stream to a client of %s', client => {
 })
 
 describe.each(WIRES)('a responses stream to a client of %s', client => {
-  const open = () => openRoad('responses', client)
+  const open = () => openConversion('responses', client)
   const ends = lineEndsOf('responses', client)
 
   test('gives the same output on the fast path', () => {
@@ -174,7 +174,7 @@ test('the output of a messages stream is counted completely, whatever its pieces
       const counted = said.filter(
         ([kind], index) => kind !== 'ping' && kind !== 'refusal' && opened >= 0 && index >= opened,
       )
-      const { output } = throughFeed(openRoad('messages', 'messages'), messagesBytes(said, escaped), cuts)
+      const { output } = throughFeed(openConversion('messages', 'messages'), messagesBytes(said, escaped), cuts)
       expect(output).toBe(counted.reduce((sum, [, text]) => sum + text.length, 0))
     }),
   )
@@ -205,7 +205,7 @@ describe('an event that resembles the previous ones but differs', () => {
     const at = GOOD.indexOf(from, GOOD.split(NEXT).slice(0, 3).join(NEXT).length)
     const bytes = Buffer.from(GOOD.slice(0, at) + to + GOOD.slice(at + from.length), 'latin1')
     for (const client of WIRES) {
-      const open = () => openRoad('chat', client)
+      const open = () => openConversion('chat', client)
       const { skimmed, ...told } = throughFeed(open(), bytes, [])
       expect(told.bytes.replace(/msg_[0-9a-z-]+/g, '')).toBe(
         throughReader(open(), bytes).bytes.replace(/msg_[0-9a-z-]+/g, ''),
@@ -230,7 +230,7 @@ describe('an event that resembles the previous ones but differs', () => {
     const at = NUMBERED.indexOf(from, NUMBERED.indexOf('"sequence_number":4'))
     expect(at).toBeGreaterThan(0)
     const bytes = Buffer.from(NUMBERED.slice(0, at) + to + NUMBERED.slice(at + from.length))
-    const open = () => openRoad('responses', 'messages')
+    const open = () => openConversion('responses', 'messages')
     const { skimmed, ...told } = throughFeed(open(), bytes, [])
     expect(said(told)).toEqual(said(throughReader(open(), bytes)))
   })
@@ -246,7 +246,7 @@ describe.each([
     client => {
       fc.assert(
         fc.property(callPieces, places, (calls, cuts) => {
-          expectSame(() => openRoad(upstream, client), bytesOf(calls), cuts)
+          expectSame(() => openConversion(upstream, client), bytesOf(calls), cuts)
         }),
         { numRuns: 300 },
       )
@@ -260,7 +260,7 @@ describe.each([
       const calls = ['', '{"text":"', ...Array.from({ length: 20 }, () => 'Hà \\"Nội\\"'), '"}']
       const bytes = bytesOf(calls.map(fragment => ({ ...one, fragment })))
       const cuts = [...bytes.keys()].filter(at => bytes.toString('latin1', at - 2, at) === '\n\n')
-      expect(throughFeed(openRoad(upstream, client), bytes, cuts).skimmed).toBeGreaterThanOrEqual(20)
+      expect(throughFeed(openConversion(upstream, client), bytes, cuts).skimmed).toBeGreaterThanOrEqual(20)
     },
   )
 })

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type JsonValue, memberOf } from '../../lib/j
 import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { withResults } from '../results.ts'
-import { type StructurePlan, undoingOf } from '../structure.ts'
+import { replyFactsOf, type StructurePlan } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
 import { type Adapt, type DialectFacts, dropsMarks } from '../types.ts'
 import { withoutMarks } from './cache-marks.ts'
@@ -39,7 +39,7 @@ export const adaptChat: Adapt = (given, facts) => {
   body = withEndUser(body, dialect)
   body = withUsage(body, dialect)
   const hidesUsageChunk = given.stream === true && !wantsUsage(given)
-  return { body, betas: [], reply: undoingOf(names, structure, { tag: dialect.reasoning.tag, hidesUsageChunk }) }
+  return { body, betas: [], reply: replyFactsOf(names, structure, { tag: dialect.reasoning.tag, hidesUsageChunk }) }
 }
 
 interface MessagePlan {
@@ -71,13 +71,13 @@ function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction
         return withMember(changed, 'role', system)
       case 'system':
         // Hosts that know the role `developer` also accept `system`, so same-format clients keep the role they chose.
-        return facts.road === 'converted' ? withMember(changed, 'role', system) : changed
+        return facts.formatPath === 'converted' ? withMember(changed, 'role', system) : changed
       default:
         return changed
     }
   })
   const instructed = instruction === null ? each : withInstruction(each, instruction, turns)
-  return withPrefill(placed(withResults(instructed, tools.resultImages, RESULTS), turns), turns, facts.road)
+  return withPrefill(placed(withResults(instructed, tools.resultImages, RESULTS), turns), turns, facts.formatPath)
 }
 
 function withStructure(body: JsonObject, structure: StructurePlan | null): JsonObject {

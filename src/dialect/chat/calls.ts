@@ -70,17 +70,17 @@ function named(tool: JsonValue, names: ToolNames): JsonValue {
 
 /** Rewrites the names and ids in a message. */
 export function messageFor(message: JsonObject, rewriter: CallRewriter): JsonObject {
-  let changed = rewriter.identified(message, 'tool_call_id')
+  let changed = rewriter.withId(message, 'tool_call_id')
   changed = withEach(changed, 'tool_calls', call => callFor(call, rewriter))
   if (isObject(message.function_call)) {
-    changed = withMember(changed, 'function_call', rewriter.named(message.function_call))
+    changed = withMember(changed, 'function_call', rewriter.withName(message.function_call))
   }
   const isResult = message.role === 'tool' || message.role === 'function'
-  return isResult ? rewriter.named(changed) : changed
+  return isResult ? rewriter.withName(changed) : changed
 }
 
 function callFor(call: JsonValue, rewriter: CallRewriter): JsonValue {
   if (!isObject(call)) return call
-  const identified = rewriter.identified(call, 'id')
+  const identified = rewriter.withId(call, 'id')
   return rewriter.names === null ? identified : named(identified, rewriter.names)
 }

@@ -21,11 +21,11 @@ import type { Dialect } from '../words.ts'
  * Keeps one of the two fields for the output-token cap: the one that the upstream reads, with a value within the model's limit.
  */
 export function withCap(body: JsonObject, facts: DialectFacts): JsonObject {
-  const { dialect, road, outputTokensMax, outputTokensAfforded } = facts
+  const { dialect, formatPath, outputTokensMax, outputTokensAfforded } = facts
   const { capField, capMin } = dialect.output
   const other = capField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   const wanted = numberOrNull(body.max_completion_tokens) ?? numberOrNull(body.max_tokens) ?? outputTokensAfforded
-  const stays = wanted === null || (road === 'same' && wanted < 1)
+  const stays = wanted === null || (formatPath === 'same' && wanted < 1)
   const capped = stays ? wanted : clampOutputTokens(wanted, { outputTokensMax, capMin })
   if (capped === null) return withoutMembers(body, [other])
   const isOther = Object.hasOwn(body, other) && !Object.hasOwn(body, capField)

@@ -6,9 +6,9 @@ import type { ResultForm } from '../results.ts'
 export const RESULTS: ResultForm = {
   isResult: (value): value is JsonObject => isObject(value) && (value.role === 'tool' || value.role === 'function'),
   isUser: (value: JsonValue): value is JsonObject => isObject(value) && value.role === 'user',
-  content: 'content',
-  id: 'tool_call_id',
+  contentKey: 'content',
+  idKey: 'tool_call_id',
   media: { image_url: 'image', file: 'document' },
-  text: 'text',
+  textType: 'text',
   userMessage: content => ({ role: 'user', content }),
 }

@@ -3,7 +3,7 @@
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { withMember } from '../copy.ts'
 import { joined, joinedTexts, merged } from '../joining.ts'
-import type { Road } from '../types.ts'
+import type { FormatPath } from '../types.ts'
 import type { Dialect } from '../words.ts'
 
 type Turns = Dialect['turns']
@@ -60,12 +60,12 @@ function placeSystem(messages: readonly JsonValue[], midSystem: 'hoist' | 'user_
  * Makes the model continue a trailing assistant message: sets the upstream's flag for that, or adds a user turn. The flag is only
  * set in converted calls, because chat clients set it themselves if they want the reply to be continued.
  */
-export function withPrefill(messages: readonly JsonValue[], { prefill }: Turns, road: Road): JsonValue[] {
+export function withPrefill(messages: readonly JsonValue[], { prefill }: Turns, formatPath: FormatPath): JsonValue[] {
   const last = messages.at(-1)
   const isHistory = !isObject(last) || last.role !== 'assistant' || last.tool_calls !== undefined
   if (isHistory || prefill === 'continue' || prefill === 'unsupported') return messages as JsonValue[]
   if (prefill === 'user_turn') return [...messages, { role: 'user', content: 'Continue.' }]
-  return road === 'converted' && last[prefill] === undefined
+  return formatPath === 'converted' && last[prefill] === undefined
     ? messages.with(-1, withMember(last, prefill, true))
     : (messages as JsonValue[])
 }

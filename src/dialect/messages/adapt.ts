@@ -5,7 +5,7 @@ import { isObject, type JsonObject, type JsonValue, memberOf, objectOrNull } fro
 import { planBetas } from '../betas.ts'
 import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
-import { type StructurePlan, undoingOf } from '../structure.ts'
+import { replyFactsOf, type StructurePlan } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
 import { type Adapt, type DialectFacts, dropsMarks } from '../types.ts'
 import { withoutMarks } from './cache-marks.ts'
@@ -38,12 +38,12 @@ export const adaptMessages: Adapt = (given, facts) => {
   body = withSampling(body, facts, reasoning.reasons)
   body = withStops(body, facts)
   body = withEndUser(body, dialect)
-  return { ...planBetas(body, facts.betas, dialect.betas), reply: undoingOf(names, structure) }
+  return { ...planBetas(body, facts.betas, dialect.betas), reply: replyFactsOf(names, structure) }
 }
 
 function messagesFor(given: readonly JsonValue[], facts: DialectFacts, rewriter: CallRewriter | null): JsonValue[] {
   const asks = asksOfContent(facts)
-  const everyRole = asks || rewriter !== null || facts.road === 'converted'
+  const everyRole = asks || rewriter !== null || facts.formatPath === 'converted'
   return mapList(given, (message, index) => {
     if (!everyRole && memberOf(message, 'role') !== 'assistant') return message
     if (!isObject(message) || !Array.isArray(message.content)) return message
@@ -51,7 +51,7 @@ function messagesFor(given: readonly JsonValue[], facts: DialectFacts, rewriter:
     if (message.role === 'assistant') content = withoutForeignThinking(content)
     if (asks) content = withContent(content, facts.place(index), facts)
     if (rewriter !== null) content = contentFor(content, rewriter)
-    if (facts.road === 'converted') content = withTitles(content)
+    if (facts.formatPath === 'converted') content = withTitles(content)
     return content === undefined ? message : withMember(message, 'content', content)
   })
 }

@@ -42,6 +42,6 @@ export function contentFor(content: JsonValue | undefined, rewriter: CallRewrite
 
 function blockFor(block: JsonValue, rewriter: CallRewriter): JsonValue {
   if (!isObject(block)) return block
-  if (block.type === 'tool_result') return rewriter.identified(block, 'tool_use_id')
-  return block.type === 'tool_use' ? rewriter.named(rewriter.identified(block, 'id')) : block
+  if (block.type === 'tool_result') return rewriter.withId(block, 'tool_use_id')
+  return block.type === 'tool_use' ? rewriter.withName(rewriter.withId(block, 'id')) : block
 }

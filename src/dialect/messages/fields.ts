@@ -21,20 +21,24 @@ import type { Dialect } from '../words.ts'
 import { thinkingFor } from './plan.ts'
 
 /**
- * Returns the output cap to send, within the model's limit. Null if the body is already in the messages format (`road` is
- * `same`) and has no valid cap: it is sent as it is, and the upstream will refuse it.
+ * Returns the output cap to send, within the model's limit. Null if the body is already in the messages format (`formatPath`
+ * is `same`) and has no valid cap: it is sent as it is, and the upstream will refuse it.
  */
 export function capFor({ max_tokens: given }: JsonObject, facts: DialectFacts): number | null {
-  const { dialect, road, outputTokensMax } = facts
+  const { dialect, formatPath, outputTokensMax } = facts
   const wanted = numberOrNull(given)
-  if (wanted === null) return road === 'converted' ? chosenOutputTokens(facts) : null
+  if (wanted === null) return formatPath === 'converted' ? chosenOutputTokens(facts) : null
   // Clients send a cap of 0 to warm the provider's cache.
-  if (road === 'same' && wanted < 1) return wanted
+  if (formatPath === 'same' && wanted < 1) return wanted
   return clampOutputTokens(wanted, { outputTokensMax, capMin: dialect.output.capMin })
 }
 
 /** Writes `thinking` and `output_config.effort`. */
-export function withReasoning(body: JsonObject, { dialect, road }: DialectFacts, plan: ReasoningPlan): JsonObject {
+export function withReasoning(
+  body: JsonObject,
+  { dialect, formatPath }: DialectFacts,
+  plan: ReasoningPlan,
+): JsonObject {
   const given = objectOrNull(body.thinking)
   const thinking = thinkingFor(given, plan)
   const thought =
@@ -46,7 +50,7 @@ export function withReasoning(body: JsonObject, { dialect, road }: DialectFacts,
   const config = objectOrNull(body.output_config)
   const planned = textOrNull(objectOrNull(plan.fields.output_config)?.effort)
   const isOff = (thinking ?? given)?.type === 'disabled'
-  const effort = road === 'converted' ? planned : effortFor(config?.effort, planned, { dialect, isOff })
+  const effort = formatPath === 'converted' ? planned : effortFor(config?.effort, planned, { dialect, isOff })
   return effort === (config?.effort ?? null) ? thought : withEffort(thought, config, effort)
 }
 
@@ -88,8 +92,8 @@ const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k']
  * Adapts the sampling fields. Upstreams of this format refuse them when the model reasons: they are removed from converted
  * calls, and same-format clients get the upstream's error.
  */
-export function withSampling(body: JsonObject, { dialect, road }: DialectFacts, reasons: boolean): JsonObject {
-  if (road === 'converted' && reasons) return withoutMembers(body, SAMPLING_FIELDS)
+export function withSampling(body: JsonObject, { dialect, formatPath }: DialectFacts, reasons: boolean): JsonObject {
+  if (formatPath === 'converted' && reasons) return withoutMembers(body, SAMPLING_FIELDS)
   return sampled(body, dialect.sampling, { fields: SAMPLING_FIELDS, reasons })
 }
 

@@ -14,12 +14,12 @@ import { endsInUnsignedToolTurn } from './thinking.ts'
  * object.
  */
 export function planMessages(body: JsonObject, facts: DialectFacts, maxTokens: number): CallPlan<JsonObject | null> {
-  const { dialect, road } = facts
+  const { dialect, formatPath } = facts
   const hasTools = arrayOrEmpty(body.tools).length > 0
   const choice = choiceOf(body, dialect)
   return planCall(facts, {
     choice,
-    forces: (hasTools || road === 'same') && (choice?.type === 'any' || choice?.type === 'tool'),
+    forces: (hasTools || formatPath === 'same') && (choice?.type === 'any' || choice?.type === 'tool'),
     unforced: () => choice && autoChoice(choice),
     callable: hasTools && choice?.type !== 'none',
     reason(request) {
@@ -33,8 +33,12 @@ export function planMessages(body: JsonObject, facts: DialectFacts, maxTokens: n
 }
 
 /** Returns the client's own reasoning settings if the model accepts them; null if they must be planned. */
-function ownReasoning(body: JsonObject, { dialect, road }: DialectFacts, maxTokens: number): ReasoningPlan | null {
-  if (road === 'converted') return null
+function ownReasoning(
+  body: JsonObject,
+  { dialect, formatPath }: DialectFacts,
+  maxTokens: number,
+): ReasoningPlan | null {
+  if (formatPath === 'converted') return null
   const thinking = objectOrNull(body.thinking)
   if (thinking === null) return { fields: {}, reasons: dialect.reasoning.byDefault }
   if (!takesThinking(thinking, dialect)) return null

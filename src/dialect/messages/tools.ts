@@ -14,7 +14,7 @@ export function withTools(body: JsonObject, choice: JsonObject | null, facts: Di
   const { parallelFlag } = facts.dialect.tools
   const flagged = choice === null || parallelFlag ? choice : withoutMembers(choice, ['disable_parallel_tool_use'])
   // A converted request has an `auto` choice only to carry `disable_parallel_tool_use`, so without the flag, it is removed.
-  const isIdle = facts.road === 'converted' && flagged !== choice && flagged?.type === 'auto'
+  const isIdle = facts.formatPath === 'converted' && flagged !== choice && flagged?.type === 'auto'
   const chosen = flagged === null ? body : withMember(body, 'tool_choice', flagged)
   const left = isIdle ? withoutMembers(chosen, ['tool_choice']) : chosen
   return withEach(left, 'tools', tool => toolFor(tool, facts))

@@ -26,13 +26,13 @@ function isFilled(content: JsonValue | undefined): content is JsonValue {
 }
 
 /** Adapts instructions between turns, neighbouring turns of the same role, and a final assistant turn. */
-export function placed(body: JsonObject, { dialect: { turns }, road }: DialectFacts): JsonObject {
+export function placed(body: JsonObject, { dialect: { turns }, formatPath }: DialectFacts): JsonObject {
   if (!Array.isArray(body.messages)) return body
   const { midSystem, alternate, prefill } = turns
   let changed = body
   if (midSystem === 'hoist') changed = hoisted(changed, body.messages)
   else if (midSystem === 'user_text') changed = withMember(changed, 'messages', mapList(body.messages, asUserText))
-  else if (road === 'converted') changed = withMember(changed, 'messages', mapList(body.messages, placedMessage))
+  else if (formatPath === 'converted') changed = withMember(changed, 'messages', mapList(body.messages, placedMessage))
   if (alternate)
     changed = withMember(
       changed,

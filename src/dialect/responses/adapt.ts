@@ -4,7 +4,7 @@ import { type JsonObject, objectOrNull } from '../../lib/json.ts'
 import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
 import { withMember, withoutMembers } from '../copy.ts'
 import { withResults } from '../results.ts'
-import { type StructurePlan, undoingOf } from '../structure.ts'
+import { replyFactsOf, type StructurePlan } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
 import type { Adapt, DialectFacts } from '../types.ts'
 import { itemsFor, visitCalls, withToolNames } from './calls.ts'
@@ -31,7 +31,7 @@ export const adaptResponses: Adapt = (given, facts) => {
   body = withSampling(body, dialect, reasoning.reasons)
   body = withCap(body, facts)
   body = withEndUser(body, dialect)
-  return { body, betas: [], reply: undoingOf(names, structure) }
+  return { body, betas: [], reply: replyFactsOf(names, structure) }
 }
 
 function withInput(body: JsonObject, facts: DialectFacts, rewriter: CallRewriter | null): JsonObject {
@@ -42,7 +42,7 @@ function withInput(body: JsonObject, facts: DialectFacts, rewriter: CallRewriter
   items = withoutMarks(items, facts)
   if (body.store === false) items = withoutBareIds(items, facts)
   items = withRoles(items, turns)
-  items = withEcho(items, reasoning, facts.road)
+  items = withEcho(items, reasoning, facts.formatPath)
   items = withResults(items, tools.resultImages, RESULTS)
   if (rewriter !== null) items = itemsFor(items, rewriter)
   return withMember(body, 'input', placed(items, turns))

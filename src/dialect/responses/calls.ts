@@ -53,5 +53,5 @@ function renamed(holders: readonly JsonValue[], names: ToolNames): JsonValue[] {
 /** Rewrites the tool names and call ids in the history. */
 export function itemsFor(items: readonly JsonValue[], rewriter: CallRewriter): JsonValue[] {
   const named = rewriter.names === null ? items : renamed(items, rewriter.names)
-  return mapList(named, item => (isObject(item) ? rewriter.identified(item, 'call_id') : item))
+  return mapList(named, item => (isObject(item) ? rewriter.withId(item, 'call_id') : item))
 }

@@ -9,9 +9,9 @@ import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
 
 export function withCap(body: JsonObject, facts: DialectFacts): JsonObject {
-  const { dialect, road, outputTokensMax, outputTokensAfforded } = facts
+  const { dialect, formatPath, outputTokensMax, outputTokensAfforded } = facts
   const wanted = numberOrNull(body.max_output_tokens) ?? outputTokensAfforded
-  if (wanted === null || (road === 'same' && wanted < 1)) return body
+  if (wanted === null || (formatPath === 'same' && wanted < 1)) return body
   const { capMin } = dialect.output
   return withMember(body, 'max_output_tokens', clampOutputTokens(wanted, { outputTokensMax, capMin }))
 }

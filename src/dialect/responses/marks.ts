@@ -16,7 +16,7 @@ import { isReasoning, itemOf } from './items.ts'
  * issued stay.
  */
 export function withoutMarks(items: readonly JsonValue[], facts: DialectFacts): JsonValue[] {
-  if (facts.road === 'converted') return items as JsonValue[]
+  if (facts.formatPath === 'converted') return items as JsonValue[]
   return mapList(resolved(items, facts), item => {
     // Only ids and reasoning can contain marks.
     if (itemOf(item)?.id === undefined && !isReasoning(item)) return item
@@ -32,8 +32,8 @@ export function withoutMarks(items: readonly JsonValue[], facts: DialectFacts): 
  * would look for such an item by its id and, unless it had stored the item, refuse the call (404 "Item with id … not found",
  * OpenAI's Responses API, read 2026-11).
  */
-export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: DialectFacts): JsonValue[] {
-  if (road === 'converted' || !dialect.reasoning.sealed) return items as JsonValue[]
+export function withoutBareIds(items: readonly JsonValue[], { formatPath, dialect }: DialectFacts): JsonValue[] {
+  if (formatPath === 'converted' || !dialect.reasoning.sealed) return items as JsonValue[]
   return mapList(items, item => (isReasoning(item) && textOrNull(item.encrypted_content) === null ? undefined : item))
 }
 

@@ -4,7 +4,7 @@ import { isEffortLevel } from '../../conversation/reasoning-request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import type { ReasoningPlan } from '../reasoning-plan.ts'
-import type { DialectFacts, Road } from '../types.ts'
+import type { DialectFacts, FormatPath } from '../types.ts'
 import type { DialectReasoning } from '../words.ts'
 import { isCall, isMessage, isReasoning } from './items.ts'
 
@@ -20,7 +20,7 @@ export function withReasoning(body: JsonObject, facts: DialectFacts, { fields, r
   if (effort !== undefined) asked = withMember(own, 'effort', effort)
   // Unknown levels may be newer than this code, so the upstream decides.
   else if (facts.dialect.reasoning.levels === null || isEffortLevel(own.effort)) asked = withoutMembers(own, ['effort'])
-  const tells = facts.road === 'converted' && facts.reasoning.shown === true && reasons
+  const tells = facts.formatPath === 'converted' && facts.reasoning.shown === true && reasons
   if (tells && facts.dialect.reasoning.parameter !== null) asked = withMember(asked, 'summary', 'auto')
   if (asked === own) return body
   return Object.keys(asked).length === 0 ? withoutMembers(body, ['reasoning']) : withMember(body, 'reasoning', asked)
@@ -30,9 +30,9 @@ export function withReasoning(body: JsonObject, facts: DialectFacts, { fields, r
  * Adapts the reasoning items in the history to what the upstream accepts: encrypted reasoning, readable text (which it may
  * require before each tool call), or none.
  */
-export function withEcho(items: readonly JsonValue[], facts: DialectReasoning, road: Road): JsonValue[] {
+export function withEcho(items: readonly JsonValue[], facts: DialectReasoning, formatPath: FormatPath): JsonValue[] {
   if (facts.field === 'item_content' && facts.echo !== 'never') return withTexts(items, facts)
-  if (road === 'same') return items as JsonValue[]
+  if (formatPath === 'same') return items as JsonValue[]
   return mapList(items, item => {
     if (!isReasoning(item)) return item
     return facts.sealed && textOrNull(item.encrypted_content) !== null ? item : undefined

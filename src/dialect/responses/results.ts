@@ -7,9 +7,9 @@ import { isMessage, isOutput } from './items.ts'
 export const RESULTS: ResultForm = {
   isResult: isOutput,
   isUser: (value: JsonValue): value is JsonObject => isMessage(value) && value.role === 'user',
-  content: 'output',
-  id: 'call_id',
+  contentKey: 'output',
+  idKey: 'call_id',
   media: { input_image: 'image', input_file: 'document' },
-  text: 'input_text',
+  textType: 'input_text',
   userMessage: content => ({ type: 'message', role: 'user', content }),
 }

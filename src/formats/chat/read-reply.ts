@@ -102,7 +102,7 @@ export class ChatReplyReader implements ReplyReader {
     if (reason === null) return
     this.#finishReason ??= reason
     this.#sequencer.flush({ close: false })
-    this.#sink.said()
+    this.#sink.completeOutput()
   }
 
   #takeCall(delta: JsonObject): void {

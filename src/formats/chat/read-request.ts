@@ -8,7 +8,7 @@ import { type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../l
 import { refuseWrongTypes } from './parameter-types.ts'
 import { readReasoning } from './read-reasoning.ts'
 import { readStructure, readTools } from './read-tools.ts'
-import { chatWords, readTurns } from './read-turns.ts'
+import { chatErrors, readTurns } from './read-turns.ts'
 
 /** The facts about a request that the writer of chat replies needs. */
 export interface ChatEcho {
@@ -36,7 +36,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
     verbosity: textOrNull(body.verbosity),
     tierIsAuto: body.service_tier === 'auto',
     streamed: body.stream === true,
-    words: chatWords,
+    clientErrors: chatErrors,
   }
   return { request, echo: { wantsUsageChunk } }
 }

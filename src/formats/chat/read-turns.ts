@@ -4,7 +4,7 @@ import { argumentsObject } from '../../conversation/arguments.ts'
 import type { ReadFacts } from '../../conversation/format.ts'
 import { markedReasonings } from '../../conversation/marks.ts'
 import { refuse } from '../../conversation/refuse.ts'
-import type { CallPart, ClientWords, ContentPart, ResultPart, Turn } from '../../conversation/request.ts'
+import type { CallPart, ClientErrors, ContentPart, ResultPart, Turn } from '../../conversation/request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { cacheControl, readContent, readResultContent } from './read-content.ts'
 
@@ -17,7 +17,7 @@ export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
 }
 
 /** Errors in the wording that clients of the chat format know. */
-export const chatWords: ClientWords = {
+export const chatErrors: ClientErrors = {
   stopField: 'stop',
   missing(turn, ids) {
     refuse(

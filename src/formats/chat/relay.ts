@@ -6,7 +6,7 @@ import { TemplateLearner } from '../../conversation/event-template.ts'
 import { type CountTokens, OutputGatherer } from '../../conversation/output-gatherer.ts'
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
-import type { Undoing } from '../../conversation/undo-text.ts'
+import type { UndoPlan } from '../../conversation/undo-text.ts'
 import { type TokenUsage, type UsageFacts, type UsageReport, usageReport } from '../../conversation/usage.ts'
 import {
   ascii,
@@ -52,7 +52,7 @@ export interface ChatRelayOptions {
   /** Returns what is billed for a finished stream. Clients that requested usage see the same figures. */
   readonly billed: (stream: ReplyStream) => BilledUsage
   /** Request rewrites to undo in the reply, such as renamed tools; null or absent if there are none. */
-  readonly undoing?: Undoing | null
+  readonly undoPlan?: UndoPlan | null
 }
 
 export class ChatRelay implements ReplyStream {
@@ -82,7 +82,7 @@ export class ChatRelay implements ReplyStream {
 
   constructor(options: ChatRelayOptions) {
     this.#options = options
-    this.#undo = options.undoing ? new ChunkUndo(options.undoing) : null
+    this.#undo = options.undoPlan ? new ChunkUndo(options.undoPlan) : null
     this.#output = new OutputGatherer({ countTokens: options.countTokens })
   }
 

@@ -14,7 +14,7 @@ export function finishReasonOf(stopReason: StopReason, hasRefusal: boolean): str
   return hasRefusal && stopReason === 'refusal' ? 'stop' : FINISH[stopReason]
 }
 
-export interface ReplyFacts {
+export interface ReplyContent {
   readonly hasCalls: boolean
   readonly hasRefusal: boolean
 }
@@ -23,7 +23,7 @@ export interface ReplyFacts {
  * Maps the `finish_reason` of a chat reply. Many upstreams send `stop` after tool calls, so a reply with calls counts
  * as `tool_use` unless it was truncated or refused.
  */
-export function stopReasonOf(finishReason: string | null, { hasCalls, hasRefusal }: ReplyFacts): StopReason {
+export function stopReasonOf(finishReason: string | null, { hasCalls, hasRefusal }: ReplyContent): StopReason {
   switch (finishReason) {
     case 'length':
       return 'max_tokens'

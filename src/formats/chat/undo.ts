@@ -4,29 +4,29 @@
  */
 
 import type { TaggedText } from '../../conversation/reasoning-tag.ts'
-import { TextUndo, type Undoing, undoneText } from '../../conversation/undo-text.ts'
+import { TextUndo, type UndoPlan, undoneText } from '../../conversation/undo-text.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import type { BodyEdit } from '../../lib/json-text.ts'
 
 /** Returns the edits that restore a non-streamed reply. */
-export function undoneReply(reply: JsonObject, undoing: Undoing): BodyEdit[] {
+export function undoneReply(reply: JsonObject, undoPlan: UndoPlan): BodyEdit[] {
   return arrayOrEmpty(reply.choices).flatMap((choice, index) => {
     const message = objectOrNull(objectOrNull(choice)?.message)
     if (message === null) return []
     const place = `/choices/${index}/message`
     const text = textOrNull(message.content)
-    const spoken = text === null ? [] : spokenEdits(message, place, undoneText(text, undoing))
-    return [...spoken, ...nameEdits(message, place, undoing)]
+    const spoken = text === null ? [] : spokenEdits(message, place, undoneText(text, undoPlan))
+    return [...spoken, ...nameEdits(message, place, undoPlan)]
   })
 }
 
 /** Computes the edits that restore each chunk of a stream. */
 export class ChunkUndo {
-  readonly #undoing: Undoing
+  readonly #undoPlan: UndoPlan
   readonly #texts = new Map<JsonValue | undefined, TextUndo>()
 
-  constructor(undoing: Undoing) {
-    this.#undoing = undoing
+  constructor(undoPlan: UndoPlan) {
+    this.#undoPlan = undoPlan
   }
 
   /** Returns the edits for a chunk. Null: drop the chunk, because all of its text is held back. */
@@ -57,8 +57,8 @@ export class ChunkUndo {
   }
 
   #delta(choice: JsonObject, delta: JsonObject, place: string): BodyEdit[] {
-    const names = nameEdits(delta, place, this.#undoing)
-    if (this.#undoing.tag === null && !this.#undoing.unwrapsFence) return names
+    const names = nameEdits(delta, place, this.#undoPlan)
+    if (this.#undoPlan.tag === null && !this.#undoPlan.unwrapsFence) return names
     const text = this.#textOf(choice.index)
     const content = textOrNull(delta.content)
     const came = content === null ? NOTHING : text.push(content)
@@ -74,7 +74,7 @@ export class ChunkUndo {
   #textOf(index: JsonValue | undefined): TextUndo {
     let text = this.#texts.get(index)
     if (text === undefined) {
-      text = new TextUndo(this.#undoing)
+      text = new TextUndo(this.#undoPlan)
       this.#texts.set(index, text)
     }
     return text
@@ -100,7 +100,7 @@ function spokenEdits(message: JsonObject, place: string, { reasoning, text }: Ta
   return edits
 }
 
-function nameEdits(message: JsonObject, place: string, { names }: Undoing): BodyEdit[] {
+function nameEdits(message: JsonObject, place: string, { names }: UndoPlan): BodyEdit[] {
   if (names === null) return []
   const edit = (holder: JsonValue | undefined, path: string): BodyEdit[] => {
     const name = textOrNull(objectOrNull(holder)?.name)

@@ -2,7 +2,7 @@
 
 import type { DeltaFrame } from '../../conversation/delta-frame.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
-import { PIECES_APART } from '../../conversation/marks.ts'
+import { PIECE_SEPARATOR } from '../../conversation/marks.ts'
 import { ReasoningPieces } from '../../conversation/reasoning-pieces.ts'
 import type { FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
@@ -70,7 +70,7 @@ export class ChatReplyWriter implements ReplyWriter {
     this.#text += this.#frame.event(isReasoning ? this.#pieces.add(text) : text)
   }
 
-  divide(): void {
+  startSection(): void {
     this.#pieces.divide()
   }
 
@@ -80,7 +80,7 @@ export class ChatReplyWriter implements ReplyWriter {
       this.#text += this.#chunks.sealed(this.#facts.markSeal(seal, this.#pieces.lengths))
   }
 
-  said(): void {}
+  completeOutput(): void {}
 
   take(): ByteText {
     const text = encodeText(this.#text)
@@ -92,7 +92,7 @@ export class ChatReplyWriter implements ReplyWriter {
     return this.#kind === kind && (kind !== 'reasoning' || this.#pieces.isWithin) ? this.#frame : null
   }
 
-  framed(text: ByteText): void {
+  recordFramed(text: ByteText): void {
     if (this.#kind === 'reasoning') this.#pieces.addWritten(text)
   }
 
@@ -129,7 +129,7 @@ export function writeReply(reply: FoldedReply, _echo: ChatEcho, facts: WriterFac
     role: 'assistant',
     content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
     refusal: refusal === '' ? null : refusal,
-    ...(reasoning.length > 0 && { reasoning_content: reasoning.join(PIECES_APART) }),
+    ...(reasoning.length > 0 && { reasoning_content: reasoning.join(PIECE_SEPARATOR) }),
     ...(sealed.length > 0 && { reasoning_details: sealed }),
     ...(calls.length > 0 && {
       tool_calls: calls.map(call => ({

@@ -63,12 +63,12 @@ export class MessagesReplyReader implements ReplyReader {
       case 'message_delta':
         this.#usage.delta(event)
         this.#stopReason = textOrNull(objectOrNull(event.delta)?.stop_reason) ?? this.#stopReason
-        this.#sink.said()
+        this.#sink.completeOutput()
         return
       case 'message_stop':
         this.#usage.stop()
         this.finished = true
-        this.#sink.said()
+        this.#sink.completeOutput()
         return
       default:
       // `ping` and unknown event types are ignored.

@@ -9,7 +9,7 @@ import { arrayOrEmpty, type JsonObject, numberOrNull, objectOrNull, textOrNull }
 import { refuseWrongTypes } from './parameter-types.ts'
 import { readReasoning } from './read-reasoning.ts'
 import { readStructure, readTools } from './read-tools.ts'
-import { messagesWords, readTurns } from './read-turns.ts'
+import { messagesErrors, readTurns } from './read-turns.ts'
 import { refuseThread } from './threads.ts'
 
 /** What the writer of Messages replies needs to know about the request. */
@@ -42,7 +42,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
     verbosity: null,
     tierIsAuto: false,
     streamed: body.stream === true,
-    words: messagesWords,
+    clientErrors: messagesErrors,
   }
   return { request, echo: { knownIds: new Set(calls.map(call => call.id)) } }
 }

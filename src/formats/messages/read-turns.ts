@@ -2,7 +2,7 @@
 
 import type { ReadFacts } from '../../conversation/format.ts'
 import { refuse } from '../../conversation/refuse.ts'
-import type { ClientWords, ContentPart, Turn } from '../../conversation/request.ts'
+import type { ClientErrors, ContentPart, Turn } from '../../conversation/request.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { readContent } from './read-content.ts'
 
@@ -22,7 +22,7 @@ export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
 }
 
 /** Refuses histories in the wording of the Messages API, by which agents recognize such errors and repair their history. */
-export const messagesWords: ClientWords = {
+export const messagesErrors: ClientErrors = {
   stopField: 'stop_sequences',
   missing(turn, ids) {
     refuse(

@@ -4,7 +4,7 @@ import { editData, replaceData } from '../../conversation/event-edit.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from '../../conversation/output-counter.ts'
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
-import type { Undoing } from '../../conversation/undo-text.ts'
+import type { UndoPlan } from '../../conversation/undo-text.ts'
 import type { UsageReport } from '../../conversation/usage.ts'
 import { ascii, type ByteText, concat, NO_BYTES } from '../../lib/byte-text.ts'
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
@@ -21,7 +21,7 @@ export interface MessagesRelayOptions {
   readonly clientModel: string
   readonly countTokens: CountTokens
   /** Request changes whose effects must be undone in the reply, such as renamed tools; null or absent if there are none. */
-  readonly undoing?: Undoing | null
+  readonly undoPlan?: UndoPlan | null
 }
 
 export class MessagesRelay implements ReplyStream {
@@ -34,9 +34,9 @@ export class MessagesRelay implements ReplyStream {
   skimmedTo = 0
   readonly #undo: EventUndo | null
 
-  constructor({ clientModel, countTokens, undoing = null }: MessagesRelayOptions) {
+  constructor({ clientModel, countTokens, undoPlan = null }: MessagesRelayOptions) {
     this.#clientModel = clientModel
-    this.#undo = undoing === null ? null : new EventUndo(undoing)
+    this.#undo = undoPlan === null ? null : new EventUndo(undoPlan)
     this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.messages })
   }
 

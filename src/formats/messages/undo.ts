@@ -4,13 +4,13 @@
  */
 
 import { FenceFilter, withoutFence } from '../../conversation/code-fence.ts'
-import type { Undoing } from '../../conversation/undo-text.ts'
+import type { UndoPlan } from '../../conversation/undo-text.ts'
 import { ascii, type ByteText, concat, NO_BYTES } from '../../lib/byte-text.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { asciiJson, type BodyEdit } from '../../lib/json-text.ts'
 
 /** Returns the edits that restore tool names and remove code fences in a non-streamed reply. */
-export function undoneReply(reply: JsonObject, { names, unwrapsFence }: Undoing): BodyEdit[] {
+export function undoneReply(reply: JsonObject, { names, unwrapsFence }: UndoPlan): BodyEdit[] {
   return arrayOrEmpty(reply.content).flatMap((block, index): BodyEdit[] => {
     if (!isObject(block)) return []
     const place = `/content/${index}`
@@ -23,12 +23,12 @@ export function undoneReply(reply: JsonObject, { names, unwrapsFence }: Undoing)
 
 /** Makes the edits that restore tool names and remove code fences in the events of one stream. */
 export class EventUndo {
-  readonly #undoing: Undoing
+  readonly #undoPlan: UndoPlan
   /** Fence filter of the open text block. */
   #fence: FenceFilter | null = null
 
-  constructor(undoing: Undoing) {
-    this.#undoing = undoing
+  constructor(undoPlan: UndoPlan) {
+    this.#undoPlan = undoPlan
   }
 
   /** Whether deltas need no edits until the next block starts. */
@@ -38,8 +38,8 @@ export class EventUndo {
 
   start(event: JsonObject): BodyEdit[] {
     const block = objectOrNull(event.content_block)
-    this.#fence = block?.type === 'text' && this.#undoing.unwrapsFence ? new FenceFilter() : null
-    return block?.type === 'tool_use' ? nameEdit(block, '/content_block', this.#undoing.names) : []
+    this.#fence = block?.type === 'text' && this.#undoPlan.unwrapsFence ? new FenceFilter() : null
+    return block?.type === 'tool_use' ? nameEdit(block, '/content_block', this.#undoPlan.names) : []
   }
 
   /** Returns the edits for a delta; null if the event must be dropped, because all of its text is held back. */
@@ -61,7 +61,7 @@ export class EventUndo {
   }
 }
 
-function nameEdit(block: JsonObject, place: string, names: Undoing['names']): BodyEdit[] {
+function nameEdit(block: JsonObject, place: string, names: UndoPlan['names']): BodyEdit[] {
   const name = textOrNull(block.name)
   const own = name === null || names === null ? null : names.client(name)
   return own === null || own === name ? [] : [{ op: 'set', path: `${place}/name`, value: own }]

@@ -4,7 +4,7 @@ import { argumentsObject } from '../../conversation/arguments.ts'
 import { CallIds } from '../../conversation/call-ids.ts'
 import type { DeltaFrame } from '../../conversation/delta-frame.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
-import { PIECES_APART } from '../../conversation/marks.ts'
+import { PIECE_SEPARATOR } from '../../conversation/marks.ts'
 import { ReasoningPieces } from '../../conversation/reasoning-pieces.ts'
 import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
@@ -51,7 +51,7 @@ export class MessagesReplyWriter implements ReplyWriter {
     this.#text += this.#frame?.event(this.#kind === 'reasoning' ? this.#pieces.add(text) : text) ?? ''
   }
 
-  divide(): void {
+  startSection(): void {
     this.#pieces.divide()
   }
 
@@ -61,7 +61,7 @@ export class MessagesReplyWriter implements ReplyWriter {
     this.#kind = null
   }
 
-  said(): void {}
+  completeOutput(): void {}
 
   take(): ByteText {
     const text = encodeText(this.#text)
@@ -73,7 +73,7 @@ export class MessagesReplyWriter implements ReplyWriter {
     return this.#kind === kind && (kind !== 'reasoning' || this.#pieces.isWithin) ? this.#frame : null
   }
 
-  framed(text: ByteText): void {
+  recordFramed(text: ByteText): void {
     if (this.#kind === 'reasoning') this.#pieces.addWritten(text)
   }
 
@@ -122,7 +122,7 @@ function writePart(part: FoldedPart, ids: CallIds, { markSeal }: WriterFacts): J
     case 'reasoning': {
       const lengths = part.texts.map(text => text.length)
       const signature = part.seal === null ? '' : markSeal(part.seal, lengths)
-      return { type: 'thinking', thinking: part.texts.join(PIECES_APART), signature }
+      return { type: 'thinking', thinking: part.texts.join(PIECE_SEPARATOR), signature }
     }
     case 'call': {
       const id = ids.assign(part.id, part.signature)

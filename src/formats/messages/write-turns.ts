@@ -1,6 +1,6 @@
 /** Writes a conversation's turns into the `system` and `messages` fields of a messages request. */
 
-import { PIECES_APART } from '../../conversation/marks.ts'
+import { PIECE_SEPARATOR } from '../../conversation/marks.ts'
 import { UpstreamIds } from '../../conversation/names.ts'
 import type { PairedTurn } from '../../conversation/pairing.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -101,7 +101,7 @@ function writePiece(part: ContentPart, turn: PairedTurn, ids: UpstreamIds): Json
 function writeReasoning({ texts, seal }: ReasoningPart): JsonObject[] {
   if (seal?.wire !== 'messages') return []
   if ('redacted' in seal) return [{ type: 'redacted_thinking', data: seal.redacted }]
-  return [{ type: 'thinking', thinking: texts.join(PIECES_APART), signature: seal.signature }]
+  return [{ type: 'thinking', thinking: texts.join(PIECE_SEPARATOR), signature: seal.signature }]
 }
 
 function textBlock(part: TextPart): JsonObject {

@@ -19,7 +19,7 @@ type Waiting = string | null
 export class QueuedPart {
   readonly start: PartStart
   readonly #queue: PartQueue
-  /** Text added since the last `divide`. */
+  /** Text added since the last `startSection`. */
   #said = new GatheredText()
   readonly waiting: Waiting[] = []
   #divides = false
@@ -69,7 +69,7 @@ export class QueuedPart {
     this.#queue.ended()
   }
 
-  /** Whether no text has arrived since the last `divide`. */
+  /** Whether no text has arrived since the last `startSection`. */
   get saidNothing(): boolean {
     return this.#said.text === ''
   }
@@ -131,7 +131,7 @@ export class PartQueue {
     if (part.start.kind === 'call' || part.seal !== null) this.#open(part)
     for (const piece of part.waiting) {
       if (piece === null) {
-        this.#sink.divide()
+        this.#sink.startSection()
         continue
       }
       this.#open(part)

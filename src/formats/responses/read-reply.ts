@@ -39,9 +39,9 @@ export class ResponsesReader implements ReplyReader {
         sink.open(part)
       },
       delta: text => sink.delta(text),
-      divide: () => sink.divide(),
+      startSection: () => sink.startSection(),
       close: seal => sink.close(seal),
-      said: () => {},
+      completeOutput: () => {},
     })
   }
 

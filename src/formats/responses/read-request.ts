@@ -11,7 +11,7 @@ import type { ResponsesEcho } from './echo.ts'
 import { refuseWrongTypes } from './parameter-types.ts'
 import { itemReading } from './read-input.ts'
 import { readDefinitions, readTools } from './read-tools.ts'
-import { readTurns, responsesWords } from './read-turns.ts'
+import { readTurns, responsesErrors } from './read-turns.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
 /** Reads the request. Throws GatewayError `invalid_request` or `previous_response_not_found`. */
@@ -33,7 +33,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
     verbosity: textOrNull(objectOrNull(body.text)?.verbosity),
     tierIsAuto: body.service_tier === 'auto',
     streamed: body.stream === true,
-    words: responsesWords,
+    clientErrors: responsesErrors,
   }
   return { request, echo: echoOf(body, registry, turns) }
 }

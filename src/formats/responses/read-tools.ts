@@ -24,7 +24,7 @@ export function readDefinitions(body: JsonObject, leftOut: readonly string[] | n
   for (const [index, item] of arrayOrEmpty(body.input).entries()) {
     if (isObject(item) && holdsTools(item)) readList(item.tools, `input[${index}].tools`, reading)
   }
-  registry.settle()
+  registry.assignNames()
   return registry
 }
 

@@ -5,7 +5,7 @@
 
 import { isCall } from '../../conversation/pairing.ts'
 import { refuse } from '../../conversation/refuse.ts'
-import type { ClientWords, ContentPart, ResultPart, Turn } from '../../conversation/request.ts'
+import type { ClientErrors, ContentPart, ResultPart, Turn } from '../../conversation/request.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { type ItemReading, type Piece, readItem } from './read-input.ts'
 
@@ -108,10 +108,10 @@ function text(value: string) {
 }
 
 /**
- * Reports errors in OpenAI's own wording. `ClientWords` requires the methods, but nothing calls them, because `readTurns`
+ * Reports errors in OpenAI's own wording. `ClientErrors` requires the methods, but nothing calls them, because `readTurns`
  * leaves no call or output unmatched.
  */
-export const responsesWords: ClientWords = {
+export const responsesErrors: ClientErrors = {
   stopField: 'stop',
   missing(turn, [id = '']) {
     refuse(turn.place, `No tool output found for function call ${id}.`)

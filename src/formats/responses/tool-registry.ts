@@ -31,7 +31,7 @@ export class ToolRegistry {
   /**
    * Names all tools; call this after the last `define`. Tools without a namespace come first, so that they keep their names.
    */
-  settle(): void {
+  assignNames(): void {
     for (const [key, { tool }] of this.#tools) {
       if (tool.namespace === null && tool.kind !== 'tool_search') this.#give(key, tool.name)
     }

@@ -33,12 +33,12 @@ export interface OpenItem {
   readonly kind: PartKind
   /**
    * A frame that turns the item's next text into an event; null if that is impossible (see `ReplyWriter.frame`). Text written
-   * with it must be passed to `framed` too.
+   * with it must be passed to `recordFramed` too.
    */
   readonly frame: DeltaFrame | null
   delta(text: string): void
-  framed(text: ByteText): void
-  divide(): void
+  recordFramed(text: ByteText): void
+  startSection(): void
   /** Returns the finished item; the caller writes its last event. Null if the item never started, because it was empty. */
   close(seal: Seal | null): FinishedItem | null
 }
@@ -75,11 +75,11 @@ export class MessageItem implements OpenItem {
     this.#text.add(text)
   }
 
-  framed(text: ByteText): void {
+  recordFramed(text: ByteText): void {
     this.#text.addWritten(text)
   }
 
-  divide(): void {}
+  startSection(): void {}
 
   close(): FinishedItem | null {
     if (this.#frame === null) return null
@@ -139,11 +139,11 @@ export class ReasoningItem implements OpenItem {
     this.#text.add(text)
   }
 
-  framed(text: ByteText): void {
+  recordFramed(text: ByteText): void {
     this.#text.addWritten(text)
   }
 
-  divide(): void {
+  startSection(): void {
     if (this.#frame === null) return
     const { events } = this.#place
     const at = this.#at
@@ -156,7 +156,7 @@ export class ReasoningItem implements OpenItem {
   }
 
   close(seal: Seal | null): FinishedItem | null {
-    this.divide()
+    this.startSection()
     const mark = markOf(seal, this.#place.facts)
     if (this.#finishedParts.length === 0 && mark === null) return null
     this.#begin()
@@ -214,11 +214,11 @@ export class CallItem implements OpenItem {
     if (this.frame !== null) this.#place.events.delta(this.frame, text)
   }
 
-  framed(text: ByteText): void {
+  recordFramed(text: ByteText): void {
     this.#arguments.addWritten(text)
   }
 
-  divide(): void {}
+  startSection(): void {}
 
   close(): FinishedItem {
     if (this.frame !== null) return this.#closeFunction()

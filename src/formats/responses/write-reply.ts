@@ -71,8 +71,8 @@ export class ResponsesWriter implements ReplyWriter {
     this.#open?.delta(text)
   }
 
-  divide(): void {
-    this.#open?.divide()
+  startSection(): void {
+    this.#open?.startSection()
   }
 
   close(seal: Seal | null = null): void {
@@ -88,8 +88,8 @@ export class ResponsesWriter implements ReplyWriter {
     return this.#open?.kind === kind ? this.#open.frame : null
   }
 
-  framed(text: ByteText): void {
-    this.#open?.framed(text)
+  recordFramed(text: ByteText): void {
+    this.#open?.recordFramed(text)
   }
 
   end(stopReason: StopReason, usage: TokenUsage): ByteText {
@@ -100,13 +100,13 @@ export class ResponsesWriter implements ReplyWriter {
     return this.#events.take()
   }
 
-  said(): void {}
+  completeOutput(): void {}
 
   /**
    * Returns the events that end a failed stream. If the stream has not begun, they include the events that start a response,
    * because clients require those.
    */
-  fail(error: GatewayError): string {
+  failureEvent(error: GatewayError): string {
     this.start()
     this.#finish('completed')
     const state = failedState(failureCodeOf(error), error.message)

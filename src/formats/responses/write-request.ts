@@ -11,9 +11,9 @@ import { writeTools } from './write-tools.ts'
  * are stop sequences: the format does not support them, so the reply could run past its intended end.
  */
 export function writeRequest(request: WritableRequest, { model, dialect }: WriteFacts): WrittenRequest {
-  const { tools, sampling, words, stopSequences } = request
+  const { tools, sampling, clientErrors, stopSequences } = request
   if (stopSequences.length > 0)
-    refuse(words.stopField, 'this model does not accept stop sequences; leave the field out')
+    refuse(clientErrors.stopField, 'this model does not accept stop sequences; leave the field out')
   const { instructions, input, places } = writeInput(request.turns, { dialect, tools })
   const body: JsonObject = {
     model,

@@ -10,7 +10,7 @@ import { MessagesRelay } from '../../src/formats/messages/relay.ts'
 import { ResponsesRelay } from '../../src/formats/responses/relay.ts'
 import { NO_BYTES } from '../../src/lib/byte-text.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { ConvertedStream, convertReply, type ReplyRoad } from '../../src/translate/converted-stream.ts'
+import { ConvertedStream, convertReply, type ReplyConversion } from '../../src/translate/converted-stream.ts'
 import { contextOf } from './support.ts'
 
 export type Wire = 'messages' | 'chat' | 'responses'
@@ -47,7 +47,7 @@ const ECHO_OF: Readonly<Record<Wire, () => unknown>> = {
   responses: () => FORMATS.responses.readRequest(RESPONSES_REQUEST, READ).echo,
 }
 
-function roadOf(upstream: Wire, client: Wire): ReplyRoad {
+function conversionOf(upstream: Wire, client: Wire): ReplyConversion {
   return {
     client: FORMAT_OF[client],
     upstream: FORMAT_OF[upstream],
@@ -59,7 +59,7 @@ function roadOf(upstream: Wire, client: Wire): ReplyRoad {
 
 function converted(upstream: Wire, client: Wire): ReplyStream {
   const output = new OutputGatherer({ countTokens })
-  const stream = new ConvertedStream(roadOf(upstream, client), text => output.add(text))
+  const stream = new ConvertedStream(conversionOf(upstream, client), text => output.add(text))
   return {
     push: event => (event.hasData ? stream.push(event) : NO_BYTES),
     skim: (all, at) => stream.skim(all, at, text => output.addWritten(text)),
@@ -78,10 +78,10 @@ function converted(upstream: Wire, client: Wire): ReplyStream {
   }
 }
 
-export function openRoad(upstream: Wire, client: Wire): ReplyStream {
+export function openConversion(upstream: Wire, client: Wire): ReplyStream {
   return upstream === client ? SAME[client]() : converted(upstream, client)
 }
 
 export function convertWhole(upstream: Wire, client: Wire, reply: JsonObject): JsonObject {
-  return convertReply(reply, roadOf(upstream, client)).body
+  return convertReply(reply, conversionOf(upstream, client)).body
 }
