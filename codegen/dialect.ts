@@ -3,7 +3,7 @@
  * reads all of them, in camelCase. One schema describes both forms.
  */
 
-import { applySaid, NOTHING, type Said } from './layers.ts'
+import { mergeFacts, NO_FACTS, type StatedFacts } from './layers.ts'
 import type { Schema } from './schemas.ts'
 
 export type Facts = Readonly<Record<string, unknown>>
@@ -34,32 +34,32 @@ function isMapping({ type, additionalProperties }: Schema): boolean {
 }
 
 /** Returns the settings that `facts` states, in camelCase and in the schema's order. */
-export function saidFacts(schema: Schema, facts: Facts | undefined): Said {
-  if (facts === undefined) return NOTHING
-  const said = new Map<string, unknown>()
+export function statedFacts(schema: Schema, facts: Facts | undefined): StatedFacts {
+  if (facts === undefined) return NO_FACTS
+  const stated = new Map<string, unknown>()
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     const value = facts[key]
     if (value === undefined) continue
     if (isGroup(property)) {
-      const group = saidFacts(property, value as Facts)
-      if (group.size > 0) said.set(camelCase(key), group)
-    } else said.set(camelCase(key), isMapping(property) ? new Map(Object.entries(value as Facts)) : value)
+      const group = statedFacts(property, value as Facts)
+      if (group.size > 0) stated.set(camelCase(key), group)
+    } else stated.set(camelCase(key), isMapping(property) ? new Map(Object.entries(value as Facts)) : value)
   }
-  return said
+  return stated
 }
 
 /** Returns the defaults of all settings. Throws if a setting has none, because the generated tables must be complete. */
-export function saidByDefault(schema: Schema): Said {
-  const said = new Map<string, unknown>()
+export function factsByDefault(schema: Schema): StatedFacts {
+  const stated = new Map<string, unknown>()
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     if (!isGroup(property) && property.default === undefined) {
       throw new Error(`${schema.title ?? 'schema'}: "${key}" needs a default`)
     }
-    if (isGroup(property)) said.set(camelCase(key), saidByDefault(property))
-    else if (isMapping(property)) said.set(camelCase(key), new Map(Object.entries(property.default as Facts)))
-    else said.set(camelCase(key), property.default)
+    if (isGroup(property)) stated.set(camelCase(key), factsByDefault(property))
+    else if (isMapping(property)) stated.set(camelCase(key), new Map(Object.entries(property.default as Facts)))
+    else stated.set(camelCase(key), property.default)
   }
-  return said
+  return stated
 }
 
 /**
@@ -67,8 +67,8 @@ export function saidByDefault(schema: Schema): Said {
  * like any other. Throws if a setting has no default.
  */
 export function resolveFacts(schema: Schema, layers: readonly (Facts | undefined)[]): Record<string, unknown> {
-  let resolved: Record<string, unknown> = applySaid({}, saidByDefault(schema))
-  for (const layer of layers) resolved = applySaid(resolved, saidFacts(schema, layer))
+  let resolved: Record<string, unknown> = mergeFacts({}, factsByDefault(schema))
+  for (const layer of layers) resolved = mergeFacts(resolved, statedFacts(schema, layer))
   return resolved
 }
 

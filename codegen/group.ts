@@ -19,7 +19,7 @@ export interface Passage {
 
 /** A value that is not copied from the file. */
 export interface NewValue {
-  readonly said: unknown
+  readonly data: unknown
   /** The value's anchor, as `anchorOf` returns it. */
   readonly anchor: string
 }
@@ -100,7 +100,7 @@ function memberLines(name: string, { behind, value }: Member, column: number): s
       ...spreadLines(value, column + 2).map(each => (each === '' ? '' : `  ${each}`)),
     ]
   }
-  if ('said' in value) return newLines(name, value, behind)
+  if ('data' in value) return newLines(name, value, behind)
   if (isBlock(value))
     return [`${name}:${lead(anchorOf(value.node))}`, ...blockLines(value).map(each => (each === '' ? '' : `  ${each}`))]
   return [`${name}: ${flowOf(value)}${behind}`]
@@ -108,11 +108,11 @@ function memberLines(name: string, { behind, value }: Member, column: number): s
 
 /** Writes a mapping one member per line, and any other value on one line. */
 function newLines(name: string, value: NewValue, behind: string): string[] {
-  const { said, anchor } = value
-  if (said === null || typeof said !== 'object' || Array.isArray(said)) return [`${name}: ${flowOf(value)}${behind}`]
+  const { data, anchor } = value
+  if (data === null || typeof data !== 'object' || Array.isArray(data)) return [`${name}: ${flowOf(value)}${behind}`]
   return [
     `${name}:${lead(anchor)}${behind}`,
-    ...Object.entries(said).map(([key, value]) => `  ${flowText(key)}: ${flowText(value)}`),
+    ...Object.entries(data).map(([key, value]) => `  ${flowText(key)}: ${flowText(value)}`),
   ]
 }
 
@@ -153,7 +153,7 @@ function flowOf(value: Member['value']): string {
     const members = [...value.members].map(([name, member]) => `${name}: ${flowOf(member.value)}`)
     return value.anchor + (members.length === 0 ? '{}' : `{ ${members.join(', ')} }`)
   }
-  if ('said' in value) return value.anchor + flowText(value.said)
+  if ('data' in value) return value.anchor + flowText(value.data)
   const [from, to] = rangeOf(value.node)
   const text = value.text.slice(from, to).trimEnd()
   return anchorOf(value.node) + (isScalar(value.node) && text === '' ? 'null' : text)

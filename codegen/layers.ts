@@ -9,14 +9,14 @@ import type { Rule } from '../src/generated/types.ts'
  * The facts that a layer states, under their names in the generated tables. A value that is a Map is a group of facts, which
  * are merged one by one; any other value replaces the value of an earlier layer.
  */
-export type Said = ReadonlyMap<string, unknown>
+export type StatedFacts = ReadonlyMap<string, unknown>
 
-export const NOTHING: Said = new Map()
+export const NO_FACTS: StatedFacts = new Map()
 
-export function applySaid<Value extends object>(base: Value, said: Said): Value {
+export function mergeFacts<Value extends object>(base: Value, stated: StatedFacts): Value {
   const result = { ...base } as Record<string, unknown>
-  for (const [word, value] of said) {
-    result[word] = value instanceof Map ? applySaid((result[word] ?? {}) as object, value) : value
+  for (const [word, value] of stated) {
+    result[word] = value instanceof Map ? mergeFacts((result[word] ?? {}) as object, value) : value
   }
   return result as Value
 }
@@ -27,8 +27,8 @@ export interface Layer {
   readonly kind: 'family' | 'model' | 'entry' | 'upstream' | 'target' | 'call' | 'wire'
   /** Name of the family, model, entry or upstream that the layer belongs to. */
   readonly name: string
-  readonly dialect: Said
-  readonly extras: Said
+  readonly dialect: StatedFacts
+  readonly extras: StatedFacts
   readonly rules: readonly Rule[]
 }
 

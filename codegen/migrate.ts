@@ -153,19 +153,19 @@ function placeWord(words: Placing, pair: Pair, path: readonly string[]): boolean
   const word = path.join('.')
   const value = plainValue(pair.value, words.tree)
   const successors = successorsOf(word, value)
-  const isSaid = successors?.some(([goal]) => goal !== word && dialect.hasIn(goal.split('.'))) === true
-  if (successors === null || isSaid) {
-    if (isSaid || isGone(word)) note(pair.key, word, null)
+  const isStated = successors?.some(([goal]) => goal !== word && dialect.hasIn(goal.split('.'))) === true
+  if (successors === null || isStated) {
+    if (isStated || isGone(word)) note(pair.key, word, null)
     fresh.add(path, memberOf(text, pair))
     return false
   }
   note(pair.key, word, successors.map(([goal]) => goal).join(', '))
-  for (const [index, [goal, said]] of successors.entries()) {
+  for (const [index, [goal, data]] of successors.entries()) {
     const { above, behind, value: passage } = memberOf(text, pair)
-    const inside = said === value ? [] : commentsInside(words, pair.value)
+    const inside = data === value ? [] : commentsInside(words, pair.value)
     const around = index === 0 ? { above: [...above, ...inside], behind } : { above: [], behind: '' }
     const anchor = index === 0 ? anchorOf(pair.value) : ''
-    fresh.add(goal.split('.'), { ...around, value: said === value ? passage : { said, anchor } })
+    fresh.add(goal.split('.'), { ...around, value: data === value ? passage : { data, anchor } })
   }
   return true
 }
@@ -193,7 +193,7 @@ function memberOf(text: string, { key, value }: Pair): Member {
   return {
     above: [...(spaceBefore === true ? [''] : []), ...commentLines(commentBefore)],
     behind,
-    value: isLong ? { said: value.value, anchor: anchorOf(value) } : { node: value, text },
+    value: isLong ? { data: value.value, anchor: anchorOf(value) } : { node: value, text },
   }
 }
 

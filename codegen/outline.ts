@@ -5,7 +5,7 @@
 
 import type { Dialect, Extras, ModelEntry, Rule, UpstreamTarget } from '../src/generated/types.ts'
 import type { CatalogueFile, FamilyFile, UpstreamsFile } from './generated/types.ts'
-import type { Layer, LayerTree, Said } from './layers.ts'
+import type { Layer, LayerTree, StatedFacts } from './layers.ts'
 import type { UpstreamDefaults } from './resolve-upstream.ts'
 
 /** Catalogue files that passed the schema and the checks. */
@@ -22,8 +22,8 @@ export interface Outline {
   readonly defaults: {
     readonly entry: EntryFactsStated
     readonly upstream: UpstreamDefaults
-    readonly dialect: Said
-    readonly extras: Said
+    readonly dialect: StatedFacts
+    readonly extras: StatedFacts
   }
   readonly dialects: LayerTree<Dialect>
   readonly extras: LayerTree<Extras>

@@ -11,7 +11,7 @@ import type { Layer, LayerNode } from './layers.ts'
 import { Code, importOf, literal, Members } from './literal.ts'
 import { camelName, constantName, modelName, pascalName, UniqueNames } from './names.ts'
 import type { EntryFactsStated, EntryOutline, FamilyOutline, ModelOutline, Outline } from './outline.ts'
-import { hostName, saidMembers } from './render-upstreams.ts'
+import { hostName, statedMembers } from './render-upstreams.ts'
 
 const OPEN = { isOpen: true }
 
@@ -155,7 +155,7 @@ class FamilySource {
     return this.#addKnown(
       value,
       `${path}Dialect`,
-      saidMembers(layer.dialect, name),
+      statedMembers(layer.dialect, name),
       `: ${this.#use('types', 'Dialect')}`,
     )
   }
@@ -165,7 +165,7 @@ class FamilySource {
     const known = this.#known.get(layer)
     if (known !== undefined) return known
     this.#use('types', 'Dialect')
-    const own = saidMembers(layer.dialect, 'dialect', '(dialect: Dialect): Dialect')
+    const own = statedMembers(layer.dialect, 'dialect', '(dialect: Dialect): Dialect')
     return this.#addKnown(layer, modelName(this.#family.name, layer.name), own, '')
   }
 
@@ -199,7 +199,7 @@ class FamilySource {
     if (on === null) return this.#use('defaults', 'EXTRAS')
     const { layer, parent } = on
     if (layer.kind === 'upstream') return `${this.#use('upstreams', hostName(layer.name))}.extras`
-    const own = saidMembers(layer.extras, this.#extras(parent))
+    const own = statedMembers(layer.extras, this.#extras(parent))
     return this.#addKnown(value, `${this.#pathName({ value, on })}Extras`, own, `: ${this.#use('types', 'Extras')}`)
   }
 

@@ -2,19 +2,19 @@
 
 import type { Upstream } from '../src/generated/types.ts'
 import { isSameData } from './canonical.ts'
-import type { Said } from './layers.ts'
+import type { StatedFacts } from './layers.ts'
 import { Code, literal, Members } from './literal.ts'
 import { camelName } from './names.ts'
 import type { Outline } from './outline.ts'
 
 /**
- * Builds an object literal that spreads `base` and adds the facts in `said`, one per line. Each group of facts spreads the
+ * Builds an object literal that spreads `base` and adds the facts in `stated`, one per line. Each group of facts spreads the
  * group of the same name in `base`.
  */
-export function saidMembers(said: Said, base: string | null, returnedOf?: string): Members {
-  const own = [...said].map(([word, value]): [string, unknown] => {
+export function statedMembers(stated: StatedFacts, base: string | null, returnedOf?: string): Members {
+  const own = [...stated].map(([word, value]): [string, unknown] => {
     if (!(value instanceof Map)) return [word, value]
-    return [word, saidMembers(value, base === null ? null : `${base}.${word}`)]
+    return [word, statedMembers(value, base === null ? null : `${base}.${word}`)]
   })
   return new Members(base === null ? [] : [base], own, {
     isOpen: true,
@@ -30,11 +30,11 @@ export function hostName(id: string): string {
 export function defaultsContext({ defaults, perCall }: Outline): Record<string, string> {
   const open = { isOpen: true }
   return {
-    dialect: literal(saidMembers(defaults.dialect, null)),
-    extras: literal(saidMembers(defaults.extras, null)),
+    dialect: literal(statedMembers(defaults.dialect, null)),
+    extras: literal(statedMembers(defaults.extras, null)),
     entry: literal(new Members([], Object.entries(defaults.entry), open)),
     upstream: literal(new Members([], Object.entries(defaults.upstream), open)),
-    perCall: literal(saidMembers(perCall.dialect, 'dialect', '(dialect: Dialect): Dialect')),
+    perCall: literal(statedMembers(perCall.dialect, 'dialect', '(dialect: Dialect): Dialect')),
   }
 }
 
@@ -46,8 +46,8 @@ export function upstreamsContext(outline: Outline, upstreams: readonly Upstream[
         new Members(
           [],
           [
-            ['dialect', dialect.size === 0 ? new Code('model => model') : saidMembers(dialect, 'model', 'model')],
-            ['extras', extras.size === 0 ? new Code('EXTRAS') : saidMembers(extras, 'EXTRAS')],
+            ['dialect', dialect.size === 0 ? new Code('model => model') : statedMembers(dialect, 'model', 'model')],
+            ['extras', extras.size === 0 ? new Code('EXTRAS') : statedMembers(extras, 'EXTRAS')],
             ['rules', rules],
           ],
           { isOpen: true },

@@ -33,7 +33,7 @@ interface FamilyContext {
 function resolveModel(context: EntryContext, within: FamilyContext, model: ModelFacts): ModelOutline {
   const layer = context.layer('model', model.name, model)
   const stated = statedByModel(context, within.family, model)
-  const shared = said({ cost: model.cost === undefined ? undefined : resolveCost(model.cost) })
+  const shared = withoutUndefined({ cost: model.cost === undefined ? undefined : resolveCost(model.cost) })
   const wires = statedWires(context, model.name, model)
   const entries = model.entries.map(entry =>
     resolveEntry(context, within, { model, stated, layer, shared, wires }, entry),
@@ -73,7 +73,7 @@ function resolveEntry(
     channel: channelOf(entry.id, context.sources.catalogue.service),
     endpoints: resolveEndpoints(context, family, model, targets),
     price: { vnd: entry.price.vnd, per: entry.price.per },
-    ...said({
+    ...withoutUndefined({
       contextTokens: entry.context_tokens,
       outputTokensMax: entry.output_tokens_max,
       holdOutputTokens: entry.hold_output_tokens,
@@ -107,7 +107,7 @@ function statedByFamily(context: EntryContext, family: FamilyFile) {
     vendor: family.vendor,
     family: family.family,
     apiStandard: family.api_standard,
-    ...said({
+    ...withoutUndefined({
       tokenFactor: family.token_factor,
       tokenShares: family.token_shares,
       counting: counting && context.counting(counting),
@@ -120,7 +120,7 @@ function statedByModel(context: EntryContext, family: FamilyFile, model: ModelFa
   return {
     modelName: model.name,
     capabilities: model.capabilities,
-    ...said({
+    ...withoutUndefined({
       description: model.description,
       descriptionVi: model.description_vi,
       contextTokens: model.context_tokens,
@@ -136,10 +136,10 @@ function statedByModel(context: EntryContext, family: FamilyFile, model: ModelFa
   }
 }
 
-type SaidOf<Facts> = { readonly [Key in keyof Facts]?: Exclude<Facts[Key], undefined> }
+type WithoutUndefined<Facts> = { readonly [Key in keyof Facts]?: Exclude<Facts[Key], undefined> }
 
-function said<Facts extends object>(facts: Facts): SaidOf<Facts> {
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as SaidOf<Facts>
+function withoutUndefined<Facts extends object>(facts: Facts): WithoutUndefined<Facts> {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as WithoutUndefined<Facts>
 }
 
 interface TargetLayers {

@@ -3,11 +3,11 @@
 import type { Counting, Dialect, Extras, Rule, Tables } from '../src/generated/types.ts'
 import { digestOf } from './canonical.ts'
 import { resolveFx } from './cost.ts'
-import { type Facts, resolveFacts, saidByDefault, saidFacts } from './dialect.ts'
+import { type Facts, factsByDefault, resolveFacts, statedFacts } from './dialect.ts'
 import { type EntryContext, entryDefaults } from './entry-context.ts'
-import { extrasByDefault, saidExtras } from './extras.ts'
+import { extrasByDefault, statedExtras } from './extras.ts'
 import { compareText } from './findings.ts'
-import { applySaid, LayerTree, type Said } from './layers.ts'
+import { LayerTree, mergeFacts, type StatedFacts } from './layers.ts'
 import type { CheckedSources, Outline } from './outline.ts'
 import { resolveFamily } from './resolve-family.ts'
 import { resolveUpstream, upstreamDefaults } from './resolve-upstream.ts'
@@ -30,15 +30,15 @@ export function resolveTables(sources: CheckedSources, schemas: Schemas): Resolv
   const defaults = {
     entry: entryDefaults(catalogue.defaults, counting()),
     upstream: upstreamDefaults(schemas),
-    dialect: saidByDefault(schemas.dialect),
+    dialect: factsByDefault(schemas.dialect),
     extras: extrasByDefault(vocabulary),
   }
   const layers = createLayers(defaults)
   const layer: EntryContext['layer'] = (kind, name, { dialect, extras, rules = [] }) => ({
     kind,
     name,
-    dialect: saidFacts(schemas.dialect, dialect as Facts | undefined),
-    extras: saidExtras(vocabulary, extras),
+    dialect: statedFacts(schemas.dialect, dialect as Facts | undefined),
+    extras: statedExtras(vocabulary, extras),
     rules,
   })
   const upstreams = Object.entries(sources.upstreams.upstreams)
@@ -76,15 +76,16 @@ export function resolveTables(sources: CheckedSources, schemas: Schemas): Resolv
 }
 
 function createLayers(defaults: Outline['defaults']): EntryContext['layers'] {
-  const add = <Value extends object>(base: Value, said: Said) => (said.size === 0 ? null : applySaid(base, said))
+  const add = <Value extends object>(base: Value, stated: StatedFacts) =>
+    stated.size === 0 ? null : mergeFacts(base, stated)
   return {
     dialects: new LayerTree({
-      defaults: applySaid({}, defaults.dialect) as Dialect,
+      defaults: mergeFacts({}, defaults.dialect) as Dialect,
       add: (base, layer) => add(base, layer.dialect),
       kept: ['family', 'model', 'upstream', 'call'],
     }),
     extras: new LayerTree({
-      defaults: applySaid({}, defaults.extras) as Extras,
+      defaults: mergeFacts({}, defaults.extras) as Extras,
       add: (base, layer) => add(base, layer.extras),
       kept: ['upstream'],
     }),

@@ -75,8 +75,8 @@ function readOldWord({ keyword, params, path, value }: Complaint): Reading | nul
   const isKey = keyword === 'additionalProperties'
   const key = isKey ? String(params.additionalProperty) : undefined
   const full = key === undefined ? path : [...path, key]
-  const said = key === undefined ? value : asRecord(value)[key]
-  const old = oldWordAt(full, said)
+  const found = key === undefined ? value : asRecord(value)[key]
+  const old = oldWordAt(full, found)
   if (old === null) return null
   const { message, now } = old
   const fix = now === null ? 'leave it out' : `write \`${now}\`, or run \`catalogue migrate-words\``

@@ -101,8 +101,8 @@ function checkWords(
       if (wires === undefined || wires.includes(wire as WireName)) continue
       const isElsewhere = wire === undefined && wires.some(each => each !== 'responses')
       if (isElsewhere) continue
-      const said = typeof value === 'string' ? `\`${word}: ${value}\`` : `"${word}"`
-      const message = `${said} only has a meaning in ${wires.join(' and ')}`
+      const quoted = typeof value === 'string' ? `\`${word}: ${value}\`` : `"${word}"`
+      const message = `${quoted} only has a meaning in ${wires.join(' and ')}`
       const fix =
         wire === undefined ? `write it in the dialect of \`- wire: ${wires[0]}\` under \`wires\`` : 'leave it out'
       report(place, [...at, group, word], 'wire-word', message, fix, 'key')

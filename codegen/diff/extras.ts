@@ -8,12 +8,12 @@ import type { Extras, FieldTreatment, ToolTreatment } from '../../src/generated/
 export const EXTRAS_PREFIX = 'extras.'
 
 /** Lists each extra and its treatment, as text that `effectOf` can parse. */
-export function extrasFacts({ fields, tools }: Extras): [what: string, said: string][] {
+export function extrasFacts({ fields, tools }: Extras): [what: string, treatment: string][] {
   const all = [...Object.entries(fields), ...Object.entries(tools)]
-  return all.map(([word, treatment]) => [EXTRAS_PREFIX + word, say(treatment)])
+  return all.map(([word, treatment]) => [EXTRAS_PREFIX + word, describe(treatment)])
 }
 
-function say(treatment: FieldTreatment | ToolTreatment): string {
+function describe(treatment: FieldTreatment | ToolTreatment): string {
   if (typeof treatment === 'string') return treatment
   if ('free' in treatment) return `free: ${treatment.free.join(', ')}`
   const { price, uses_max: usesMax } = treatment
@@ -21,13 +21,13 @@ function say(treatment: FieldTreatment | ToolTreatment): string {
 }
 
 /** What the provider may bill for an extra. 0: nothing; 1: uses for which the client pays a price; 2: any use. */
-function opennessOf(said: string): 0 | 1 | 2 {
-  if (said === 'allow' || said === '–') return 2
-  return priceOf(said) === null ? 0 : 1
+function opennessOf(treatment: string): 0 | 1 | 2 {
+  if (treatment === 'allow' || treatment === '–') return 2
+  return priceOf(treatment) === null ? 0 : 1
 }
 
-function priceOf(said: string): number | null {
-  const vnd = /^(\d+) VND per /.exec(said)?.[1]
+function priceOf(treatment: string): number | null {
+  const vnd = /^(\d+) VND per /.exec(treatment)?.[1]
   return vnd === undefined ? null : Number(vnd)
 }
 
@@ -48,6 +48,6 @@ export function effectOf({ old, new: now }: { readonly old: string; readonly new
     : 'the same or less passes'
 }
 
-function valuesOf(said: string): string[] {
-  return said.startsWith('free: ') ? said.slice(6).split(', ') : []
+function valuesOf(treatment: string): string[] {
+  return treatment.startsWith('free: ') ? treatment.slice(6).split(', ') : []
 }

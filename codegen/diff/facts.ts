@@ -42,7 +42,7 @@ export function entryFacts(entry: ModelEntry): Facts {
     const suffix = entry.upstreams.length === 1 ? '' : ` (target ${index + 1})`
     if (target.cost.length > 0) facts.set(`cost${suffix}`, steps(target.cost))
     flatten(target.dialect, 'dialect', suffix, facts)
-    for (const [what, said] of extrasFacts(target.extras)) facts.set(what + suffix, said)
+    for (const [what, treatment] of extrasFacts(target.extras)) facts.set(what + suffix, treatment)
     if (target.rules.length > 0) facts.set(`rules${suffix}`, target.rules.map(canonicalJson).join(' '))
   }
   return facts

@@ -29,8 +29,8 @@ export async function migrateWords(project: Project, args: readonly string[], ou
     for (const word of words) output.out(lineOf(word))
     if (findings.length > 0) output.out(formatFindings(findings, 'text'))
     const isDone = words.length === 0 && findings.length === 0
-    const said = summary({ files, check: values.check === true, left: left.length, found: words.length })
-    output.out(isDone ? 'there are no old words' : said)
+    const summaryLine = summary({ files, check: values.check === true, left: left.length, found: words.length })
+    output.out(isDone ? 'there are no old words' : summaryLine)
   }
   return left.length + findings.length > 0 || (values.check === true && files.length > 0) ? 1 : 0
 }
