@@ -13,7 +13,7 @@ import { type Resolved, resolveTables } from './resolve.ts'
 import { readSchemas, type Schemas } from './schemas.ts'
 import { SourceFile, type SourceText } from './source.ts'
 import { validateFile } from './validate.ts'
-import { createKeptValidate, createValidate, type FileKind, type Validate } from './validators.ts'
+import { createCachedValidate, createValidate, type FileKind, type Validate } from './validators.ts'
 import { type CatalogueView, type SourceFiles, viewCatalogue } from './view.ts'
 
 export interface Compiled {
@@ -46,7 +46,7 @@ let own: Compiler | undefined
 export function ownCompiler(): Compiler {
   if (own === undefined) {
     const schemas = readSchemas()
-    own = createCompiler(schemas, createKeptValidate(schemas))
+    own = createCompiler(schemas, createCachedValidate(schemas))
   }
   return own
 }

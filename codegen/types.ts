@@ -2,9 +2,9 @@
 
 import { resolvedSchema } from './dialect.ts'
 import { compareText } from './findings.ts'
-import { keptFor } from './kept.ts'
 import { importOf } from './literal.ts'
 import { followReference, type Schema, type SchemaName, type Schemas } from './schemas.ts'
+import { cachedText } from './text-cache.ts'
 import { type Declaration, layOutTypes } from './types-layout.ts'
 
 export interface TypeTexts {
@@ -34,12 +34,12 @@ export async function writeTypes(schemas: Schemas): Promise<string> {
 }
 
 /** Like `writeTypes`, but cached: an earlier run with the same schemas is reused. */
-export async function writeKeptTypes(schemas: Schemas): Promise<string> {
-  const kept = keptFor('types.ts', [bundle(schemas), OPTIONS])
-  const found = kept.read()
+export async function writeCachedTypes(schemas: Schemas): Promise<string> {
+  const cached = cachedText('types.ts', [bundle(schemas), OPTIONS])
+  const found = cached.read()
   if (found !== undefined) return found
   const text = await writeTypes(schemas)
-  kept.write(text)
+  cached.write(text)
   return text
 }
 

@@ -5,8 +5,8 @@
 
 import { createRequire } from 'node:module'
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
-import { keptFor } from './kept.ts'
 import type { Schemas } from './schemas.ts'
+import { cachedText } from './text-cache.ts'
 
 const FILE_KINDS = ['catalogue', 'upstreams', 'family'] as const
 export type FileKind = (typeof FILE_KINDS)[number]
@@ -34,24 +34,24 @@ export function createValidate(schemas: Schemas): Validate {
 }
 
 /** Validates with the code that Ajv generated in an earlier run. It only tells whether a file is valid; if not, Ajv says why. */
-export function createKeptValidate(schemas: Schemas): Validate {
-  const isValid = keptCode(schemas)
+export function createCachedValidate(schemas: Schemas): Validate {
+  const isValid = cachedCode(schemas)
   const validate = createValidate(schemas)
   return (kind, value) => (isValid[kind]?.(value) === true ? [] : validate(kind, value))
 }
 
 type Code = Partial<Record<FileKind, (value: unknown) => boolean>>
 
-function keptCode(schemas: Schemas): Code {
-  const kept = keptFor('validators.cjs', [schemas, OPTIONS])
-  if (kept.path === null) return {}
-  if (kept.read() === undefined) {
+function cachedCode(schemas: Schemas): Code {
+  const cached = cachedText('validators.cjs', [schemas, OPTIONS])
+  if (cached.path === null) return {}
+  if (cached.read() === undefined) {
     const standalone = require('ajv/dist/standalone') as typeof import('ajv/dist/standalone/index.js').default
     const ids = Object.fromEntries(FILE_KINDS.map(kind => [kind, idOf(kind)]))
-    kept.write(standalone(createAjv(schemas, { code: { source: true } }), ids))
+    cached.write(standalone(createAjv(schemas, { code: { source: true } }), ids))
   }
   try {
-    return require(kept.path) as Code
+    return require(cached.path) as Code
   } catch {
     return {}
   }

@@ -69,8 +69,8 @@ export async function add(project: Project, args: readonly string[], output: Out
   const entry = after.view.byId.get(wish.id) as EntryView
   const place = entry.file.locate(entry.path)
   if (values['dry-run'] !== true) {
-    const [{ renderFiles }, { writeKeptTypes }] = await Promise.all([import('../render.ts'), import('../types.ts')])
-    const files = await renderFiles(after.resolved, compiler.schemas, writeKeptTypes)
+    const [{ renderFiles }, { writeCachedTypes }] = await Promise.all([import('../render.ts'), import('../types.ts')])
+    const files = await renderFiles(after.resolved, compiler.schemas, writeCachedTypes)
     for (const { path, text } of changedTexts(texts, edited)) replaceFile(join(project.root, path), text)
     writeFiles(project.root, files)
   }

@@ -19,8 +19,8 @@ export async function generate(project: Project, args: readonly string[], output
     return 1
   }
   if (findings.length > 0) output.err(formatFindings(findings, 'text'))
-  const [{ renderFiles }, { writeKeptTypes }] = await Promise.all([import('../render.ts'), import('../types.ts')])
-  const touched = writeFiles(project.root, await renderFiles(resolved, compiler.schemas, writeKeptTypes))
+  const [{ renderFiles }, { writeCachedTypes }] = await Promise.all([import('../render.ts'), import('../types.ts')])
+  const touched = writeFiles(project.root, await renderFiles(resolved, compiler.schemas, writeCachedTypes))
   const { tables } = resolved
   const counts = { entries: tables.entries.length, upstreams: tables.upstreams.length }
   if (values.json === true) output.out(JSON.stringify({ ...counts, written: touched }))

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 
 const PACKAGES = join(import.meta.dirname, '..', 'node_modules')
 
-export interface Kept {
+export interface CachedText {
   /**
    * Path for the cached text, which may not have been written yet. Null if caching is off, because the installed versions are
    * unknown.
@@ -26,7 +26,7 @@ export interface Kept {
  * Opens the cache for one text. `name` includes the file's extension; `input` is everything that the text depends on, apart from
  * the packages.
  */
-export function keptFor(name: `${string}.${string}`, input: unknown, packages: string = PACKAGES): Kept {
+export function cachedText(name: `${string}.${string}`, input: unknown, packages: string = PACKAGES): CachedText {
   const installed = readText(join(packages, '.package-lock.json'))
   if (installed === undefined) return { path: null, read: () => undefined, write() {} }
   const folder = join(packages, '.cache', 'catalogue')
