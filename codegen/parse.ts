@@ -6,7 +6,7 @@ import { isPlainNumber } from './plain-number.ts'
 import { readPlainYaml } from './plain-yaml.ts'
 import { wholeNumberMeant } from './spelling.ts'
 import { parseTree, placeOf, type SyntaxTree } from './syntax-tree.ts'
-import { DEPTH_MAX, findTextErrors, type Saying, TOO_DEEP } from './text-errors.ts'
+import { DEPTH_MAX, findTextErrors, TOO_DEEP, type Wording } from './text-errors.ts'
 
 export interface Parsed {
   /** The value of the file; undefined if the file is not valid YAML. */
@@ -25,7 +25,7 @@ export function parseSource(path: string, text: string): Parsed {
 /** Always uses the full YAML parser. `parseSource` tries `readPlainYaml` first, which is faster but reads only simple YAML. */
 export function parseYaml(path: string, text: string): Parsed {
   let tree: SyntaxTree | null = null
-  const refused = (offset: number, { message, fix }: Saying): Parsed => {
+  const refused = (offset: number, { message, fix }: Wording): Parsed => {
     const place = tree === null ? { file: path, line: 1, column: 1 } : placeOf(path, tree, offset)
     return { value: undefined, findings: [{ ...place, code: 'yaml-syntax', message, fix }] }
   }

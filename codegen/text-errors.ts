@@ -51,22 +51,22 @@ function unfinishedMerge(text: string, at: At): Finding | null {
   return match && at(match.index, 'an unresolved merge conflict', 'keep one side, and remove the markers')
 }
 
-export interface Saying {
+export interface Wording {
   readonly message: string
   readonly fix: string
 }
 
-const INDENT: Saying = { message: 'a line with the wrong indentation', fix: 'indent it like its neighbours' }
+const INDENT: Wording = { message: 'a line with the wrong indentation', fix: 'indent it like its neighbours' }
 
 /** Deepest nesting allowed. No catalogue nests even ten levels deep. */
 export const DEPTH_MAX = 64
-export const TOO_DEEP: Saying = { message: `nested deeper than ${DEPTH_MAX} levels`, fix: 'reduce the nesting' }
+export const TOO_DEEP: Wording = { message: `nested deeper than ${DEPTH_MAX} levels`, fix: 'reduce the nesting' }
 
 /**
  * Our wording for the parser's errors, looked up by the error's code and, where one code covers several mistakes, its message.
  * The first match counts.
  */
-const SAYINGS: readonly (readonly [code: string, words: RegExp, saying: Saying])[] = [
+const WORDINGS: readonly (readonly [code: string, words: RegExp, wording: Wording])[] = [
   ['TAB_AS_INDENT', /^/, { message: 'a tab for indentation', fix: 'indent with spaces' }],
   [
     'MULTILINE_IMPLICIT_KEY',
@@ -114,9 +114,9 @@ const SAYINGS: readonly (readonly [code: string, words: RegExp, saying: Saying])
   ['BAD_SCALAR_START', /^/, { message: 'a text cannot begin with this character', fix: 'put it in quotes' }],
 ]
 
-function readYamlError({ code, message }: YAMLError): Saying {
+function readYamlError({ code, message }: YAMLError): Wording {
   if (message.includes('call stack')) return TOO_DEEP
-  const known = SAYINGS.find(([theirs, words]) => theirs === code && words.test(message))
+  const known = WORDINGS.find(([theirs, words]) => theirs === code && words.test(message))
   return known?.[2] ?? { message: plain(message), fix: 'correct the YAML at this place' }
 }
 
