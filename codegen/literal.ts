@@ -14,27 +14,27 @@ export class Code {
 
 export interface MembersOptions {
   /** Whether to write one member per line, however short the object is. */
-  readonly isOpen?: boolean
+  readonly isMultiline?: boolean
   /** If set, wraps the object in an arrow function with these parameters, and writes one member per line. */
-  readonly returnedOf?: string
+  readonly arrowParameters?: string
 }
 
 /** An object that spreads others before its own members. */
 export class Members {
   readonly spreads: readonly string[]
   readonly own: readonly (readonly [key: string, value: unknown])[]
-  readonly isOpen: boolean
-  readonly returnedOf: string | null
+  readonly isMultiline: boolean
+  readonly arrowParameters: string | null
 
   constructor(
     spreads: readonly string[],
     own: readonly (readonly [key: string, value: unknown])[],
-    { isOpen = false, returnedOf }: MembersOptions = {},
+    { isMultiline = false, arrowParameters }: MembersOptions = {},
   ) {
     this.spreads = spreads
     this.own = own
-    this.isOpen = (isOpen || returnedOf !== undefined) && this.own.length + spreads.length > 0
-    this.returnedOf = returnedOf ?? null
+    this.isMultiline = (isMultiline || arrowParameters !== undefined) && this.own.length + spreads.length > 0
+    this.arrowParameters = arrowParameters ?? null
   }
 }
 
@@ -60,14 +60,14 @@ export function literal(value: unknown, place: Place = { indent: '', before: 0, 
       place.indent,
       value,
     )
-  const { spreads, own, returnedOf } = membersOf(value as object)
+  const { spreads, own, arrowParameters } = membersOf(value as object)
   const deeper = `${place.indent}  `
   const lines = [
     ...spreads.map(name => `${deeper}...${name},`),
     ...own.map(([key, member]) => propertyLines(propertyName(key), member, deeper)),
   ]
   const object = `{\n${lines.join('\n')}\n${place.indent}}`
-  return returnedOf === null ? object : `${returnedOf} => (${object})`
+  return arrowParameters === null ? object : `${arrowParameters} => (${object})`
 }
 
 /** Writes an import statement. `names` must be sorted. */
@@ -96,7 +96,7 @@ function onOneLine(value: unknown, room: number): string | null {
   if (atom !== null) return atom
   let text = ''
   if (Array.isArray(value)) {
-    if (mustOpen(value)) return null
+    if (mustSplit(value)) return null
     for (const item of value) {
       const line = onOneLine(item, room)
       if (line === null) return null
@@ -106,7 +106,7 @@ function onOneLine(value: unknown, room: number): string | null {
     return `[${text}]`
   }
   const members = membersOf(value as object)
-  if (members.isOpen) return null
+  if (members.isMultiline) return null
   for (const name of members.spreads) text += text === '' ? `...${name}` : `, ...${name}`
   for (const [key, member] of members.own) {
     const line = onOneLine(member, room)
@@ -125,7 +125,7 @@ function membersOf(value: object): Members {
 /**
  * Whether the formatter would split the list: it splits lists of several objects, and lists of lists with several members each.
  */
-function mustOpen(items: readonly unknown[]): boolean {
+function mustSplit(items: readonly unknown[]): boolean {
   if (items.length < 2) return false
   if (items.every(Array.isArray)) return items.every(item => item.length > 1)
   return items.every(item => {

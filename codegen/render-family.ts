@@ -13,7 +13,7 @@ import { camelName, constantName, modelName, pascalName, UniqueNames } from './n
 import type { EntryFactsStated, EntryOutline, FamilyOutline, ModelOutline, Outline } from './outline.ts'
 import { hostName, statedMembers } from './render-upstreams.ts'
 
-const OPEN = { isOpen: true }
+const MULTILINE = { isMultiline: true }
 
 export function familyContext(outline: Outline, family: FamilyOutline) {
   const source = new FamilySource(outline, family)
@@ -61,7 +61,7 @@ class FamilySource {
       const code = new Members(
         [],
         own.map(([key, value]) => [key, this.#source(value)]),
-        OPEN,
+        MULTILINE,
       )
       this.#add(name, code, { after: ' as const satisfies Partial<TableTarget>' })
       this.#known.set(target.extras, `${name}.extras`)
@@ -93,7 +93,7 @@ class FamilySource {
     const own = Object.entries(stated).map(([key, value]): [string, unknown] =>
       key === 'upstreams' ? [key, stated.upstreams.map(target => this.#target(target, targets))] : [key, value],
     )
-    return new Members([facts], own, OPEN)
+    return new Members([facts], own, MULTILINE)
   }
 
   /**
@@ -247,7 +247,7 @@ class FamilySource {
   #addFacts(base: string, parent: string, stated: EntryFactsStated): string {
     const name = this.#names.take(`${base}Facts`)
     const own = Object.entries(stated)
-    return this.#add(name, new Members([parent], own, OPEN), {
+    return this.#add(name, new Members([parent], own, MULTILINE), {
       after: ' as const satisfies Partial<TableEntry>',
       isApart: true,
     })

@@ -11,14 +11,14 @@ import type { Outline } from './outline.ts'
  * Builds an object literal that spreads `base` and adds the facts in `stated`, one per line. Each group of facts spreads the
  * group of the same name in `base`.
  */
-export function statedMembers(stated: StatedFacts, base: string | null, returnedOf?: string): Members {
+export function statedMembers(stated: StatedFacts, base: string | null, arrowParameters?: string): Members {
   const own = [...stated].map(([word, value]): [string, unknown] => {
     if (!(value instanceof Map)) return [word, value]
     return [word, statedMembers(value, base === null ? null : `${base}.${word}`)]
   })
   return new Members(base === null ? [] : [base], own, {
-    isOpen: true,
-    ...(returnedOf !== undefined && { returnedOf }),
+    isMultiline: true,
+    ...(arrowParameters !== undefined && { arrowParameters }),
   })
 }
 
@@ -28,12 +28,12 @@ export function hostName(id: string): string {
 }
 
 export function defaultsContext({ defaults, perCall }: Outline): Record<string, string> {
-  const open = { isOpen: true }
+  const multiline = { isMultiline: true }
   return {
     dialect: literal(statedMembers(defaults.dialect, null)),
     extras: literal(statedMembers(defaults.extras, null)),
-    entry: literal(new Members([], Object.entries(defaults.entry), open)),
-    upstream: literal(new Members([], Object.entries(defaults.upstream), open)),
+    entry: literal(new Members([], Object.entries(defaults.entry), multiline)),
+    upstream: literal(new Members([], Object.entries(defaults.upstream), multiline)),
     perCall: literal(statedMembers(perCall.dialect, 'dialect', '(dialect: Dialect): Dialect')),
   }
 }
@@ -50,14 +50,14 @@ export function upstreamsContext(outline: Outline, upstreams: readonly Upstream[
             ['extras', extras.size === 0 ? new Code('EXTRAS') : statedMembers(extras, 'EXTRAS')],
             ['rules', rules],
           ],
-          { isOpen: true },
+          { isMultiline: true },
         ),
       ),
     })),
     upstreams: literal(
       upstreams.map(upstream => {
         const own = Object.entries(upstream).filter(([key, value]) => !isDefault(outline, key, value))
-        return new Members(['UPSTREAM'], own, { isOpen: true })
+        return new Members(['UPSTREAM'], own, { isMultiline: true })
       }),
     ),
   }

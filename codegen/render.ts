@@ -64,7 +64,7 @@ export function renderTables({ tables, outline }: Resolved): GeneratedFile[] {
       ),
     },
     upstreams: upstreamsContext(outline, tables.upstreams),
-    settings: { settings: literal(new Members([], Object.entries(tables.settings), { isOpen: true })) },
+    settings: { settings: literal(new Members([], Object.entries(tables.settings), { isMultiline: true })) },
     tables: {},
   }
   const family = template('family')
