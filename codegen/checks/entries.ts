@@ -49,7 +49,7 @@ function rightfulFamilies(view: CatalogueView): ReadonlyMap<string, FamilyView> 
 }
 
 /** Whether the entries come from two files that define the same family, a mistake that is reported once, for the family. */
-export function isOfSpareFile(entry: EntryView, first: EntryView): boolean {
+export function isFromDuplicateFamilyFile(entry: EntryView, first: EntryView): boolean {
   const [family, other] = [entry.model.family, first.model.family]
   return family !== other && family.name === other.name
 }
@@ -63,7 +63,7 @@ export function checkEntries(view: CatalogueView, report: Report): void {
   for (const entry of view.entries) {
     if (entry.id === '') continue
     const first = view.byId.get(entry.id)
-    if (first !== undefined && first !== entry && !isOfSpareFile(entry, first)) {
+    if (first !== undefined && first !== entry && !isFromDuplicateFamilyFile(entry, first)) {
       const place = first.file.locate([...first.path, 'id'])
       report(
         entry,
@@ -163,7 +163,7 @@ const ID_CHARACTERS = /^[a-z0-9._/-]+$/
 function checkModelOf(view: CatalogueView, entry: EntryView, report: Report): void {
   if (prefixOf(entry.id) === '') return
   const plain = view.byId.get(entry.id.slice(entry.id.indexOf('/') + 1))
-  if (plain === undefined || plain.model === entry.model || isOfSpareFile(entry, plain)) return
+  if (plain === undefined || plain.model === entry.model || isFromDuplicateFamilyFile(entry, plain)) return
   const [own, other] = [entry, plain].map(({ model }) => asText(model.value.name))
   const message = `"${plain.id}" is an entry of ${other}, but this is ${own}`
   report(entry, ['id'], 'other-model', message, `move the line to ${other}, or correct the id`)

@@ -14,7 +14,7 @@ import {
   type Report,
   type TargetView,
 } from '../view.ts'
-import { isOfSpareFile } from './entries.ts'
+import { isFromDuplicateFamilyFile } from './entries.ts'
 
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost)(:|\/|$)/
 
@@ -141,7 +141,7 @@ function checkShared(view: CatalogueView, report: Report): void {
       const key = JSON.stringify([target.via, target.value.model])
       const first = users.get(key)
       if (first === undefined) users.set(key, entry)
-      else if (first.model !== entry.model && !isOfSpareFile(entry, first)) {
+      else if (first.model !== entry.model && !isFromDuplicateFamilyFile(entry, first)) {
         const message = `"${first.id}" of another model also goes to "${asText(target.value.model)}"`
         report(target, ['model'], 'target-shared', message, 'make sure that this is not left over from a copied line')
       }
