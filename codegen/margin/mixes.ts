@@ -17,23 +17,23 @@ export interface Mix {
  */
 export const CALL_INPUT_TOKENS = 30_000
 
-const NOTHING: CostUnits = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0, images: 0 }
+const NO_UNITS: CostUnits = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0, images: 0 }
 
 const BY_TOKENS: readonly Mix[] = [
   {
     name: 'agent',
     title: 'agent: 18 % input, 72 % cache reads, 10 % output',
-    units: { ...NOTHING, inputTokens: 900_000, cachedInputTokens: 720_000, outputTokens: 100_000 },
+    units: { ...NO_UNITS, inputTokens: 900_000, cachedInputTokens: 720_000, outputTokens: 100_000 },
   },
   {
     name: 'chat',
     title: 'chat: 70 % input, 30 % output, no cache',
-    units: { ...NOTHING, inputTokens: 700_000, outputTokens: 300_000 },
+    units: { ...NO_UNITS, inputTokens: 700_000, outputTokens: 300_000 },
   },
   {
     name: 'no_cache',
     title: 'no cache: 90 % input, 10 % output',
-    units: { ...NOTHING, inputTokens: 900_000, outputTokens: 100_000 },
+    units: { ...NO_UNITS, inputTokens: 900_000, outputTokens: 100_000 },
   },
 ]
 
@@ -41,15 +41,15 @@ const CALL: Mix = {
   name: 'call',
   title: 'call: 30,000 input tokens, 80 % of them cache reads, 1,500 output tokens',
   units: {
-    ...NOTHING,
+    ...NO_UNITS,
     inputTokens: CALL_INPUT_TOKENS,
     cachedInputTokens: (CALL_INPUT_TOKENS * 80) / 100,
     outputTokens: 1_500,
   },
 }
 
-const IMAGE: Mix = { name: 'image', title: 'image: one', units: { ...NOTHING, images: 1 } }
-const SPEECH: Mix = { name: 'speech', title: 'speech: one call', units: NOTHING }
+const IMAGE: Mix = { name: 'image', title: 'image: one', units: { ...NO_UNITS, images: 1 } }
+const SPEECH: Mix = { name: 'speech', title: 'speech: one call', units: NO_UNITS }
 
 /** All mixes, so that the margin tables can explain them. */
 export const MIXES: readonly Mix[] = [...BY_TOKENS, CALL, IMAGE, SPEECH]
