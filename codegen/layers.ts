@@ -46,7 +46,7 @@ export interface LayerTreeOptions<Value> {
    * Layers of these kinds get a node even if they state nothing, so that the generated source changes in only one place when
    * they state their first fact.
    */
-  readonly kept: readonly Layer['kind'][]
+  readonly alwaysAdded: readonly Layer['kind'][]
 }
 
 /** Builds values from layers. The same layers give the same object, and the layers of each object can be looked up. */
@@ -78,8 +78,8 @@ export class LayerTree<Value extends object> {
     const siblings = this.#above.get(parent)
     const known = siblings?.get(layer)
     if (known !== undefined) return known
-    const { add, kept } = this.#options
-    const value = add(parent.value, layer) ?? (kept.includes(layer.kind) ? copy(parent.value) : null)
+    const { add, alwaysAdded } = this.#options
+    const value = add(parent.value, layer) ?? (alwaysAdded.includes(layer.kind) ? copy(parent.value) : null)
     if (value === null) return parent
     const node = { value, on: { layer, parent } }
     if (siblings === undefined) this.#above.set(parent, new Map([[layer, node]]))

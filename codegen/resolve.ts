@@ -82,17 +82,17 @@ function createLayers(defaults: Outline['defaults']): EntryContext['layers'] {
     dialects: new LayerTree({
       defaults: mergeFacts({}, defaults.dialect) as Dialect,
       add: (base, layer) => add(base, layer.dialect),
-      kept: ['family', 'model', 'upstream', 'call'],
+      alwaysAdded: ['family', 'model', 'upstream', 'call'],
     }),
     extras: new LayerTree({
       defaults: mergeFacts({}, defaults.extras) as Extras,
       add: (base, layer) => add(base, layer.extras),
-      kept: ['upstream'],
+      alwaysAdded: ['upstream'],
     }),
     rules: new LayerTree<readonly Rule[]>({
       defaults: [],
       add: (base, { rules }) => (rules.length === 0 ? null : [...base, ...rules]),
-      kept: ['upstream'],
+      alwaysAdded: ['upstream'],
     }),
   }
 }
