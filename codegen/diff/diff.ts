@@ -61,14 +61,14 @@ export interface Acknowledgement {
  * Safety nets in catalogue.yaml: the lowest price allowed per unit, and the expected numbers of entries. The catalogue's checks
  * use them; the generated tables do not contain them.
  */
-export interface Nets {
+export interface SafetyNets {
   readonly floors: Readonly<Record<string, unknown>>
   readonly counts: Readonly<Record<string, unknown>>
 }
 
 export interface DiffOptions {
   /** Passed separately because tables do not contain them. They are not compared if left out. */
-  readonly nets?: { readonly old: Nets; readonly now: Nets }
+  readonly safetyNets?: { readonly old: SafetyNets; readonly now: SafetyNets }
   /** ISO date; entries retired by then are served by their successors. */
   readonly today: string
   /** Largest price change, up or down, that needs no acknowledgement. */
@@ -107,7 +107,7 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
       .map(entry => ({ ...entry, servedBy: heirs.now.servedBy(entry.id, entry.kind)?.id ?? null })),
     facts: changes.filter(change => !change.what.startsWith(EXTRAS_PREFIX)),
     extras: changes.filter(change => change.what.startsWith(EXTRAS_PREFIX)),
-    settings: [...settingChanges(old, now, options.nets), ...upstreamChanges(old, now, options.schemaDefaults)],
+    settings: [...settingChanges(old, now, options.safetyNets), ...upstreamChanges(old, now, options.schemaDefaults)],
   }
 }
 
@@ -201,10 +201,10 @@ function groupChanges(changes: readonly FactChange[]): FactChange[] {
     .toSorted((a, b) => compareText(a.what, b.what) || compareText(a.names[0] ?? '', b.names[0] ?? ''))
 }
 
-const NO_NETS: Nets = { floors: {}, counts: {} }
+const NO_SAFETY_NETS: SafetyNets = { floors: {}, counts: {} }
 
-function settingChanges(old: Tables, now: Tables, nets: DiffOptions['nets']): FactChange[] {
-  const facts = ({ settings }: Tables, { floors, counts } = NO_NETS): Facts =>
+function settingChanges(old: Tables, now: Tables, safetyNets: DiffOptions['safetyNets']): FactChange[] {
+  const facts = ({ settings }: Tables, { floors, counts } = NO_SAFETY_NETS): Facts =>
     new Map([
       ['service', settings.service],
       ['fallback', settings.fallback],
@@ -225,7 +225,7 @@ function settingChanges(old: Tables, now: Tables, nets: DiffOptions['nets']): Fa
         .toSorted(([a], [b]) => compareText(a, b))
         .map(([alias, id]): [string, string] => [`alias ${alias}`, id]),
     ])
-  return changesOf('catalogue.yaml', facts(old, nets?.old), facts(now, nets?.now))
+  return changesOf('catalogue.yaml', facts(old, safetyNets?.old), facts(now, safetyNets?.now))
 }
 
 function upstreamChanges(old: Tables, now: Tables, defaults: DiffOptions['schemaDefaults']): FactChange[] {

@@ -2,7 +2,7 @@
 
 import { LARGE_CHANGE_PERCENT } from '../checks/prices.ts'
 import { ownCompiler } from '../compile.ts'
-import { type Acknowledgement, diffTables, type Nets, unacknowledged } from '../diff/diff.ts'
+import { type Acknowledgement, diffTables, type SafetyNets, unacknowledged } from '../diff/diff.ts'
 import { schemaDefaults } from '../diff/facts.ts'
 import { acknowledgementLines, renderMarkdown, summarise } from '../diff/markdown.ts'
 import { usageEffect } from '../diff/usage.ts'
@@ -29,7 +29,7 @@ export async function priceDiff(project: Project, args: readonly string[], outpu
   const today = todayOf(project)
   const diff = diffTables(old.tables, now.tables, {
     today,
-    nets: { old: netsOf(old.view), now: netsOf(now.view) },
+    safetyNets: { old: safetyNetsOf(old.view), now: safetyNetsOf(now.view) },
     thresholdPercent,
     acknowledged: acknowledgements(now.view),
     schemaDefaults: { old: schemaDefaults(old.schemas), now: schemaDefaults(compiler.schemas) },
@@ -49,7 +49,7 @@ export async function priceDiff(project: Project, args: readonly string[], outpu
   return 1
 }
 
-function netsOf({ settings }: CatalogueView): Nets {
+function safetyNetsOf({ settings }: CatalogueView): SafetyNets {
   return { floors: asRecord(settings.floors), counts: asRecord(settings.counts) }
 }
 
