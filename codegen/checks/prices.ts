@@ -102,8 +102,8 @@ export function checkAcknowledgements(view: CatalogueView, report: Report): void
     const entry = find(
       name === 'fallback' ? view.settings.fallback : Object.hasOwn(aliases, name) ? aliases[name] : name,
     )
-    const heir = entry === undefined ? find(view.settings.fallback) : find(entry.deprecated.successor)
-    if ([entry, heir].some(each => each?.price?.vnd === vnd && each.price.per === per)) continue
+    const successor = entry === undefined ? find(view.settings.fallback) : find(entry.deprecated.successor)
+    if ([entry, successor].some(each => each?.price?.vnd === vnd && each.price.per === per)) continue
     const current = entry?.price
     const fact = current === undefined ? 'is not in the catalogue' : `costs ${current.vnd} per ${current.per}`
     const place = { file: view.main, path: ['acknowledged', index] }

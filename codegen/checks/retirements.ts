@@ -141,19 +141,19 @@ export function checkEnds(view: CatalogueView, report: Report): void {
     const price = goal?.price === undefined ? '' : ` at ${goal.price.vnd} per ${goal.price.per}${instead(entry, goal)}`
     const at = ['deprecated', 'retires']
     if (days <= 0) {
-      const heir =
+      const outcome =
         goal === undefined ? 'no other entry of its kind can serve its calls' : `"${goal.id}" serves its calls${price}`
       const fix =
         goal === undefined
           ? 'remove it'
           : `remove it, and keep the alias ${entry.id}: ${goal.id} while anyone still asks for it`
-      report(place, at, 'retired', `"${entry.id}" retired on ${retires}: ${heir}`, fix)
+      report(place, at, 'retired', `"${entry.id}" retired on ${retires}: ${outcome}`, fix)
     } else {
-      const heir =
+      const outcome =
         goal === undefined
           ? 'no other entry of its kind can serve its calls'
           : `"${goal.id}" will serve its calls${price}`
-      const message = `"${entry.id}" retires in ${days} ${days === 1 ? 'day' : 'days'}, on ${retires}: ${heir}`
+      const message = `"${entry.id}" retires in ${days} ${days === 1 ? 'day' : 'days'}, on ${retires}: ${outcome}`
       report(place, at, 'retires-soon', message, 'tell its callers, and make sure that this is what they should get')
     }
   }

@@ -4,9 +4,9 @@ import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { canonicalJson } from '../canonical.ts'
 import { compareText } from '../findings.ts'
 import { type MarginChange, marginChanges } from '../margin/changes.ts'
+import { type EntryLookup, entryLookup } from './entry-lookup.ts'
 import { EXTRAS_PREFIX } from './extras.ts'
 import { entryFacts, type Facts, steps, upstreamFacts } from './facts.ts'
-import { type Heirs, heirsOf } from './heirs.ts'
 
 export interface PriceChange {
   /** Name of an entry or alias, or `fallback`. */
@@ -86,7 +86,7 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
   const after = byId(now)
   const sorted = now.entries.toSorted((a, b) => compareText(a.id, b.id))
   const common = sorted.filter(entry => before.has(entry.id))
-  const heirs = { old: heirsOf(old, options.today), now: heirsOf(now, options.today) }
+  const lookups = { old: entryLookup(old, options.today), now: entryLookup(now, options.today) }
   const changes = groupChanges(
     common.flatMap(entry => {
       const oldFacts = entryFacts(before.get(entry.id) as ModelEntry)
@@ -96,15 +96,15 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
   return {
     prices: [
       ...entryPrices(common, before, options),
-      ...retirementPrices(common, heirs, options),
-      ...mappedPrices(heirs, options),
+      ...retirementPrices(common, lookups, options),
+      ...mappedPrices(lookups, options),
     ],
     margins: marginChanges(old, now, options.today),
     added: sorted.filter(entry => !before.has(entry.id)),
     removed: old.entries
       .filter(entry => !after.has(entry.id))
       .toSorted((a, b) => compareText(a.id, b.id))
-      .map(entry => ({ ...entry, servedBy: heirs.now.servedBy(entry.id, entry.kind)?.id ?? null })),
+      .map(entry => ({ ...entry, servedBy: lookups.now.servedBy(entry.id, entry.kind)?.id ?? null })),
     facts: changes.filter(change => !change.what.startsWith(EXTRAS_PREFIX)),
     extras: changes.filter(change => change.what.startsWith(EXTRAS_PREFIX)),
     settings: [...settingChanges(old, now, options.safetyNets), ...upstreamChanges(old, now, options.schemaDefaults)],
@@ -123,37 +123,37 @@ function byId(tables: Tables): ReadonlyMap<string, ModelEntry> {
 function entryPrices(common: readonly ModelEntry[], before: ReadonlyMap<string, ModelEntry>, options: DiffOptions) {
   return common.flatMap(entry => {
     const old = (before.get(entry.id) as ModelEntry).price
-    return priceChange({ name: entry.id, kind: 'entry', old, heir: entry }, options)
+    return priceChange({ name: entry.id, kind: 'entry', old, servedBy: entry }, options)
   })
 }
 
-interface HeirsOfBoth {
-  readonly old: Heirs
-  readonly now: Heirs
+interface BothLookups {
+  readonly old: EntryLookup
+  readonly now: EntryLookup
 }
 
 /** Finds price changes that will come with retirements, because a retirement or its successor is new or has changed. */
-function retirementPrices(common: readonly ModelEntry[], heirs: HeirsOfBoth, options: DiffOptions): PriceChange[] {
+function retirementPrices(common: readonly ModelEntry[], lookups: BothLookups, options: DiffOptions): PriceChange[] {
   return common.flatMap(({ id, kind }) => {
-    const before = heirs.old.servedAtLast(id, kind)
-    const heir = heirs.now.servedAtLast(id, kind)
-    if (before === undefined || heir === undefined || before.id === heir.id) return []
-    return priceChange({ name: id, kind: 'retirement', old: before.price, heir }, options)
+    const before = lookups.old.servedAfterRetirements(id, kind)
+    const after = lookups.now.servedAfterRetirements(id, kind)
+    if (before === undefined || after === undefined || before.id === after.id) return []
+    return priceChange({ name: id, kind: 'retirement', old: before.price, servedBy: after }, options)
   })
 }
 
 /** Finds price changes of names that used to select a different entry: aliases, the fallback, and removed ids. */
-function mappedPrices(heirs: HeirsOfBoth, options: DiffOptions): PriceChange[] {
-  const names = ['fallback', ...[...heirs.old.names].filter(name => name !== 'fallback').toSorted(compareText)]
+function mappedPrices(lookups: BothLookups, options: DiffOptions): PriceChange[] {
+  const names = ['fallback', ...[...lookups.old.names].filter(name => name !== 'fallback').toSorted(compareText)]
   return names.flatMap(name => {
-    const own = heirs.now.entry(name)
-    if (own !== undefined && heirs.old.entry(name) !== undefined) return []
-    const before = heirs.old.servedBy(name, heirs.old.entry(name)?.kind)
-    const heir = before === undefined ? undefined : heirs.now.servedBy(name, before.kind)
-    if (before === undefined || heir === undefined || before.id === heir.id) return []
+    const own = lookups.now.entry(name)
+    if (own !== undefined && lookups.old.entry(name) !== undefined) return []
+    const before = lookups.old.servedBy(name, lookups.old.entry(name)?.kind)
+    const after = before === undefined ? undefined : lookups.now.servedBy(name, before.kind)
+    if (before === undefined || after === undefined || before.id === after.id) return []
     const kind =
-      name === 'fallback' ? name : own !== undefined ? 'entry' : heirs.now.names.has(name) ? 'alias' : 'removal'
-    return priceChange({ name, kind, old: before.price, heir }, options)
+      name === 'fallback' ? name : own !== undefined ? 'entry' : lookups.now.names.has(name) ? 'alias' : 'removal'
+    return priceChange({ name, kind, old: before.price, servedBy: after }, options)
   })
 }
 
@@ -161,18 +161,18 @@ interface Served {
   readonly name: string
   readonly kind: PriceChange['kind']
   readonly old: Price
-  readonly heir: ModelEntry
+  readonly servedBy: ModelEntry
 }
 
-function priceChange({ name, kind, old, heir }: Served, options: DiffOptions): PriceChange[] {
-  const now = heir.price
+function priceChange({ name, kind, old, servedBy }: Served, options: DiffOptions): PriceChange[] {
+  const now = servedBy.price
   if (old.vnd === now.vnd && old.per === now.per) return []
   const percent = old.per === now.per ? ((now.vnd - old.vnd) / old.vnd) * 100 : null
   const isLarge = percent === null || Math.abs(percent) > options.thresholdPercent
   const isAcknowledged = options.acknowledged.some(
     each => each.name === name && each.price.vnd === now.vnd && each.price.per === now.per,
   )
-  return [{ name, kind, servedBy: heir.id, old, new: now, percent, isLarge, isAcknowledged }]
+  return [{ name, kind, servedBy: servedBy.id, old, new: now, percent, isLarge, isAcknowledged }]
 }
 
 const ABSENT = '–'

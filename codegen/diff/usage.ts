@@ -2,7 +2,7 @@
 
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { compareText } from '../findings.ts'
-import { heirsOf } from './heirs.ts'
+import { entryLookup } from './entry-lookup.ts'
 import { imagesOf, readChargedCalls } from './usage-rows.ts'
 
 export interface UsageRow {
@@ -42,21 +42,21 @@ export async function usageEffect(
   now: Tables,
   today: string,
 ): Promise<UsageEffect> {
-  const heirs = { old: heirsOf(old, today), now: heirsOf(now, today) }
+  const lookups = { old: entryLookup(old, today), now: entryLookup(now, today) }
   // A name in the usage may be an id or an alias of the old catalogue.
   const known = (name: string) =>
-    heirs.old.names.has(name) ? (heirs.old.entry(name) ?? heirs.old.servedBy(name)) : undefined
+    lookups.old.names.has(name) ? (lookups.old.entry(name) ?? lookups.old.servedBy(name)) : undefined
   const tallies = await tally(chunks, known)
   const priceNow = (name: string, { kind, price }: ModelEntry): Price => {
-    const atLast = heirs.now.servedAtLast(name, kind)
-    const isNewEnd = atLast?.id !== heirs.old.servedAtLast(name, kind)?.id
-    return (isNewEnd ? atLast : heirs.now.servedBy(name, kind))?.price ?? price
+    const afterRetirements = lookups.now.servedAfterRetirements(name, kind)
+    const isNewEnd = afterRetirements?.id !== lookups.old.servedAfterRetirements(name, kind)?.id
+    return (isNewEnd ? afterRetirements : lookups.now.servedBy(name, kind))?.price ?? price
   }
   const unknown = [...tallies.keys()].filter(name => known(name) === undefined).toSorted(compareText)
   const rows = [...tallies].flatMap(([name, each]): UsageRow[] => {
     const entry = known(name)
     if (entry === undefined) return []
-    const oldPrice = heirs.old.servedBy(name, entry.kind)?.price ?? entry.price
+    const oldPrice = lookups.old.servedBy(name, entry.kind)?.price ?? entry.price
     return [{ name, calls: each.calls, oldVnd: costVnd(each, oldPrice), newVnd: costVnd(each, priceNow(name, entry)) }]
   })
   const effect = (row: UsageRow) => (row.newVnd > row.oldVnd ? row.newVnd - row.oldVnd : row.oldVnd - row.newVnd)

@@ -8,7 +8,7 @@ import {
   tokenRatesFor,
 } from '../../src/catalogue/cost.ts'
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
-import { heirsOf } from '../diff/heirs.ts'
+import { entryLookup } from '../diff/entry-lookup.ts'
 import { compareText } from '../findings.ts'
 import { CALL_INPUT_TOKENS, type Mix, mixesOf } from './mixes.ts'
 
@@ -48,9 +48,9 @@ export function ratesOn(tables: Tables, today: string): RatesOn {
  */
 export function entryMargins(tables: Tables, today: string): EntryMargin[] {
   const rates = ratesOn(tables, today)
-  const heirs = heirsOf(tables, today)
+  const lookup = entryLookup(tables, today)
   return tables.entries
-    .filter(entry => heirs.servedBy(entry.id, entry.kind) === entry)
+    .filter(entry => lookup.servedBy(entry.id, entry.kind) === entry)
     .map(entry => marginsOf(entry, rates))
     .toSorted(byLoss)
 }

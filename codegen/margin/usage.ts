@@ -5,7 +5,7 @@
 
 import { costIfReported } from '../../src/catalogue/cost.ts'
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
-import { heirsOf } from '../diff/heirs.ts'
+import { entryLookup } from '../diff/entry-lookup.ts'
 import { type ChargedCall, imagesOf, readChargedCalls } from '../diff/usage-rows.ts'
 import { compareText } from '../findings.ts'
 import { marginPercent, type RatesOn, ratesOn, weighedCost } from './margins.ts'
@@ -46,13 +46,13 @@ export async function usageMargins(
   tables: Tables,
   today: string,
 ): Promise<UsageMargins> {
-  const heirs = heirsOf(tables, today)
+  const lookup = entryLookup(tables, today)
   const rates = ratesOn(tables, today)
   const tallies = new Map<string, Tally>()
   const unknown = new Set<string>()
   for await (const call of readChargedCalls(chunks)) {
-    const entry = heirs.servedBy(call.model, heirs.entry(call.model)?.kind ?? 'chat')
-    if (entry === undefined || !heirs.names.has(call.model)) {
+    const entry = lookup.servedBy(call.model, lookup.entry(call.model)?.kind ?? 'chat')
+    if (entry === undefined || !lookup.names.has(call.model)) {
       unknown.add(call.model)
       continue
     }

@@ -53,15 +53,15 @@ export function createCatalogue(tables: Tables, options: CatalogueOptions = { no
   }
   const fallbackItem = itemOf(settings.fallback, 'the fallback')
 
-  const heirOf = ({ entry }: CatalogueItem) => {
-    const successor = entry.deprecated?.successor ?? null
-    return successor === null ? null : itemOf(successor, entry.id)
+  const successorOf = ({ entry }: CatalogueItem) => {
+    const id = entry.deprecated?.successor ?? null
+    return id === null ? null : itemOf(id, entry.id)
   }
   const find = createNameIndex({
     items,
     aliases: Object.entries(settings.aliases).map(([alias, id]) => [alias, itemOf(id, `alias ${alias}`)] as const),
     vendors: settings.vendors,
-    heirOf,
+    successorOf,
   })
 
   const costs = targetCosts(tables)

@@ -32,7 +32,7 @@ export interface NameIndexOptions {
   /** Maps other names that clients use for vendors, in lower case, to the vendors. */
   readonly vendors: Readonly<Record<string, string>>
   /** Returns the entry's successor; null if it has none. */
-  readonly heirOf: (item: CatalogueItem) => CatalogueItem | null
+  readonly successorOf: (item: CatalogueItem) => CatalogueItem | null
 }
 
 /** Suffix with which coding agents ask for the long context. It changes nothing: every entry always offers its full context. */
@@ -45,12 +45,12 @@ const PRINTABLE_ASCII = /^[\x21-\x7e]+$/
  * and rejects a name longer than any known one without looking at it.
  */
 export function createNameIndex(options: NameIndexOptions): (name: string) => Named | null {
-  const { items, aliases, heirOf } = options
+  const { items, aliases, successorOf } = options
   const named = new Map<string, Named & { readonly isOwnName: boolean }>()
   const add = (name: string, item: CatalogueItem, isOwnName: boolean) => {
     for (const base of new Set([name, name.toLowerCase()])) {
       for (const spelling of [base, base + LONG_CONTEXT_SUFFIX]) {
-        named.set(spelling, { ...namedAs(spelling, item.entry.id, item, { isOwnName, heirOf }), isOwnName })
+        named.set(spelling, { ...namedAs(spelling, item.entry.id, item, { isOwnName, successorOf }), isOwnName })
       }
     }
   }
@@ -78,7 +78,7 @@ export function createNameIndex(options: NameIndexOptions): (name: string) => Na
     const found = named.get(lower) ?? ofVendor(lower)
     if (found === undefined) return null
     const spelled = lower.endsWith(LONG_CONTEXT_SUFFIX) ? name.slice(0, -LONG_CONTEXT_SUFFIX.length) : name
-    return namedAs(name, spelled, found.item, { isOwnName: found.isOwnName, heirOf })
+    return namedAs(name, spelled, found.item, { isOwnName: found.isOwnName, successorOf })
   }
 }
 
@@ -86,16 +86,21 @@ function namedAs(
   name: string,
   ownName: string,
   item: CatalogueItem,
-  { isOwnName, heirOf }: Pick<NameIndexOptions, 'heirOf'> & { readonly isOwnName: boolean },
+  { isOwnName, successorOf }: Pick<NameIndexOptions, 'successorOf'> & { readonly isOwnName: boolean },
 ): Named {
-  const heir = heirOf(item)
+  const successor = successorOf(item)
   const { entry } = item
   return {
     item,
     resolution: isOwnName
       ? { item, entry, mappedFrom: null, clientModel: ownName }
       : { item, entry, mappedFrom: name, clientModel: entry.id },
-    afterRetirement: heir && { item: heir, entry: heir.entry, mappedFrom: name, clientModel: heir.entry.id },
+    afterRetirement: successor && {
+      item: successor,
+      entry: successor.entry,
+      mappedFrom: name,
+      clientModel: successor.entry.id,
+    },
   }
 }
 

@@ -2,18 +2,18 @@
 
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
 
-export interface Heirs {
+export interface EntryLookup {
   /** Every name that clients can use: ids, aliases, and `fallback`. */
   readonly names: ReadonlySet<string>
   entry(id: string): ModelEntry | undefined
   /** The entry that serves calls for a name today. For chat entries that were removed, this is the fallback. */
   servedBy(name: string, kind?: ModelEntry['kind']): ModelEntry | undefined
   /** The entry that serves calls for a name once every `retires` date has passed. */
-  servedAtLast(name: string, kind?: ModelEntry['kind']): ModelEntry | undefined
+  servedAfterRetirements(name: string, kind?: ModelEntry['kind']): ModelEntry | undefined
 }
 
 /** `today` is an ISO date. */
-export function heirsOf({ entries, settings }: Tables, today: string): Heirs {
+export function entryLookup({ entries, settings }: Tables, today: string): EntryLookup {
   const byId = new Map(entries.map(entry => [entry.id, entry]))
   const aliases = new Map(Object.entries(settings.aliases))
   const fallback = byId.get(settings.fallback)
@@ -29,7 +29,7 @@ export function heirsOf({ entries, settings }: Tables, today: string): Heirs {
     names: new Set([...byId.keys(), ...aliases.keys(), 'fallback']),
     entry: id => byId.get(id),
     servedBy: (name, kind = 'chat') => succeed(resolve(name, kind), today),
-    servedAtLast: (name, kind = 'chat') => succeed(resolve(name, kind), LAST_DAY),
+    servedAfterRetirements: (name, kind = 'chat') => succeed(resolve(name, kind), LAST_DAY),
   }
 }
 
