@@ -4,21 +4,21 @@
  * provider may need it changed or refused.
  */
 
-import { Form } from '../lib/json-form.ts'
+import { Shape } from '../lib/json-shape.ts'
 
 /** One format's rules for skipping the large members of a request, such as its messages and tools, if they are plain. */
 export interface PlainRequest {
   /** The large members and the pattern that each must match to count as plain. */
-  readonly form: Form
+  readonly shape: Shape
   /**
    * Returns a short JSON text to parse in place of each large member. The notes say what the real values contain, so far as it
    * matters to an upstream.
    */
-  standIns(notes: readonly number[]): Readonly<Record<string, string>>
+  placeholders(notes: readonly number[]): Readonly<Record<string, string>>
 }
 
 /** Indexes into `notes`: the numbers that the scanner of plain members collects about their values. */
-export const NOTE = {
+export const NOTE_INDEX = {
   /** Bit mask of the ROLES that occur. */
   roles: 0,
   /** Length of the longest tool name. */
@@ -38,17 +38,17 @@ export const ROLES = ['user', 'assistant', 'tool', 'system', 'developer'] as con
 export type Role = (typeof ROLES)[number]
 
 export function hasRole(notes: readonly number[], role: Role): boolean {
-  return ((notes[NOTE.roles] as number) & (1 << ROLES.indexOf(role))) !== 0
+  return ((notes[NOTE_INDEX.roles] as number) & (1 << ROLES.indexOf(role))) !== 0
 }
 
 export function endsWithRole(notes: readonly number[], role: Role): boolean {
-  return hasRole(notes, role) && notes[NOTE.lastRole] === ROLES.indexOf(role)
+  return hasRole(notes, role) && notes[NOTE_INDEX.lastRole] === ROLES.indexOf(role)
 }
 
-export const ANYTHING = new Form({ anything: true })
-export const TEXT = new Form({ text: true })
-export const NAME = new Form({ token: true, note: NOTE.names })
-export const ID = new Form({ token: true, note: NOTE.ids })
-export const ROLE = new Form({ words: ROLES, note: NOTE.roles, noteLast: NOTE.lastRole })
-export const STRICT = new Form({ anything: true, note: NOTE.strict })
-export const CACHE_MARK = new Form({ members: { type: new Form({ words: ['ephemeral'] }) } })
+export const ANYTHING = new Shape({ anything: true })
+export const TEXT = new Shape({ text: true })
+export const NAME = new Shape({ token: true, note: NOTE_INDEX.names })
+export const ID = new Shape({ token: true, note: NOTE_INDEX.ids })
+export const ROLE = new Shape({ words: ROLES, note: NOTE_INDEX.roles, noteLast: NOTE_INDEX.lastRole })
+export const STRICT = new Shape({ anything: true, note: NOTE_INDEX.strict })
+export const CACHE_MARK = new Shape({ members: { type: new Shape({ words: ['ephemeral'] }) } })

@@ -1,13 +1,13 @@
 /**
  * Checks JSON text against the whole grammar and finds its top-level members, without building values. Also checks whether
- * large members, such as a request's messages, have a simple form known in advance; members that do may never need to be
+ * large members, such as a request's messages, have a simple shape known in advance; members that do may never need to be
  * parsed. JSON.parse accepts all text that this accepts.
  */
 
 import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
 import { maySpell } from './json.ts'
-import { bytesOf, type Form, indexOfText, takeText } from './json-form.ts'
 import { KEY_CHARACTERS_MAX, type ScannedMember } from './json-scan.ts'
+import { bytesOf, indexOfText, type Shape, takeText } from './json-shape.ts'
 import { NESTING_MAX } from './json-text.ts'
 import { searched as bytes, RUN_BYTES_MAX, runEnd } from './text-run.ts'
 
@@ -17,11 +17,11 @@ export const OUTLINE_BYTES_MAX = RUN_BYTES_MAX - 1
 export interface Outline {
   /** The top-level members, in the order of the text. Their keys are ASCII without escapes. A key may occur twice. */
   readonly members: readonly ScannedMember[]
-  /** Whether each top-level member has the form that `root` gives for its key. Members with other keys may be anything. */
+  /** Whether each top-level member has the shape that `root` gives for its key. Members with other keys may be anything. */
   readonly plain: boolean
   /**
-   * Numbers that the forms noted about the values they checked, such as the length of the longest tool name; see `FormFacts`.
-   * Meaningless unless `plain`.
+   * Numbers that the shapes noted about the values they checked, such as the length of the longest tool name; see
+   * `ShapeOptions`. Meaningless unless `plain`.
    */
   readonly notes: readonly number[]
   /** Whether the text may write characters of field names as escapes, such as `\u0074` for `t`. If so, use `parseText`. */
@@ -47,21 +47,21 @@ const SMALL_U = 117
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 
-/** For each open object or list, by depth: its closing bracket, its form if any, and one bit for each key seen so far. */
+/** For each open object or list, by depth: its closing bracket, its shape if any, and one bit for each key seen so far. */
 const closings = new Uint8Array(NESTING_MAX + 1)
-const forms: (Form | null)[] = Array.from({ length: NESTING_MAX + 1 }, () => null)
+const shapes: (Shape | null)[] = Array.from({ length: NESTING_MAX + 1 }, () => null)
 const keysSeen = new Int32Array(NESTING_MAX + 1)
 /** `Outline.maySpell` for the text so far. */
 let spellingSeen = false
 
 /**
- * Returns the text's outline. `root` gives the forms of top-level members by key; members with other keys may be anything.
+ * Returns the text's outline. `root` gives the shapes of top-level members by key; members with other keys may be anything.
  *
  * Returns null for text that is not JSON, and for text that needs a slower reader: values that are not objects, deep nesting,
  * nested numbers with so many digits that a double may not be exact, top-level keys that need decoding, and texts longer than
  * `OUTLINE_BYTES_MAX`.
  */
-export function readOutline(text: Uint8Array, root: Form): Outline | null {
+export function readOutline(text: Uint8Array, root: Shape): Outline | null {
   const { length } = text
   if (length > OUTLINE_BYTES_MAX) return null
   bytes.set(text)
@@ -79,56 +79,56 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
   if (bytes[at] !== OPEN_BRACE) return null
   for (;;) {
     // Reads one value, preceded by its key if it is in an object.
-    let form: Form | null = depth === 0 ? root : plain ? (forms[depth] as Form | null) : null
+    let shape: Shape | null = depth === 0 ? root : plain ? (shapes[depth] as Shape | null) : null
     if (depth > 0 && closings[depth] === CLOSE_BRACE) {
       const end = textEnd(at)
       const colon = end < 0 ? -1 : afterSpace(end)
       if (colon < 0 || bytes[colon] !== COLON || end - at > KEY_CHARACTERS_MAX) return null
-      const key = form === null ? -1 : indexOfText(form.keys, bytes, at + 1, end - 1)
+      const key = shape === null ? -1 : indexOfText(shape.keys, bytes, at + 1, end - 1)
       const start = afterSpace(colon + 1)
       if (depth === 1) {
         if (!isBare(at + 1, end - 1)) return null
         keyStart = at
         keyEnd = end
         valueStart = start
-      } else if (form !== null && key < 0) plain = false
+      } else if (shape !== null && key < 0) plain = false
       at = start
-      if (form !== null && key >= 0) {
+      if (shape !== null && key >= 0) {
         keysSeen[depth] = (keysSeen[depth] as number) | (1 << key)
-        form = form.values[key] as Form
-        if (form.anything) {
-          if (form.note >= 0) notes[form.note] = (notes[form.note] as number) + 1
-          form = null
+        shape = shape.values[key] as Shape
+        if (shape.anything) {
+          if (shape.note >= 0) notes[shape.note] = (notes[shape.note] as number) + 1
+          shape = null
         }
-      } else form = null
-    } else if (depth > 0 && form !== null) form = form.each
+      } else shape = null
+    } else if (depth > 0 && shape !== null) shape = shape.each
     const code = bytes[at] as number
     if (code === QUOTE) {
       const start = at + 1
       at = textEnd(at)
       if (at < 0) return null
-      if (form !== null) {
-        const taken = takeText(form, bytes, start, at - 1, notes)
+      if (shape !== null) {
+        const taken = takeText(shape, bytes, start, at - 1, notes)
         if (taken < 0) plain = false
         else keysSeen[depth] = (keysSeen[depth] as number) | taken
       }
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       if (depth === NESTING_MAX) return null
       const closing = code + 2
-      const fits = form === null || (code === OPEN_BRACE ? form.isObject : form.each !== null)
+      const fits = shape === null || (code === OPEN_BRACE ? shape.isObject : shape.each !== null)
       if (!fits) plain = false
       depth++
       closings[depth] = closing
-      forms[depth] = fits ? form : null
+      shapes[depth] = fits ? shape : null
       keysSeen[depth] = 0
       at = afterSpace(at + 1)
       if (bytes[at] !== closing) continue
-      if (form !== null && code === OPEN_BRACKET) plain = false
+      if (shape !== null && code === OPEN_BRACKET) plain = false
     } else {
       const start = at
       at = wordEnd(at)
       if (at < 0 || (depth > 1 && at - start >= EXACT_NUMBER_LENGTH_MIN)) return null
-      if (form !== null && !(form.none && code === SMALL_N)) plain = false
+      if (shape !== null && !(shape.none && code === SMALL_N)) plain = false
     }
     // Closes the member, and any objects and lists, that end with this value, and moves on to the next value.
     for (;;) {
@@ -142,7 +142,7 @@ export function readOutline(text: Uint8Array, root: Form): Outline | null {
         break
       }
       if (bytes[at] !== closings[depth]) return null
-      if (forms[depth]?.isComplete(keysSeen[depth] as number) === false) plain = false
+      if (shapes[depth]?.isComplete(keysSeen[depth] as number) === false) plain = false
       at++
       if (--depth === 0) return afterSpace(at) === length ? { members, plain, notes, maySpell: spellingSeen } : null
     }

@@ -23,7 +23,7 @@ export interface RequestBody {
   readonly streamed: boolean
   /** The request's fields. They may ask for extras: features that the provider bills separately, such as web search. */
   readonly json: JsonObject
-  /** Like `json`, but with stand-ins for values that have not been read. Absent if all values have been read. */
+  /** Like `json`, but with placeholders for values that have not been read. Absent if all values have been read. */
   readonly outline?: JsonObject
 }
 

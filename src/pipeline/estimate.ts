@@ -96,7 +96,7 @@ function weighInline(container: JsonObject, key: string, bytes: number, weight: 
  * for in `messages` (chat formats) and `input` (responses format).
  */
 export function estimateInput(body: Pick<ChatBody, 'text' | 'outline'>, tokensPerImage: number): InputEstimate {
-  // The outline is enough: it has stand-ins only for plain values, which contain neither media nor references.
+  // The outline is enough: it has placeholders only for plain values, which contain neither media nor references.
   const { text, outline: json } = body
   const hasReferences = MEMORY_FIELDS.some(field => json[field] !== undefined && json[field] !== null)
   const weight: InputWeight = { mediaBytes: 0, documentBytes: 0, images: 0, hasReferences }

@@ -32,7 +32,7 @@ interface UnreadFacts {
 
 /** The values of a JSON object, parsed on first use. */
 export class UnreadValues {
-  /** Facts about the plain members' values, collected while the body was scanned. NOTE has the index of each fact. */
+  /** Facts about the plain members' values, collected while the body was scanned. NOTE_INDEX has the index of each fact. */
   readonly notes: readonly number[]
   readonly #text: ByteText
   readonly #facts: UnreadFacts
@@ -91,7 +91,7 @@ export async function readOutlined(
   const { length } = bytes
   // Every value but the last takes at least two characters, so a body this short cannot have too many values.
   if (length > OUTLINE_BYTES_MAX || length > valuesMax * 2) return null
-  const read = () => readOutline(bytes, plain.form)
+  const read = () => readOutline(bytes, plain.shape)
   const found = length <= SHORT_BYTES ? read() : await inTurn(read)
   if (found === null) return null
   const members = membersIn(text, found)
@@ -100,7 +100,7 @@ export async function readOutlined(
     const facts = { notes: found.notes, isAscii: isAscii(bytes), maySpell: found.maySpell }
     return {
       members,
-      outline: outlineOf(text, members, plain.standIns(found.notes)),
+      outline: outlineOf(text, members, plain.placeholders(found.notes)),
       unread: new UnreadValues(text, facts),
     }
   }
@@ -114,12 +114,16 @@ export function membersIn(text: ByteText, { members }: Pick<Outline, 'members'>)
   })
 }
 
-/** Parses an object with stand-ins in place of the values of its plain members. */
-function outlineOf(text: ByteText, members: readonly Member[], standIns: Readonly<Record<string, string>>): JsonObject {
+/** Parses an object with placeholders in place of the values of its plain members. */
+function outlineOf(
+  text: ByteText,
+  members: readonly Member[],
+  placeholders: Readonly<Record<string, string>>,
+): JsonObject {
   const written = members.map(({ key, keyStart, valueStart, valueEnd }) => {
-    const standIn = Object.hasOwn(standIns, key) ? standIns[key] : undefined
-    if (standIn === undefined) return text.slice(keyStart, valueEnd)
-    return concat(text.slice(keyStart, valueStart), ofCharacters(standIn))
+    const placeholder = Object.hasOwn(placeholders, key) ? placeholders[key] : undefined
+    if (placeholder === undefined) return text.slice(keyStart, valueEnd)
+    return concat(text.slice(keyStart, valueStart), ofCharacters(placeholder))
   })
   const json = concat(ascii('{'), joinBytes(written, ','), ascii('}'))
   return parseText(isAsciiText(characters(json)) ? characters(json) : decodeText(json)) as JsonObject

@@ -19,7 +19,7 @@ export interface ChatBody {
   readonly raw: Buffer | null
   /** The parsed `text`. If `unread` is set, parsing waits until the first use. */
   readonly json: JsonObject
-  /** Like `json`, but with short stand-ins for members that are not parsed yet (see `PlainRequest`). */
+  /** Like `json`, but with short placeholders for members that are not parsed yet (see `PlainRequest`). */
   readonly outline: JsonObject
   /** The values that are not parsed yet; null if there are none. */
   readonly unread: UnreadValues | null
@@ -85,7 +85,7 @@ export async function parseObject(raw: Buffer, limits: BodyLimits): Promise<Obje
 }
 
 /**
- * Reads an object like `parseObject`. If `plain` is given, members with the form that it describes are checked, but not parsed
+ * Reads an object like `parseObject`. If `plain` is given, members with the shape that it describes are checked, but not parsed
  * yet.
  */
 async function read(raw: Buffer, limits: BodyLimits, plain: PlainRequest | null): Promise<ReadBody> {

@@ -4,20 +4,20 @@
  * `test/translate/plain-body.test.ts` compares plans made with and without the values, for every target of the catalogue.
  */
 
-import { endsWithRole, hasRole, NOTE } from '../conversation/plain.ts'
+import { endsWithRole, hasRole, NOTE_INDEX } from '../conversation/plain.ts'
 import { takesThinking } from '../dialect/messages/plan.ts'
 import { FORMATS } from '../formats/index.ts'
 import type { Dialect, WireName } from '../generated/types.ts'
 import { type JsonObject, objectOrNull, unescapeKey } from '../lib/json.ts'
-import { mayHold } from '../lib/json-form.ts'
+import { mayHold } from '../lib/json-shape.ts'
 import { planSameFormat, type SameFormatCall, type SameFormatPlan } from './same-format.ts'
 
 /** A request body. Some of its values may not have been parsed. */
 export interface ReadableBody {
   readonly json: JsonObject
-  /** The body with stand-ins for the values that have not been parsed; the same as `json` if all have been. */
+  /** The body with placeholders for the values that have not been parsed; the same as `json` if all have been. */
   readonly outline: JsonObject
-  /** Numbers noted about the values that have not been parsed, indexed by `NOTE`; null if all have been. */
+  /** Numbers noted about the values that have not been parsed, indexed by `NOTE_INDEX`; null if all have been. */
   readonly unread: { readonly notes: readonly number[] } | null
 }
 
@@ -28,14 +28,14 @@ export function planReadable({ body, ...call }: Call): SameFormatPlan {
   const { outline, unread } = body
   if (unread !== null && leavesPlain(call.format, call.target.dialect, { outline, notes: unread.notes })) {
     const plan = planSameFormat({ ...call, body: outline })
-    if (keepsStandIns(call.format, outline, plan)) return plan
+    if (keepsPlaceholders(call.format, outline, plan)) return plan
   }
   return planSameFormat({ ...call, body: body.json })
 }
 
 /** Whether the plan leaves the unparsed members unchanged. Renaming a tool, for example, also changes the history. */
-function keepsStandIns(format: WireName, outline: JsonObject, { body, reply }: SameFormatPlan): boolean {
-  return reply.names === null && FORMATS[format].plain.form.names.every(key => body[key] === outline[key])
+function keepsPlaceholders(format: WireName, outline: JsonObject, { body, reply }: SameFormatPlan): boolean {
+  return reply.names === null && FORMATS[format].plain.shape.names.every(key => body[key] === outline[key])
 }
 
 interface Unread {
@@ -53,11 +53,11 @@ const ID_LENGTH_MAX = 64
 
 function leavesTools({ tools }: Dialect, { outline, notes }: Unread): boolean {
   const idMax = tools.callId === 'alphanumeric_9' ? 0 : ID_LENGTH_MAX
-  if (notes[NOTE.names]! > tools.nameMax || notes[NOTE.ids]! > idMax) return false
+  if (notes[NOTE_INDEX.names]! > tools.nameMax || notes[NOTE_INDEX.ids]! > idMax) return false
   if (outline.tools === undefined) return true
   // Forcing the only tool by name requires reading that name.
   const mayName = tools.forced === 'named_only' && outline.tool_choice !== undefined
-  return tools.schema === 'pass' && (tools.strict === 'pass' || notes[NOTE.strict] === 0) && !mayName
+  return tools.schema === 'pass' && (tools.strict === 'pass' || notes[NOTE_INDEX.strict] === 0) && !mayName
 }
 
 const LEAVES: Readonly<Record<WireName, (dialect: Dialect, unread: Unread) => boolean>> = {
@@ -71,7 +71,7 @@ const LEAVES: Readonly<Record<WireName, (dialect: Dialect, unread: Unread) => bo
     return Object.values(betas.flags).every(({ fields = [] }) => !fields.some(isInPlainMessages))
   },
   chat_completions({ turns, content, reasoning, tools }, { notes }) {
-    if (content.text === 'string' && notes[NOTE.types] !== 0) return false
+    if (content.text === 'string' && notes[NOTE_INDEX.types] !== 0) return false
     if (turns.alternate || turns.midSystem !== 'keep' || turns.prefill === 'user_turn') return false
     if (hasRole(notes, 'developer') && turns.systemRole !== 'developer') return false
     if (!hasRole(notes, 'assistant')) return true
@@ -85,5 +85,5 @@ const LEAVES: Readonly<Record<WireName, (dialect: Dialect, unread: Unread) => bo
 }
 
 function isInPlainMessages(pointer: string): boolean {
-  return mayHold(FORMATS.messages.plain.form, pointer.split('/').slice(1).map(unescapeKey))
+  return mayHold(FORMATS.messages.plain.shape, pointer.split('/').slice(1).map(unescapeKey))
 }

@@ -1,18 +1,18 @@
 /**
  * The outline reader, which finds the members of an object without parsing their values, accepts only what JSON.parse accepts,
- * finds the same members, and detects values of an expected form (such as a list of objects with certain keys).
+ * finds the same members, and detects values of an expected shape (such as a list of objects with certain keys).
  */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { byteText } from '../../src/lib/byte-text.ts'
 import { isObject, spelledOut } from '../../src/lib/json.ts'
-import { Form, mayHold } from '../../src/lib/json-form.ts'
 import { OUTLINE_BYTES_MAX, readOutline } from '../../src/lib/json-outline.ts'
 import { JsonScan } from '../../src/lib/json-scan.ts'
+import { mayHold, Shape } from '../../src/lib/json-shape.ts'
 import { RUN_BYTES_MAX, runEnd, searched } from '../../src/lib/text-run.ts'
 
-const NO_FORM = new Form({ members: {} })
+const NO_SHAPE = new Shape({ members: {} })
 
 function parsed(bytes: Buffer): unknown {
   try {
@@ -38,7 +38,7 @@ function isSimple(bytes: Buffer): boolean {
 }
 
 function expectSame(bytes: Buffer): void {
-  const outline = readOutline(bytes, NO_FORM)
+  const outline = readOutline(bytes, NO_SHAPE)
   expect(outline !== null, bytes.toString('latin1')).toBe(isSimple(bytes))
   if (outline === null) return
   const scan = new JsonScan(byteText(bytes), { valuesMax: 1e9 })
@@ -103,43 +103,43 @@ test.each<[string, boolean]>([
   ['{"a":"\\u001b[31m \\u00e9 \\u1074"}', false],
   ['{"a":"\\\\u0074ools"}', false],
 ])('knows whether %s may have characters of names written as escapes', (text, maySpell) => {
-  expect(readOutline(Buffer.from(text), NO_FORM)?.maySpell).toBe(maySpell)
+  expect(readOutline(Buffer.from(text), NO_SHAPE)?.maySpell).toBe(maySpell)
 })
 
 test('does not read leftovers of the text before', () => {
-  readOutline(Buffer.from(`{"a":"${'\\u00e9'.repeat(100)}"}`), NO_FORM)
+  readOutline(Buffer.from(`{"a":"${'\\u00e9'.repeat(100)}"}`), NO_SHAPE)
   for (const text of ['{"a":"', '{"a":"\\', '{"a":"\\u', '{"a":"\\u00', '{"a":tru', '{"a":1.', '{"a"', '{', '']) {
-    expect(readOutline(Buffer.from(text), NO_FORM), text).toBeNull()
+    expect(readOutline(Buffer.from(text), NO_SHAPE), text).toBeNull()
   }
 })
 
 test('leaves long texts, deep nesting and long keys to other readers', () => {
   const long = (length: number) => Buffer.from(`{"a":"${'x'.repeat(length - 8)}"}`)
-  expect(readOutline(long(OUTLINE_BYTES_MAX), NO_FORM)).not.toBeNull()
-  expect(readOutline(long(OUTLINE_BYTES_MAX + 1), NO_FORM)).toBeNull()
+  expect(readOutline(long(OUTLINE_BYTES_MAX), NO_SHAPE)).not.toBeNull()
+  expect(readOutline(long(OUTLINE_BYTES_MAX + 1), NO_SHAPE)).toBeNull()
   const deep = (levels: number) => Buffer.from(`{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`)
-  expect(readOutline(deep(500), NO_FORM)).not.toBeNull()
-  expect(readOutline(deep(501), NO_FORM)).toBeNull()
+  expect(readOutline(deep(500), NO_SHAPE)).not.toBeNull()
+  expect(readOutline(deep(501), NO_SHAPE)).toBeNull()
   const keyed = (length: number) => Buffer.from(`{"a":{"${'k'.repeat(length - 2)}":1}}`)
-  expect(readOutline(keyed(65_536), NO_FORM)).not.toBeNull()
-  expect(readOutline(keyed(65_537), NO_FORM)).toBeNull()
+  expect(readOutline(keyed(65_536), NO_SHAPE)).not.toBeNull()
+  expect(readOutline(keyed(65_537), NO_SHAPE)).toBeNull()
 })
 
-describe('forms', () => {
-  const TEXT = new Form({ text: true })
-  const item = new Form({
+describe('shapes', () => {
+  const TEXT = new Shape({ text: true })
+  const item = new Shape({
     members: {
-      kind: new Form({ words: ['one', 'two', 'three'], note: 0, noteLast: 1 }),
-      name: new Form({ token: true, note: 2 }),
-      text: new Form({ text: true, none: true, each: TEXT }),
-      rest: new Form({ anything: true, note: 3 }),
-      state: new Form({ words: ['open', 'sealed'], requiring: 'sealed' }),
-      seal: new Form({ base64: true }),
+      kind: new Shape({ words: ['one', 'two', 'three'], note: 0, noteLast: 1 }),
+      name: new Shape({ token: true, note: 2 }),
+      text: new Shape({ text: true, none: true, each: TEXT }),
+      rest: new Shape({ anything: true, note: 3 }),
+      state: new Shape({ words: ['open', 'sealed'], requiring: 'sealed' }),
+      seal: new Shape({ base64: true }),
     },
     needs: ['kind', 'name'],
     required: 'seal',
   })
-  const root = new Form({ members: { items: new Form({ each: item }), text: TEXT } })
+  const root = new Shape({ members: { items: new Shape({ each: item }), text: TEXT } })
   const read = (text: string) => readOutline(Buffer.from(text), root)
 
   test.each([
@@ -166,7 +166,7 @@ describe('forms', () => {
     ['a needed key further inside', '{"items":[{"text":"","rest":{"kind":"one"}},{"text":""}]}'],
     ['a required key missing', '{"items":[{"kind":"one","state":"sealed"}]}'],
     ['a required key in the object before', '{"items":[{"kind":"one","seal":"a"},{"kind":"one","state":"sealed"}]}'],
-    ['a required key, of another form', '{"items":[{"kind":"one","state":"sealed","seal":"a.b"}]}'],
+    ['a required key, of another shape', '{"items":[{"kind":"one","state":"sealed","seal":"a.b"}]}'],
     ['a required key with an empty text', '{"items":[{"kind":"one","state":"sealed","seal":""}]}'],
     ['an empty list', '{"items":[]}'],
     ['an object for a list', '{"items":{"kind":"one"}}'],

@@ -8,40 +8,40 @@ import {
   CACHE_MARK,
   ID,
   NAME,
-  NOTE,
+  NOTE_INDEX,
   type PlainRequest,
   ROLE,
   STRICT,
   TEXT,
 } from '../../conversation/plain.ts'
-import { Form } from '../../lib/json-form.ts'
+import { Shape } from '../../lib/json-shape.ts'
 
-const FUNCTION_TYPE = new Form({ words: ['function'] })
+const FUNCTION_TYPE = new Shape({ words: ['function'] })
 
-const part = new Form({
-  members: { type: new Form({ words: ['text'], note: NOTE.types }), text: TEXT, cache_control: CACHE_MARK },
+const part = new Shape({
+  members: { type: new Shape({ words: ['text'], note: NOTE_INDEX.types }), text: TEXT, cache_control: CACHE_MARK },
 })
-const call = new Form({
-  members: { id: ID, type: FUNCTION_TYPE, function: new Form({ members: { name: NAME, arguments: TEXT } }) },
+const call = new Shape({
+  members: { id: ID, type: FUNCTION_TYPE, function: new Shape({ members: { name: NAME, arguments: TEXT } }) },
 })
-const message = new Form({
+const message = new Shape({
   members: {
     role: ROLE,
-    content: new Form({ text: true, none: true, each: part }),
-    tool_calls: new Form({ each: call }),
+    content: new Shape({ text: true, none: true, each: part }),
+    tool_calls: new Shape({ each: call }),
     tool_call_id: ID,
   },
   needs: ['role'],
 })
-const tool = new Form({
+const tool = new Shape({
   members: {
     type: FUNCTION_TYPE,
-    function: new Form({ members: { name: NAME, description: TEXT, parameters: ANYTHING, strict: STRICT } }),
+    function: new Shape({ members: { name: NAME, description: TEXT, parameters: ANYTHING, strict: STRICT } }),
   },
   needs: ['type'],
 })
 
 export const plain: PlainRequest = {
-  form: new Form({ members: { messages: new Form({ each: message }), tools: new Form({ each: tool }) } }),
-  standIns: () => ({ messages: '[{"role":"user","content":""}]', tools: '[{"type":"function"}]' }),
+  shape: new Shape({ members: { messages: new Shape({ each: message }), tools: new Shape({ each: tool }) } }),
+  placeholders: () => ({ messages: '[{"role":"user","content":""}]', tools: '[{"type":"function"}]' }),
 }

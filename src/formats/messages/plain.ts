@@ -5,26 +5,26 @@ import {
   CACHE_MARK,
   ID,
   NAME,
-  NOTE,
+  NOTE_INDEX,
   type PlainRequest,
   ROLE,
   STRICT,
   TEXT,
 } from '../../conversation/plain.ts'
-import { Form } from '../../lib/json-form.ts'
+import { Shape } from '../../lib/json-shape.ts'
 
-const text = new Form({ members: { type: new Form({ words: ['text'] }), text: TEXT, cache_control: CACHE_MARK } })
-const texts = new Form({ text: true, each: text })
+const text = new Shape({ members: { type: new Shape({ words: ['text'] }), text: TEXT, cache_control: CACHE_MARK } })
+const texts = new Shape({ text: true, each: text })
 /**
  * Types of content blocks that count as plain. A thinking block must have a signature. Signatures and redacted thinking must be
  * base64. That excludes this gateway's marks, which contain dots and must be removed.
  */
 const TYPES = ['text', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking']
 const SEALED = (1 << TYPES.indexOf('thinking')) | (1 << TYPES.indexOf('redacted_thinking'))
-const SEAL = new Form({ base64: true })
-const block = new Form({
+const SEAL = new Shape({ base64: true })
+const block = new Shape({
   members: {
-    type: new Form({ words: TYPES, note: NOTE.types, requiring: 'thinking' }),
+    type: new Shape({ words: TYPES, note: NOTE_INDEX.types, requiring: 'thinking' }),
     text: TEXT,
     thinking: TEXT,
     signature: SEAL,
@@ -39,13 +39,13 @@ const block = new Form({
   },
   required: 'signature',
 })
-const message = new Form({
-  members: { role: ROLE, content: new Form({ text: true, each: block }) },
+const message = new Shape({
+  members: { role: ROLE, content: new Shape({ text: true, each: block }) },
   needs: ['role'],
 })
-const tool = new Form({
+const tool = new Shape({
   members: {
-    type: new Form({ words: ['custom'] }),
+    type: new Shape({ words: ['custom'] }),
     name: NAME,
     description: TEXT,
     input_schema: ANYTHING,
@@ -59,12 +59,12 @@ const TURN = '[{"role":"user","content":""}]'
 const SEALED_TURN = '[{"role":"user","content":[{"type":"redacted_thinking","data":"-"}]}]'
 
 export const plain: PlainRequest = {
-  form: new Form({
-    members: { system: texts, messages: new Form({ each: message }), tools: new Form({ each: tool }) },
+  shape: new Shape({
+    members: { system: texts, messages: new Shape({ each: message }), tools: new Shape({ each: tool }) },
   }),
-  standIns: notes => ({
+  placeholders: notes => ({
     system: '""',
-    messages: ((notes[NOTE.types] as number) & SEALED) === 0 ? TURN : SEALED_TURN,
+    messages: ((notes[NOTE_INDEX.types] as number) & SEALED) === 0 ? TURN : SEALED_TURN,
     tools: '[{"type":"custom","input_schema":{}}]',
   }),
 }

@@ -1,14 +1,14 @@
 /** Defines which parts of a responses request count as plain (see `conversation/plain.ts`). */
 
-import { ANYTHING, ID, NAME, NOTE, type PlainRequest, ROLE, STRICT, TEXT } from '../../conversation/plain.ts'
-import { Form } from '../../lib/json-form.ts'
+import { ANYTHING, ID, NAME, NOTE_INDEX, type PlainRequest, ROLE, STRICT, TEXT } from '../../conversation/plain.ts'
+import { Shape } from '../../lib/json-shape.ts'
 
-const part = new Form({ members: { type: new Form({ words: ['input_text', 'output_text'] }), text: TEXT } })
-const item = new Form({
+const part = new Shape({ members: { type: new Shape({ words: ['input_text', 'output_text'] }), text: TEXT } })
+const item = new Shape({
   members: {
-    type: new Form({ words: ['message', 'function_call', 'function_call_output'], note: NOTE.types }),
+    type: new Shape({ words: ['message', 'function_call', 'function_call_output'], note: NOTE_INDEX.types }),
     role: ROLE,
-    content: new Form({ text: true, each: part }),
+    content: new Shape({ text: true, each: part }),
     call_id: ID,
     name: NAME,
     arguments: TEXT,
@@ -16,9 +16,9 @@ const item = new Form({
   },
   needs: ['type', 'role'],
 })
-const tool = new Form({
+const tool = new Shape({
   members: {
-    type: new Form({ words: ['function'] }),
+    type: new Shape({ words: ['function'] }),
     name: NAME,
     description: TEXT,
     parameters: ANYTHING,
@@ -28,8 +28,12 @@ const tool = new Form({
 })
 
 export const plain: PlainRequest = {
-  form: new Form({
-    members: { instructions: TEXT, input: new Form({ text: true, each: item }), tools: new Form({ each: tool }) },
+  shape: new Shape({
+    members: { instructions: TEXT, input: new Shape({ text: true, each: item }), tools: new Shape({ each: tool }) },
   }),
-  standIns: () => ({ instructions: '"-"', input: '[{"role":"user","content":""}]', tools: '[{"type":"function"}]' }),
+  placeholders: () => ({
+    instructions: '"-"',
+    input: '[{"role":"user","content":""}]',
+    tools: '[{"type":"function"}]',
+  }),
 }

@@ -1,35 +1,35 @@
-/** Forms: descriptions of JSON values, like small schemas, that json-outline.ts checks against raw bytes without parsing. */
+/** Shapes: descriptions of JSON values, like small schemas, that json-outline.ts checks against raw bytes without parsing. */
 
-/** The kinds of value that a form allows. If several are set, a value of any of these kinds has the form. */
-export interface FormFacts {
-  /** Any value. The form's note (see `note`) counts such values. */
+/** The kinds of value that a shape allows. If several are set, a value of any of these kinds has the shape. */
+export interface ShapeOptions {
+  /** Any value. The shape's note (see `note`) counts such values. */
   readonly anything?: true
   /** The value `null`. */
   readonly none?: true
   /** Any string. */
   readonly text?: true
   /**
-   * One of these strings, written without escapes. The form's note is a bit mask of the strings that occurred; the first string
-   * has the lowest bit.
+   * One of these strings, written without escapes. The shape's note is a bit mask of the strings that occurred; the first
+   * string has the lowest bit.
    */
   readonly words?: readonly string[]
-  /** A string of letters, digits, `_` and `-` that begins with a letter. The form's note is the length of the longest. */
+  /** A string of letters, digits, `_` and `-` that begins with a letter. The shape's note is the length of the longest. */
   readonly token?: true
   /** A non-empty string of letters, digits and `+/=_-`. */
   readonly base64?: true
-  /** One of `words`. If a member has this value, its object must also have the key that the object's form calls `required`. */
+  /** One of `words`. If a member has this value, its object must also have the key that the object's shape calls `required`. */
   readonly requiring?: string
-  /** A non-empty list of values of this form. */
-  readonly each?: Form
+  /** A non-empty list of values of this shape. */
+  readonly each?: Shape
   /** An object with no keys but these, written without escapes; any of them may be missing. */
-  readonly members?: Readonly<Record<string, Form>>
+  readonly members?: Readonly<Record<string, Shape>>
   /** An object must have at least one of these keys. */
   readonly needs?: readonly string[]
   /** Key that an object must have if one of its members has a `requiring` value. */
   readonly required?: string
   /**
-   * Index of this form's note in the list of notes. A note is a number about all values that were checked against the form; its
-   * meaning depends on the kind (see above).
+   * Index of this shape's note in the list of notes. A note is a number about all values that were checked against the shape;
+   * its meaning depends on the kind (see above).
    */
   readonly note?: number
   /** With `words`: index of another note, the index in `words` of the string that occurred last. */
@@ -41,7 +41,7 @@ export const REQUIRES = 1 << 30
 
 const NO_WORDS: readonly Uint8Array[] = []
 
-export class Form {
+export class Shape {
   readonly anything: boolean
   readonly none: boolean
   readonly text: boolean
@@ -50,12 +50,12 @@ export class Form {
   readonly words: readonly Uint8Array[]
   /** Index in `words` of the `requiring` value; -1 if there is none. */
   readonly requiring: number
-  readonly each: Form | null
+  readonly each: Shape | null
   readonly isObject: boolean
   readonly names: readonly string[]
   /** `names` as bytes. */
   readonly keys: readonly Uint8Array[]
-  readonly values: readonly Form[]
+  readonly values: readonly Shape[]
   /** Mask of the keys of which at least one must be present; 0 if all may be missing. */
   readonly needs: number
   /** Mask of the key that a `requiring` value makes mandatory; 0 if there is none. */
@@ -63,28 +63,28 @@ export class Form {
   readonly note: number
   readonly noteLast: number
 
-  constructor(facts: FormFacts) {
-    const { anything = false, none = false, text = false, token = false, words = [], each = null, needs = [] } = facts
-    const names = Object.keys(facts.members ?? {})
+  constructor(options: ShapeOptions) {
+    const { anything = false, none = false, text = false, token = false, words = [], each = null, needs = [] } = options
+    const names = Object.keys(options.members ?? {})
     this.anything = anything
     this.none = none
     this.text = text
     this.token = token
-    this.base64 = facts.base64 ?? false
-    this.requiring = words.indexOf(facts.requiring ?? '')
+    this.base64 = options.base64 ?? false
+    this.requiring = words.indexOf(options.requiring ?? '')
     this.words = words.length === 0 ? NO_WORDS : words.map(bytesOf)
     this.each = each
-    this.isObject = facts.members !== undefined
+    this.isObject = options.members !== undefined
     this.names = names
     this.keys = names.map(bytesOf)
-    this.values = Object.values(facts.members ?? {})
+    this.values = Object.values(options.members ?? {})
     this.needs = needs.reduce((bits, key) => bits | (1 << names.indexOf(key)), 0)
-    this.required = facts.required === undefined ? 0 : 1 << names.indexOf(facts.required)
-    this.note = facts.note ?? -1
-    this.noteLast = facts.noteLast ?? -1
+    this.required = options.required === undefined ? 0 : 1 << names.indexOf(options.required)
+    this.note = options.note ?? -1
+    this.noteLast = options.noteLast ?? -1
   }
 
-  /** Whether an object has every key that this form demands. `seen` is the mask of its keys, with REQUIRES where it applies. */
+  /** Whether an object has every key that this shape demands. `seen`: the mask of its keys, with REQUIRES where it applies. */
   isComplete(seen: number): boolean {
     if (this.needs !== 0 && (seen & this.needs) === 0) return false
     return (seen & REQUIRES) === 0 || (seen & this.required) !== 0
@@ -109,22 +109,22 @@ export function indexOfText(texts: readonly Uint8Array[], bytes: Uint8Array, sta
 }
 
 /**
- * Checks a string against the form and updates the form's notes. `start` and `end` (exclusive) delimit the string's content,
- * without quotes. Returns -1 if the string does not have the form, REQUIRES if it is the `requiring` value, else 0.
+ * Checks a string against the shape and updates the shape's notes. `start` and `end` (exclusive) delimit the string's content,
+ * without quotes. Returns -1 if the string does not have the shape, REQUIRES if it is the `requiring` value, else 0.
  */
-export function takeText(form: Form, bytes: Uint8Array, start: number, end: number, notes: number[]): number {
-  if (form.text) return 0
-  if (form.base64) return isBase64(bytes, start, end) ? 0 : -1
-  if (form.token) {
+export function takeText(shape: Shape, bytes: Uint8Array, start: number, end: number, notes: number[]): number {
+  if (shape.text) return 0
+  if (shape.base64) return isBase64(bytes, start, end) ? 0 : -1
+  if (shape.token) {
     if (!isToken(bytes, start, end)) return -1
-    if (form.note >= 0 && end - start > (notes[form.note] as number)) notes[form.note] = end - start
+    if (shape.note >= 0 && end - start > (notes[shape.note] as number)) notes[shape.note] = end - start
     return 0
   }
-  const word = indexOfText(form.words, bytes, start, end)
+  const word = indexOfText(shape.words, bytes, start, end)
   if (word < 0) return -1
-  if (form.note >= 0) notes[form.note] = (notes[form.note] as number) | (1 << word)
-  if (form.noteLast >= 0) notes[form.noteLast] = word
-  return word === form.requiring ? REQUIRES : 0
+  if (shape.note >= 0) notes[shape.note] = (notes[shape.note] as number) | (1 << word)
+  if (shape.noteLast >= 0) notes[shape.noteLast] = word
+  return word === shape.requiring ? REQUIRES : 0
 }
 
 function isBase64(bytes: Uint8Array, start: number, end: number): boolean {
@@ -150,9 +150,9 @@ function isLetter(code: number): boolean {
   return small >= 97 && small <= 122
 }
 
-/** Whether a value of this form can contain anything at the path. A step `*` stands for any key. */
-export function mayHold(form: Form, [step, ...rest]: readonly string[]): boolean {
-  if (step === undefined || form.anything) return true
-  if (form.each !== null && mayHold(form.each, rest)) return true
-  return form.values.some((value, index) => (step === '*' || step === form.names[index]) && mayHold(value, rest))
+/** Whether a value of this shape can contain anything at the path. A step `*` stands for any key. */
+export function mayHold(shape: Shape, [step, ...rest]: readonly string[]): boolean {
+  if (step === undefined || shape.anything) return true
+  if (shape.each !== null && mayHold(shape.each, rest)) return true
+  return shape.values.some((value, index) => (step === '*' || step === shape.names[index]) && mayHold(value, rest))
 }
