@@ -5,7 +5,7 @@
  */
 
 import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
-import { maySpell } from './json.ts'
+import { mayBeKeyCharacter } from './json.ts'
 import { KEY_CHARACTERS_MAX, type ScannedMember } from './json-scan.ts'
 import { bytesOf, indexOfText, type Shape, takeText } from './json-shape.ts'
 import { NESTING_MAX } from './json-text.ts'
@@ -25,7 +25,7 @@ export interface Outline {
    */
   readonly notes: readonly number[]
   /** Whether the text may write characters of field names as escapes, such as `\u0074` for `t`. If so, use `parseText`. */
-  readonly maySpell: boolean
+  readonly mayEscapeKeyCharacters: boolean
 }
 
 /** Length of `Outline.notes`. */
@@ -51,8 +51,8 @@ const CLOSE_BRACE = 125
 const closings = new Uint8Array(NESTING_MAX + 1)
 const shapes: (Shape | null)[] = Array.from({ length: NESTING_MAX + 1 }, () => null)
 const keysSeen = new Int32Array(NESTING_MAX + 1)
-/** `Outline.maySpell` for the text so far. */
-let spellingSeen = false
+/** `Outline.mayEscapeKeyCharacters` for the text so far. */
+let mayEscapeKeyCharacters = false
 
 /**
  * Returns the text's outline. `root` gives the shapes of top-level members by key; members with other keys may be anything.
@@ -69,7 +69,7 @@ export function readOutline(text: Uint8Array, root: Shape): Outline | null {
   bytes[length] = 0
   const members: ScannedMember[] = []
   const notes = new Array<number>(NOTES_LENGTH).fill(0)
-  spellingSeen = false
+  mayEscapeKeyCharacters = false
   let plain = true
   let depth = 0
   let keyStart = -1
@@ -144,7 +144,7 @@ export function readOutline(text: Uint8Array, root: Shape): Outline | null {
       if (bytes[at] !== closings[depth]) return null
       if (shapes[depth]?.isComplete(keysSeen[depth] as number) === false) plain = false
       at++
-      if (--depth === 0) return afterSpace(at) === length ? { members, plain, notes, maySpell: spellingSeen } : null
+      if (--depth === 0) return afterSpace(at) === length ? { members, plain, notes, mayEscapeKeyCharacters } : null
     }
   }
 }
@@ -173,7 +173,8 @@ function textEnd(at: number): number {
       continue
     }
     for (let digit = end + 2; digit < end + 6; digit++) if (!isHex(bytes[digit] as number)) return -1
-    if (bytes[end + 2] === ZERO && bytes[end + 3] === ZERO && maySpell(bytes[end + 4] as number)) spellingSeen = true
+    if (bytes[end + 2] === ZERO && bytes[end + 3] === ZERO && mayBeKeyCharacter(bytes[end + 4] as number))
+      mayEscapeKeyCharacters = true
     end += 6
   }
 }

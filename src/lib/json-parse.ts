@@ -7,7 +7,14 @@ import { isAscii } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { type ByteText, characters, decodeText, joinBytes } from './byte-text.ts'
 import { exactNumber } from './exact-json.ts'
-import { hasSpelling, type JsonObject, type JsonValue, parseText, setMember, spelledOut } from './json.ts'
+import {
+  hasEscapedKeyCharacters,
+  type JsonObject,
+  type JsonValue,
+  parseText,
+  setMember,
+  unescapeKeyCharacters,
+} from './json.ts'
 import { type EscapedText, JsonScan, type ScanLimits } from './json-scan.ts'
 import { asciiJson } from './json-text.ts'
 import { inTurn } from './loop-turns.ts'
@@ -61,7 +68,7 @@ export async function parseScanned(
 /** Does what `parseText` does, but in separate turns of the event loop. */
 async function parseInTurns(text: string): Promise<JsonValue> {
   const value = await inTurn(() => JSON.parse(text) as JsonValue)
-  return hasSpelling(text) ? inTurn(() => JSON.parse(spelledOut(text)) as JsonValue) : value
+  return hasEscapedKeyCharacters(text) ? inTurn(() => JSON.parse(unescapeKeyCharacters(text)) as JsonValue) : value
 }
 
 async function decodeLong(text: ByteText, { start, end }: EscapedText): Promise<string> {

@@ -59,30 +59,32 @@ export function arrayOrEmpty(value: JsonValue | undefined): readonly JsonValue[]
 export function parseText(text: string, parse: (text: string) => unknown = JSON.parse): JsonValue {
   // The original is parsed too, because spelling out the escapes could make invalid JSON valid.
   const value = parse(text) as JsonValue
-  return hasSpelling(text) ? (parse(spelledOut(text)) as JsonValue) : value
+  return hasEscapedKeyCharacters(text) ? (parse(unescapeKeyCharacters(text)) as JsonValue) : value
 }
 
 /** Whether the text writes characters that occur in field names as escapes, such as `\u0074` for `t`. No serializer does so. */
-export function hasSpelling(text: string): boolean {
-  return text.includes('\\u00') && SPELLING.test(text)
+export function hasEscapedKeyCharacters(text: string): boolean {
+  return text.includes('\\u00') && ESCAPED_KEY_CHARACTER.test(text)
 }
 
 /**
  * Whether an escape such as `\u0074` may stand for a character of a field name, judging only by the third of its four digits.
  * `digitCode`: the character code of that digit.
  */
-export function maySpell(digitCode: number): boolean {
+export function mayBeKeyCharacter(digitCode: number): boolean {
   return digitCode >= DIGIT_TWO && digitCode <= DIGIT_SEVEN
 }
 
 /** The same JSON, with escapes of characters that occur in field names replaced by the characters themselves. */
-export function spelledOut(text: string): string {
-  return text.replace(ESCAPE, one => (SPELLING.test(one) ? String.fromCharCode(Number(`0x${one.slice(2)}`)) : one))
+export function unescapeKeyCharacters(text: string): string {
+  return text.replace(ESCAPE, one =>
+    ESCAPED_KEY_CHARACTER.test(one) ? String.fromCharCode(Number(`0x${one.slice(2)}`)) : one,
+  )
 }
 
 const DIGIT_TWO = 0x32
 const DIGIT_SEVEN = 0x37
-const SPELLING = /\\u00(?:2[4de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])/i
+const ESCAPED_KEY_CHARACTER = /\\u00(?:2[4de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])/i
 const ESCAPE = /\\(?:u[0-9a-f]{4}|.)/gis
 
 /** Parses text; undefined when it is not JSON. */

@@ -27,7 +27,7 @@ interface UnreadFacts {
   /** Whether the text is ASCII and needs no decoding. */
   readonly isAscii: boolean
   /** Whether the text may contain field names with escapes, so that it must be parsed with `parseText`. */
-  readonly maySpell: boolean
+  readonly mayEscapeKeyCharacters: boolean
 }
 
 /** The values of a JSON object, parsed on first use. */
@@ -55,9 +55,9 @@ export class UnreadValues {
   }
 
   #parse(bytes: Buffer | null): JsonObject {
-    const { isAscii, maySpell } = this.#facts
+    const { isAscii, mayEscapeKeyCharacters } = this.#facts
     const text = isAscii ? characters(this.#text) : (bytes ?? toBuffer(this.#text)).toString('utf8')
-    return (maySpell ? parseText(text) : JSON.parse(text)) as JsonObject
+    return (mayEscapeKeyCharacters ? parseText(text) : JSON.parse(text)) as JsonObject
   }
 
   /** Whether the values have been parsed. */
@@ -97,7 +97,7 @@ export async function readOutlined(
   const members = membersIn(text, found)
   if (hasDuplicates(members)) return null
   if (found.plain) {
-    const facts = { notes: found.notes, isAscii: isAscii(bytes), maySpell: found.maySpell }
+    const facts = { notes: found.notes, isAscii: isAscii(bytes), mayEscapeKeyCharacters: found.mayEscapeKeyCharacters }
     return {
       members,
       outline: outlineOf(text, members, plain.placeholders(found.notes)),

@@ -6,7 +6,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { byteText } from '../../src/lib/byte-text.ts'
-import { isObject, spelledOut } from '../../src/lib/json.ts'
+import { isObject, unescapeKeyCharacters } from '../../src/lib/json.ts'
 import { OUTLINE_BYTES_MAX, readOutline } from '../../src/lib/json-outline.ts'
 import { JsonScan } from '../../src/lib/json-scan.ts'
 import { mayHold, Shape } from '../../src/lib/json-shape.ts'
@@ -45,7 +45,7 @@ function expectSame(bytes: Buffer): void {
   scan.run(Number.POSITIVE_INFINITY)
   expect(outline.members).toEqual(scan.members)
   const text = bytes.toString('utf8')
-  if (spelledOut(text) !== text) expect(outline.maySpell, text).toBe(true)
+  if (unescapeKeyCharacters(text) !== text) expect(outline.mayEscapeKeyCharacters, text).toBe(true)
 }
 
 /** Fragments of JSON, and of text that is almost JSON. */
@@ -102,8 +102,8 @@ test.each<[string, boolean]>([
   ['{"a":["\\u002D"]}', true],
   ['{"a":"\\u001b[31m \\u00e9 \\u1074"}', false],
   ['{"a":"\\\\u0074ools"}', false],
-])('knows whether %s may have characters of names written as escapes', (text, maySpell) => {
-  expect(readOutline(Buffer.from(text), NO_SHAPE)?.maySpell).toBe(maySpell)
+])('knows whether %s may have characters of names written as escapes', (text, mayEscapeKeyCharacters) => {
+  expect(readOutline(Buffer.from(text), NO_SHAPE)?.mayEscapeKeyCharacters).toBe(mayEscapeKeyCharacters)
 })
 
 test('does not read leftovers of the text before', () => {

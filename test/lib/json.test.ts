@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { encodeText } from '../../src/lib/byte-text.ts'
 import { parseExactJson } from '../../src/lib/exact-json.ts'
-import { type JsonValue, parseJson, spelledOut } from '../../src/lib/json.ts'
+import { type JsonValue, parseJson, unescapeKeyCharacters } from '../../src/lib/json.ts'
 import { parseScanned, scanJson } from '../../src/lib/json-parse.ts'
 
 async function parseBody(text: string): Promise<JsonValue> {
@@ -45,6 +45,6 @@ test('escapes outside of strings stay errors', async () => {
 
 test('unescapes letters, digits and other characters of names, and nothing else', () => {
   const written = '"\\u0061\\u005F\\u0039\\u002d \\u0022\\u005c\\u003c\\u00e9\\u1ebf\\n \\\\u0061 \\\\\\u0061"'
-  expect(spelledOut(written)).toBe('"a_9- \\u0022\\u005c\\u003c\\u00e9\\u1ebf\\n \\\\u0061 \\\\a"')
-  expect(JSON.parse(spelledOut(written))).toBe(JSON.parse(written))
+  expect(unescapeKeyCharacters(written)).toBe('"a_9- \\u0022\\u005c\\u003c\\u00e9\\u1ebf\\n \\\\u0061 \\\\a"')
+  expect(JSON.parse(unescapeKeyCharacters(written))).toBe(JSON.parse(written))
 })

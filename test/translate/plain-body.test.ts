@@ -142,7 +142,11 @@ function compareDecisions(aim: Aim, body: ChatBody, values: JsonObject): boolean
   expect(extrasOf(outline)).toEqual(extrasOf(values))
   expect(lowestCap(outline, entry)).toBe(lowestCap(values, entry))
   expect(passesThrough(format, outline, dialect)).toBe(passesThrough(format, values, dialect))
-  const unread = new UnreadValues(text, { notes: body.unread?.notes ?? [], isAscii: false, maySpell: true })
+  const unread = new UnreadValues(text, {
+    notes: body.unread?.notes ?? [],
+    isAscii: false,
+    mayEscapeKeyCharacters: true,
+  })
   const readable: ReadableBody = {
     outline,
     unread,
