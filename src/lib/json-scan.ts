@@ -32,8 +32,8 @@ export class JsonSizeError extends Error {}
 
 /** Maximum number of long numbers to record, which a double may not represent exactly. No legitimate body has this many. */
 const LONG_NUMBERS_MAX = 10_000
-/** Strings with escapes that are at least this long are decoded in slices. */
-const LONG_STRING_CHARACTERS_MIN = 256 * 1024
+/** Strings at least this long are written in slices, and decoded in slices if they have escapes. */
+export const LONG_STRING_CHARACTERS_MIN = 256 * 1024
 export const KEY_CHARACTERS_MAX = 64 * 1024
 
 const QUOTE = 34

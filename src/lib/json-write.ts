@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import type { JsonValue } from './json.ts'
+import { LONG_STRING_CHARACTERS_MIN } from './json-scan.ts'
 import { inTurn } from './loop-turns.ts'
 
-const LONG_CHARACTERS = 256 * 1024
 const SLICE_CHARACTERS = 1024 * 1024
 
 export async function writeJson(value: JsonValue): Promise<Buffer> {
@@ -13,7 +13,7 @@ export async function writeJson(value: JsonValue): Promise<Buffer> {
   const mark = `${randomUUID()}:`
   const rest = await inTurn(() =>
     JSON.stringify(value, (_key, inner: unknown) => {
-      if (typeof inner !== 'string' || inner.length < LONG_CHARACTERS) return inner
+      if (typeof inner !== 'string' || inner.length < LONG_STRING_CHARACTERS_MIN) return inner
       return `${mark}${longTexts.push(inner) - 1}`
     }),
   )
