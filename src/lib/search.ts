@@ -28,7 +28,7 @@ export interface SearchPage {
  * Constant parts of the SQL statement. In them, $4 is the search text, and $5 is the same with the wildcards of `like` escaped.
  * Parameters from $7 on come from the caller.
  */
-export interface Searched {
+export interface SearchConditions {
   /** Selects the rows to search, with the columns `id`, a number that grows with time, and `at`. */
   readonly rows: string
   /** SQL condition that a row contains the search text. It is checked row by row. */
@@ -51,10 +51,10 @@ const NUMBER_MAX = Number.MAX_SAFE_INTEGER
 
 /**
  * Builds the statement for `searchPage`. Its parameters: $1 and $2 are `indexed` and `compared` of the SearchPlace, $3 is the
- * maximum number of rows to find, $4 and $5 are the search text (see `Searched`), and $6 is the maximum number of rows to
- * compare. The comparison skips rows that an index finds, so that no row is on two pages.
+ * maximum number of rows to find, $4 and $5 are the search text (see `SearchConditions`), and $6 is the maximum number of rows
+ * to compare. The comparison skips rows that an index finds, so that no row is on two pages.
  */
-export function searchStatement({ rows, contains, equals, beginnings }: Searched): string {
+export function searchStatement({ rows, contains, equals, beginnings }: SearchConditions): string {
   const begun = beginnings.map(
     beginning => `
   select id from (
