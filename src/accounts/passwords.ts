@@ -53,7 +53,7 @@ export function createPasswords({ parallelMax = 3, waitingMax = 200 }: Passwords
 
   return {
     get queue() {
-      return { name: 'passwords', items: waiting.length, itemsMax: waitingMax, batchMs: null }
+      return { name: 'passwords', items: waiting.length, itemsMax: waitingMax }
     },
     hash: password => limited(() => hashPassword(password)),
     verify: (phc, password) => limited(() => verifyPassword(phc, password)),

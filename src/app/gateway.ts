@@ -304,9 +304,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         unknownModels.queue,
         images.queue,
         backOffice.people.passwords.queue,
-        { name: 'mails', items: backOffice.mails().waiting, itemsMax: null, batchMs: null },
+        { name: 'mails', items: backOffice.mails().waiting, itemsMax: null },
         ...server.bodies.byKind().map(({ kind, permits: { waiting: items, waitingMax: itemsMax } }) => {
-          return { name: `bodies of ${kind}`, items, itemsMax, batchMs: null }
+          return { name: `bodies of ${kind}`, items, itemsMax }
         }),
       ],
     })

@@ -166,7 +166,7 @@ export class Telemetry {
 
   #spanQueue(): QueueLoad {
     const { spansWaitingMax } = this.#options.config.limits
-    return { name: 'spans', items: this.#spans?.metrics().waiting ?? 0, itemsMax: spansWaitingMax, batchMs: null }
+    return { name: 'spans', items: this.#spans?.metrics().waiting ?? 0, itemsMax: spansWaitingMax }
   }
 
   #spanFamilies(): readonly Family[] {

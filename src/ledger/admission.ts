@@ -93,7 +93,7 @@ export class Admission {
   }
 
   get queue(): QueueLoad {
-    return { name: 'funds', items: this.#waiting, itemsMax: this.#limits.waitersMax, batchMs: null }
+    return { name: 'funds', items: this.#waiting, itemsMax: this.#limits.waitersMax }
   }
 
   close(): void {

@@ -42,8 +42,8 @@ export interface QueueLoad {
   readonly items: number
   /** Maximum number of items; any more are refused or dropped. Null if the number is limited elsewhere. */
   readonly itemsMax: number | null
-  /** How long the oldest batch in progress has been running, in ms; null for queues that do not batch. */
-  readonly batchMs: number | null
+  /** How long the oldest batch in progress has been running, in ms. Absent for queues that do not batch. */
+  readonly batchMs?: number
 }
 
 export function queueLoad<Item>(

@@ -128,7 +128,7 @@ export function countUnknownModels(options: UnknownModelsOptions): UnknownModels
       return unnamed
     },
     get queue() {
-      return { name: 'unknown models', items: waiting.size, itemsMax: namesMax, batchMs: null }
+      return { name: 'unknown models', items: waiting.size, itemsMax: namesMax }
     },
     write,
     async close() {

@@ -23,7 +23,7 @@ export function queueFamilies(queues: readonly QueueLoad[]): readonly Family[] {
     gauge(
       'gateway_queue_batch_age_seconds',
       'How long the oldest statement of a queue has been running; 0: none is.',
-      each(({ batchMs }) => (batchMs === null ? null : batchMs / 1000)),
+      each(({ batchMs }) => (batchMs === undefined ? null : batchMs / 1000)),
     ),
   ]
 }

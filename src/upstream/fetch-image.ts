@@ -96,7 +96,7 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
       }
     },
     get queue() {
-      return { name: 'image fetches', items: running, itemsMax: options.parallelMax, batchMs: null }
+      return { name: 'image fetches', items: running, itemsMax: options.parallelMax }
     },
     close: () => agent.destroy(),
   }
