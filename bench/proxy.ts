@@ -34,9 +34,9 @@ export async function measureProxy(
   await warmUp(world, contenders, rotation)
   for (const one of cases) {
     if (profile !== null) await runCase(world, one, contenders, { ...rotation, rounds: 0 })
-    if (profile !== null) await world.gateway.role.tell({ profileFile: null })
+    if (profile !== null) await world.gateway.proxy.send({ profileFile: null })
     const taken = await runCase(world, one, contenders, rotation)
-    if (profile !== null) await world.gateway.role.tell({ profileFile: profileFile(profile, one) })
+    if (profile !== null) await world.gateway.proxy.send({ profileFile: profileFile(profile, one) })
     for (const contender of contenders) report(rowOf(one, contender, contenders, taken))
     for (const { load } of contenders) await load.close()
   }

@@ -2,7 +2,7 @@
 
 import Fastify from 'fastify'
 import { Pool } from 'undici-7'
-import { serveRole } from './serve-role.ts'
+import { serveBench } from './serve-process.ts'
 
 const pool = new Pool(process.env.UPSTREAM_URL as string, { connections: 4096 })
 const server = Fastify({ bodyLimit: 20 * 1024 * 1024, keepAliveTimeout: 600_000, logger: false })
@@ -22,9 +22,9 @@ server.post('/*', async (request, reply) => {
 let list = Buffer.alloc(0)
 server.get('/v1/models', (_request, reply) => reply.type('application/json').send(list))
 const url = await server.listen({ host: '127.0.0.1', port: 0 })
-serveRole({
+serveBench({
   url,
-  told(message) {
+  onMessage(message) {
     list = Buffer.from((message as { list: string }).list)
   },
   async stop() {

@@ -19,17 +19,17 @@ const NO_DRAIN = { LIMIT_DRAIN_NOTICE_MS: '0', LIMIT_DRAIN_IDLE_MS: '0' }
 /** Measures `GET /v1/models`, compared with Fastify sending the same bytes. */
 export async function measureModelList(world: World, rounds: number): Promise<Row[]> {
   const headers = { 'x-api-key': world.gateway.apiKey }
-  const list = await (await fetch(`${world.gateway.role.url}/v1/models`, { headers })).text()
-  await world.bare.tell({ list })
+  const list = await (await fetch(`${world.gateway.proxy.url}/v1/models`, { headers })).text()
+  await world.bare.send({ list })
   const contenders = [
-    { name: 'bare', role: world.bare, apiKey: 'key' },
-    { name: 'gateway', role: world.gateway.role, apiKey: world.gateway.apiKey },
-    ...(world.base === null ? [] : [{ name: 'base: gateway', role: world.base.role, apiKey: world.base.apiKey }]),
-  ].map(contender => ({ ...contender, load: world.tools.loadTo(contender.role.url), slices: [] as Slice[] }))
+    { name: 'bare', proxy: world.bare, apiKey: 'key' },
+    { name: 'gateway', proxy: world.gateway.proxy, apiKey: world.gateway.apiKey },
+    ...(world.base === null ? [] : [{ name: 'base: gateway', proxy: world.base.proxy, apiKey: world.base.apiKey }]),
+  ].map(contender => ({ ...contender, load: world.tools.loadTo(contender.proxy.url), slices: [] as Slice[] }))
   for (let round = -1; round < rounds; round++) {
-    for (const { role, apiKey, load, slices } of contenders) {
-      const call = callOf({ url: role.url, path: '/v1/models', body: null, apiKey })
-      const slice = await measureSlice(world, role, async () => {
+    for (const { proxy, apiKey, load, slices } of contenders) {
+      const call = callOf({ url: proxy.url, path: '/v1/models', body: null, apiKey })
+      const slice = await measureSlice(world, proxy, async () => {
         const { calls, seconds } = await load.drive(call, { concurrency: 64, milliseconds: 400 })
         return { units: calls, seconds }
       })

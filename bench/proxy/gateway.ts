@@ -7,7 +7,7 @@ import { startGateway } from '../../src/app/gateway.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { parseSecretSet } from '../../src/lib/secrets.ts'
-import { serveRole } from './serve-role.ts'
+import { serveBench } from './serve-process.ts'
 
 const SAMPLING_INTERVAL_US = 500
 
@@ -42,8 +42,8 @@ async function profile({ profileFile }: { readonly profileFile: string | null })
   session.disconnect()
 }
 
-serveRole({
+serveBench({
   url: gateway.url,
-  told: message => profile(message as { profileFile: string | null }),
+  onMessage: message => profile(message as { profileFile: string | null }),
   stop: () => gateway.stop(),
 })

@@ -27,22 +27,22 @@ export async function measureLatency(
   await world.tools.answer(SMALL_CALL.pace)
   const contenders = contendersOf(world)
     .filter(({ name }) => /^(bare, chat|(base: )?chat → chat)$/.test(name))
-    .map(({ name, role, load, call }) => ({ name, role, load, call: call(SMALL_CALL), taken: [] as Taken[] }))
+    .map(({ name, proxy, load, call }) => ({ name, proxy, load, call: call(SMALL_CALL), taken: [] as Taken[] }))
   const [bare] = contenders
   if (bare === undefined) return []
   const direct = {
     name: 'upstream',
     // Direct calls pass through no measured process, but `measureSlice` needs one: meter the bare proxy, which is idle
     // meanwhile.
-    role: world.bare,
+    proxy: world.bare,
     load: world.tools.loadTo(world.tools.url),
     call: bare.call,
     taken: [] as Taken[],
   }
   for (let round = -1; round < rounds; round++) {
-    for (const { role, load, call, taken } of [direct, ...contenders]) {
+    for (const { proxy, load, call, taken } of [direct, ...contenders]) {
       let times: readonly number[] = []
-      const slice = await measureSlice(world, role, async () => {
+      const slice = await measureSlice(world, proxy, async () => {
         times = await load.pace(call, { perSecond, milliseconds })
         return { units: times.length, seconds: milliseconds / 1000 }
       })

@@ -3,7 +3,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Dispatcher, Pool } from 'undici-7'
-import { serveRole } from './serve-role.ts'
+import { serveBench } from './serve-process.ts'
 
 const pool = new Pool(process.env.UPSTREAM_URL as string, { connections: 4096 })
 
@@ -33,7 +33,7 @@ const server = createServer({ keepAliveTimeout: 600_000, noDelay: true }, (reque
   })
 })
 server.listen(0, '127.0.0.1', () => {
-  serveRole({
+  serveBench({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async stop() {
       await pool.destroy()

@@ -1,11 +1,11 @@
 /** Measures the memory that gateways and the bare proxy use when fresh, after load, and for each open but silent stream. */
 
 import { join } from 'node:path'
+import { startBenchProcess } from './bench-process.ts'
 import { requestBody } from './bodies.ts'
 import { residentMegabytes } from './cpu.ts'
 import { MARKS, PATHS } from './formats.ts'
 import { Client, callOf } from './load.ts'
-import { startRole } from './role.ts'
 import type { Row } from './rows.ts'
 import { CASES, contendersOf, SMALL_CALL } from './scenarios.ts'
 import { serve } from './serve.ts'
@@ -43,7 +43,7 @@ export async function measureMemory(world: World, { milliseconds }: { readonly m
   const { environment } = await world.prepare('memory_bare')
   const NODE_COMPILE_CACHE = join(environment.DATA_DIR as string, 'compiled')
   const startBare = () =>
-    startRole('bare', { environment: { UPSTREAM_URL: world.tools.url, NODE_COMPILE_CACHE }, cores })
+    startBenchProcess('bare', { environment: { UPSTREAM_URL: world.tools.url, NODE_COMPILE_CACHE }, cores })
   const bare = { contender: 'bare', apiKey: 'key', compile: startBare, start: startBare }
   const gateways = [
     await served('memory', 'this'),
@@ -101,18 +101,18 @@ export async function measureOpenStreams(world: World, streams: number): Promise
     base: world.base === null ? null : await world.startGateway('base_streams', 'base'),
   }
   const rows: Row[] = []
-  for (const { name, role, call } of contendersOf(fresh)) {
+  for (const { name, proxy, call } of contendersOf(fresh)) {
     if (!/^(bare, messages|(base: )?messages → messages)$/.test(name)) continue
     const request = call({ ...SMALL_CALL, pace })
     const clients: Client[] = []
-    const read = [await role.memoryBytes()]
+    const read = [await proxy.memoryBytes()]
     for (let half = 0; half < 2; half++) {
       for (let opened = 0; opened < streams; opened += AT_ONCE) {
-        const some = Array.from({ length: AT_ONCE }, () => new Client(role.url))
+        const some = Array.from({ length: AT_ONCE }, () => new Client(proxy.url))
         clients.push(...some)
         await Promise.all(some.map(client => client.open(request)))
       }
-      read.push(await role.memoryBytes())
+      read.push(await proxy.memoryBytes())
     }
     for (const client of clients) client.close()
     const [before = 0, once = 0, twice = 0] = read
@@ -126,6 +126,6 @@ export async function measureOpenStreams(world: World, streams: number): Promise
       },
     })
   }
-  for (const role of [fresh.bare, fresh.gateway.role, fresh.base?.role]) await role?.stop()
+  for (const proxy of [fresh.bare, fresh.gateway.proxy, fresh.base?.proxy]) await proxy?.stop()
   return rows
 }

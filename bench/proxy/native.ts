@@ -27,7 +27,7 @@ export interface NativeOptions {
   readonly cores: string | null
 }
 
-/** A running load generator or upstream, which answers commands in order. */
+/** A running load generator or upstream, which replies to commands in order. */
 export class Native {
   readonly pid: number
   readonly #child
@@ -47,19 +47,19 @@ export class Native {
     })
   }
 
-  /** Starts the program; resolves once it prints its first line, which is returned as `said`. */
-  static async start(options: NativeOptions): Promise<{ native: Native; said: string }> {
+  /** Starts the program; resolves once it prints its first line, which is returned as `firstLine`. */
+  static async start(options: NativeOptions): Promise<{ native: Native; firstLine: string }> {
     const native = new Native(options)
-    return { native, said: await native.#answer() }
+    return { native, firstLine: await native.#nextLine() }
   }
 
-  ask(command: string): Promise<string> {
-    const answer = this.#answer()
+  request(command: string): Promise<string> {
+    const reply = this.#nextLine()
     this.#child.stdin.write(`${command}\n`)
-    return answer
+    return reply
   }
 
-  #answer(): Promise<string> {
+  #nextLine(): Promise<string> {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
   }
 
@@ -88,23 +88,25 @@ export class NativeLoad implements Load {
     { concurrency, milliseconds, spreadMs = 0 }: Parameters<Load['drive']>[1],
   ): ReturnType<Load['drive']> {
     const spreadUs = Math.round((spreadMs * 1000) / concurrency)
-    const said = await this.#native.ask(
+    const reply = await this.#native.request(
       `drive ${this.#port} ${concurrency} ${milliseconds} ${spreadUs} ${this.#argumentsOf(call)}`,
     )
-    const [, calls, microseconds] = said.split(' ').map(Number)
+    const [, calls, microseconds] = reply.split(' ').map(Number)
     return { calls: calls as number, seconds: (microseconds as number) / 1e6 }
   }
 
   async pace(call: Call, { perSecond, milliseconds }: Parameters<Load['pace']>[1]): Promise<number[]> {
-    const said = await this.#native.ask(`pace ${this.#port} ${perSecond} ${milliseconds} ${this.#argumentsOf(call)}`)
-    return said
+    const reply = await this.#native.request(
+      `pace ${this.#port} ${perSecond} ${milliseconds} ${this.#argumentsOf(call)}`,
+    )
+    return reply
       .split(' ')
       .slice(1)
       .map(microseconds => Number(microseconds) / 1000)
   }
 
   async close(): Promise<void> {
-    await this.#native.ask(`close ${this.#port}`)
+    await this.#native.request(`close ${this.#port}`)
   }
 
   #argumentsOf({ bytes, mark }: Call): string {

@@ -1,7 +1,7 @@
 /** A lower bound for any proxy: copies bytes between two sockets in both directions, without looking at them. */
 
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { serveRole } from './serve-role.ts'
+import { serveBench } from './serve-process.ts'
 
 const upstream = new URL(process.env.UPSTREAM_URL as string)
 const server = createServer({ noDelay: true }, client => {
@@ -13,7 +13,7 @@ const server = createServer({ noDelay: true }, client => {
   client.on('error', close).on('close', close).pipe(onward).on('error', close).on('close', close).pipe(client)
 })
 server.listen(0, '127.0.0.1', () => {
-  serveRole({
+  serveBench({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async stop() {
       server.close()

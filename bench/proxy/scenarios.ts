@@ -1,11 +1,11 @@
 /** The cases to measure, and the contenders: the proxies that each case compares. */
 
+import type { BenchProcess } from './bench-process.ts'
 import { requestBody } from './bodies.ts'
 import { FORMATS, type Format, MARKS, PATHS } from './formats.ts'
 import type { Call, Load } from './load.ts'
 import { callOf } from './load.ts'
 import type { Pace } from './replies.ts'
-import type { Role } from './role.ts'
 import type { GatewayUnderTest, World } from './world.ts'
 
 export interface Case {
@@ -61,7 +61,7 @@ export interface Contender {
   /** Format that the contender's upstream speaks. Streams are compared with the reference of the same format. */
   readonly wire: Format
   readonly isReference: boolean
-  readonly role: Role
+  readonly proxy: BenchProcess
   readonly load: Load
   readonly call: (one: Pick<Case, 'bytes' | 'pace'>) => Call
 }
@@ -95,24 +95,24 @@ const ROADS: readonly Road[] = [
 export function contendersOf(world: World): Contender[] {
   const contender = (
     name: string,
-    { role, apiKey }: GatewayUnderTest,
+    { proxy, apiKey }: GatewayUnderTest,
     { client, wire, model, thinks = false }: Road,
   ): Contender => ({
     name,
     wire,
-    isReference: role === world.bare,
-    role,
-    load: world.tools.loadTo(role.url),
+    isReference: proxy === world.bare,
+    proxy,
+    load: world.tools.loadTo(proxy.url),
     call: ({ bytes, pace: { streamed } }) =>
       callOf({
-        url: role.url,
+        url: proxy.url,
         path: PATHS[client],
         apiKey,
         body: requestBody(client, { model, bytes, streamed, thinks }),
         mark: streamed ? MARKS[client] : null,
       }),
   })
-  const plain = (role: Role) => ({ role, apiKey: 'key' })
+  const plain = (proxy: BenchProcess) => ({ proxy, apiKey: 'key' })
   const straight = (format: Format): Road => ({ client: format, wire: format, model: GPT })
   const gateways = [
     { prefix: '', gateway: world.gateway },

@@ -32,12 +32,12 @@ export async function serve({ environment, cores, root = ROOT }: ServeOptions): 
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
-  let said = ''
+  let printed = ''
   for await (const text of child.stdout.setEncoding('utf8')) {
-    said += text
-    if (said.includes('\n')) break
+    printed += text
+    if (printed.includes('\n')) break
   }
-  const { url } = JSON.parse(said.split('\n')[0] ?? '') as { url: string }
+  const { url } = JSON.parse(printed.split('\n')[0] ?? '') as { url: string }
   const stop: Served['stop'] = (signal = 'SIGTERM') => {
     child.kill(signal)
     return gone

@@ -1,7 +1,7 @@
 /** Benchmarks contenders (the proxies under test), which take turns in short time slices, and summarizes the slices. */
 
+import type { BenchProcess } from './bench-process.ts'
 import type { Meter } from './cpu.ts'
-import type { Role } from './role.ts'
 import { type Case, type Contender, SMALL_CALL } from './scenarios.ts'
 import type { World } from './world.ts'
 
@@ -74,15 +74,15 @@ function median(values: readonly number[]): number {
 }
 
 /**
- * Measures the CPU of a contender's process (`role`), of Postgres, and of the load generator and upstream, while `run` sends
+ * Measures the CPU of a contender's process (`proxy`), of Postgres, and of the load generator and upstream, while `run` sends
  * calls through the contender.
  */
 export async function measureSlice(
   world: World,
-  role: Role,
+  proxy: BenchProcess,
   run: () => Promise<{ readonly units: number; readonly seconds: number }>,
 ): Promise<Slice> {
-  const meters: Meter[] = [await world.meterOf(role), world.meterOfPostgres(), world.meterOfTools()]
+  const meters: Meter[] = [await world.meterOf(proxy), world.meterOfPostgres(), world.meterOfTools()]
   const { units, seconds } = await run()
   const [own, postgres, tools] = await Promise.all(meters.map(meter => meter()))
   if (own === undefined || postgres === undefined || tools === undefined) throw new Error('a meter is missing')
@@ -134,8 +134,8 @@ export async function runCase(
   const calls = contenders.map(({ call }) => call(one))
   const taken = new Map(contenders.map(({ name }) => [name, [] as Slice[]]))
   for (let round = -1; round < rounds; round++) {
-    for (const [index, { name, role, load }] of contenders.entries()) {
-      const slice = await measureSlice(world, role, async () => {
+    for (const [index, { name, proxy, load }] of contenders.entries()) {
+      const slice = await measureSlice(world, proxy, async () => {
         const driven = await load.drive(calls[index] as (typeof calls)[number], {
           concurrency: one.concurrency,
           milliseconds: round < 0 ? warmUpMs : sliceMs,

@@ -2,10 +2,10 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { startBenchProcess } from './bench-process.ts'
 import { type Load, NodeLoad } from './load.ts'
 import { buildNative, Native, NativeLoad } from './native.ts'
 import { makeReplies, type Pace, replyFile } from './replies.ts'
-import { startRole } from './role.ts'
 
 export interface Tools {
   readonly name: string
@@ -45,23 +45,23 @@ async function nativeTools(
   ])
   return {
     name: 'compiled',
-    url: `http://127.0.0.1:${upstream.said.split(' ')[1]}`,
+    url: `http://127.0.0.1:${upstream.firstLine.split(' ')[1]}`,
     pids: [load.native.pid, upstream.native.pid],
-    answer: async pace => void (await upstream.native.ask(`replies ${writeReplies(folder, pace)}`)),
-    asked: async () => (await upstream.native.ask('asked')).split(' ')[1] ?? '',
+    answer: async pace => void (await upstream.native.request(`replies ${writeReplies(folder, pace)}`)),
+    asked: async () => (await upstream.native.request('last-path')).split(' ')[1] ?? '',
     loadTo: url => new NativeLoad(load.native, { url, folder }),
     stop: async () => void (await Promise.all([load.native.stop(), upstream.native.stop()])),
   }
 }
 
 async function nodeTools(folder: string, cores: string | null): Promise<Tools> {
-  const upstream = await startRole('upstream', { cores })
+  const upstream = await startBenchProcess('upstream', { cores })
   return {
     name: 'Node',
     url: upstream.url,
     pids: [process.pid, upstream.pid],
-    answer: async pace => void (await upstream.tell(writeReplies(folder, pace))),
-    asked: () => upstream.tell(null),
+    answer: async pace => void (await upstream.send(writeReplies(folder, pace))),
+    asked: () => upstream.send(null),
     loadTo: url => new NodeLoad(url),
     stop: () => upstream.stop(),
   }

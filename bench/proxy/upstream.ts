@@ -7,10 +7,10 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { type Reply, repliesOf } from './replies.ts'
-import { serveRole } from './serve-role.ts'
+import { serveBench } from './serve-process.ts'
 
 let replies: readonly Reply[] = []
-let asked = ''
+let lastPath = ''
 
 async function send(socket: Socket, { segments, pauseMs }: Reply): Promise<void> {
   for (const [index, bytes] of segments.entries()) {
@@ -22,8 +22,8 @@ async function send(socket: Socket, { segments, pauseMs }: Reply): Promise<void>
   }
 }
 
-function answer(socket: Socket): void {
-  const reply = replies.find(({ path }) => path === asked)
+function sendReply(socket: Socket): void {
+  const reply = replies.find(({ path }) => path === lastPath)
   if (reply === undefined) socket.write('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n')
   else void send(socket, reply)
 }
@@ -38,11 +38,11 @@ function serve(socket: Socket): void {
       head += chunk.toString('latin1')
       const end = head.indexOf('\r\n\r\n')
       if (end < 0) return
-      asked = /^\S+ ([^ ?]+)/.exec(head)?.[1] ?? ''
+      lastPath = /^\S+ ([^ ?]+)/.exec(head)?.[1] ?? ''
       left = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0) - (head.length - end - 4)
       head = ''
     } else left -= chunk.length
-    if (left === 0) answer(socket)
+    if (left === 0) sendReply(socket)
   })
 }
 
@@ -53,11 +53,11 @@ const server = createServer(socket => {
   serve(socket)
 })
 server.listen(0, '127.0.0.1', () => {
-  serveRole({
+  serveBench({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    told(file) {
+    onMessage(file) {
       if (typeof file === 'string') replies = repliesOf(readFileSync(file))
-      return asked
+      return lastPath
     },
     async stop() {
       for (const socket of sockets) socket.destroy()

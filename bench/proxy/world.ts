@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/app/embedded-postgres.ts'
+import { type BenchProcess, startBenchProcess } from './bench-process.ts'
 import { type Cores, findCores, pinSelf } from './cores.ts'
 import { HAS_SCHEDSTAT, type Meter, meterOf, treeOf } from './cpu.ts'
-import { type Role, startRole } from './role.ts'
 import { startTools, type Tools } from './tools.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -21,7 +21,7 @@ const GATEWAY = 'http://gateway.invalid'
 export const FLAGS = flagsOf(ROOT)
 
 export interface GatewayUnderTest {
-  readonly role: Role
+  readonly proxy: BenchProcess
   readonly apiKey: string
 }
 
@@ -31,21 +31,21 @@ export interface World {
   readonly cores: Cores | null
   readonly tools: Tools
   /** The proxy that gateways are compared with: Fastify and undici. */
-  readonly bare: Role
+  readonly bare: BenchProcess
   /** The fastest HTTP proxy that Node can run: node:http and undici's dispatch. */
-  readonly limit: Role
+  readonly limit: BenchProcess
   /** Passes bytes between two sockets, without HTTP. */
-  readonly pipe: Role
+  readonly pipe: BenchProcess
   readonly gateway: GatewayUnderTest
   /** The gateway of the revision to compare with; null if there is none. */
   readonly base: GatewayUnderTest | null
-  startBare(): Promise<Role>
+  startBare(): Promise<BenchProcess>
   /** Starts another gateway, of this tree or of the other revision, with its own database. */
   startGateway(name: string, of?: 'this' | 'base'): Promise<GatewayUnderTest>
   /** Creates a database with tables and an API key; resolves with the environment of a gateway that uses it. */
   prepare(name: string, of?: 'this' | 'base'): Promise<Prepared>
   /** Starts measuring the CPU time of a gateway or reference proxy. */
-  meterOf(role: Role): Promise<Meter>
+  meterOf(proxy: BenchProcess): Promise<Meter>
   /** Starts measuring the CPU time of Postgres. The meter reads zero if the system does not report it. */
   meterOfPostgres(): Meter
   /** Starts measuring the CPU time of the load generator and the upstream; again zero if the system does not report it. */
@@ -86,11 +86,14 @@ export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = f
   try {
     const tools = await startTools({ folder, cores: cores?.others ?? null, node: nodeTools })
     stops.push(() => tools.stop())
-    const start = async (name: string, options: Parameters<typeof startRole>[1] = {}): Promise<Role> => {
+    const start = async (
+      name: string,
+      options: Parameters<typeof startBenchProcess>[1] = {},
+    ): Promise<BenchProcess> => {
       const logFile = join(folder, `${name}.log`)
-      const role = await startRole(name, { logFile, cores: cores?.measured ?? null, ...options })
-      stops.push(() => role.stop())
-      return role
+      const proxy = await startBenchProcess(name, { logFile, cores: cores?.measured ?? null, ...options })
+      stops.push(() => proxy.stop())
+      return proxy
     }
     const baseRoot = baseRef === null ? null : checkOut(baseRef, join(folder, 'base'))
     if (baseRoot !== null) {
@@ -105,14 +108,14 @@ export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = f
     }
     const startGateway = async (name: string, of: 'this' | 'base' = 'this'): Promise<GatewayUnderTest> => {
       const { apiKey, environment, root } = await prepare(name, of)
-      const role = await start('gateway', {
+      const proxy = await start('gateway', {
         environment,
         root,
         flags: [...flagsOf(root), '--expose-gc'],
         logFile: join(folder, `${name}.log`),
         kill: true,
       })
-      return { role, apiKey }
+      return { proxy, apiKey }
     }
     const environment = { UPSTREAM_URL: tools.url, NODE_ENV: 'production' }
     const startBare = () => start('bare', { environment, flags: ['--expose-gc'] })
@@ -128,7 +131,7 @@ export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = f
       startBare,
       startGateway,
       prepare,
-      meterOf: role => meterOfRole(role),
+      meterOf: proxy => meterOfProcess(proxy),
       meterOfPostgres: () => meterOf(() => treeOf(postmasterOf(folder))),
       meterOfTools: () => meterOf(() => tools.pids),
       stop,
@@ -145,10 +148,10 @@ function flagsOf(root: string): string[] {
   return scripts.gateway?.match(/(?<=\s)--\S+/g) ?? []
 }
 
-async function meterOfRole(role: Role): Promise<Meter> {
-  if (HAS_SCHEDSTAT) return meterOf(() => [role.pid])
-  const before = await role.cpuMicroseconds()
-  return async () => ({ run: (await role.cpuMicroseconds()) - before, wait: 0 })
+async function meterOfProcess(proxy: BenchProcess): Promise<Meter> {
+  if (HAS_SCHEDSTAT) return meterOf(() => [proxy.pid])
+  const before = await proxy.cpuMicroseconds()
+  return async () => ({ run: (await proxy.cpuMicroseconds()) - before, wait: 0 })
 }
 
 function setupLines(cores: Cores | null, { name }: Tools): string[] {
@@ -222,7 +225,7 @@ async function createDatabase(server: EmbeddedPostgres, name: string): Promise<s
 function checkOut(ref: string, folder: string): string {
   execFileSync('git', ['worktree', 'add', '--detach', '--quiet', folder, ref], { cwd: ROOT })
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  for (const name of ['gateway.ts', 'serve-role.ts', 'prepare.ts']) {
+  for (const name of ['gateway.ts', 'serve-process.ts', 'prepare.ts']) {
     cpSync(join(ROOT, 'bench', 'proxy', name), join(folder, 'bench', 'proxy', name))
   }
   return folder

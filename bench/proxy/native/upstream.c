@@ -3,7 +3,7 @@
  * as fast as the socket accepts them. Reads only the path and the end of a request.
  *
  *   replies FILE   loads replies from a file                                      -> ok
- *   asked          the path of the last request                                   -> ok PATH
+ *   last-path      the path of the last request                                   -> ok PATH
  *
  * Format of the file: `reply PATH SEGMENTS PAUSE_MS\n`, then for each segment `BYTES\n` and the bytes.
  */
@@ -38,7 +38,7 @@ struct connection {
 
 static struct reply replies[REPLIES_MAX];
 static int reply_count;
-static char asked[64];
+static char last_path[64];
 static int epoll;
 static char buffer[READ_BYTES];
 /* All pauses have the same length at any one time, so they end in the order in which they began. */
@@ -94,13 +94,13 @@ static void begin_request(struct connection *connection) {
   const char *path = strchr(connection->head, ' ');
   const char *length = header_of(connection->head, "content-length");
   connection->left = length == NULL ? 0 : atoll(length);
-  snprintf(asked, sizeof asked, "%.*s", path == NULL ? 0 : (int)strcspn(path + 1, " ?"), path == NULL ? "" : path + 1);
+  snprintf(last_path, sizeof last_path, "%.*s", path == NULL ? 0 : (int)strcspn(path + 1, " ?"), path == NULL ? "" : path + 1);
 }
 
 /* Begins the reply to a complete request. Returns false if the connection is gone. */
 static bool answer(struct connection *connection) {
   for (int index = 0; index < reply_count; index++) {
-    if (strcmp(replies[index].path, asked) != 0) continue;
+    if (strcmp(replies[index].path, last_path) != 0) continue;
     connection->reply = &replies[index];
     connection->segment = 0;
     connection->offset = 0;
@@ -177,7 +177,7 @@ static bool take_command(void) {
   if (strncmp(line, "replies ", 8) == 0) {
     take_replies(line + 8);
     printf("ok\n");
-  } else if (strcmp(line, "asked") == 0) printf("ok %s\n", asked);
+  } else if (strcmp(line, "last-path") == 0) printf("ok %s\n", last_path);
   else printf("failed unknown command\n");
   return true;
 }
