@@ -1,7 +1,7 @@
 /**
  * Runs all measurements of the gateway under load. Writes bench/results/<name>.json and <name>.md.
  * Run: make bench [BASE=ref] [NAME=name]; or npm exec node bench/main.ts -- [--base ref] [--name name] [--rounds n] [--slice ms]
- *      [--warm-up ms] [--warm-up-calls n] [--node-tools]; see README.md
+ *      [--warm-up ms] [--warm-up-calls n] [--node-harness]; see README.md
  */
 
 import { execFileSync } from 'node:child_process'
@@ -32,7 +32,7 @@ const { values } = parseArgs({
     slice: { type: 'string', default: '1000' },
     'warm-up': { type: 'string', default: '2500' },
     'warm-up-calls': { type: 'string', default: String(WARM_UP_CALLS) },
-    'node-tools': { type: 'boolean', default: false },
+    'node-harness': { type: 'boolean', default: false },
   },
 })
 const rotation = {
@@ -48,7 +48,7 @@ const others: Row[] = []
 const startedAt = new Date().toISOString()
 const loadBefore = loadavg()[0] ?? 0
 others.push(...ledgerRows())
-const world = await openWorld({ baseRef, nodeTools: values['node-tools'] })
+const world = await openWorld({ baseRef, nodeHarness: values['node-harness'] })
 try {
   const say = (rows: readonly Row[]) => {
     others.push(...rows)

@@ -4,7 +4,7 @@
  * process. They take turns in short slices, so that a busy machine slows all of them equally; only ratios count. README.md
  * describes the method and every option.
  * Run: npm exec node bench/proxy.ts -- [--base ref] [--rounds n] [--slice ms] [--warm-up ms] [--warm-up-calls n] [--case start of
- * name] [--only part of contender's name] [--events n] [--profile folder] [--with 'NAME=value NAME=value'] [--node-tools]
+ * name] [--only part of contender's name] [--events n] [--profile folder] [--with 'NAME=value NAME=value'] [--node-harness]
  */
 
 import { mkdirSync } from 'node:fs'
@@ -84,13 +84,13 @@ if (process.argv[1]?.endsWith('bench/proxy.ts')) {
       events: { type: 'string' },
       profile: { type: 'string' },
       with: { type: 'string' },
-      'node-tools': { type: 'boolean', default: false },
+      'node-harness': { type: 'boolean', default: false },
     },
   })
   const world = await openWorld({
     baseRef: values.base ?? null,
     baseEnvironment: variablesOf(values.with),
-    nodeTools: values['node-tools'],
+    nodeHarness: values['node-harness'],
   })
   try {
     for (const line of world.setup) console.log(`- ${line}`)

@@ -25,7 +25,7 @@ export async function measureModelList(world: World, rounds: number): Promise<Ro
     { name: 'bare', proxy: world.bare, apiKey: 'key' },
     { name: 'gateway', proxy: world.gateway.proxy, apiKey: world.gateway.apiKey },
     ...(world.base === null ? [] : [{ name: 'base: gateway', proxy: world.base.proxy, apiKey: world.base.apiKey }]),
-  ].map(contender => ({ ...contender, load: world.tools.loadTo(contender.proxy.url), slices: [] as Slice[] }))
+  ].map(contender => ({ ...contender, load: world.harness.loadGenerator(contender.proxy.url), slices: [] as Slice[] }))
   for (let round = -1; round < rounds; round++) {
     for (const { proxy, apiKey, load, slices } of contenders) {
       const call = callOf({ url: proxy.url, path: '/v1/models', body: null, apiKey })
@@ -87,7 +87,7 @@ function spread(ms: readonly number[]): { leastMs: number; mostMs: number } {
 /** Measures 1 kB calls through one and two worker processes. Returns no rows if the gateway does not support WORKERS. */
 export async function measureWorkers(world: World, seconds: number): Promise<Row[]> {
   if (!readFileSync(join(ROOT, 'src', 'app', 'config.ts'), 'utf8').includes("'WORKERS'")) return []
-  await world.tools.answer(SMALL_CALL.pace)
+  await world.harness.setReplies(SMALL_CALL.pace)
   const rows: Row[] = []
   for (const workers of [1, 2]) {
     const { apiKey, environment } = await world.prepare(`workers${workers}`)
@@ -95,7 +95,7 @@ export async function measureWorkers(world: World, seconds: number): Promise<Row
       environment: { ...environment, ...NO_DRAIN, WORKERS: String(workers) },
       cores: allCores(world),
     })
-    const load = world.tools.loadTo(gateway.url)
+    const load = world.harness.loadGenerator(gateway.url)
     const body = requestBody('messages', { model: 'claude-opus-5', bytes: SMALL_CALL.bytes, streamed: false })
     const call = callOf({ url: gateway.url, path: '/v1/messages', apiKey, body })
     await load.drive(call, { concurrency: 256, milliseconds: 2_000 })

@@ -24,7 +24,7 @@ export async function measureLatency(
   world: World,
   { rounds, perSecond, milliseconds }: LatencyOptions,
 ): Promise<Row[]> {
-  await world.tools.answer(SMALL_CALL.pace)
+  await world.harness.setReplies(SMALL_CALL.pace)
   const contenders = contendersOf(world)
     .filter(({ name }) => /^(bare, chat|(base: )?chat → chat)$/.test(name))
     .map(({ name, proxy, load, call }) => ({ name, proxy, load, call: call(SMALL_CALL), taken: [] as Taken[] }))
@@ -35,7 +35,7 @@ export async function measureLatency(
     // Direct calls pass through no measured process, but `measureSlice` needs one: meter the bare proxy, which is idle
     // meanwhile.
     proxy: world.bare,
-    load: world.tools.loadTo(world.tools.url),
+    load: world.harness.loadGenerator(world.harness.upstreamUrl),
     call: bare.call,
     taken: [] as Taken[],
   }

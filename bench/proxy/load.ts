@@ -23,7 +23,7 @@ export interface Call {
 }
 
 /** Generates load on one address. Rejects if a reply does not have status 200, is incomplete, or is a stream without `mark`. */
-export interface Load {
+export interface LoadGenerator {
   /**
    * Keeps `concurrency` calls in flight for `milliseconds`; resolves when the last call has ended. Spreads the start of the
    * first `concurrency` calls evenly over `spreadMs`.
@@ -175,7 +175,7 @@ export function callOf({ url, path, body, apiKey, mark = null }: Target): Call {
   return { bytes: Buffer.concat([Buffer.from(`${head.join('\r\n')}${HEAD_END}`), body ?? Buffer.alloc(0)]), mark }
 }
 
-export class NodeLoad implements Load {
+export class NodeLoadGenerator implements LoadGenerator {
   readonly #clients: Client[] = []
   readonly #url: string
 
@@ -185,8 +185,8 @@ export class NodeLoad implements Load {
 
   async drive(
     call: Call,
-    { concurrency, milliseconds, spreadMs = 0 }: Parameters<Load['drive']>[1],
-  ): ReturnType<Load['drive']> {
+    { concurrency, milliseconds, spreadMs = 0 }: Parameters<LoadGenerator['drive']>[1],
+  ): ReturnType<LoadGenerator['drive']> {
     const begun = performance.now()
     let calls = 0
     const work = async (client: Client, index: number) => {
@@ -200,7 +200,7 @@ export class NodeLoad implements Load {
     return { calls, seconds: (performance.now() - begun) / 1000 }
   }
 
-  async pace(call: Call, { perSecond, milliseconds }: Parameters<Load['pace']>[1]): Promise<number[]> {
+  async pace(call: Call, { perSecond, milliseconds }: Parameters<LoadGenerator['pace']>[1]): Promise<number[]> {
     const free = this.#take(Math.min(64, perSecond)).slice()
     const taken: number[] = []
     const running: Promise<void>[] = []

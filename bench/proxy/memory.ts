@@ -43,7 +43,7 @@ export async function measureMemory(world: World, { milliseconds }: { readonly m
   const { environment } = await world.prepare('memory_bare')
   const NODE_COMPILE_CACHE = join(environment.DATA_DIR as string, 'compiled')
   const startBare = () =>
-    startBenchProcess('bare', { environment: { UPSTREAM_URL: world.tools.url, NODE_COMPILE_CACHE }, cores })
+    startBenchProcess('bare', { environment: { UPSTREAM_URL: world.harness.upstreamUrl, NODE_COMPILE_CACHE }, cores })
   const bare = { contender: 'bare', apiKey: 'key', compile: startBare, start: startBare }
   const gateways = [
     await served('memory', 'this'),
@@ -75,9 +75,9 @@ async function load(
   world: World,
   { url, apiKey, milliseconds }: { url: string; apiKey: string; milliseconds: number },
 ) {
-  const target = world.tools.loadTo(url)
+  const target = world.harness.loadGenerator(url)
   for (const { bytes, concurrency, pace } of CASES) {
-    await world.tools.answer(pace)
+    await world.harness.setReplies(pace)
     const body = requestBody('messages', { model: MODEL, bytes, streamed: pace.streamed })
     const mark = pace.streamed ? MARKS.messages : null
     const call = callOf({ url, path: PATHS.messages, apiKey, body, mark })
@@ -93,7 +93,7 @@ async function load(
  */
 export async function measureOpenStreams(world: World, streams: number): Promise<Row[]> {
   const pace = { streamed: true, events: 10, pauseMs: null, textBytes: 0, calls: 0 }
-  await world.tools.answer(pace)
+  await world.harness.setReplies(pace)
   const fresh = {
     ...world,
     bare: await world.startBare(),

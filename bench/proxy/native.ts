@@ -5,7 +5,7 @@ import { globSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pinnedTo } from './cores.ts'
-import type { Call, Load } from './load.ts'
+import type { Call, LoadGenerator } from './load.ts'
 
 /** Builds the program into `folder` and returns its path; null if the build fails. */
 export function buildNative(folder: string): string | null {
@@ -71,7 +71,7 @@ export class Native {
 }
 
 /** Generates load on one address with the C program. */
-export class NativeLoad implements Load {
+export class NativeLoadGenerator implements LoadGenerator {
   readonly #native: Native
   readonly #folder: string
   readonly #port: string
@@ -85,8 +85,8 @@ export class NativeLoad implements Load {
 
   async drive(
     call: Call,
-    { concurrency, milliseconds, spreadMs = 0 }: Parameters<Load['drive']>[1],
-  ): ReturnType<Load['drive']> {
+    { concurrency, milliseconds, spreadMs = 0 }: Parameters<LoadGenerator['drive']>[1],
+  ): ReturnType<LoadGenerator['drive']> {
     const spreadUs = Math.round((spreadMs * 1000) / concurrency)
     const reply = await this.#native.request(
       `drive ${this.#port} ${concurrency} ${milliseconds} ${spreadUs} ${this.#argumentsOf(call)}`,
@@ -95,7 +95,7 @@ export class NativeLoad implements Load {
     return { calls: calls as number, seconds: (microseconds as number) / 1e6 }
   }
 
-  async pace(call: Call, { perSecond, milliseconds }: Parameters<Load['pace']>[1]): Promise<number[]> {
+  async pace(call: Call, { perSecond, milliseconds }: Parameters<LoadGenerator['pace']>[1]): Promise<number[]> {
     const reply = await this.#native.request(
       `pace ${this.#port} ${perSecond} ${milliseconds} ${this.#argumentsOf(call)}`,
     )

@@ -3,7 +3,7 @@
 import type { BenchProcess } from './bench-process.ts'
 import { requestBody } from './bodies.ts'
 import { FORMATS, type Format, MARKS, PATHS } from './formats.ts'
-import type { Call, Load } from './load.ts'
+import type { Call, LoadGenerator } from './load.ts'
 import { callOf } from './load.ts'
 import type { Pace } from './replies.ts'
 import type { GatewayUnderTest, World } from './world.ts'
@@ -62,7 +62,7 @@ export interface Contender {
   readonly wire: Format
   readonly isReference: boolean
   readonly proxy: BenchProcess
-  readonly load: Load
+  readonly load: LoadGenerator
   readonly call: (one: Pick<Case, 'bytes' | 'pace'>) => Call
 }
 
@@ -102,7 +102,7 @@ export function contendersOf(world: World): Contender[] {
     wire,
     isReference: proxy === world.bare,
     proxy,
-    load: world.tools.loadTo(proxy.url),
+    load: world.harness.loadGenerator(proxy.url),
     call: ({ bytes, pace: { streamed } }) =>
       callOf({
         url: proxy.url,
@@ -130,12 +130,12 @@ export function contendersOf(world: World): Contender[] {
 
 /** Sends one call through each contender; throws if the call reaches the upstream in a different format than `wire`. */
 export async function checkRoads(world: World, contenders: readonly Contender[]): Promise<void> {
-  await world.tools.answer(SMALL_CALL.pace)
+  await world.harness.setReplies(SMALL_CALL.pace)
   for (const { name, wire, load, call } of contenders) {
     await load.drive(call(SMALL_CALL), { concurrency: 1, milliseconds: 0 }).catch(error => {
       throw new Error(`${name}: ${error.message}`)
     })
-    const path = await world.tools.asked()
+    const path = await world.harness.lastPath()
     if (path !== PATHS[wire]) throw new Error(`${name} reached the upstream at ${path}`)
   }
 }

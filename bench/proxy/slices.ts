@@ -10,7 +10,7 @@ export interface Slice {
   readonly cpu: number
   readonly postgres: number
   /** CPU of the load generator and of the bench's own upstream. */
-  readonly tools: number
+  readonly harness: number
   /** How long the measured process waited for its core, divided by how long it ran. */
   readonly wait: number
   readonly perSecond: number
@@ -20,6 +20,7 @@ export interface Slice {
 export interface Figures {
   readonly cpuMicroseconds: number
   readonly postgresMicroseconds: number
+  /** CPU of the harness; results on disk have this name. */
   readonly toolsMicroseconds: number
   readonly unitsPerSecond: number
   /** Median of `wait` over all slices, disturbed ones included. */
@@ -54,7 +55,7 @@ export function figuresOf(slices: readonly Slice[]): Figures {
   return {
     cpuMicroseconds: of('cpu'),
     postgresMicroseconds: mean(counted.map(({ postgres }) => postgres)),
-    toolsMicroseconds: mean(counted.map(({ tools }) => tools)),
+    toolsMicroseconds: mean(counted.map(({ harness }) => harness)),
     unitsPerSecond: of('perSecond'),
     wait: median(slices.map(({ wait }) => wait)),
     slices: slices.length,
@@ -82,14 +83,14 @@ export async function measureSlice(
   proxy: BenchProcess,
   run: () => Promise<{ readonly units: number; readonly seconds: number }>,
 ): Promise<Slice> {
-  const meters: Meter[] = [await world.meterOf(proxy), world.meterOfPostgres(), world.meterOfTools()]
+  const meters: Meter[] = [await world.meterOf(proxy), world.meterOfPostgres(), world.meterOfHarness()]
   const { units, seconds } = await run()
-  const [own, postgres, tools] = await Promise.all(meters.map(meter => meter()))
-  if (own === undefined || postgres === undefined || tools === undefined) throw new Error('a meter is missing')
+  const [own, postgres, harness] = await Promise.all(meters.map(meter => meter()))
+  if (own === undefined || postgres === undefined || harness === undefined) throw new Error('a meter is missing')
   return {
     cpu: own.run / units,
     postgres: postgres.run / units,
-    tools: tools.run / units,
+    harness: harness.run / units,
     wait: own.wait / own.run,
     perSecond: units / seconds,
   }
@@ -115,7 +116,7 @@ const WARM_UP_SLICE_MS = 500
 /** Sends small calls through each contender until V8 has compiled the functions that run once per call. */
 export async function warmUp(world: World, contenders: readonly Contender[], { warmUpCalls }: Rotation): Promise<void> {
   const { pace, concurrency } = SMALL_CALL
-  await world.tools.answer(pace)
+  await world.harness.setReplies(pace)
   for (const { load, call } of contenders) {
     for (let calls = 0; calls < warmUpCalls; ) {
       calls += (await load.drive(call(SMALL_CALL), { concurrency, milliseconds: WARM_UP_SLICE_MS })).calls
@@ -130,7 +131,7 @@ export async function runCase(
   contenders: readonly Contender[],
   { rounds, sliceMs, warmUpMs }: Rotation,
 ): Promise<ReadonlyMap<string, readonly Slice[]>> {
-  await world.tools.answer(one.pace)
+  await world.harness.setReplies(one.pace)
   const calls = contenders.map(({ call }) => call(one))
   const taken = new Map(contenders.map(({ name }) => [name, [] as Slice[]]))
   for (let round = -1; round < rounds; round++) {

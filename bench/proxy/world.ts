@@ -12,7 +12,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/app/embe
 import { type BenchProcess, startBenchProcess } from './bench-process.ts'
 import { type Cores, findCores, pinSelf } from './cores.ts'
 import { HAS_SCHEDSTAT, type Meter, meterOf, treeOf } from './cpu.ts'
-import { startTools, type Tools } from './tools.ts'
+import { type Harness, startHarness } from './harness.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const GATEWAY = 'http://gateway.invalid'
@@ -29,7 +29,7 @@ export interface World {
   /** Lines printed above the table: how the run was measured. */
   readonly setup: readonly string[]
   readonly cores: Cores | null
-  readonly tools: Tools
+  readonly harness: Harness
   /** The proxy that gateways are compared with: Fastify and undici. */
   readonly bare: BenchProcess
   /** The fastest HTTP proxy that Node can run: node:http and undici's dispatch. */
@@ -49,7 +49,7 @@ export interface World {
   /** Starts measuring the CPU time of Postgres. The meter reads zero if the system does not report it. */
   meterOfPostgres(): Meter
   /** Starts measuring the CPU time of the load generator and the upstream; again zero if the system does not report it. */
-  meterOfTools(): Meter
+  meterOfHarness(): Meter
   stop(): Promise<void>
 }
 
@@ -69,10 +69,14 @@ export interface WorldOptions {
    */
   readonly baseEnvironment?: Readonly<Record<string, string>> | null
   /** Whether to run the load generator and the upstream in Node even if there is a C compiler. */
-  readonly nodeTools?: boolean
+  readonly nodeHarness?: boolean
 }
 
-export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = false }: WorldOptions): Promise<World> {
+export async function openWorld({
+  baseRef,
+  baseEnvironment = null,
+  nodeHarness = false,
+}: WorldOptions): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
   const cores = findCores()
   if (cores !== null) pinSelf(cores.others)
@@ -84,8 +88,8 @@ export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = f
     rmSync(folder, { recursive: true, force: true })
   }
   try {
-    const tools = await startTools({ folder, cores: cores?.others ?? null, node: nodeTools })
-    stops.push(() => tools.stop())
+    const harness = await startHarness({ folder, cores: cores?.others ?? null, node: nodeHarness })
+    stops.push(() => harness.stop())
     const start = async (
       name: string,
       options: Parameters<typeof startBenchProcess>[1] = {},
@@ -103,7 +107,13 @@ export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = f
     }
     const prepare = async (name: string, of: 'this' | 'base' = 'this'): Promise<Prepared> => {
       const root = of === 'base' ? (baseRoot ?? ROOT) : ROOT
-      const { apiKey, environment } = await prepareGateway({ name, root, server, folder, upstream: tools.url })
+      const { apiKey, environment } = await prepareGateway({
+        name,
+        root,
+        server,
+        folder,
+        upstream: harness.upstreamUrl,
+      })
       return { apiKey, environment: { ...environment, ...(of === 'base' ? baseEnvironment : {}) }, root }
     }
     const startGateway = async (name: string, of: 'this' | 'base' = 'this'): Promise<GatewayUnderTest> => {
@@ -117,12 +127,12 @@ export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = f
       })
       return { proxy, apiKey }
     }
-    const environment = { UPSTREAM_URL: tools.url, NODE_ENV: 'production' }
+    const environment = { UPSTREAM_URL: harness.upstreamUrl, NODE_ENV: 'production' }
     const startBare = () => start('bare', { environment, flags: ['--expose-gc'] })
     return {
-      setup: setupLines(cores, tools),
+      setup: setupLines(cores, harness),
       cores,
-      tools,
+      harness,
       bare: await startBare(),
       limit: await start('limit', { environment }),
       pipe: await start('pipe', { environment }),
@@ -133,7 +143,7 @@ export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = f
       prepare,
       meterOf: proxy => meterOfProcess(proxy),
       meterOfPostgres: () => meterOf(() => treeOf(postmasterOf(folder))),
-      meterOfTools: () => meterOf(() => tools.pids),
+      meterOfHarness: () => meterOf(() => harness.pids),
       stop,
     }
   } catch (error) {
@@ -154,7 +164,7 @@ async function meterOfProcess(proxy: BenchProcess): Promise<Meter> {
   return async () => ({ run: (await proxy.cpuMicroseconds()) - before, wait: 0 })
 }
 
-function setupLines(cores: Cores | null, { name }: Tools): string[] {
+function setupLines(cores: Cores | null, { name }: Harness): string[] {
   const version = (dependency: string) =>
     JSON.parse(readFileSync(join(ROOT, 'node_modules', dependency, 'package.json'), 'utf8')).version
   return [

@@ -3,25 +3,25 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startBenchProcess } from './bench-process.ts'
-import { type Load, NodeLoad } from './load.ts'
-import { buildNative, Native, NativeLoad } from './native.ts'
+import { type LoadGenerator, NodeLoadGenerator } from './load.ts'
+import { buildNative, Native, NativeLoadGenerator } from './native.ts'
 import { makeReplies, type Pace, replyFile } from './replies.ts'
 
-export interface Tools {
+/** The load generator and the upstream, between which the proxies are measured. */
+export interface Harness {
   readonly name: string
-  /** URL of the upstream. */
-  readonly url: string
+  readonly upstreamUrl: string
   /** Process ids of the load generator and the upstream. */
   readonly pids: readonly number[]
   /** Sets how the upstream replies from now on. */
-  answer(pace: Pace): Promise<void>
+  setReplies(pace: Pace): Promise<void>
   /** URL path of the last call that the upstream received. */
-  asked(): Promise<string>
-  loadTo(url: string): Load
+  lastPath(): Promise<string>
+  loadGenerator(url: string): LoadGenerator
   stop(): Promise<void>
 }
 
-export interface ToolsOptions {
+export interface HarnessOptions {
   /** Folder for the compiled program and the files from which it reads calls and replies. */
   readonly folder: string
   /** Cores for the load generator and the upstream, in taskset's syntax; null means the cores of this process. */
@@ -30,39 +30,39 @@ export interface ToolsOptions {
   readonly node: boolean
 }
 
-export async function startTools({ folder, cores, node }: ToolsOptions): Promise<Tools> {
+export async function startHarness({ folder, cores, node }: HarnessOptions): Promise<Harness> {
   const program = node ? null : buildNative(folder)
-  return program === null ? nodeTools(folder, cores) : nativeTools(program, { folder, cores })
+  return program === null ? nodeHarness(folder, cores) : nativeHarness(program, { folder, cores })
 }
 
-async function nativeTools(
+async function nativeHarness(
   program: string,
   { folder, cores }: { folder: string; cores: string | null },
-): Promise<Tools> {
+): Promise<Harness> {
   const [load, upstream] = await Promise.all([
     Native.start({ program, mode: 'load', cores }),
     Native.start({ program, mode: 'upstream', cores }),
   ])
   return {
     name: 'compiled',
-    url: `http://127.0.0.1:${upstream.firstLine.split(' ')[1]}`,
+    upstreamUrl: `http://127.0.0.1:${upstream.firstLine.split(' ')[1]}`,
     pids: [load.native.pid, upstream.native.pid],
-    answer: async pace => void (await upstream.native.request(`replies ${writeReplies(folder, pace)}`)),
-    asked: async () => (await upstream.native.request('last-path')).split(' ')[1] ?? '',
-    loadTo: url => new NativeLoad(load.native, { url, folder }),
+    setReplies: async pace => void (await upstream.native.request(`replies ${writeReplies(folder, pace)}`)),
+    lastPath: async () => (await upstream.native.request('last-path')).split(' ')[1] ?? '',
+    loadGenerator: url => new NativeLoadGenerator(load.native, { url, folder }),
     stop: async () => void (await Promise.all([load.native.stop(), upstream.native.stop()])),
   }
 }
 
-async function nodeTools(folder: string, cores: string | null): Promise<Tools> {
+async function nodeHarness(folder: string, cores: string | null): Promise<Harness> {
   const upstream = await startBenchProcess('upstream', { cores })
   return {
     name: 'Node',
-    url: upstream.url,
+    upstreamUrl: upstream.url,
     pids: [process.pid, upstream.pid],
-    answer: async pace => void (await upstream.send(writeReplies(folder, pace))),
-    asked: () => upstream.send(null),
-    loadTo: url => new NodeLoad(url),
+    setReplies: async pace => void (await upstream.send(writeReplies(folder, pace))),
+    lastPath: () => upstream.send(null),
+    loadGenerator: url => new NodeLoadGenerator(url),
     stop: () => upstream.stop(),
   }
 }
