@@ -21,7 +21,7 @@ import { migrate } from '../src/ledger/migrate.ts'
 import { openDatabase } from '../src/lib/database.ts'
 import { gatewayEnvironment, newCustomer } from '../test/replicas/world.ts'
 import { freePort, startProgram } from '../test/support/program.ts'
-import { bodyOf, FILLINGS, PATHS, REFUSED, type Road } from './hostile/bodies.ts'
+import { bodyOf, type Endpoint, FILLINGS, PATHS, REFUSED } from './hostile/bodies.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -144,11 +144,11 @@ async function shootOnce(shot: Shot): Promise<string[]> {
   const { p99Ms, failures } = await heard<{ p99Ms: number; failures: number }>()
   const { holdMs } = await figures()
   const counts = Map.groupBy(answers, answer => answer)
-  const told = [...counts].map(([answer, same]) =>
+  const outcomes = [...counts].map(([answer, same]) =>
     same.length === answers.length ? answer : `${same.length} × ${answer}`,
   )
   return [
-    told.join(', '),
+    outcomes.join(', '),
     Number(readFileSync(turnsFile, 'utf8')).toFixed(0),
     holdMs.toFixed(0),
     (peakBytes() / MB).toFixed(0),
@@ -183,7 +183,7 @@ async function worstBodies(): Promise<void> {
   }
 }
 
-const ROADS: readonly (readonly [road: Road, model: string, what: string])[] = [
+const ROUTES: readonly (readonly [endpoint: Endpoint, model: string, what: string])[] = [
   ['messages', 'claude-opus-5', 'same format'],
   ['messages', 'gpt-5.5', 'converted'],
   ['chat_completions', 'gpt-5.5', 'same format'],
@@ -195,12 +195,12 @@ const ROADS: readonly (readonly [road: Road, model: string, what: string])[] = [
 
 async function largestAccepted(): Promise<void> {
   print(`| endpoint | body | ${FIGURES}\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|`)
-  for (const [road, model, what] of ROADS) {
+  for (const [endpoint, model, what] of ROUTES) {
     for (const [name, filling] of Object.entries(FILLINGS)) {
       if (!name.startsWith(options.body) || REFUSED.some(refused => refused === name)) continue
-      const body = bodyOf(road, model, filling())
-      const shot = { path: PATHS[road], body, coding: 'plain', apiKey: rich.apiKey, atOnce: 1 } as const
-      print(`${road} ${what}`.trim(), name, ...(await shoot(shot)))
+      const body = bodyOf(endpoint, model, filling())
+      const shot = { path: PATHS[endpoint], body, coding: 'plain', apiKey: rich.apiKey, atOnce: 1 } as const
+      print(`${endpoint} ${what}`.trim(), name, ...(await shoot(shot)))
     }
   }
 }

@@ -10,7 +10,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs, parseEnv } from 'node:util'
-import { CASES, type Case, type Contender, checkRoads, contendersOf } from './proxy/scenarios.ts'
+import { CASES, type Case, type Contender, checkRoutes, contendersOf } from './proxy/scenarios.ts'
 import { figuresOf, type ProxyRow, type Rotation, runCase, type Slice, WARM_UP_CALLS, warmUp } from './proxy/slices.ts'
 import { openWorld, type World } from './proxy/world.ts'
 import { PROXY_TABLE_HEAD, proxyTableRow } from './results.ts'
@@ -30,7 +30,7 @@ export async function measureProxy(
 ): Promise<void> {
   const all = contendersOf(world)
   const contenders = all.filter(({ name, isReference }) => isReference || name.includes(only))
-  await checkRoads(world, contenders)
+  await checkRoutes(world, contenders)
   await warmUp(world, contenders, rotation)
   for (const one of cases) {
     if (profile !== null) await runCase(world, one, contenders, { ...rotation, rounds: 0 })

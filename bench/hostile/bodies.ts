@@ -6,9 +6,9 @@ const LARGEST = 20 * MIB - 1024
 /** How many values a body has: a little less than LIMIT_BODY_VALUES_MAX. */
 const VALUES = 99_000
 
-export type Road = 'messages' | 'chat_completions' | 'responses' | 'count_tokens' | 'images_generations'
+export type Endpoint = 'messages' | 'chat_completions' | 'responses' | 'count_tokens' | 'images_generations'
 
-export const PATHS: Readonly<Record<Road, string>> = {
+export const PATHS: Readonly<Record<Endpoint, string>> = {
   messages: '/v1/messages',
   chat_completions: '/v1/chat/completions',
   responses: '/v1/responses',
@@ -41,12 +41,12 @@ function listOf(item: string, bytes: number): string {
 }
 
 /** Builds a request body with the filler. A JSON string becomes the prompt; anything else goes into an unknown field. */
-export function bodyOf(road: Road, model: string, filling: string): Buffer {
+export function bodyOf(endpoint: Endpoint, model: string, filling: string): Buffer {
   const isText = filling.startsWith('"')
   const prompt = isText ? filling : '"x"'
   const more = isText || filling === '' ? '' : `,"more":${filling}`
-  if (road === 'images_generations') return Buffer.from(`{"model":"${model}","prompt":${prompt}${more}}`)
-  if (road === 'responses') {
+  if (endpoint === 'images_generations') return Buffer.from(`{"model":"${model}","prompt":${prompt}${more}}`)
+  if (endpoint === 'responses') {
     const input = filling === '' ? manyTurns('{"role":"user","content":"x"}') : prompt
     return Buffer.from(`{"model":"${model}","input":${input}${more}}`)
   }

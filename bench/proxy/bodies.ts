@@ -8,7 +8,7 @@ export interface BodyOptions {
   readonly bytes: number
   readonly streamed: boolean
   /** Whether the request turns reasoning on. Not every upstream format accepts reasoning together with tools. */
-  readonly thinks?: boolean
+  readonly reasons?: boolean
 }
 
 interface Talk {
@@ -57,21 +57,21 @@ export function requestBody(format: Format, options: BodyOptions): Buffer {
 }
 
 const WRITERS: Readonly<Record<Format, (talk: Talk, options: BodyOptions) => object>> = {
-  messages: ({ system, tools, steps, last }, { model, streamed, thinks }) => ({
+  messages: ({ system, tools, steps, last }, { model, streamed, reasons }) => ({
     model,
     max_tokens: OUTPUT_TOKENS_MAX,
     stream: streamed,
-    ...(thinks && { thinking: { type: 'adaptive' } }),
+    ...(reasons && { thinking: { type: 'adaptive' } }),
     system: [{ type: 'text', text: system, cache_control: { type: 'ephemeral' } }],
     tools: tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
     messages: messagesTurns(steps, last),
   }),
-  chat: ({ system, tools, steps, last }, { model, streamed, thinks }) => ({
+  chat: ({ system, tools, steps, last }, { model, streamed, reasons }) => ({
     model,
     max_completion_tokens: OUTPUT_TOKENS_MAX,
     stream: streamed,
     ...(streamed && { stream_options: { include_usage: true } }),
-    ...(thinks && { reasoning_effort: 'medium' }),
+    ...(reasons && { reasoning_effort: 'medium' }),
     messages: [
       { role: 'system', content: system },
       ...steps.flatMap(({ user, assistant, call: { id, name, input }, result }) => [

@@ -67,12 +67,12 @@ export interface Contender {
 }
 
 /** A path through the gateway: the client's format, the model called, and the format (`wire`) that the upstream receives. */
-interface Road {
+interface Route {
   readonly client: Format
   readonly wire: Format
   readonly model: string
-  /** Whether calls request thinking. With tools, that makes the gateway use a wire other than the client's format. */
-  readonly thinks?: boolean
+  /** Whether calls request reasoning. With tools, that makes the gateway use a wire other than the client's format. */
+  readonly reasons?: boolean
 }
 
 const CLAUDE = 'claude-opus-5'
@@ -80,7 +80,7 @@ const GPT = 'gpt-5.5'
 /** A model whose upstream only speaks Chat Completions. */
 const GLM = 'glm-5.1'
 
-const ROADS: readonly Road[] = [
+const ROUTES: readonly Route[] = [
   { client: 'messages', wire: 'messages', model: CLAUDE },
   { client: 'chat', wire: 'chat', model: GPT },
   { client: 'responses', wire: 'responses', model: GPT },
@@ -88,15 +88,15 @@ const ROADS: readonly Road[] = [
   { client: 'messages', wire: 'chat', model: GPT },
   { client: 'responses', wire: 'messages', model: CLAUDE },
   { client: 'responses', wire: 'chat', model: GLM },
-  { client: 'messages', wire: 'responses', model: GPT, thinks: true },
-  { client: 'chat', wire: 'responses', model: GPT, thinks: true },
+  { client: 'messages', wire: 'responses', model: GPT, reasons: true },
+  { client: 'chat', wire: 'responses', model: GPT, reasons: true },
 ]
 
 export function contendersOf(world: World): Contender[] {
   const contender = (
     name: string,
     { proxy, apiKey }: GatewayUnderTest,
-    { client, wire, model, thinks = false }: Road,
+    { client, wire, model, reasons = false }: Route,
   ): Contender => ({
     name,
     wire,
@@ -108,12 +108,12 @@ export function contendersOf(world: World): Contender[] {
         url: proxy.url,
         path: PATHS[client],
         apiKey,
-        body: requestBody(client, { model, bytes, streamed, thinks }),
+        body: requestBody(client, { model, bytes, streamed, reasons }),
         mark: streamed ? MARKS[client] : null,
       }),
   })
   const plain = (proxy: BenchProcess) => ({ proxy, apiKey: 'key' })
-  const straight = (format: Format): Road => ({ client: format, wire: format, model: GPT })
+  const straight = (format: Format): Route => ({ client: format, wire: format, model: GPT })
   const gateways = [
     { prefix: '', gateway: world.gateway },
     ...(world.base === null ? [] : [{ prefix: 'base: ', gateway: world.base }]),
@@ -123,13 +123,13 @@ export function contendersOf(world: World): Contender[] {
     contender('limit, chat', plain(world.limit), straight('chat')),
     contender('pipe, chat', plain(world.pipe), straight('chat')),
     ...gateways.flatMap(({ prefix, gateway }) =>
-      ROADS.map(road => contender(`${prefix}${road.client} → ${road.wire}`, gateway, road)),
+      ROUTES.map(route => contender(`${prefix}${route.client} → ${route.wire}`, gateway, route)),
     ),
   ]
 }
 
 /** Sends one call through each contender; throws if the call reaches the upstream in a different format than `wire`. */
-export async function checkRoads(world: World, contenders: readonly Contender[]): Promise<void> {
+export async function checkRoutes(world: World, contenders: readonly Contender[]): Promise<void> {
   await world.harness.setReplies(SMALL_CALL.pace)
   for (const { name, wire, load, call } of contenders) {
     await load.drive(call(SMALL_CALL), { concurrency: 1, milliseconds: 0 }).catch(error => {
