@@ -13,7 +13,7 @@ import { SESSION, withoutIndexes } from './years/indexes.ts'
  * SQL expressions for columns of `usage`, keyed by column name. The query must supply `n`, `status`, `upstream` and `cost`.
  * Every hundredth call was first tried at an upstream that failed.
  */
-export const TRIED: UsageValues = {
+export const USAGE_VALUES: UsageValues = {
   requested_name: `case when n % 4 = 0 then 'vendor/model-' || n % 10 end`,
   status: 'status',
   cost_micro_vnd: 'cost',
@@ -78,7 +78,7 @@ export async function fillDesk(sql: Sql, { calls, accounts }: { calls: number; a
   await sql.unsafe(SESSION)
   await sql.unsafe('alter table usage disable trigger all')
   await withoutIndexes(sql, 'usage', async () => {
-    await sql.unsafe(insertUsage(rows, TRIED), [String(calls), String(accounts)])
+    await sql.unsafe(insertUsage(rows, USAGE_VALUES), [String(calls), String(accounts)])
   })
   await sql.unsafe('alter table usage enable trigger all')
   await sql.unsafe(SUM_DAYS)

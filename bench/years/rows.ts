@@ -4,7 +4,7 @@
  */
 
 import { openDatabase, type Sql } from '../../src/lib/database.ts'
-import { TRIED } from '../desk-rows.ts'
+import { USAGE_VALUES } from '../desk-rows.ts'
 import { insertUsage } from '../usage-rows.ts'
 import { SESSION, withoutIndexes } from './indexes.ts'
 
@@ -122,7 +122,7 @@ async function writeCalls(url: string, size: Size): Promise<void> {
   })
   const columns = await columnsOf(writers, 'usage')
   const values = {
-    ...Object.fromEntries(Object.entries(TRIED).filter(([name]) => columns.has(name))),
+    ...Object.fromEntries(Object.entries(USAGE_VALUES).filter(([name]) => columns.has(name))),
     seq: 'n + 1',
     call_id: CALL_ID,
     opened_at: 'at',
