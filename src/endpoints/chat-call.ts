@@ -140,7 +140,13 @@ class ChatCall {
   /** Gives a large body its own turn of the event loop, and a second one if it must be parsed before it is converted. */
   #prepareInTurn(body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
     if (body.text.length <= SHORT_BYTES) return this.#prepare(body, target)
-    const prepared = () => inTurn(() => this.#prepare(body, target))
+    const prepared = () =>
+      inTurn(() => {
+        const made = this.#prepare(body, target)
+        // The reply may take minutes, and only another attempt would need the values. A stream soon releases the whole body.
+        if (!body.streamed) body.unread?.forget()
+        return made
+      })
     return wireOf(target) === this.format ? prepared() : inTurn(() => body.json).then(prepared)
   }
 

@@ -60,6 +60,11 @@ export class UnreadValues {
     return (mayEscapeKeyCharacters ? parseText(text) : JSON.parse(text)) as JsonObject
   }
 
+  /** Releases the values; the next use parses them again. */
+  forget(): void {
+    this.#json = null
+  }
+
   /** Whether the values have been parsed. */
   get built(): boolean {
     return this.#json !== null

@@ -154,6 +154,21 @@ describe('one failure at a time', () => {
     expect(await running.balance(account.accountId)).toBe(CREDIT)
   })
 
+  test('a long body is converted for the second upstream as it was for the first', async () => {
+    const content = 'Việt Nam, quê hương. '.repeat(1_000)
+    answers = [json(500, { error: { message: 'boom' } }), goodMessage]
+    const account = await running.account(CREDIT)
+    const response = await fetch(`${running.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-api-key': account.apiKey },
+      body: JSON.stringify({ model: ENTRY, messages: [{ role: 'user', content }] }),
+    })
+    expect(response.status).toBe(200)
+    const [sent, again] = [first, second].map(({ requests }) => requests.at(-1)?.json())
+    expect(sent).toMatchObject({ messages: [{ role: 'user', content }] })
+    expect(again).toEqual(sent)
+  })
+
   test('does not try another upstream once the client has seen an event', async () => {
     answers = [[sse(), write(MESSAGES_STREAM.slice(0, 300)), reset()], goodMessagesStream]
     const before = second.requests.length
