@@ -37,7 +37,7 @@ export function deskPages(customer: number): string[] {
   ]
 }
 
-/** The operator's business page (revenue, cost and margin) in each of its splits, over 30 days, the default, and over 90. */
+/** The operator's business page (revenue, cost and margin) in each of its splits: over the last 30 days (the default) and over 90. */
 export function businessPages(): string[] {
   return BUSINESS_SPLITS.flatMap(by => [`/operator/business?by=${by}`, `/operator/business?by=${by}&from=${LONG_AGO}`])
 }

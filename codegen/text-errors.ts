@@ -88,7 +88,7 @@ const WORDINGS: readonly (readonly [code: string, words: RegExp, wording: Wordin
     'MULTIPLE_DOCS',
     /^/,
     {
-      message: 'a second document begins here',
+      message: 'a second YAML document begins here',
       fix: 'keep one document, with no `---` or `...` after its start',
     },
   ],
@@ -111,7 +111,7 @@ const WORDINGS: readonly (readonly [code: string, words: RegExp, wording: Wordin
       fix: 'write a comma between the two, or put the whole text in quotes',
     },
   ],
-  ['BAD_SCALAR_START', /^/, { message: 'a text cannot begin with this character', fix: 'put it in quotes' }],
+  ['BAD_SCALAR_START', /^/, { message: 'an unquoted value cannot begin with this character', fix: 'put it in quotes' }],
 ]
 
 function readYamlError({ code, message }: YAMLError): Wording {

@@ -244,7 +244,7 @@ export interface BetaFacts {
 export interface ErrorPlaces {
   /** JSON pointer to the message in an error body. */
   readonly message: string
-  /** JSON pointer to the error's type or code, a word or a number. */
+  /** JSON pointer to the error's type or code, whose value is a string or a number. */
   readonly type?: string
 }
 

@@ -111,7 +111,7 @@ export function weighedCost(
 function costOfMix(rates: CostRates, { name, units }: Mix): bigint | null {
   if (name === 'image' && rates.image === null) return null
   if (name === 'speech' && rates.call === null) return null
-  // A mix may add up to a million tokens, but they come from many calls, so the size of a typical call decides the price tier.
+  // A usage mix may total a million tokens, but over many calls, so the size of a typical call decides the price tier.
   const plain = { ...rates, tokens: tokenRatesFor(rates, CALL_INPUT_TOKENS), tiers: [] }
   return costIfReported(name === 'image' || name === 'speech' ? { ...plain, tokens: null } : plain, units)
 }

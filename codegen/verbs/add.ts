@@ -104,7 +104,7 @@ function readWish(view: CatalogueView, id: string, values: Values): Wish {
   }
   const like = view.byId.get(likeId)
   if (like === undefined)
-    throw new UsageError(`--like ${likeId} is not an entry; ${didYouMean(likeId, [...view.byId.keys()])}`)
+    throw new UsageError(`--like: the catalogue has no entry ${likeId}; ${didYouMean(likeId, [...view.byId.keys()])}`)
   if (view.byId.has(id)) throw new UsageError(`${id} is already an entry`)
   const kind = isStandard(like.standard) ? KINDS[like.standard] : 'chat'
   const perCall = kind === 'image' ? 'image' : 'request'

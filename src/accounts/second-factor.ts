@@ -50,7 +50,10 @@ export async function offerAuthenticator(
   return { offer, authenticator: await describeAuthenticator(secret, { service: serviceName, email: session.email }) }
 }
 
-/** Reads an offer again, for a page shown after a wrong code. Null if the offer was made to another account. */
+/**
+ * Opens the sealed authenticator secret that a form sent back, to show its QR code again after a wrong code. Null if the secret was
+ * made for another account.
+ */
 export async function readOffer(
   { serviceName }: Pick<PeopleServices, 'serviceName'>,
   secrets: SealingSecrets,

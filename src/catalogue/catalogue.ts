@@ -48,7 +48,7 @@ export function createCatalogue(tables: Tables, options: CatalogueOptions = { no
   const byId = new Map(items.map(item => [item.entry.id, item]))
   const itemOf = (id: string, what: string): CatalogueItem => {
     const item = byId.get(id)
-    if (item === undefined) throw new RangeError(`${what} names ${id}, which is not an entry`)
+    if (item === undefined) throw new RangeError(`${what} names ${id}, which is not a catalogue entry`)
     return item
   }
   const fallbackItem = itemOf(settings.fallback, 'the fallback')

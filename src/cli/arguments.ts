@@ -237,6 +237,10 @@ export function helpText(): string {
 /** A usage error: printed without a stack trace, with exit status 2. */
 export class UsageError extends Error {}
 
+export function noActiveKey(email: string, keyId: string | number): UsageError {
+  return new UsageError(`${email} has no active key ${keyId}; to list the keys, run: key list ${email}`)
+}
+
 export interface Command {
   readonly verb: Verb
   readonly words: readonly string[]
@@ -261,7 +265,7 @@ export function readCommand(argv: readonly string[]): Command | null {
   if (words.length !== verb.words) throw new UsageError(`Usage: ${verb.usage}`)
   const { json, help: _help, ...options } = values
   const foreign = Object.keys(options).find(option => !verb.options.some(allowed => allowed === option))
-  if (foreign !== undefined) throw new UsageError(`--${foreign} does not belong to ${verb.name}. Usage: ${verb.usage}`)
+  if (foreign !== undefined) throw new UsageError(`--${foreign} is not an option of ${verb.name}. Usage: ${verb.usage}`)
   return { verb, words, json: json === true, options }
 }
 

@@ -11,7 +11,7 @@ import { addDays, dayOf, isDay, startOfDay } from '../ledger/reports/days.ts'
 import type { AnySql } from '../lib/database.ts'
 import { formatVnd, MICRO_PER_VND } from '../lib/money.ts'
 import type { Period } from '../lib/period.ts'
-import { readCount, readVnd, UsageError } from './arguments.ts'
+import { noActiveKey, readCount, readVnd, UsageError } from './arguments.ts'
 import { type Action, accountOf, readKeyId } from './verbs.ts'
 
 const PER = { day: 'daily', week: 'weekly', month: 'monthly', ever: null } as const satisfies Record<
@@ -69,7 +69,7 @@ async function keyNamed(foundation: Foundation, [email, number]: readonly string
 /** Finds a key of the account. Throws UsageError if it is revoked or belongs to another account. */
 async function activeKey(sql: AnySql, { accountId, keyId, email }: Named): Promise<OwnKey> {
   const key = (await listOwnKeys(sql, accountId)).find(each => each.keyId === keyId && each.revokedAt === null)
-  if (key === undefined) throw new UsageError(`${email} has no active key ${keyId}; see key list ${email}`)
+  if (key === undefined) throw noActiveKey(email, keyId)
   return key
 }
 
@@ -144,7 +144,7 @@ function readModels(text: string): readonly string[] | null {
       `${JSON.stringify(unknown[0])} is neither a model nor a family; write ids of the price list, or family/* with a family such as ${familiesOf(catalogue)[0]}`,
     )
   }
-  if (allowed.length > ALLOWED_MODELS_MAX) throw new UsageError(`--models takes at most ${ALLOWED_MODELS_MAX}`)
+  if (allowed.length > ALLOWED_MODELS_MAX) throw new UsageError(`--models takes at most ${ALLOWED_MODELS_MAX} models`)
   return allowed
 }
 

@@ -12,7 +12,7 @@ import { RETRY_AFTER_SECONDS_MAX, setMaintenance } from '../operations/maintenan
 import { readProcessStatus } from '../operations/process-status.ts'
 import { readUnknownModels, UNKNOWN_MODELS_KEPT_DAYS } from '../operations/unknown-models.ts'
 import type { UpstreamStatus } from '../upstream/registry.ts'
-import { readCount, UsageError } from './arguments.ts'
+import { noActiveKey, readCount, UsageError } from './arguments.ts'
 import { type Action, accountOf, readKeyId } from './verbs.ts'
 
 const maintenanceOn: Action = async ({ sql }, { options }) => {
@@ -46,7 +46,7 @@ const keyLimit: Action = async (foundation, { words, options }) => {
   const now = isThere
     ? (await listKeys(sql, accountId)).find(listed => listed.keyId === keyId && !listed.revokedAt)
     : undefined
-  if (now === undefined) throw new UsageError(`${email} has no active key ${keyId}; see key list ${email}`)
+  if (now === undefined) throw noActiveKey(email, keyId)
   await announce(sql, 'keys')
   return {
     data: { key_id: keyId, rate_limit_per_minute: now.rateLimitPerMinute, concurrency_max: now.concurrencyMax },

@@ -87,7 +87,8 @@ const pull: Action = async foundation => {
 
 const assign: Action = async (foundation, { words, options }) => {
   const [number, target] = words as [string, string]
-  if (!/^\d{1,15}$/.test(number)) throw new UsageError('NUMBER must be one from the first column of: payment unmatched')
+  if (!/^\d{1,15}$/.test(number))
+    throw new UsageError('NUMBER must be a number from the first column of the output of: payment unmatched')
   if (!options.reason)
     throw new UsageError('--reason is required: it records in the log why the money belongs to this customer')
   const to = isOrderCode(target)

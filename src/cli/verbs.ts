@@ -7,7 +7,7 @@ import { audit } from '../audit/audit.ts'
 import { credit } from '../ledger/credit.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { formatVnd, vndToMicro } from '../lib/money.ts'
-import { type Command, readVnd, UsageError } from './arguments.ts'
+import { type Command, noActiveKey, readVnd, UsageError } from './arguments.ts'
 
 export interface Answer {
   /** What `--json` prints. */
@@ -51,7 +51,7 @@ const keyCreate: Action = async (foundation, { words, options }) => {
 
 export function readKeyId(number: string, email: string): number {
   if (/^\d{1,15}$/.test(number)) return Number(number)
-  throw new UsageError(`${JSON.stringify(number)} is not a key's number; see key list ${email}`)
+  throw new UsageError(`${JSON.stringify(number)} is not a key's number; to list the keys, run: key list ${email}`)
 }
 
 const keyRevoke: Action = async (foundation, { words }) => {
@@ -59,7 +59,7 @@ const keyRevoke: Action = async (foundation, { words }) => {
   const keyId = readKeyId(number, email)
   const { accountId } = await accountOf(foundation, email)
   const revoked = await revokeKey(foundation.sql, { accountId, keyId })
-  if (!revoked) throw new UsageError(`${email} has no active key ${keyId}; see key list ${email}`)
+  if (!revoked) throw noActiveKey(email, keyId)
   return { data: { key_id: keyId, revoked: true }, text: `Key ${keyId} is revoked: its next call is refused.` }
 }
 

@@ -22,8 +22,8 @@ export interface BodyPermitLimits {
 }
 
 /**
- * The owner of a budget. A number is the id of an API key. A string is the client's host, for requests without a key, or stands
- * for all keys with an empty wallet together.
+ * The owner of a budget. A number is the id of an API key. A string is the host of a client that sent no key, or a constant: all
+ * keys with an empty wallet share one budget.
  */
 export type Holder = number | string
 

@@ -120,8 +120,8 @@ export async function endInstance(pool: StatementPool, instanceId: string): Prom
 
 /**
  * Marks dead processes as ended: earlier ones of this name, and any that have been silent for `lostAfterMs`. In this function
- * and the next ones, `history` is the history to which this process has sent the settlements in its spool. They do nothing if
- * the database is in a different one.
+ * and the next ones, `history` identifies the state of the database that received the settlements in this process's spool; a failover
+ * or restore begins a new one. They do nothing if the database has another history.
  */
 export async function fenceDead(
   pool: StatementPool,

@@ -165,7 +165,7 @@ export async function judgeUndecided(services: PaymentServices): Promise<number>
       services.report({
         level: 'error',
         code: 'undecided',
-        message: `bank transaction ${bankTxnId} could not be decided`,
+        message: `could not decide what to do with bank transaction ${bankTxnId}`,
         cause,
       })
     }

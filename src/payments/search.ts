@@ -24,7 +24,7 @@ const PAGES = new Map(
     `select id from (${rows}) listed where id < $1::text::bigint order by id desc limit $2::text::integer`,
   ]),
 )
-/** Search statements by state. $7 is the search text as an amount in whole dong; null if it is not an amount. */
+/** The search statement for each state. $7 is the search text as an amount in whole dong; null if it is not an amount. */
 const SEARCHES = new Map(
   [...LISTS].map(([state, rows]) => [
     state,

@@ -198,7 +198,7 @@ test.each([
   [['dance'], /There is no verb "dance"/],
   [['account', 'create'], /Usage: account create EMAIL/],
   [['credit', 'a@b.vn', '50.000', '--reason', 'x'], /"50\.000" is not an amount|no account/],
-  [['audit', '--credit', '5'], /--credit does not belong to audit/],
+  [['audit', '--credit', '5'], /--credit is not an option of audit/],
   [['audit', '--nonsense'], /Unknown option/],
 ])('explains wrong use: %j', async (words, message) => {
   const ended = await run(words)

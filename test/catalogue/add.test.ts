@@ -122,7 +122,11 @@ test.each<[string[], number, string]>([
     2,
     '--price 50.000: write whole dong as digits only, e.g. 50000',
   ],
-  [['req/beta-2', '--like', 'beta-22', '--price', '300'], 2, '--like beta-22 is not an entry; did you mean "beta-2"?'],
+  [
+    ['req/beta-2', '--like', 'beta-22', '--price', '300'],
+    2,
+    '--like: the catalogue has no entry beta-22; did you mean "beta-2"?',
+  ],
   [['beta-2', '--like', 'beta-1', '--price', '2000'], 2, 'beta-2 is already an entry'],
   [['beta-3', '--like', 'beta-1', '--price', '2000'], 2, '--name is missing: beta-3 is a new model of the family beta'],
   [

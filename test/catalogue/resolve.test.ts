@@ -179,7 +179,9 @@ test('clients are told of a retirement 60 days ahead, even if the deprecation be
 test('contradictory tables are refused at start', () => {
   const tables = tablesOf()
   const settings = { ...tables.settings, fallback: 'nobody' }
-  expect(() => createCatalogue({ ...tables, settings })).toThrow('the fallback names nobody, which is not an entry')
+  expect(() => createCatalogue({ ...tables, settings })).toThrow(
+    'the fallback names nobody, which is not a catalogue entry',
+  )
 })
 
 test('what counts in requests besides their text is merged word by word: defaults, family, model', () => {

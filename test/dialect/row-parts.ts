@@ -158,7 +158,7 @@ export function effortIn({ sent }: Seen): JsonValue | undefined {
 export const budgetIn = ({ sent }: Seen) =>
   (sent.thinking as JsonObject | undefined)?.budget_tokens ?? sent.thinking_budget
 
-/** A history with reasoning of an earlier reply, in each format. */
+/** A conversation that includes reasoning from an earlier reply, in each format. */
 export const THOUGHT: PerWire<object> = {
   [MESSAGES]: {
     messages: [

@@ -157,8 +157,8 @@ test('equal items of a non-streamed reply get different ids', () => {
 })
 
 /**
- * Simulates a server that stores nothing, for the AI SDK with its default settings. Records the input of each request, with
- * each reference replaced by its item.
+ * Simulates a gateway that stores nothing, for the AI SDK, which by default sends references to earlier items. Each id contains its
+ * item, so the server can put the item back. Records the input of each request after that.
  */
 class Server {
   readonly inputs: JsonObject[][] = []

@@ -132,7 +132,7 @@ test('a stream whose first choice is finished still pays for the others, and end
   const long = chunk(1, { content: ' lorem ipsum dolor sit amet'.repeat(40) })
   const start = chunk(0, { content: 'Chào' }) + chunk(0, {}, { finish_reason: 'stop' })
   answer = [sse(), write(start + long.repeat(500)), end()]
-  // Enough money for 20,000 tokens. The second choice alone has five times as many.
+  // Enough money for 20,000 tokens. The second choice alone has 100,000.
   account = await running.account(20_000n * 1_900n)
   const body = { model: 'gemini-3.5-flash', messages: MESSAGES, n: 2, stream: true }
   const text = await (await call('/v1/chat/completions', body)).text()

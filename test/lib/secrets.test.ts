@@ -26,8 +26,8 @@ test.each([
   ['', 'KEYS: part 1 is not in the form <number>:<base64>; write KEYS=1:<32 bytes in base64>'],
   [secret, 'KEYS: part 1 is not in the form <number>:<base64>'],
   [`1:${secret},`, 'KEYS: part 2 is not in the form <number>:<base64>'],
-  [`0:${secret}`, 'KEYS: part 1 has the number 0; use 1 to 32767'],
-  [`40000:${secret}`, 'KEYS: part 1 has the number 40000; use 1 to 32767'],
+  [`0:${secret}`, 'KEYS: part 1: key number 0 is out of range; use 1 to 32767'],
+  [`40000:${secret}`, 'KEYS: part 1: key number 40000 is out of range; use 1 to 32767'],
   [`1:${secret},1:${secret}`, 'KEYS: part 2 repeats the number 1; give each secret its own'],
   ['1:c2hvcnQ=', 'KEYS: part 1 decodes to 5 bytes instead of 32'],
 ])('says what is wrong with %j, without repeating it', (text, message) => {

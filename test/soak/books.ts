@@ -19,7 +19,7 @@ export interface Books {
 export interface BookFindings {
   /** Calls with a complete reply that were not charged. */
   readonly lost: readonly string[]
-  /** Calls charged at another cost than the client was told, and catalogue versions under which a model had several prices. */
+  /** Calls whose charge differs from the cost that the client was told, and catalogue versions under which a model had several prices. */
   readonly wrong: readonly string[]
   /** Differences that the audits find, open holds, and missing transfers. */
   readonly audit: readonly string[]

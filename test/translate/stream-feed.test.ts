@@ -65,7 +65,7 @@ function throughReader(stream: ReplyStream, bytes: Buffer): Told {
   return { bytes: told, output: stream.countOutputTokens(), usage: stream.usage }
 }
 
-/** The client's output in a form in which ids and the escaping of characters make no difference. */
+/** The client's output, normalised so that differences in ids and character escaping do not matter. */
 function said(told: Told): unknown {
   const events = Buffer.from(told.bytes, 'latin1')
     .toString('utf8')

@@ -14,7 +14,7 @@ export const FACTOR_FIELD = 'second_factor'
 const PASSKEY_FIELD = 'second_factor_passkey'
 export const FACTOR_PATH = '/account/second-factor'
 const CODE_CHARACTERS_MAX = 40
-/** Maximum length of a passkey's response. The data that a passkey signs takes a few hundred bytes, its signature up to 512. */
+/** Maximum length of a passkey's response: far more than the few hundred bytes that it signs and a signature of up to 512, in base64. */
 export const PASSKEY_CHARACTERS_MAX = 8_000
 
 /**
