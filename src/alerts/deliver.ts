@@ -8,7 +8,7 @@ import { type AlertData, type AlertKind, isAlertKind } from './kinds.ts'
 import { alertMail } from './mail.ts'
 import { recordAlerts, SQL_RECORD } from './record.ts'
 import type { AlertServices } from './types.ts'
-import { type Tried, tryWebhook } from './webhook-delivery.ts'
+import { type DeliveryResult, tryWebhook } from './webhook-delivery.ts'
 import { disableWebhook, type Webhook } from './webhooks.ts'
 
 /** Numbers stored in the table `alert_delivery`; never reuse one. */
@@ -76,7 +76,10 @@ export async function deliverAlerts(services: AlertServices): Promise<number> {
 }
 
 /** Sends a test event immediately, without retries, even to a disabled webhook. Null after too many tests within an hour. */
-export async function testWebhook(services: AlertServices, { webhookId, accountId }: Webhook): Promise<Tried | null> {
+export async function testWebhook(
+  services: AlertServices,
+  { webhookId, accountId }: Webhook,
+): Promise<DeliveryResult | null> {
   const { sql, limits } = services
   const ids = [String(webhookId), String(accountId)]
   const [queued] = await sql.unsafe(TEST, [...ids, String(limits.webhookTestsMax)])
@@ -85,10 +88,10 @@ export async function testWebhook(services: AlertServices, { webhookId, accountI
   return claimed === undefined ? null : deliver(services, claimed as unknown as Claimed)
 }
 
-async function deliver(services: AlertServices, claimed: Claimed): Promise<Tried> {
-  const tried = await (claimed.webhook_id === null ? sendMail : post)(services, claimed)
-  const pauseSeconds = tried.outcome === 'failed' ? pauseOf(services, claimed, tried) : null
-  const { outcome, status, fault } = tried
+async function deliver(services: AlertServices, claimed: Claimed): Promise<DeliveryResult> {
+  const result = await (claimed.webhook_id === null ? sendMail : post)(services, claimed)
+  const pauseSeconds = result.outcome === 'failed' ? pauseOf(services, claimed, result) : null
+  const { outcome, status, fault } = result
   const state =
     outcome === 'delivered' || outcome === 'called_off' ? outcome : pauseSeconds === null ? 'given_up' : 'waiting'
   await services.sql.unsafe(FINISH, [
@@ -98,14 +101,18 @@ async function deliver(services: AlertServices, claimed: Claimed): Promise<Tried
     fault,
     String(pauseSeconds ?? 0),
   ])
-  services.counts.tried(claimed.webhook_id === null ? 'mail' : 'webhook', state === 'waiting' ? 'failed' : state)
+  services.counts.countAttempt(claimed.webhook_id === null ? 'mail' : 'webhook', state === 'waiting' ? 'failed' : state)
   if (claimed.webhook_id !== null && claimed.kind !== TEST_KIND)
     await judgeWebhook(services, claimed, { state, outcome })
-  return tried
+  return result
 }
 
-/** Seconds until the next try; null if there is none. */
-function pauseOf({ limits }: AlertServices, claimed: Claimed, { retryAfterSeconds = 0 }: Tried): number | null {
+/** Seconds until the next attempt; null if there is none. */
+function pauseOf(
+  { limits }: AlertServices,
+  claimed: Claimed,
+  { retryAfterSeconds = 0 }: DeliveryResult,
+): number | null {
   if (claimed.kind === TEST_KIND) return null
   const pauses = claimed.webhook_id === null ? limits.mailPausesSeconds : limits.webhookPausesSeconds
   const pause = pauses[claimed.tries - 1]
@@ -115,7 +122,7 @@ function pauseOf({ limits }: AlertServices, claimed: Claimed, { retryAfterSecond
   return Math.max(wait, Math.min(retryAfterSeconds, limits.webhookPauseSecondsMax))
 }
 
-async function sendMail(services: AlertServices, claimed: Claimed): Promise<Tried> {
+async function sendMail(services: AlertServices, claimed: Claimed): Promise<DeliveryResult> {
   const { kind, data, email, language } = claimed
   if (email === null || !isAlertKind(kind)) return { outcome: 'called_off', status: null, fault: null }
   try {
@@ -128,7 +135,7 @@ async function sendMail(services: AlertServices, claimed: Claimed): Promise<Trie
   }
 }
 
-async function post(services: AlertServices, claimed: Claimed): Promise<Tried> {
+async function post(services: AlertServices, claimed: Claimed): Promise<DeliveryResult> {
   const { kind, data, at, url, email } = claimed
   const isOff = claimed.disabled_at !== null && kind !== TEST_KIND
   if (url === null || email === null || isOff) return { outcome: 'called_off', status: null, fault: null }
@@ -143,13 +150,13 @@ with found as (
     from webhook where webhook_id = $3::text::bigint)${SQL_RECORD}`
 
 /**
- * Updates the webhook after a try. Disables it if its receiver answered 410 Gone, or if a delivery has run out of tries and the
- * receiver has accepted nothing since the alert of that delivery was recorded.
+ * Updates the webhook after an attempt. Disables it if its receiver answered 410 Gone, or if a delivery has run out of attempts
+ * and the receiver has accepted nothing since the alert of that delivery was recorded.
  */
 async function judgeWebhook(
   services: AlertServices,
   claimed: Claimed,
-  { state, outcome }: { readonly state: keyof typeof STATES; readonly outcome: Tried['outcome'] },
+  { state, outcome }: { readonly state: keyof typeof STATES; readonly outcome: DeliveryResult['outcome'] },
 ): Promise<void> {
   const { sql } = services
   const webhookId = claimed.webhook_id as string

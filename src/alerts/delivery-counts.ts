@@ -13,11 +13,11 @@ export type DeliveryOutcome = (typeof OUTCOMES)[number]
 export type DisabledReason = (typeof REASONS)[number]
 
 export class DeliveryCounts {
-  readonly #tries = new Map(CHANNELS.map(channel => [channel, new Map(OUTCOMES.map(outcome => [outcome, 0]))]))
+  readonly #attempts = new Map(CHANNELS.map(channel => [channel, new Map(OUTCOMES.map(outcome => [outcome, 0]))]))
   readonly #disabled = new Map(REASONS.map(reason => [reason, 0]))
 
-  tried(channel: Channel, outcome: DeliveryOutcome): void {
-    const counts = this.#tries.get(channel) as Map<DeliveryOutcome, number>
+  countAttempt(channel: Channel, outcome: DeliveryOutcome): void {
+    const counts = this.#attempts.get(channel) as Map<DeliveryOutcome, number>
     counts.set(outcome, (counts.get(outcome) as number) + 1)
   }
 
@@ -25,8 +25,8 @@ export class DeliveryCounts {
     this.#disabled.set(reason, (this.#disabled.get(reason) as number) + 1)
   }
 
-  get tries(): readonly (readonly [{ channel: Channel; outcome: DeliveryOutcome }, number])[] {
-    return [...this.#tries].flatMap(([channel, counts]) =>
+  get attempts(): readonly (readonly [{ channel: Channel; outcome: DeliveryOutcome }, number])[] {
+    return [...this.#attempts].flatMap(([channel, counts]) =>
       [...counts].map(([outcome, count]) => [{ channel, outcome }, count] as const),
     )
   }

@@ -3,7 +3,7 @@
 import type { AlertServices } from './types.ts'
 import { readWebhookSecrets, signWebhook } from './webhook-secrets.ts'
 
-export interface WebhookTry {
+export interface WebhookDelivery {
   readonly webhookId: number
   readonly accountId: number
   readonly url: string
@@ -15,7 +15,7 @@ export interface WebhookTry {
 }
 
 /** Outcome of one attempt to deliver an alert, by email or to a webhook. */
-export interface Tried {
+export interface DeliveryResult {
   /**
    * `called_off`: nobody is left to deliver to. `gone`: the receiver answered 410, which means that it wants no more alerts.
    */
@@ -27,7 +27,7 @@ export interface Tried {
   readonly retryAfterSeconds?: number
 }
 
-export async function tryWebhook(services: AlertServices, given: WebhookTry): Promise<Tried> {
+export async function tryWebhook(services: AlertServices, given: WebhookDelivery): Promise<DeliveryResult> {
   const { sql, secrets, webhookClient, serviceName, nowMs } = services
   let keys: readonly string[]
   try {

@@ -3,7 +3,7 @@
 import type { DeliveryCounts } from '../alerts/delivery-counts.ts'
 import { counter, type Family } from '../lib/metrics.ts'
 
-export function alertFamilies({ tries, disabledWebhooks }: DeliveryCounts): readonly Family[] {
+export function alertFamilies({ attempts: tries, disabledWebhooks }: DeliveryCounts): readonly Family[] {
   return [
     counter(
       'gateway_alert_deliveries_total',

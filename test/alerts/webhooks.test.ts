@@ -91,7 +91,7 @@ const skipPause = ({ accountId }: TestCustomer) =>
 /** Counts since this file started: attempts to deliver to webhooks, by outcome, and webhooks disabled for failing. */
 function counted() {
   const tries = (wanted: DeliveryOutcome) =>
-    alerts.counts.tries.find(([{ channel, outcome }]) => channel === 'webhook' && outcome === wanted)?.[1] as number
+    alerts.counts.attempts.find(([{ channel, outcome }]) => channel === 'webhook' && outcome === wanted)?.[1] as number
   const disabled = alerts.counts.disabledWebhooks.find(([{ reason }]) => reason === 'failures')?.[1] as number
   return { failed: tries('failed'), given_up: tries('given_up'), delivered: tries('delivered'), disabled }
 }

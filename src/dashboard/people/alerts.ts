@@ -24,7 +24,7 @@ export const ALERT_PAGES: readonly Page[] = [
 
 const LOW_CHARACTERS_MAX = 30
 
-interface Tried {
+interface RejectedForm {
   readonly mail?: ReadonlySet<AlertKind>
   readonly low?: string
   readonly lowFault?: string
@@ -43,15 +43,15 @@ export function kindsFor(request: PageRequest): readonly AlertKind[] {
   return ALL_KINDS.filter(kind => ALERT_KINDS[kind].audience === 'customers' || mayDo(role, 'money'))
 }
 
-/** Shows the page; `tried` is the input of a rejected form. */
-export async function alertsPage(request: PageRequest, tried: Tried = {}): Promise<Answer> {
+/** Shows the page; `rejected`: the input and faults of a rejected form. */
+export async function alertsPage(request: PageRequest, rejected: RejectedForm = {}): Promise<Answer> {
   const { options, language, query } = request
   const { accountId, email } = signedIn(request)
   const { lowVnd, lowDays, webhooksMax } = options.alerts.limits
   const settings = await readAlertSettings(options.sql, accountId)
   const webhooks = await listWebhooks(options.sql, accountId)
-  const mail = tried.mail ?? settings.mail
-  const hasFault = tried.lowFault !== undefined || tried.urlFault !== undefined
+  const mail = rejected.mail ?? settings.mail
+  const hasFault = rejected.lowFault !== undefined || rejected.urlFault !== undefined
   return {
     kind: 'page',
     template: 'alerts',
@@ -67,14 +67,14 @@ export async function alertsPage(request: PageRequest, tried: Tried = {}): Promi
         isOn: mail.has(kind),
         isFixed: !hasSwitch(kind),
       })),
-      low: tried.low ?? (settings.lowVnd === null ? '' : dong(settings.lowVnd).slice(0, -2)),
+      low: rejected.low ?? (settings.lowVnd === null ? '' : dong(settings.lowVnd).slice(0, -2)),
       lowMax: LOW_CHARACTERS_MAX,
       lowHint: text(language, 'alerts.low.hint', { amount: dong(lowVnd), days: lowDays }),
-      lowFault: tried.lowFault ?? null,
+      lowFault: rejected.lowFault ?? null,
       webhooks: webhooks.map(webhookView),
       canAdd: webhooks.length < webhooksMax,
-      url: tried.url ?? '',
-      urlFault: tried.urlFault ?? null,
+      url: rejected.url ?? '',
+      urlFault: rejected.urlFault ?? null,
     },
   }
 }

@@ -149,12 +149,12 @@ async function sendTest(request: PageRequest): Promise<Answer> {
   const { options, language } = request
   const webhook = await webhookOf(request)
   if (webhook === null) return NOT_FOUND
-  const tried = await testWebhook(options.alerts, webhook)
-  if (tried === null) return webhookPage(request, webhook, { problem: text(language, 'webhook.test.too_many') })
-  if (tried.outcome === 'delivered') {
-    return webhookPage(request, webhook, { notice: text(language, 'webhook.test.ok', { status: tried.status }) })
+  const result = await testWebhook(options.alerts, webhook)
+  if (result === null) return webhookPage(request, webhook, { problem: text(language, 'webhook.test.too_many') })
+  if (result.outcome === 'delivered') {
+    return webhookPage(request, webhook, { notice: text(language, 'webhook.test.ok', { status: result.status }) })
   }
-  const reason = reasonText(request, tried) ?? ''
+  const reason = reasonText(request, result) ?? ''
   return webhookPage(request, webhook, { problem: text(language, 'webhook.test.failed', { reason }) })
 }
 

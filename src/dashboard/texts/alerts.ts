@@ -1,5 +1,3 @@
-/** UI texts for alerts by email and webhook. */
-
 import type { Texts } from './type.ts'
 
 export const ALERT_TEXTS = {

@@ -1,5 +1,3 @@
-/** Texts of the operators' call log. */
-
 import type { Texts } from './type.ts'
 
 export const OPERATOR_CALL_TEXTS = {

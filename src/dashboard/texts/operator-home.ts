@@ -1,5 +1,3 @@
-/** Texts of the operators' home page. */
-
 import type { Texts } from './type.ts'
 
 export const OPERATOR_HOME_TEXTS = {

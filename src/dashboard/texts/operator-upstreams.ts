@@ -1,5 +1,3 @@
-/** UI texts for the operators' upstream pages. */
-
 import type { Texts } from './type.ts'
 
 export const OPERATOR_UPSTREAM_TEXTS = {

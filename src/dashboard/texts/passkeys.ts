@@ -1,5 +1,3 @@
-/** UI texts for adding, listing and using passkeys. */
-
 import type { Texts } from './type.ts'
 
 export const PASSKEY_TEXTS = {

@@ -1,5 +1,3 @@
-/** Texts of the quick start page, which shows how to set up each tool. */
-
 import type { Texts } from './type.ts'
 
 export const QUICK_START_TEXTS = {
