@@ -93,7 +93,7 @@ export async function pair(
   const price = { priceVnd: SETTLEMENT.priceVnd, pricePer: SETTLEMENT.pricePer }
   const call = { callId, entryId: 'bench-model', requestedName: null, endpoint: 1, family: 'bench', ...price } as const
   const { keyHash } = customer
-  const answer = await ledger.admit({ ...call, keyHash, wantMicroVnd: microVnd(3_360_000n) }, { signal })
+  const answer = await ledger.admit({ ...call, keyHash, holdMinMicroVnd: microVnd(3_360_000n) }, { signal })
   const held = performance.now()
   times.hold.push(held - start)
   if (answer.outcome !== 'admitted') throw new Error(`not admitted: ${answer.outcome}`)

@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { countKeys } from '../../src/accounts/key-count.ts'
+import { updateKeyTotals } from '../../src/accounts/key-count.ts'
 import { PEOPLE_LIMITS } from '../../src/accounts/limits.ts'
 import { sweepPeople } from '../../src/accounts/sweep.ts'
 import type { PeopleServices } from '../../src/accounts/types.ts'
@@ -31,7 +31,7 @@ export async function measureUpkeep({ sql }: Database, world: World): Promise<Re
   const alerts = createAlerts({ sql, catalogue: { items: [] }, nowMs: Date.now } as unknown as AlertServices)
   const people = { sql, limits: PEOPLE_LIMITS } as unknown as PeopleServices
   const tasks: Readonly<Record<string, () => Promise<unknown>>> = {
-    'keys of a day counted': () => countKeys(sql),
+    'keys of a day counted': () => updateKeyTotals(sql),
     'expired people data': () => sweepPeople(people),
     'found alerts': () => findAlerts(alerts),
     'found daily alerts': async () => {

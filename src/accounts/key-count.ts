@@ -46,7 +46,7 @@ select account_id, key_id, (select count(*)::integer from counted) as counted
   from page order by account_id desc, key_id desc limit 1`
 
 /** Brings the totals of all keys up to date. Safe to run in several processes at once. Returns how many totals it updated. */
-export async function countKeys(sql: AnySql, signal?: AbortSignal): Promise<number> {
+export async function updateKeyTotals(sql: AnySql, signal?: AbortSignal): Promise<number> {
   let counted = 0
   let after = ['0', '0']
   for (let turn = 0; turn < STATEMENTS_MAX && !signal?.aborted; turn++) {

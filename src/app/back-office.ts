@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { createIdentityProviders } from '../accounts/identity-providers/index.ts'
-import { countKeys } from '../accounts/key-count.ts'
+import { updateKeyTotals } from '../accounts/key-count.ts'
 import type { KeySecrets } from '../accounts/key-secret.ts'
 import { PEOPLE_LIMITS } from '../accounts/limits.ts'
 import { recordMails } from '../accounts/mail-log.ts'
@@ -69,7 +69,7 @@ const SWEEP_MS = 3_600_000
 const REST_TIMES = 19
 const REST_MS_MAX = 120_000
 /** Time between runs of `countKeys`. A key's sums change only once a day, and a run takes a while, as it reads all keys. */
-const COUNT_KEYS_MS = 2 * 3_600_000
+const KEY_TOTALS_MS = 2 * 3_600_000
 const JUDGE_MS = 60_000
 const ROLL_UP_MS = 15_000
 const ALERT_MS = 15_000
@@ -164,7 +164,7 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
   const stopping = new AbortController()
   const timers = [
     inTurn('expired people data', SWEEP_MS, () => sweepPeople(people)),
-    inTurn('counted keys', COUNT_KEYS_MS, () => countKeys(sql, stopping.signal)),
+    inTurn('counted keys', KEY_TOTALS_MS, () => updateKeyTotals(sql, stopping.signal)),
     restingInTurn('found alerts', ALERT_MS, () => findAlerts(alerts)),
     inTurn('found daily alerts', SLOW_ALERT_MS, async () => {
       await findSlowAlerts(alerts)

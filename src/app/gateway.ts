@@ -63,7 +63,7 @@ export interface Gateway {
    * Stops listening without failing any client's request, and waits for the open connections to end. A second call, with
    * `quick`, makes them end sooner. Call `stop` afterwards.
    */
-  retire(how: Leaving): Promise<void>
+  retire(how: RetireMode): Promise<void>
   /** Refuses new calls, waits until the calls in flight have ended and been settled, and closes everything. */
   stop(): Promise<void>
   /** Aborts the calls in flight that `retire` or `stop` is waiting for. Each is charged for the part that has been sent. */
@@ -75,7 +75,7 @@ export interface Gateway {
  * their clients close them, at the latest when the advertised keep-alive timeout expires. `leaving`: load balancers are told
  * first. `quick`: idle connections are closed at once.
  */
-export type Leaving = 'replaced' | 'leaving' | 'quick'
+export type RetireMode = 'replaced' | 'leaving' | 'quick'
 
 const nowMs = () => performance.now()
 
@@ -150,8 +150,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const pinger = new Pinger({ nowMs, everyMs: Math.min(1000, config.limits.pingAfterMs) })
   const authenticator = createAuthenticator({
     directory: { hashes: key => candidateHashes(keySecrets, key), find: hashes => keyFinder.find(hashes) },
-    rememberedMax: config.limits.rememberedKeysMax,
-    rememberedMs: config.limits.rememberedKeyMs,
+    cachedMax: config.limits.rememberedKeysMax,
+    cachedMs: config.limits.rememberedKeyMs,
     nowMs,
   })
   const images = createImageFetcher({
@@ -217,8 +217,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     unknownModels,
     nowMs,
     topUpUrl: `${config.publicUrl}/topup`,
-    walletFoundEmpty: (accountId: number) => authenticator.doubt(accountId),
-    tellsWire: !config.production,
+    walletFoundEmpty: (accountId: number) => authenticator.distrust(accountId),
+    sendsWireHeader: !config.production,
     sealerFor: (accountId: number) => makeSealer(keySecrets.peppers, String(accountId)),
     findKey: (hashes: readonly Uint8Array[]) => keyFinder.find(hashes),
   }
@@ -313,7 +313,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const url = await server.listen({ host: config.host, port: config.port })
     const { drainNoticeMs, drainIdleMs, drainMs: graceMs, keepAliveTimeoutMs } = config.limits
     const idleMs = { quick: 0, leaving: drainIdleMs, replaced: Math.max(drainIdleMs, keepAliveTimeoutMs + 1_000) }
-    const retire = (how: Leaving) =>
+    const retire = (how: RetireMode) =>
       readiness.retire({ noticeMs: how === 'leaving' ? drainNoticeMs : null, idleMs: idleMs[how], graceMs })
     return { url, server, readiness, upstreams, metrics, retire, stop, hurry: () => readiness.hurry() }
   } catch (error) {

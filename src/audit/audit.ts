@@ -107,7 +107,7 @@ async function compare(
   sql: TransactionSql,
   mode: AuditMode,
 ): Promise<Pick<AuditReport, 'ledger' | 'payments' | 'spool'>> {
-  const ledger = await auditLedger(sql, { mode, movesPoints: true })
+  const ledger = await auditLedger(sql, { mode, recordsPoints: true })
   const payments = await auditPayments(sql)
   const spools = await readSetAside(sql)
   const spool_lines = spools.reduce((sum, { lines }) => sum + lines, 0)

@@ -134,7 +134,7 @@ class ChatCall {
   #recordWire(target: UpstreamTarget): void {
     const { services, bill, headers } = this.#opened
     bill.wire = wireOf(target)
-    if (services.tellsWire) headers[`x-${services.catalogue.settings.service}-wire`] = bill.wire
+    if (services.sendsWireHeader) headers[`x-${services.catalogue.settings.service}-wire`] = bill.wire
   }
 
   /** Gives a large body its own turn of the event loop, and a second one if it must be parsed before it is converted. */

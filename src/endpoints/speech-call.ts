@@ -33,7 +33,7 @@ export function speechCall(): CallKind<SpeechBody> {
       const { services, call, client, resolution, body } = opened
       const { entry, mappedFrom } = resolution
       const wantMicroVnd = holdAmount(entry, Math.ceil(body.bytes / 3), null)
-      await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
+      await admit(services, call, { entry, mappedFrom, holdMinMicroVnd: wantMicroVnd, signal: client.gone })
       return admitted(opened)
     },
   }

@@ -39,9 +39,9 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
     if (authentication !== 'key') return done()
     // Routes with an endpoint may use a cached key, because placing the hold verifies it again. All others query the database.
     const keys = keysIn(request.headers)
-    if (endpoint !== undefined) request.state.caller = authenticator.remembered(keys)
+    if (endpoint !== undefined) request.state.caller = authenticator.cachedCaller(keys)
     if (request.state.caller !== null) return done()
-    const found = endpoint === undefined ? authenticator.verify(keys) : authenticator.recall(keys)
+    const found = endpoint === undefined ? authenticator.verify(keys) : authenticator.findCaller(keys)
     awaitCaller(request, done, found)
   })
   const withinLimits = keyLimits(options)

@@ -36,12 +36,12 @@ export function addWebhookRoutes(
         void readiness.track(work)
         const received = await work.catch((error: unknown) => {
           const code = error instanceof GatewayError ? error.code : 'internal'
-          observer.notificationTaken(provider.name, [code])
+          observer.notificationHandled(provider.name, [code])
           log.warn({ requestId, provider: provider.name, code }, 'a bank notification was refused')
           throw error
         })
         const outcomes = received.map(({ outcome }) => outcome)
-        observer.notificationTaken(provider.name, outcomes)
+        observer.notificationHandled(provider.name, outcomes)
         log.info({ requestId, provider: provider.name, outcomes }, 'bank notification')
         return reply.send({ success: true })
       },

@@ -235,7 +235,7 @@ function fitting(queue: WalletQueue, availableMicroVnd: bigint): number {
   let left = availableMicroVnd
   let count = 0
   for (const waiter of queue.waiters) {
-    left -= waiter.row.wantMicroVnd
+    left -= waiter.row.holdMinMicroVnd
     if (left < 0n) break
     count++
   }
@@ -246,8 +246,8 @@ function toRow(request: HoldRequest): HoldRow {
   return {
     keyHashHex: Buffer.from(request.keyHash.buffer, request.keyHash.byteOffset, request.keyHash.length).toString('hex'),
     callId: request.callId,
-    wantMicroVnd: request.wantMicroVnd,
-    wantMaxMicroVnd: request.wantMaxMicroVnd ?? request.wantMicroVnd,
+    holdMinMicroVnd: request.holdMinMicroVnd,
+    holdMaxMicroVnd: request.holdMaxMicroVnd ?? request.holdMinMicroVnd,
     entryId: request.entryId,
     requestedName: cleanName(request.requestedName),
     endpoint: request.endpoint,

@@ -70,7 +70,7 @@ async function adopt(adopter: Adopter, folder: string, name: string): Promise<bo
     for (const settlements of spool.retained()) await replay(settlements, source)
     spool.history = history
   }
-  await setAside.tell(name, spool.setAside)
+  await setAside.update(name, spool.setAside)
   spool.tidy()
   spool.close()
   const isDead = await fenceNamed(pools.life, { name, history })

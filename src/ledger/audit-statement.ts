@@ -180,7 +180,7 @@ select
   coalesce(sum(uncollected), 0)::text as uncollected
 from verdict`
 
-export function auditStatement(mode: AuditMode, movesPoints: boolean): string {
+export function auditStatement(mode: AuditMode, recordsPoints: boolean): string {
   const read = mode === 'full' ? 'not materialized' : 'materialized'
   return `${startOf(mode)}
 read_usage as ${read} (${rowsOf('usage', mode, 'due.seq')}),
@@ -191,5 +191,5 @@ read_daily as ${read} (${
       : `select rows.* from due cross join lateral (
     select * from usage_daily where usage_daily.account_id = due.account_id and usage_daily.day >= due.days_from offset 0) rows`
   }),
-${RULES}${orphansOf(mode)}${movesPoints ? moveOf(mode) : ''}${REPORT}`
+${RULES}${orphansOf(mode)}${recordsPoints ? moveOf(mode) : ''}${REPORT}`
 }

@@ -48,15 +48,15 @@ export interface AuditOptions {
    * (see AuditMode). A full audit also deletes this record for wallets with a difference, so that the next audits read all of
    * their rows. Needs a transaction with snapshot isolation. Default: false.
    */
-  readonly movesPoints?: boolean
+  readonly recordsPoints?: boolean
 }
 
 /** Audits one consistent snapshot of the whole ledger. */
 export async function audit(
   sql: Sql | AnySql,
-  { mode = 'full', movesPoints = false }: AuditOptions = {},
+  { mode = 'full', recordsPoints = false }: AuditOptions = {},
 ): Promise<AuditReport> {
-  const row: Readonly<Record<string, string | null>> = (await sql.unsafe(auditStatement(mode, movesPoints)))[0]!
+  const row: Readonly<Record<string, string | null>> = (await sql.unsafe(auditStatement(mode, recordsPoints)))[0]!
   const count = (name: string): number => Number(row[name])
   const differences = {
     balance: count('balance'),

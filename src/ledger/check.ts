@@ -25,11 +25,14 @@ const LABEL = /^[\x21-\x7e]{1,100}$/
 export function checkHold(request: HoldRequest): void {
   assert(isUuid(request.callId), 'callId is not a lower-case UUID')
   assert(request.keyHash.length === 32, 'keyHash is not 32 bytes')
-  assert(request.wantMicroVnd > 0n && request.wantMicroVnd <= AMOUNT_MICRO_VND_MAX, 'wantMicroVnd is out of bounds')
-  const { wantMaxMicroVnd = request.wantMicroVnd } = request
   assert(
-    wantMaxMicroVnd >= request.wantMicroVnd && wantMaxMicroVnd <= AMOUNT_MICRO_VND_MAX,
-    'wantMaxMicroVnd is out of bounds',
+    request.holdMinMicroVnd > 0n && request.holdMinMicroVnd <= AMOUNT_MICRO_VND_MAX,
+    'holdMinMicroVnd is out of bounds',
+  )
+  const { holdMaxMicroVnd = request.holdMinMicroVnd } = request
+  assert(
+    holdMaxMicroVnd >= request.holdMinMicroVnd && holdMaxMicroVnd <= AMOUNT_MICRO_VND_MAX,
+    'holdMaxMicroVnd is out of bounds',
   )
   assert(isCount(request.priceVnd, PRICE_VND_MAX), 'priceVnd is not a whole number of dong')
 }

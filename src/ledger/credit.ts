@@ -1,4 +1,4 @@
-/** CREDIT: books top-ups, refunds and adjustments, which are all changes of a balance other than charges for calls. */
+/** Books top-ups, refunds and adjustments, which are all changes of a balance other than charges for calls. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { faultCode } from '../lib/database.ts'

@@ -1,4 +1,4 @@
-/** EXTEND: grows the holds of a batch of running calls in one statement. The calls may belong to different wallets. */
+/** Grows the holds of a batch of running calls in one statement. The calls may belong to different wallets. */
 
 import { elementsOf, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'

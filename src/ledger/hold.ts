@@ -14,9 +14,9 @@ export interface HoldRow {
   readonly keyHashHex: string
   readonly callId: string
   /** The minimum hold for the call to be admitted; waived if the wallet has no other holds. */
-  readonly wantMicroVnd: MicroVnd
+  readonly holdMinMicroVnd: MicroVnd
   /** The maximum hold; also capped at a sixteenth of the balance, but never below the minimum. */
-  readonly wantMaxMicroVnd: MicroVnd
+  readonly holdMaxMicroVnd: MicroVnd
   readonly entryId: string
   readonly requestedName: string | null
   readonly endpoint: EndpointCode
@@ -51,8 +51,8 @@ export type HoldResult =
 const REQUESTS = packedRows<HoldRow>()({
   key_hash: ['text', row => row.keyHashHex],
   call_id: ['uuid', row => row.callId],
-  want: ['bigint', row => row.wantMicroVnd],
-  want_max: ['bigint', row => row.wantMaxMicroVnd],
+  want: ['bigint', row => row.holdMinMicroVnd],
+  want_max: ['bigint', row => row.holdMaxMicroVnd],
   entry_id: ['text', row => row.entryId],
   requested_name: ['text', row => row.requestedName],
   endpoint: ['smallint', row => row.endpoint],

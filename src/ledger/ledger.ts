@@ -180,7 +180,7 @@ async function start(given: {
   await heartbeat(parts)
   const sent = await replay(left, { spool, pool: pools.life, settling })
   if (sent > 0) report(parts, 'spool_replayed', `settled ${sent} calls left by an earlier process`)
-  await parts.setAside.tell(options.instanceName, spool.setAside)
+  await parts.setAside.update(options.instanceName, spool.setAside)
   await adoptSpools(parts)
   await sweepDead(parts)
   await forgetEnded(pools.life)
@@ -310,7 +310,7 @@ async function sweep(parts: Parts): Promise<void> {
   const { options, limits, pools, open } = parts
   if ((await readHistory(pools.life)) !== parts.history) return
   await takeAlong(parts)
-  await parts.setAside.tell(options.instanceName, parts.spool.setAside)
+  await parts.setAside.update(options.instanceName, parts.spool.setAside)
   const foundDead = await adoptSpools(parts)
   const turn = { task: 'ledger sweep', everyMs: limits.sweepMs }
   if (foundDead || (await takeLease(pools.life.query, turn))) await sweepDead(parts)

@@ -1,4 +1,4 @@
-/** REFUND: credits the charge of a call back to the account, at most once, because the credit's reference names the call. */
+/** Credits the charge of a call back to the account, at most once, because the credit's reference names the call. */
 
 import type { AnySql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'

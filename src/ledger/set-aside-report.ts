@@ -32,7 +32,7 @@ export class SetAsideReport {
   }
 
   /** `name` is the process that owns the spool. Writes to the database only if something has changed. */
-  async tell(name: string, state: SpoolSetAside): Promise<void> {
+  async update(name: string, state: SpoolSetAside): Promise<void> {
     const { folder, lines, files } = state
     const reported = this.#reported.get(name)
     if (reported?.lines === lines && reported.files === files) return

@@ -11,9 +11,9 @@ export interface HoldRequest {
   /** UUIDv7 of the call, created before anything is sent upstream. */
   readonly callId: string
   /** The smallest hold that admits the call; above 0. */
-  readonly wantMicroVnd: MicroVnd
-  /** The largest hold for the call; also limited to a sixteenth of the balance. Default: `wantMicroVnd`. */
-  readonly wantMaxMicroVnd?: MicroVnd
+  readonly holdMinMicroVnd: MicroVnd
+  /** The largest hold for the call; also limited to a sixteenth of the balance. Default: `holdMinMicroVnd`. */
+  readonly holdMaxMicroVnd?: MicroVnd
   /** The entry that will serve the call. */
   readonly entryId: string
   /** The model name that the client sent, if it was mapped to the entry; null if it is the entry's own name. */

@@ -13,9 +13,9 @@ import type { Call, Services } from './call.ts'
 export interface Admission {
   readonly entry: ModelEntry
   readonly mappedFrom: string | null
-  readonly wantMicroVnd: MicroVnd
-  /** For a call whose hold cannot be extended: the most that it can cost. Default: `wantMicroVnd`. */
-  readonly wantMaxMicroVnd?: MicroVnd
+  readonly holdMinMicroVnd: MicroVnd
+  /** For a call whose hold cannot be extended: the most that it can cost. Default: `holdMinMicroVnd`. */
+  readonly holdMaxMicroVnd?: MicroVnd
   readonly signal: Cancellation
 }
 
@@ -112,8 +112,8 @@ function ask(services: Services, call: Call, admission: Admission, keyHash: Uint
     {
       keyHash,
       callId: call.id,
-      wantMicroVnd: admission.wantMicroVnd,
-      wantMaxMicroVnd: admission.wantMaxMicroVnd ?? admission.wantMicroVnd,
+      holdMinMicroVnd: admission.holdMinMicroVnd,
+      holdMaxMicroVnd: admission.holdMaxMicroVnd ?? admission.holdMinMicroVnd,
       entryId: admission.entry.id,
       requestedName: admission.mappedFrom,
       endpoint: ENDPOINT_FACTS[call.endpoint].code,

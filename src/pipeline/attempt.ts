@@ -11,13 +11,13 @@ import type { ReachableUpstream } from '../upstream/registry.ts'
 const MODEL_STATUSES: ReadonlySet<number> = new Set([404, 405, 410, 415])
 
 /** A target and a credential with which a call can be tried. */
-export interface Place {
+export interface Candidate {
   readonly target: UpstreamTarget
   readonly upstream: ReachableUpstream
   readonly credential: Credential
 }
 
-export class Attempt implements Place {
+export class Attempt implements Candidate {
   readonly target: UpstreamTarget
   readonly upstream: ReachableUpstream
   readonly credential: Credential
@@ -39,7 +39,7 @@ export class Attempt implements Place {
   #judged = false
   #isClosed = false
 
-  constructor({ target, upstream, credential }: Place, startedMs: number) {
+  constructor({ target, upstream, credential }: Candidate, startedMs: number) {
     this.target = target
     this.upstream = upstream
     this.credential = credential
@@ -57,7 +57,7 @@ export class Attempt implements Place {
    * Reopens the attempt before its request is sent again to the same upstream, which rejected the sealed (encrypted) reasoning
    * in it.
    */
-  askedAgain(): void {
+  reopen(): void {
     this.#isClosed = false
   }
 

@@ -20,9 +20,9 @@ export interface KeyDirectory {
 export interface AuthenticatorOptions {
   readonly directory: KeyDirectory
   /** Maximum number of callers kept in the cache. */
-  readonly rememberedMax: number
+  readonly cachedMax: number
   /** How long a caller stays cached, in ms. */
-  readonly rememberedMs: number
+  readonly cachedMs: number
   readonly nowMs: () => number
 }
 
@@ -31,15 +31,15 @@ export interface Authenticator {
    * The cached caller of the first key, without a database lookup; null if that key is not cached. The other keys only count if
    * the first is invalid, which takes a lookup.
    */
-  remembered(keys: readonly string[]): Caller | null
+  cachedCaller(keys: readonly string[]): Caller | null
   /** The caller from the cache, otherwise from the database. Only for calls that place a hold, which verifies the key. */
-  recall(keys: readonly string[]): Promise<Caller>
+  findCaller(keys: readonly string[]): Promise<Caller>
   /** The caller from the database, whatever is cached. */
   verify(keys: readonly string[]): Promise<Caller>
   /** Clears the cache. Call when keys have changed. */
   forget(): void
   /** Ignores cached callers of this account until the database says that its wallet has money again. */
-  doubt(accountId: number): void
+  distrust(accountId: number): void
 }
 
 const MISSING = 'The API key is missing: send it as `x-api-key: <key>` or `authorization: Bearer <key>`.'
@@ -66,30 +66,30 @@ export function keyRefused(state: RefusedKeyState): GatewayError {
 }
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { directory, rememberedMax, rememberedMs, nowMs } = options
+  const { directory, cachedMax, cachedMs, nowMs } = options
   /** Callers by the SHA-256 of the complete key, so that no secret is kept in memory. Oldest first. */
-  const remembered = new Map<string, { caller: Caller; untilMs: number }>()
+  const cache = new Map<string, { caller: Caller; untilMs: number }>()
 
   /** Accounts whose wallet was empty when a hold was placed. */
-  const doubted = new Set<number>()
-  const recalled = (digest: string): Caller | null => {
-    const memory = remembered.get(digest)
-    return memory && memory.untilMs > nowMs() && !doubted.has(memory.caller.accountId) ? memory.caller : null
+  const distrusted = new Set<number>()
+  const cachedUnder = (digest: string): Caller | null => {
+    const cached = cache.get(digest)
+    return cached && cached.untilMs > nowMs() && !distrusted.has(cached.caller.accountId) ? cached.caller : null
   }
 
   const find = async (key: string, digest: string): Promise<Caller | RefusedKeyState> => {
     const keyHashes = directory.hashes(key)
     const found = keyHashes.length === 0 ? null : await directory.find(keyHashes)
-    remembered.delete(digest)
+    cache.delete(digest)
     if (found === null) return 'unknown'
     const { state, ...facts } = found
     if (state !== 'active') return state
     const caller = { ...facts, keyHashes }
     // Never cache an empty wallet: a customer who has just topped up must be served at once.
     if (caller.walletEmpty) return caller
-    doubted.delete(caller.accountId)
-    remembered.set(digest, { caller, untilMs: nowMs() + rememberedMs })
-    if (remembered.size > rememberedMax) remembered.delete(remembered.keys().next().value as string)
+    distrusted.delete(caller.accountId)
+    cache.set(digest, { caller, untilMs: nowMs() + cachedMs })
+    if (cache.size > cachedMax) cache.delete(cache.keys().next().value as string)
     return caller
   }
 
@@ -98,8 +98,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     let refused: RefusedKeyState = 'unknown'
     for (const key of keys) {
       const digest = hash('sha256', key, 'base64')
-      const memory = fresh ? null : recalled(digest)
-      if (memory !== null) return memory
+      const cached = fresh ? null : cachedUnder(digest)
+      if (cached !== null) return cached
       const found = await find(key, digest)
       if (typeof found === 'object') return found
       if (refused === 'unknown') refused = found
@@ -108,19 +108,19 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   return {
-    remembered(keys) {
+    cachedCaller(keys) {
       const [key] = keys
-      return key === undefined ? null : recalled(hash('sha256', key, 'base64'))
+      return key === undefined ? null : cachedUnder(hash('sha256', key, 'base64'))
     },
-    recall: keys => first(keys, false),
+    findCaller: keys => first(keys, false),
     verify: keys => first(keys, true),
-    forget: () => remembered.clear(),
-    doubt(accountId) {
-      if (doubted.size >= rememberedMax) {
-        doubted.clear()
-        remembered.clear()
+    forget: () => cache.clear(),
+    distrust(accountId) {
+      if (distrusted.size >= cachedMax) {
+        distrusted.clear()
+        cache.clear()
       }
-      doubted.add(accountId)
+      distrusted.add(accountId)
     },
   }
 }

@@ -128,7 +128,7 @@ export interface CallObserver {
    * Called once a bank notification has been handled. `outcomes` has one outcome per transaction, or just the error code if the
    * notification was refused.
    */
-  notificationTaken(provider: string, outcomes: readonly string[]): void
+  notificationHandled(provider: string, outcomes: readonly string[]): void
 }
 
 export interface CallTracer {
@@ -194,7 +194,7 @@ export interface Services {
    */
   readonly walletFoundEmpty: (accountId: number) => void
   /** Whether replies have a header that names the format in which the upstream was called. */
-  readonly tellsWire: boolean
+  readonly sendsWireHeader: boolean
   /**
    * Returns the account's sealer, which signs a provider's encrypted reasoning before a client gets it. Only requests of the
    * same account can return that reasoning to the provider.

@@ -16,9 +16,9 @@ import { callUpstream, EndpointMissingError } from '../upstream/call.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { ReachableUpstream } from '../upstream/registry.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
-import { Attempt, type Place } from './attempt.ts'
+import { Attempt, type Candidate } from './attempt.ts'
 import type { Call, HeaderMap, Services } from './call.ts'
-import { Places } from './places.ts'
+import { Candidates } from './candidates.ts'
 
 /** Maximum number of bytes read from an error body. */
 const ERROR_BODY_BYTES_MAX = 256 * 1024
@@ -72,18 +72,18 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
   call: Call,
   plan: DispatchPlan<Prepared, Received>,
 ): Promise<Received> {
-  const places = new Places(plan.targets, call.caller.keyId, services.upstreams)
+  const candidates = new Candidates(plan.targets, call.caller.keyId, services.upstreams)
   const { upstreamTriesMax } = services.limits
-  let place = places.next()
+  let candidate = candidates.next()
   let worst: GatewayError | null = null
-  while (place !== null) {
+  while (candidate !== null) {
     // A body that cannot be converted for one target ends the call: converted for another target, it might mean something else.
-    const preparing = plan.prepare(place.target)
+    const preparing = plan.prepare(candidate.target)
     const prepared = preparing instanceof Promise ? await preparing : preparing
-    const attempt = begin(services, call, place)
+    const attempt = begin(services, call, candidate)
     try {
       const reply = await tryOne(services, call, { plan, prepared, attempt })
-      const received = await plan.receive(reply, prepared, place.target)
+      const received = await plan.receive(reply, prepared, candidate.target)
       attempt.succeed()
       return received
     } catch (cause) {
@@ -92,20 +92,25 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
       if (!isWorthAnotherTry(error) || plan.signal.aborted) throw error
       const { message, level } = loudness(error)
       services.log[level](
-        { requestId: call.requestId, credential: place.credential.label, code: error.code, cause: error.details.cause },
+        {
+          requestId: call.requestId,
+          credential: candidate.credential.label,
+          code: error.code,
+          cause: error.details.cause,
+        },
         message,
       )
       worst = worse(worst, error)
-      if (attempt.isBroken) places.broken(place.upstream)
-      if (call.attempts.length >= upstreamTriesMax || timeLeftMs(services, call, place) < TRY_MS_MIN) break
-      place = places.next() ?? (attempt.isConnectionLost ? places.again() : null)
+      if (attempt.isBroken) candidates.broken(candidate.upstream)
+      if (call.attempts.length >= upstreamTriesMax || timeLeftMs(services, call, candidate) < TRY_MS_MIN) break
+      candidate = candidates.next() ?? (attempt.isConnectionLost ? candidates.again() : null)
     }
   }
-  throw worst ?? shortageError(places, plan.targets)
+  throw worst ?? shortageError(candidates, plan.targets)
 }
 
-function begin(services: Services, call: Call, place: Place): Attempt {
-  const attempt = new Attempt(place, services.nowMs())
+function begin(services: Services, call: Call, candidate: Candidate): Attempt {
+  const attempt = new Attempt(candidate, services.nowMs())
   call.attempts.push(attempt)
   return attempt
 }
@@ -135,7 +140,7 @@ async function tryOne<Prepared extends PreparedBody, Received>(
     { requestId: call.requestId, upstream: upstream.facts.id },
     'upstream refused sealed reasoning; resending without it',
   )
-  attempt.askedAgain()
+  attempt.reopen()
   const again = await send(services, call, { plan, prepared: { ...prepared, body: bare }, attempt })
   if (isGood(again)) return again
   throw gatewayErrorOf(readUpstreamFailure(await readFailure(again, upstream)))
@@ -203,7 +208,7 @@ function send<Prepared extends PreparedBody, Received>(
 }
 
 /** Time left for the call, in ms. The upstream's limit applies to the whole call, including earlier attempts. */
-function timeLeftMs(services: Services, call: Call, { upstream }: Place): number {
+function timeLeftMs(services: Services, call: Call, { upstream }: Candidate): number {
   return upstream.facts.totalTimeoutMs - (services.nowMs() - call.startedMs)
 }
 
@@ -248,14 +253,14 @@ function loudness(error: GatewayError): { level: 'warn' | 'error'; message: stri
     : { level: 'warn', message: 'upstream failed; trying the next one, if any' }
 }
 
-function shortageError(places: Places, targets: readonly UpstreamTarget[]): GatewayError {
-  const { reachable, limitedMs, full, outMs } = places.shortage
-  if (limitedMs !== null) {
-    const retryAfterSeconds = Math.max(1, Math.ceil(limitedMs / 1000))
+function shortageError(candidates: Candidates, targets: readonly UpstreamTarget[]): GatewayError {
+  const { reachable, rateLimitedMs, full, outOfServiceMs } = candidates.shortage
+  if (rateLimitedMs !== null) {
+    const retryAfterSeconds = Math.max(1, Math.ceil(rateLimitedMs / 1000))
     return new GatewayError('upstream_rate_limited', { retryAfterSeconds, cause: 'all credentials are rate-limited' })
   }
-  if (outMs !== null) {
-    const retryAfterSeconds = Math.min(OUT_RETRY_SECONDS_MAX, Math.max(1, Math.ceil(outMs / 1000)))
+  if (outOfServiceMs !== null) {
+    const retryAfterSeconds = Math.min(OUT_RETRY_SECONDS_MAX, Math.max(1, Math.ceil(outOfServiceMs / 1000)))
     return new GatewayError('upstream_overloaded', {
       retryAfterSeconds,
       cause: 'an operator has taken the upstreams out of service',

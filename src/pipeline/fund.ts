@@ -51,14 +51,14 @@ export async function fund(scope: CallScope, funding: Funding): Promise<Funded> 
     referencedMicroVnd: referencedAmount(entry, input),
   }
   const besideMicroVnd = parts.extrasMicroVnd + parts.referencedMicroVnd
-  const wantMicroVnd = microVnd(tokensMicroVnd + besideMicroVnd)
-  const wants = { entry, mappedFrom, wantMicroVnd, signal: client.gone }
+  const holdMinMicroVnd = microVnd(tokensMicroVnd + besideMicroVnd)
+  const wants = { entry, mappedFrom, holdMinMicroVnd, signal: client.gone }
   if (body.streamed || entry.price.per !== 'mtok') {
     return { ...split(parts, await admit(services, call, wants)), outputTokensAfforded: null }
   }
   const cap = { inputTokens, outputTokensMax, choices }
-  const wantMaxMicroVnd = microVnd(capAmount(entry, cap) + besideMicroVnd)
-  const admitted = split(parts, await admit(services, call, { ...wants, wantMaxMicroVnd }))
+  const holdMaxMicroVnd = microVnd(capAmount(entry, cap) + besideMicroVnd)
+  const admitted = split(parts, await admit(services, call, { ...wants, holdMaxMicroVnd }))
   const outputTokensAfforded = affordedOutputTokens(entry, { ...cap, ...admitted, outputTokensMin })
   if (outputTokensAfforded !== null) {
     Object.assign(headers, capHeader(services.catalogue.settings.service, outputTokensAfforded))

@@ -5,7 +5,7 @@ import type { CallObserver, CallTracer } from './call.ts'
 export const NO_OBSERVER: CallObserver = {
   ended() {},
   errorSent() {},
-  notificationTaken() {},
+  notificationHandled() {},
 }
 
 /** Traces nothing, and sends the client's own `traceparent` upstream. */

@@ -80,7 +80,7 @@ export class CallMetrics implements CallObserver {
     this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1)
   }
 
-  notificationTaken(provider: string, outcomes: readonly string[]): void {
+  notificationHandled(provider: string, outcomes: readonly string[]): void {
     for (const outcome of outcomes) {
       const name = `${provider} ${outcome}`
       const known = this.#notifications.get(name)

@@ -112,7 +112,7 @@ export class ReachableUpstream {
   }
 
   /** Time until the upstream goes back into service, in ms, if an operator has taken it out; otherwise 0. */
-  get outMs(): number {
+  get outOfServiceMs(): number {
     return this.#outUntilMs === 0 ? 0 : Math.max(0, this.#outUntilMs - this.#nowMs())
   }
 
@@ -141,7 +141,7 @@ export class ReachableUpstream {
       id: this.facts.id,
       sandbox: this.sandbox,
       ...reportCircuit(this.circuit),
-      outSeconds: Math.ceil(this.outMs / 1000),
+      outSeconds: Math.ceil(this.outOfServiceMs / 1000),
       callsInFlight: this.callsInFlight,
       tries: this.tries,
       failures: this.#failures.values().reduce((sum, count) => sum + count, 0),

@@ -135,7 +135,7 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
     await page.getByLabel('Reason').fill('overloaded since seven')
     await click(page.getByRole('button', { name: 'Take out of service' }))
     await page.getByText(`${operator.email}: overloaded since seven`).waitFor()
-    await expect.poll(() => running.gateway.upstreams.find('anthropic')?.outMs ?? 0).toBeGreaterThan(0)
+    await expect.poll(() => running.gateway.upstreams.find('anthropic')?.outOfServiceMs ?? 0).toBeGreaterThan(0)
     expectFew()
   })
 

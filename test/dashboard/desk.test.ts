@@ -207,7 +207,9 @@ describe('upstreams', () => {
     )
     expect((await operator.post('/operator/upstreams/nowhere/out', { reason: 'x', hours: '4' })).status).toBe(404)
     const isOut = () =>
-      [running.gateway, sibling].map(({ upstreams }) => (upstreams.find('anthropic')?.outMs ?? 0) > 3.9 * 3_600_000)
+      [running.gateway, sibling].map(
+        ({ upstreams }) => (upstreams.find('anthropic')?.outOfServiceMs ?? 0) > 3.9 * 3_600_000,
+      )
     await expect.poll(isOut).toEqual([true, true])
     const gauge = upstreamFamilies(sibling.upstreams.status()).find(
       ({ name }) => name === 'gateway_upstream_out_seconds',
@@ -226,7 +228,7 @@ describe('upstreams', () => {
     expect([first.requests.length, second.requests.length]).toEqual([before[0], (before[1] as number) + 2])
     expect(readable((await operator.get(path)).html)).toContain('one@example.com: it fails')
     await operator.post('/operator/upstreams/xai/out', { reason: 'this too', hours: '1' })
-    await expect.poll(() => running.gateway.upstreams.find('xai')?.outMs ?? 0).toBeGreaterThan(0)
+    await expect.poll(() => running.gateway.upstreams.find('xai')?.outOfServiceMs ?? 0).toBeGreaterThan(0)
     const refused = await fetch(`${running.url}/v1/messages`, {
       method: 'POST',
       headers: { 'x-api-key': customer.apiKey },

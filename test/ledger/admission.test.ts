@@ -40,22 +40,22 @@ test('admits a call with the hold that it wants while the balance allows it', as
 
 test('a call that can use a larger hold gets one, of at most a sixteenth of the balance and never less than its minimum', async () => {
   const customer = await createCustomer(database.sql, 64n * CALL_MICRO_VND)
-  const ask = async (wantMaxMicroVnd: bigint) => {
-    const answer = await here.admit(holdRequest(customer, { wantMaxMicroVnd: microVnd(wantMaxMicroVnd) }), patient)
+  const ask = async (holdMaxMicroVnd: bigint) => {
+    const answer = await here.admit(holdRequest(customer, { holdMaxMicroVnd: microVnd(holdMaxMicroVnd) }), patient)
     return answer.outcome === 'admitted' ? [answer.heldMicroVnd, answer.freeMicroVnd] : answer.outcome
   }
   expect(await ask(2n * CALL_MICRO_VND)).toEqual([2n * CALL_MICRO_VND, 64n * CALL_MICRO_VND])
   expect(await ask(1_000n * CALL_MICRO_VND)).toEqual([4n * CALL_MICRO_VND, 62n * CALL_MICRO_VND])
   const poor = await createCustomer(database.sql, 2n * CALL_MICRO_VND)
-  const least = holdRequest(poor, { wantMaxMicroVnd: microVnd(1_000n * CALL_MICRO_VND) })
+  const least = holdRequest(poor, { holdMaxMicroVnd: microVnd(1_000n * CALL_MICRO_VND) })
   expect(await here.admit(least, patient)).toMatchObject({ heldMicroVnd: CALL_MICRO_VND })
 })
 
 test('sixteen calls that want the whole balance run side by side; the next one gets the rest, if that is enough', async () => {
   const ledger = await startLedger(database.url, { limits: { admissionWaitMs: 200, concurrency: 1 } })
   const customer = await createCustomer(database.sql, 64n * CALL_MICRO_VND)
-  const all = { wantMaxMicroVnd: microVnd(1_000n * CALL_MICRO_VND) }
-  const first = await here.admit(holdRequest(customer, { wantMicroVnd: microVnd(2n * CALL_MICRO_VND) }), patient)
+  const all = { holdMaxMicroVnd: microVnd(1_000n * CALL_MICRO_VND) }
+  const first = await here.admit(holdRequest(customer, { holdMinMicroVnd: microVnd(2n * CALL_MICRO_VND) }), patient)
   expect(first).toMatchObject({ heldMicroVnd: 2n * CALL_MICRO_VND })
   const answers = await Promise.all(Array.from({ length: 17 }, () => ledger.admit(holdRequest(customer, all), patient)))
   const held = answers.flatMap(answer => (answer.outcome === 'admitted' ? [answer.heldMicroVnd / CALL_MICRO_VND] : []))
@@ -83,7 +83,7 @@ test('answers waited, never empty, when money remains but stays held for the who
 
 test('a waiting call continues when a call in another process settles', async () => {
   const customer = await createCustomer(database.sql, 2n * CALL_MICRO_VND)
-  const first = holdRequest(customer, { wantMicroVnd: microVnd(2n * CALL_MICRO_VND) })
+  const first = holdRequest(customer, { holdMinMicroVnd: microVnd(2n * CALL_MICRO_VND) })
   await there.admit(first, patient)
   const waiting = here.admit(holdRequest(customer), patient)
   await eventually(
@@ -122,13 +122,13 @@ test('waiting calls are turned away when the call before them spends the rest of
 
 test('serves the calls of a wallet in the order in which they came', async () => {
   const customer = await createCustomer(database.sql, CALL_MICRO_VND * 3n)
-  const first = holdRequest(customer, { wantMicroVnd: microVnd(3n * CALL_MICRO_VND) })
+  const first = holdRequest(customer, { holdMinMicroVnd: microVnd(3n * CALL_MICRO_VND) })
   await here.admit(first, patient)
   const order: number[] = []
   const queue = Array.from({ length: 6 }, async (_, index) => {
     // The second call in the queue wants a large hold, which the calls behind it must not overtake.
     const want = index === 1 ? 2n * CALL_MICRO_VND : CALL_MICRO_VND / 4n
-    const request = holdRequest(customer, { wantMicroVnd: microVnd(want) })
+    const request = holdRequest(customer, { holdMinMicroVnd: microVnd(want) })
     await here.admit(request, patient)
     order.push(index)
     await here.settle(settlement(customer, { callId: request.callId, costMicroVnd: microVnd(0n), status: 500 }))
@@ -146,8 +146,8 @@ test('a small call does not overtake a large one that came first and does not fi
   const ledger = await startLedger(database.url, { limits: { concurrency: 1, batchMax: 1 } })
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const ask = (calls: bigint): Promise<unknown> =>
-    ledger.admit(holdRequest(customer, { wantMicroVnd: microVnd(calls * CALL_MICRO_VND) }), patient)
-  const first = holdRequest(customer, { wantMicroVnd: microVnd(8n * CALL_MICRO_VND) })
+    ledger.admit(holdRequest(customer, { holdMinMicroVnd: microVnd(calls * CALL_MICRO_VND) }), patient)
+  const first = holdRequest(customer, { holdMinMicroVnd: microVnd(8n * CALL_MICRO_VND) })
   await ledger.admit(first, patient)
   const order: string[] = []
   const large = ask(5n).then(() => order.push('large'))
@@ -231,8 +231,8 @@ test('two keys of one account share one wallet and one queue', async () => {
 
 test('an impossible hold fails only its own call', async () => {
   const customer = await createCustomer(database.sql, CALL_MICRO_VND)
-  await expect(here.admit(holdRequest(customer, { wantMicroVnd: microVnd(0n) }), patient)).rejects.toThrow(
-    'wantMicroVnd',
+  await expect(here.admit(holdRequest(customer, { holdMinMicroVnd: microVnd(0n) }), patient)).rejects.toThrow(
+    'holdMinMicroVnd',
   )
   await expect(here.admit(holdRequest(customer, { callId: 'x' }), patient)).rejects.toThrow('callId')
   const odd = holdRequest(customer, { callId: uuidv7(), requestedName: `\0'"\\{}\ud800,NULL` })

@@ -14,7 +14,7 @@ export function holdRequest(
   return {
     keyHash: customer.keyHash,
     callId: uuidv7(),
-    wantMicroVnd: CALL_MICRO_VND,
+    holdMinMicroVnd: CALL_MICRO_VND,
     entryId: 'model-a',
     requestedName: null,
     endpoint: 1,

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { countKeys } from '../../src/accounts/key-count.ts'
+import { updateKeyTotals } from '../../src/accounts/key-count.ts'
 import { hashKey } from '../../src/accounts/key-secret.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { microVnd } from '../../src/lib/money.ts'
@@ -80,7 +80,7 @@ test('calls in flight use up the limit: of calls at once in two processes, only 
 test('the only call of a key gets what is left of its limit, and may cost no more than that', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
   await capAt(customer.keyId, 100n)
-  const want = { wantMicroVnd: microVnd(60n), wantMaxMicroVnd: microVnd(600n) }
+  const want = { holdMinMicroVnd: microVnd(60n), holdMaxMicroVnd: microVnd(600n) }
   const first = holdRequest(customer, want)
   expect(await ledger.admit(first, patient)).toMatchObject({ heldMicroVnd: 60n, freeMicroVnd: 100n })
   expect(await ledger.admit(holdRequest(customer, want), patient)).toMatchObject({
@@ -88,7 +88,7 @@ test('the only call of a key gets what is left of its limit, and may cost no mor
     heldMicroVnd: 60n,
   })
   await ledger.settle(settlement(customer, { callId: first.callId, costMicroVnd: microVnd(0n), status: 502 }))
-  const large = holdRequest(customer, { wantMicroVnd: microVnd(500n) })
+  const large = holdRequest(customer, { holdMinMicroVnd: microVnd(500n) })
   expect(await ledger.admit(large, patient)).toMatchObject({ heldMicroVnd: 100n, freeMicroVnd: 100n })
   await ledger.settle(settlement(customer, { callId: large.callId, costMicroVnd: microVnd(0n), status: 502 }))
   await expectCleanAudit(sql)
@@ -151,9 +151,9 @@ test('a limit that never resets counts everything, before and after past days ar
   await age(400)
   await call(ledger, customer)
   await age(1)
-  const counted = await Promise.all([countKeys(sql), countKeys(sql), countKeys(sql)])
+  const counted = await Promise.all([updateKeyTotals(sql), updateKeyTotals(sql), updateKeyTotals(sql)])
   expect(counted.reduce((sum, keys) => sum + keys)).toBeGreaterThan(0)
-  expect(await countKeys(sql)).toBe(0)
+  expect(await updateKeyTotals(sql)).toBe(0)
   const figures = 'select counted_micro_vnd::text as counted from api_key where key_id = $1::text::bigint'
   expect(await sql.unsafe(figures, key)).toMatchObject([{ counted: String(CALL_MICRO_VND) }])
   expect((await call(ledger, customer)).held.outcome).toBe('admitted')
@@ -164,7 +164,7 @@ test('a limit that never resets counts everything, before and after past days ar
   })
   await age(2)
   await sql.unsafe('update api_key set counted_before = counted_before - 2 where key_id = $1::text::bigint', key)
-  expect(await countKeys(sql)).toBe(1)
+  expect(await updateKeyTotals(sql)).toBe(1)
   expect(await sql.unsafe(figures, key)).toMatchObject([{ counted: String(3n * CALL_MICRO_VND) }])
   expect((await call(ledger, customer)).held).toMatchObject({ outcome: 'capped', spentMicroVnd: 3n * CALL_MICRO_VND })
 })

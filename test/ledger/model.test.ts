@@ -76,8 +76,8 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     const rows = requests.map(({ key, call, want, wantMax }) => ({
       keyHashHex: [...customers, ...retired].find(({ keyId }) => keyId === key)!.keyHash.toString('hex'),
       callId: call,
-      wantMicroVnd: microVnd(want),
-      wantMaxMicroVnd: microVnd(wantMax),
+      holdMinMicroVnd: microVnd(want),
+      holdMaxMicroVnd: microVnd(wantMax),
       entryId: 'm',
       requestedName: null,
       endpoint: 1 as const,

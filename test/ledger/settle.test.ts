@@ -30,7 +30,7 @@ afterAll(async () => {
 
 test('charges the cost, answers with the balance and writes every column of the usage row', async () => {
   const customer = await createCustomer(database.sql, 10_000_000n)
-  const request = holdRequest(customer, { wantMicroVnd: microVnd(9_000_000n), requestedName: 'mapped' })
+  const request = holdRequest(customer, { holdMinMicroVnd: microVnd(9_000_000n), requestedName: 'mapped' })
   await here.admit(request, patient)
   const openedAt = new Date(Date.now() - 3_600_123)
   const finished = settlement(customer, {

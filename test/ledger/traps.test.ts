@@ -43,7 +43,7 @@ function holdsMoney(answer: HoldResult | undefined): boolean {
 
 function holdRow(customer: Customer): HoldRow {
   const keyHashHex = customer.keyHash.toString('hex')
-  const wants = { wantMicroVnd: CALL_MICRO_VND, wantMaxMicroVnd: CALL_MICRO_VND }
+  const wants = { holdMinMicroVnd: CALL_MICRO_VND, holdMaxMicroVnd: CALL_MICRO_VND }
   const price = { priceVnd: 1_500, pricePer: 'mtok' } as const
   return {
     keyHashHex,

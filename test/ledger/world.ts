@@ -96,7 +96,7 @@ export async function call(
   customer: Customer,
   { want = CALL_MICRO_VND, serve = async () => {} }: { want?: bigint; serve?: () => Promise<void> } = {},
 ): Promise<{ held: HoldAnswer; settled: SettleAnswer | null }> {
-  const request = holdRequest(customer, { wantMicroVnd: microVnd(want) })
+  const request = holdRequest(customer, { holdMinMicroVnd: microVnd(want) })
   const held = await ledger.admit(request, patient)
   if (held.outcome !== 'admitted') return { held, settled: null }
   await serve()

@@ -109,12 +109,12 @@ test('two keys with equal first 20 characters are two keys, in memory and in the
         }
       },
     },
-    rememberedMax: 10,
-    rememberedMs: 60_000,
+    cachedMax: 10,
+    cachedMs: 60_000,
     nowMs: () => 0,
   })
   for (let turn = 0; turn < 2; turn++) {
-    for (const [index, key] of keys.entries()) expect((await authenticator.recall([key])).accountId).toBe(index)
+    for (const [index, key] of keys.entries()) expect((await authenticator.findCaller([key])).accountId).toBe(index)
   }
   expect(looks).toBe(2)
 })

@@ -22,7 +22,7 @@ export function boundedFetch({ replyBytesMax }: Pick<ProviderOptions, 'replyByte
   }
 }
 
-export function settle(client: Library, configuration: Configuration, options: ProviderOptions): Configuration {
+export function configured(client: Library, configuration: Configuration, options: ProviderOptions): Configuration {
   configuration.timeout = options.timeoutMs / 1000
   configuration[client.customFetch] = boundedFetch(options)
   if (options.allowHttp) client.allowInsecureRequests(configuration)

@@ -7,7 +7,7 @@
 import type { Configuration } from 'openid-client'
 import { isObject, type JsonValue, parseJson } from '../../lib/json.ts'
 import { readEmail } from '../accounts.ts'
-import { answeredUrl, authorizationUrl, library, settle } from './client.ts'
+import { answeredUrl, authorizationUrl, configured, library } from './client.ts'
 import { type IdentityProvider, ProviderError, type ProviderOptions } from './types.ts'
 
 export interface GithubOptions extends ProviderOptions {
@@ -28,7 +28,7 @@ export function createGithub(options: GithubOptions): IdentityProvider {
       token_endpoint: `${url}/login/oauth/access_token`,
     }
     const auth = client.ClientSecretPost(clientSecret)
-    return settle(client, new client.Configuration(server, clientId, undefined, auth), options)
+    return configured(client, new client.Configuration(server, clientId, undefined, auth), options)
   }
 
   return {

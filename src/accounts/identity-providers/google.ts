@@ -6,7 +6,7 @@
 
 import type { Configuration } from 'openid-client'
 import { readEmail } from '../accounts.ts'
-import { answeredUrl, authorizationUrl, boundedFetch, library, settle } from './client.ts'
+import { answeredUrl, authorizationUrl, boundedFetch, configured, library } from './client.ts'
 import { type IdentityProvider, ProviderError, type ProviderOptions } from './types.ts'
 
 /** How long Google's endpoints are cached, in ms. Its signing keys are fetched again whenever a token has an unknown one. */
@@ -37,7 +37,7 @@ export function createGoogle({ issuer, ...options }: ProviderOptions & { readonl
     })
     // By default the library trusts an ID token that comes straight from Google's token endpoint; check its signature too.
     client.enableNonRepudiationChecks(found)
-    return settle(client, found, options)
+    return configured(client, found, options)
   }
 
   return {

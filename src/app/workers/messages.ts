@@ -1,6 +1,6 @@
 /** Messages between a supervisor and its workers. */
 
-import type { Leaving } from '../gateway.ts'
+import type { RetireMode } from '../gateway.ts'
 
 export type FromWorker =
   /** The worker is taking calls. */
@@ -16,7 +16,7 @@ export type ToWorker =
   /** Take no more calls; finish those in flight. */
   | { readonly kind: 'stop' }
   /** Leave without failing any client's call; if sent again, leave sooner. */
-  | { readonly kind: 'retire'; readonly how: Leaving }
+  | { readonly kind: 'retire'; readonly how: RetireMode }
   /** Abort the calls you are waiting for. */
   | { readonly kind: 'hurry' }
   /** Send your metrics, in a message with the same `question`. */

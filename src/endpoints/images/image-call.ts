@@ -40,7 +40,7 @@ export function imageCall<Body extends Generation | Edit>(
       const { entry, mappedFrom } = resolution
       checkCount(body, entry.imagesMax)
       const wantMicroVnd = holdFor(entry, body)
-      await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
+      await admit(services, call, { entry, mappedFrom, holdMinMicroVnd: wantMicroVnd, signal: client.gone })
       // Images are fetched only now, because the call has been admitted.
       return admitted(opened, await bodyMaker(opened))
     },
@@ -127,5 +127,5 @@ function resultOf(stream: ImagesRelay, end: StreamEnd): CallResult {
   if (end === 'unsent') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
   const tokens = reportedBy(stream.usage)
   if (end === 'complete') return { used: { ...tokens, images: stream.imagesReceived }, charged: true, status: 200 }
-  return { used: { ...tokens, images: stream.imagesSent, estimated: true }, charged: true, status: CLIENT_GONE }
+  return { used: { ...tokens, images: stream.imagesToCharge, estimated: true }, charged: true, status: CLIENT_GONE }
 }

@@ -41,7 +41,7 @@ export class ImagesRelay implements ReplyStream {
    * Number of images to charge if the client disconnects: those sent in full, plus one if only a partial version of the next
    * one was sent.
    */
-  get imagesSent(): number {
+  get imagesToCharge(): number {
     const sent = this.#received - (this.#held.length === 0 ? 0 : 1)
     return Math.min(sent + (this.#partialSent ? 1 : 0), this.#options.count)
   }

@@ -10,11 +10,11 @@ const MP3_KILOBITS_PER_SECOND = 64
 export interface Container {
   readonly contentType: string
   /** Prepares the encoder, and resolves with a function that uses it. */
-  open(): Promise<Writer>
+  open(): Promise<Encoder>
 }
 
 /** Encodes samples (16-bit, little-endian, mono) into the chunks of a file. The MP3 writer encodes each chunk lazily. */
-export type Writer = (samples: Buffer) => Iterable<Buffer>
+export type Encoder = (samples: Buffer) => Iterable<Buffer>
 
 /** The supported containers; others would need large encoders. */
 export const CONTAINERS: Readonly<Record<string, Container>> = {
@@ -27,7 +27,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
   pcm: { contentType: 'audio/pcm', open: async () => chunksOf },
 }
 
-async function openMp3(): Promise<Writer> {
+async function openMp3(): Promise<Encoder> {
   const { createMp3Encoder } = await import('wasm-media-encoders')
   const encoder = await createMp3Encoder()
   encoder.configure({ sampleRate: SAMPLES_PER_SECOND, channels: 1, bitrate: MP3_KILOBITS_PER_SECOND })

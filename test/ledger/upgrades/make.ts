@@ -119,8 +119,8 @@ async function recordCall(of: any): Promise<Statements> {
     },
   }
   const request = of.holdRequest(of.customer, { callId: of.callId })
-  const { wantMicroVnd } = request
-  const row = { ...request, wantMaxMicroVnd: wantMicroVnd, keyHashHex: Buffer.from(request.keyHash).toString('hex') }
+  const { holdMinMicroVnd } = request
+  const row = { ...request, holdMaxMicroVnd: holdMinMicroVnd, keyHashHex: Buffer.from(request.keyHash).toString('hex') }
   await of.placeHolds(pool, [row], 'INSTANCE')
   await of.settleCalls(pool, [of.settlement(of.customer, { callId: of.callId, openedAt })])
   const [hold, settle] = sent

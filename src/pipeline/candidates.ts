@@ -1,36 +1,36 @@
 /**
- * The places where a call may be tried: targets, each with a credential. The best places come first, places with open circuits
- * last; each is tried once.
+ * The candidates for a call's attempts: its targets, each with a credential. The best candidates come first, those with open
+ * circuits last; each is tried once.
  */
 
 import type { UpstreamTarget } from '../generated/types.ts'
 import { type Credential, mixed } from '../upstream/credentials.ts'
 import type { ReachableUpstream, UpstreamRegistry } from '../upstream/registry.ts'
-import type { Place } from './attempt.ts'
+import type { Candidate } from './attempt.ts'
 
 /** Why there is nothing left to try. */
 export interface Shortage {
   /** Whether at least one of the call's upstreams is reachable. */
   readonly reachable: boolean
   /** Shortest time, in ms, until a rate-limited credential may be used again; null if none is limited. */
-  readonly limitedMs: number | null
+  readonly rateLimitedMs: number | null
   /** Shortest time, in ms, until an upstream that an operator took out of service is back; null if none is out. */
-  readonly outMs: number | null
+  readonly outOfServiceMs: number | null
   /** Whether an upstream has reached its limit of calls in flight. */
   readonly full: boolean
 }
 
-export class Places {
+export class Candidates {
   readonly #targets: readonly UpstreamTarget[]
   readonly #callerId: number
   readonly #upstreams: UpstreamRegistry
-  readonly #tried: Place[] = []
+  readonly #tried: Candidate[] = []
   /** Upstreams that could not be reached during this call: another credential would not help. */
   readonly #broken = new Set<ReachableUpstream>()
   #repeated = false
-  #limitedMs: number | null = null
+  #rateLimitedMs: number | null = null
   #full = false
-  #outMs: number | null = null
+  #outOfServiceMs: number | null = null
 
   /** While circuits are closed, a caller's calls always go to the same target and credential, so that prompt caches are hit. */
   constructor(targets: readonly UpstreamTarget[], callerId: number, upstreams: UpstreamRegistry) {
@@ -40,17 +40,19 @@ export class Places {
   }
 
   /**
-   * Returns the next place to try; null if none is left. Places with open circuits come last, because trying them is better
-   * than failing for certain.
+   * Returns the next candidate to try; null if none is left. Candidates with open circuits come last, because trying them is
+   * better than failing for certain.
    */
-  next(): Place | null {
-    const place = this.#find(false) ?? this.#find(true)
-    if (place !== null) this.#tried.push(place)
-    return place
+  next(): Candidate | null {
+    const candidate = this.#find(false) ?? this.#find(true)
+    if (candidate !== null) this.#tried.push(candidate)
+    return candidate
   }
 
-  /** Allows one retry of the last place per call, because a kept-alive connection may have been closed just as it was used. */
-  again(): Place | null {
+  /**
+   * Allows one retry of the last candidate per call, because a kept-alive connection may have been closed just as it was used.
+   */
+  again(): Candidate | null {
     const last = this.#tried.at(-1)
     if (last === undefined || this.#repeated || this.#triesLeft(last.upstream) < 1) return null
     this.#repeated = true
@@ -64,21 +66,21 @@ export class Places {
 
   get shortage(): Shortage {
     const reachable = this.#targets.some(target => this.#upstreams.find(target.via) !== null)
-    return { reachable, limitedMs: this.#limitedMs, outMs: this.#outMs, full: this.#full }
+    return { reachable, rateLimitedMs: this.#rateLimitedMs, outOfServiceMs: this.#outOfServiceMs, full: this.#full }
   }
 
   #triesLeft(upstream: ReachableUpstream): number {
     let left = upstream.facts.attemptsMax
-    for (const place of this.#tried) if (place.upstream === upstream) left--
+    for (const candidate of this.#tried) if (candidate.upstream === upstream) left--
     return left
   }
 
-  #find(allowOpen: boolean): Place | null {
+  #find(allowOpen: boolean): Candidate | null {
     for (const target of this.#targets) {
       const upstream = this.#upstreams.find(target.via)
       if (upstream === null || this.#triesLeft(upstream) < 1) continue
-      if (upstream.outMs > 0) {
-        this.#outMs = Math.min(this.#outMs ?? Number.POSITIVE_INFINITY, upstream.outMs)
+      if (upstream.outOfServiceMs > 0) {
+        this.#outOfServiceMs = Math.min(this.#outOfServiceMs ?? Number.POSITIVE_INFINITY, upstream.outOfServiceMs)
         continue
       }
       if (upstream.full) {
@@ -96,7 +98,7 @@ export class Places {
   }
 
   #isTried(target: UpstreamTarget, credential: Credential): boolean {
-    return this.#tried.some(place => place.target === target && place.credential === credential)
+    return this.#tried.some(candidate => candidate.target === target && candidate.credential === credential)
   }
 
   /**
@@ -106,7 +108,7 @@ export class Places {
   #isLimited(target: UpstreamTarget, credential: Credential, allowOpen: boolean): boolean {
     const circuit = credential.model(target.model)
     if (circuit === null || circuit.admits || (allowOpen && !circuit.probing)) return false
-    this.#limitedMs = Math.min(this.#limitedMs ?? Number.POSITIVE_INFINITY, circuit.waitMs)
+    this.#rateLimitedMs = Math.min(this.#rateLimitedMs ?? Number.POSITIVE_INFINITY, circuit.waitMs)
     return true
   }
 }
