@@ -32,12 +32,12 @@ locked_wallets as materialized (
   select account_id, balance_micro_vnd - held_micro_vnd as free
     from wallet where account_id in (select account_id from requests)
    order by account_id for no key update),
--- Leaves out calls whose holds no longer exist.
+-- Leaves out calls whose holds no longer exist. The list of calls bounds what is read, as in SETTLE.
 locked_holds as materialized (
   select requests.n, hold.account_id, hold.call_id, greatest(0, requests.want - hold.amount_micro_vnd) as more,
          hold.amount_micro_vnd as amount
     from requests join hold on hold.account_id = requests.account_id and hold.call_id = requests.call_id
-   where (select count(*) from locked_wallets) > 0
+   where hold.call_id = any(array(select call_id from requests)) and (select count(*) from locked_wallets) > 0
    order by requests.n for no key update of hold),
 -- One row for each wallet, followed by one row for each of its calls.
 wallets_and_calls as (
@@ -55,7 +55,8 @@ grants as materialized (
 extended_holds as (
   update hold set amount_micro_vnd = hold.amount_micro_vnd + grants.granted
     from grants
-   where grants.granted > 0 and hold.account_id = grants.account_id and hold.call_id = grants.call_id),
+   where grants.granted > 0 and hold.account_id = grants.account_id and hold.call_id = grants.call_id
+     and hold.call_id = any(array(select call_id from requests))),
 updated_wallets as (
   update wallet set held_micro_vnd = wallet.held_micro_vnd + granted.sum
     from (select account_id, sum(granted)::bigint as sum from grants where granted > 0 group by account_id) granted

@@ -209,7 +209,7 @@ locked_wallets as materialized (
 deleted_holds as (
   delete from hold using requests
    where hold.account_id = requests.account_id and hold.call_id = requests.call_id
-     and (select count(*) from locked_wallets) > 0
+     and hold.call_id = any(array(select call_id from requests)) and (select count(*) from locked_wallets) > 0
   returning hold.account_id, hold.amount_micro_vnd)
 update wallet set held_micro_vnd = sums.held
   from (select account_id, sum(held)::bigint as held

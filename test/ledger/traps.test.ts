@@ -6,6 +6,7 @@ import { type HoldResult, type HoldRow, placeHolds } from '../../src/ledger/hold
 import { lookUpCalls, releaseHolds, settleCalls } from '../../src/ledger/settle.ts'
 import { openDatabase, openStatementPool, plainArray, type StatementPool, textArray } from '../../src/lib/database.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
+import { microVnd } from '../../src/lib/money.ts'
 import { packedRows } from '../../src/lib/packed-rows.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import {
@@ -153,7 +154,7 @@ describe.each([0, 20_000])('T2: the statements are look-ups by index, with %i ro
   }
 })
 
-test('T2: a settlement finds its hold by index even if no calls were in flight when holds were last analyzed', async () => {
+test('T2: holds are grown, settled and freed by index even if no calls were in flight when holds were last analyzed', async () => {
   const customer = await createCustomer(database.sql, 100_000n * CALL_MICRO_VND)
   const pool = openStatementPool({
     url: database.url,
@@ -178,10 +179,17 @@ test('T2: a settlement finds its hold by index even if no calls were in flight w
     )
     return Number(row?.read)
   }
-  const [first, ...others] = await hold()
-  const before = await entries()
-  await settleCalls(pool, [first!])
-  expect((await entries()) - before).toBeLessThan(10)
+  const [first, second, ...others] = await hold()
+  const { accountId, callId } = first!
+  for (const change of [
+    () => extendHolds(pool, [{ accountId, callId, wantMicroVnd: microVnd(2n * CALL_MICRO_VND) }]),
+    () => settleCalls(pool, [first!]),
+    () => releaseHolds(pool, [second!]),
+  ]) {
+    const before = await entries()
+    await change()
+    expect((await entries()) - before).toBeLessThan(10)
+  }
   await settleCalls(pool, others)
   await pool.close()
   expect(await walletOf(database.sql, customer)).toMatchObject({ held: 0n })
