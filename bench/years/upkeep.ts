@@ -25,7 +25,7 @@ const AUDIT_TIMEOUT_MS = 3 * 3_600_000
 
 /**
  * Runs each task once to catch up, then measures the next run, which is what housekeeping repeats every few seconds or hours.
- * Only `countKeys` is measured on its first run, because it has one day to count; a second run would find nothing.
+ * Only `updateKeyTotals` is measured on its first run, because it has one day to count; a second run would find nothing.
  */
 export async function measureUpkeep({ sql }: Database, world: World): Promise<ReadonlyMap<string, Took>> {
   const alerts = createAlerts({ sql, catalogue: { items: [] }, nowMs: Date.now } as unknown as AlertServices)

@@ -68,7 +68,7 @@ const SWEEP_MS = 3_600_000
  */
 const REST_TIMES = 19
 const REST_MS_MAX = 120_000
-/** Time between runs of `countKeys`. A key's sums change only once a day, and a run takes a while, as it reads all keys. */
+/** Time between runs of `updateKeyTotals`. A key's sums change only once a day, and a run takes a while, as it reads all keys. */
 const KEY_TOTALS_MS = 2 * 3_600_000
 const JUDGE_MS = 60_000
 const ROLL_UP_MS = 15_000
