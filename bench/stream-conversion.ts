@@ -6,8 +6,8 @@
  * Run: npm exec node bench/stream-conversion.ts [seconds per row]
  */
 
+import { makeEnvelopeSigner } from '../src/conversation/envelope.ts'
 import type { ReplyStream } from '../src/conversation/reply-stream.ts'
-import { makeSealer } from '../src/conversation/seal.ts'
 import { GatewayError } from '../src/errors.ts'
 import { TABLES } from '../src/generated/tables.ts'
 import type { ModelEntry, WireName } from '../src/generated/types.ts'
@@ -181,7 +181,7 @@ async function openerOf(model: string, format: WireName, wire: WireName): Promis
   const [target] = entry.upstreams
   if (target === undefined || wireOf(target) !== wire) throw new Error(`calls to ${model} do not use ${wire}`)
   const prepared = await prepare({
-    sealer: makeSealer({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32)]]) }, '1'),
+    envelopeSigner: makeEnvelopeSigner({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32)]]) }, '1'),
     body,
     entry,
     clientModel: entry.id,

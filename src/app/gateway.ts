@@ -8,7 +8,7 @@ import { createKeyFinder } from '../accounts/find-key.ts'
 import { readKeyReport } from '../accounts/key-report.ts'
 import { candidateHashes, type KeySecrets } from '../accounts/key-secret.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
-import { makeSealer } from '../conversation/seal.ts'
+import { makeEnvelopeSigner } from '../conversation/envelope.ts'
 import { playgroundCaller } from '../dashboard/playground/caller.ts'
 import { TABLES } from '../generated/tables.ts'
 import type { Tables } from '../generated/types.ts'
@@ -219,7 +219,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     topUpUrl: `${config.publicUrl}/topup`,
     walletFoundEmpty: (accountId: number) => authenticator.distrust(accountId),
     sendsWireHeader: !config.production,
-    sealerFor: (accountId: number) => makeSealer(keySecrets.peppers, String(accountId)),
+    envelopeSignerFor: (accountId: number) => makeEnvelopeSigner(keySecrets.peppers, String(accountId)),
     findKey: (hashes: readonly Uint8Array[]) => keyFinder.find(hashes),
   }
   const server = createServer({

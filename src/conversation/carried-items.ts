@@ -31,37 +31,37 @@ const ITEMS_BYTES_MAX = 512 * 1024
 /** Largest JSON that an id may expand to, in bytes. */
 const JSON_BYTES_MAX = 4 * 1024 * 1024
 
-/** Wraps a JSON payload in a mark: a token that this gateway signs for one account (see `seal.ts`). */
-export type Mark = (json: ByteText) => string
-/** Returns the payload of a mark; null for any text that this gateway did not issue for the same account. */
-export type OpenMark = (text: string) => JsonValue | null
+/** Wraps a JSON payload in an envelope: a token that this gateway signs for one account (see `envelope.ts`). */
+export type WrapJson = (json: ByteText) => string
+/** Returns the payload of an envelope; null for any text that this gateway did not issue for the same account. */
+export type OpenEnvelope = (text: string) => JsonValue | null
 
 /** Returns an id that carries these serialized items, which include their own ids. Null if the result would be too long. */
-export function carryingId(prefix: string, items: readonly ByteText[], mark: Mark): string | null {
-  return idOf(prefix, joinBytes(items, ','), { mark })
+export function carryingId(prefix: string, items: readonly ByteText[], wrapJson: WrapJson): string | null {
+  return idOf(prefix, joinBytes(items, ','), { wrapJson })
 }
 
 /**
  * Returns an id for this item that carries the item itself. Equal items with different ids get different results. Null if the
  * result would be too long.
  */
-export function selfCarryingId(prefix: string, { id = '', ...item }: JsonObject, mark: Mark): string | null {
-  return idOf(prefix, encodeText(JSON.stringify(item)), { mark, own: id })
+export function selfCarryingId(prefix: string, { id = '', ...item }: JsonObject, wrapJson: WrapJson): string | null {
+  return idOf(prefix, encodeText(JSON.stringify(item)), { wrapJson, own: id })
 }
 
-interface Marking {
-  readonly mark: Mark
+interface Wrapping {
+  readonly wrapJson: WrapJson
   /** The item's original id, so that items with equal content get different ids. */
   readonly own?: JsonValue
 }
 
 /** `items`: comma-separated JSON of the items. */
-function idOf(prefix: string, items: ByteText, { mark, own }: Marking): string | null {
+function idOf(prefix: string, items: ByteText, { wrapJson, own }: Wrapping): string | null {
   if (items.length > ITEMS_BYTES_MAX) return null
   const list = concat(ascii('['), items, ascii(']'))
   const content = items.length <= PLAIN_BYTES_MAX ? concat(ascii('"items":'), list) : deflated(list)
   const distinct = own === undefined ? NO_BYTES : encodeText(`,"own":${JSON.stringify(own)}`)
-  const id = prefix + mark(concat(ascii('{"kind":"items",'), content, distinct, ascii('}')))
+  const id = prefix + wrapJson(concat(ascii('{"kind":"items",'), content, distinct, ascii('}')))
   return id.length > CARRYING_ID_LENGTH_MAX ? null : id
 }
 
@@ -70,9 +70,9 @@ function deflated(list: ByteText): ByteText {
 }
 
 /** Returns the items that an id carries. Empty if it carries none, or was not issued by this gateway for this account. */
-export function itemsCarriedBy(id: string, openMark: OpenMark): readonly JsonObject[] {
+export function itemsCarriedBy(id: string, openEnvelope: OpenEnvelope): readonly JsonObject[] {
   if (id.length > CARRYING_ID_LENGTH_MAX) return []
-  const payload = openMark(id.slice(id.indexOf('_') + 1))
+  const payload = openEnvelope(id.slice(id.indexOf('_') + 1))
   if (!isObject(payload) || payload.kind !== 'items') return []
   if (Array.isArray(payload.items)) return payload.items.filter(isObject)
   const deflated = textOrNull(payload.deflated)
@@ -101,13 +101,13 @@ export function unresolvedItems(id: string, place: string): readonly never[] {
 
 /** Resolves the item references of one request. The referenced item is in the id itself or in another of the request's ids. */
 export class CarriedItems {
-  readonly #openMark: OpenMark
+  readonly #openEnvelope: OpenEnvelope
   readonly #items = new Map<string, JsonObject>()
   readonly #carriers = new Set<string>()
 
   /** `ids`: all references in the request, because an id may carry the item that an earlier id refers to. */
-  constructor(ids: Iterable<string>, openMark: OpenMark) {
-    this.#openMark = openMark
+  constructor(ids: Iterable<string>, openEnvelope: OpenEnvelope) {
+    this.#openEnvelope = openEnvelope
     for (const id of ids) this.#read(id)
   }
 
@@ -122,7 +122,7 @@ export class CarriedItems {
   }
 
   #read(id: string): void {
-    for (const item of itemsCarriedBy(id, this.#openMark)) {
+    for (const item of itemsCarriedBy(id, this.#openEnvelope)) {
       const own = textOrNull(item.id)
       if (own !== null) this.#carriers.add(id)
       this.#items.set(own ?? id, item)

@@ -1,7 +1,7 @@
 /** Builds a non-streamed reply from a sequence of parts. */
 
+import type { Seal } from './envelope.ts'
 import type { FoldedPart, PartStart, ReplySink } from './reply.ts'
-import type { Seal } from './seal.ts'
 
 export class ReplyFold implements ReplySink {
   readonly parts: FoldedPart[] = []

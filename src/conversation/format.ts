@@ -2,12 +2,12 @@
 
 import type { Dialect } from '../generated/types.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
-import type { Mark } from './carried-items.ts'
+import type { WrapJson } from './carried-items.ts'
+import type { Seal } from './envelope.ts'
 import type { PairedTurn } from './pairing.ts'
 import type { PlainRequest } from './plain.ts'
 import type { FoldedReply, ReplyReader, ReplySink, ReplyWriter, UpstreamEvent } from './reply.ts'
 import type { ConversationRequest, ReasoningRequest, StructureRequest } from './request.ts'
-import type { Seal } from './seal.ts'
 import type { TokenUsage, UsageFacts } from './usage.ts'
 
 /**
@@ -37,8 +37,8 @@ export interface ConversationFormat<Echo = unknown> {
 }
 
 export interface ReadFacts {
-  /** Returns the content of a mark (see `seal.ts`) that this gateway issued; null for any other text. */
-  readonly openMark: (text: string) => JsonValue | null
+  /** Returns the content of an envelope (see `envelope.ts`) that this gateway issued; null for any other text. */
+  readonly openEnvelope: (text: string) => JsonValue | null
   /**
    * Identifies the upstream that the request goes to. Sealed (signed or encrypted) reasoning is only valid at the upstream that
    * sealed it, so the reader drops all other seals.
@@ -86,12 +86,13 @@ export interface WriterFacts {
   /** Input tokens by our own count, for events sent before the upstream reports its count. */
   readonly countInputTokens: () => number
   /**
-   * Wraps the provider's signature or encrypted copy of its reasoning (its seal) in a mark (see `seal.ts`), which clients of
-   * other formats send back. `lengths`: the lengths of the reasoning's pieces of text, which clients may send back joined.
+   * Wraps the provider's signature or encrypted copy of its reasoning (its seal) in an envelope (see `envelope.ts`), which
+   * clients of other formats send back. `lengths`: the lengths of the reasoning's pieces of text, which clients may send back
+   * joined.
    */
-  readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
-  /** Makes a mark from any other data that the client must send back. */
-  readonly mark: Mark
+  readonly wrapSeal: (seal: Seal, lengths: readonly number[]) => string
+  /** Makes an envelope from any other data that the client must send back. */
+  readonly wrapJson: WrapJson
   /** The upstream's latest usage report; null if there is none yet. */
   readonly usageSoFar: () => TokenUsage | null
 }

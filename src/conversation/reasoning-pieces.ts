@@ -4,8 +4,8 @@
  */
 
 import type { ByteText } from '../lib/byte-text.ts'
-import { PIECE_SEPARATOR } from './marks.ts'
 import { lengthWritten } from './output-gatherer.ts'
+import { PIECE_SEPARATOR } from './reasoning-envelope.ts'
 
 export class ReasoningPieces {
   /** Length of each piece of the current part so far, in characters. */

@@ -4,8 +4,8 @@ import type { GatewayError } from '../errors.ts'
 import type { ByteText } from '../lib/byte-text.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { DeltaFrame } from './delta-frame.ts'
+import type { Seal } from './envelope.ts'
 import type { TemplateLearner } from './event-template.ts'
-import type { Seal } from './seal.ts'
 import type { TokenUsage, UsageReport } from './usage.ts'
 
 /** The beginning of a part. Only one part is open at a time. */
@@ -39,7 +39,7 @@ export interface ReplySink {
   startSection(): void
   /**
    * Ends the open part. `seal` (reasoning only): the signature or encrypted content that the provider needs back; see
-   * `seal.ts`.
+   * `envelope.ts`.
    */
   close(seal?: Seal | null): void
   /** Signals that all output has arrived, even if the events that end the stream are still to come. */

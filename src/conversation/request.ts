@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject } from '../lib/json.ts'
-import type { Seal } from './seal.ts'
+import type { Seal } from './envelope.ts'
 
 export interface TextPart {
   readonly kind: 'text'

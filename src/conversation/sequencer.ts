@@ -5,9 +5,9 @@
 
 import type { ByteText } from '../lib/byte-text.ts'
 import { CallArguments } from './call-arguments.ts'
+import type { Seal } from './envelope.ts'
 import { type OutputMember, TemplateLearner } from './event-template.ts'
 import type { ReplySink, Skimmable } from './reply.ts'
-import type { Seal } from './seal.ts'
 import { failedStream } from './stream-event.ts'
 
 /** Limits on the characters and segments held back: far more than any model writes in one reply. */

@@ -36,8 +36,8 @@ export interface DialectFacts {
    * the client's format.
    */
   readonly place: (index: number) => string
-  /** Returns the content of a mark that this gateway issued (see `conversation/seal.ts`); null for any other text. */
-  readonly openMark: (text: string) => JsonValue | null
+  /** Returns the content of an envelope that this gateway issued (see `conversation/envelope.ts`); null for any other text. */
+  readonly openEnvelope: (text: string) => JsonValue | null
 }
 
 /** Whether cache markers are removed from the request. Clients of the same format always keep theirs. */

@@ -154,7 +154,7 @@ class ChatCall {
     const { services, call, resolution, extras } = this.#opened
     const { entry, clientModel } = resolution
     return prepare({
-      sealer: services.sealerFor(call.caller.accountId),
+      envelopeSigner: services.envelopeSignerFor(call.caller.accountId),
       body,
       entry,
       clientModel,

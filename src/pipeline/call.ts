@@ -12,7 +12,7 @@
 
 import type { FoundKey } from '../accounts/find-key.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import type { Sealer } from '../conversation/seal.ts'
+import type { EnvelopeSigner } from '../conversation/envelope.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { Endpoint, ModelEntry } from '../generated/types.ts'
 import type { Ledger } from '../ledger/types.ts'
@@ -196,10 +196,10 @@ export interface Services {
   /** Whether replies have a header that names the format in which the upstream was called. */
   readonly sendsWireHeader: boolean
   /**
-   * Returns the account's sealer, which signs a provider's encrypted reasoning before a client gets it. Only requests of the
+   * Returns the account's signer, which signs a provider's encrypted reasoning before a client gets it. Only requests of the
    * same account can return that reasoning to the provider.
    */
-  readonly sealerFor: (accountId: number) => Sealer
+  readonly envelopeSignerFor: (accountId: number) => EnvelopeSigner
   /** Finds a key in the database by any of these hashes; null if there is none. A key's hash changes when peppers are rotated. */
   readonly findKey: (hashes: readonly Uint8Array[]) => Promise<FoundKey | null>
 }

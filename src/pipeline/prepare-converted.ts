@@ -12,7 +12,7 @@ import { isObject } from '../lib/json.ts'
 import { writeJson } from '../lib/json-write.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { countTokens } from '../lib/tokens.ts'
-import { marksOf } from '../translate/marks.ts'
+import { envelopesOf } from '../translate/envelopes.ts'
 import type { StreamTranslation, Translator } from '../translate/translator.ts'
 import { wireOf } from '../translate/wired.ts'
 import { isPrefilled } from './prefilled.ts'
@@ -37,7 +37,7 @@ export function prepareConverted(
     clock: nowSeconds,
     inputTokensEstimate,
     countInputTokens,
-    marks: marksOf(preparation.sealer, target.via),
+    envelopes: envelopesOf(preparation.envelopeSigner, target.via),
   })
   if (body.streamed && format !== 'chat_completions') countAhead(countInputTokens)
   const upstreamBody = applyRules(translation.upstreamBody, target.rules, wireOf(target))

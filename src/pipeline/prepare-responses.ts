@@ -19,14 +19,14 @@ import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { bodyFor, withBody } from './upstream-body.ts'
 
 export function prepareResponses(preparation: Preparation): PreparedCall | Promise<PreparedCall> {
-  const { body, entry, target, clientModel, outputTokensAfforded, sealer } = preparation
+  const { body, entry, target, clientModel, outputTokensAfforded, envelopeSigner } = preparation
   const plan = planReadable({
     format: 'responses',
     body,
     entry,
     target,
     outputTokensAfforded,
-    openMark: text => sealer.open(text),
+    openEnvelope: text => envelopeSigner.open(text),
   })
   const usageFacts = target.dialect.usage
   const { names } = plan.reply

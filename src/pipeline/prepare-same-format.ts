@@ -34,7 +34,7 @@ function isReply(json: JsonObject, format: ChatFormat): boolean {
 }
 
 export function prepareSameFormat(preparation: Preparation<ChatFormat>): PreparedCall | Promise<PreparedCall> {
-  const { sealer, body, entry, clientModel, target, format, betas, countInputTokens, outputTokensAfforded } =
+  const { envelopeSigner, body, entry, clientModel, target, format, betas, countInputTokens, outputTokensAfforded } =
     preparation
   const plan = planReadable({
     format,
@@ -43,7 +43,7 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
     target,
     outputTokensAfforded,
     betas,
-    openMark: text => sealer.open(text),
+    openEnvelope: text => envelopeSigner.open(text),
   })
   const usageFacts: UsageFacts = target.dialect.usage
   const billed = (stream: ReplyStream) => {

@@ -1,7 +1,7 @@
 /** Types for preparing a call for one target: what goes in, and what comes out. */
 
+import type { EnvelopeSigner } from '../conversation/envelope.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
-import type { Sealer } from '../conversation/seal.ts'
 import type { UsageReport } from '../conversation/usage.ts'
 import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
 import type { ByteText } from '../lib/byte-text.ts'
@@ -25,7 +25,7 @@ export interface PreparedCall extends PreparedBody {
 }
 
 export interface Preparation<Format extends WireName = WireName> {
-  readonly sealer: Sealer
+  readonly envelopeSigner: EnvelopeSigner
   readonly body: ChatBody
   readonly entry: ModelEntry
   /** The model name to use in the reply. */

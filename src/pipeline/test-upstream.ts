@@ -83,7 +83,7 @@ async function ask(services: Services, { upstream, entry, credential }: Asked): 
     const wired = onWires(entry, FORMAT, body.outline)
     const target = wired.upstreams.find(({ via }) => via === upstream.facts.id) as UpstreamTarget
     const prepared = await prepare({
-      sealer: services.sealerFor(0),
+      envelopeSigner: services.envelopeSignerFor(0),
       body,
       entry: wired,
       clientModel: entry.id,

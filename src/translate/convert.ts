@@ -38,8 +38,8 @@ export function convertRequest(
   clientBody: JsonObject,
   context: TranslationContext,
 ): ConvertedRequest {
-  const { openMark, origin } = context.marks
-  const facts = { openMark, origin, toolsLeftOut: context.target.dialect.tools.leftOut }
+  const { openEnvelope, origin } = context.envelopes
+  const facts = { openEnvelope, origin, toolsLeftOut: context.target.dialect.tools.leftOut }
   const client: ConversationFormat = FORMATS[clientFormat]
   const { request, echo } = client.readRequest(clientBody, facts)
   const turns = pairResults(request.turns, request.clientErrors)
@@ -53,7 +53,7 @@ interface WriteCall {
 
 /** Writes the request in the upstream's format, and adapts it to what the model accepts. */
 function write(upstream: ConversationFormat, request: WritableRequest, call: WriteCall): Adapted {
-  const { entry, target, betas, inputTokensEstimate, marks } = call.context
+  const { entry, target, betas, inputTokensEstimate, envelopes } = call.context
   const { body, places } = upstream.writeRequest(request, { model: target.model, dialect: target.dialect })
   return ADAPTERS[call.wire](body, {
     dialect: target.dialect,
@@ -68,6 +68,6 @@ function write(upstream: ConversationFormat, request: WritableRequest, call: Wri
     betas,
     stopField: request.clientErrors.stopField,
     place: index => places[index] ?? '',
-    openMark: marks.openMark,
+    openEnvelope: envelopes.openEnvelope,
   })
 }

@@ -138,7 +138,7 @@ function openReader(upstream: ConversationFormat, sink: ReplySink, { context, is
 }
 
 function writerFacts(context: TranslationContext, usageSoFar: WriterFacts['usageSoFar']): WriterFacts {
-  const { clientModel, newId, nowSeconds, clock, countInputTokens, marks } = context
+  const { clientModel, newId, nowSeconds, clock, countInputTokens, envelopes } = context
   return {
     clientModel,
     newId,
@@ -146,7 +146,7 @@ function writerFacts(context: TranslationContext, usageSoFar: WriterFacts['usage
     clock,
     countInputTokens,
     usageSoFar,
-    markSeal: marks.markSeal,
-    mark: marks.mark,
+    wrapSeal: envelopes.wrapSeal,
+    wrapJson: envelopes.wrapJson,
   }
 }

@@ -2,9 +2,9 @@
  * Passes a reply from its reader to its writer. Undoes what the gateway changed for the request, such as the names of tools.
  */
 
+import type { Seal } from '../conversation/envelope.ts'
 import type { TaggedText } from '../conversation/reasoning-tag.ts'
 import type { PartKind, PartStart, ReplySink, StopReason } from '../conversation/reply.ts'
-import type { Seal } from '../conversation/seal.ts'
 import { TextUndo } from '../conversation/undo-text.ts'
 import type { ReplyFacts } from '../dialect/types.ts'
 

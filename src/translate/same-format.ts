@@ -26,10 +26,10 @@ export interface SameFormatCall {
   /** Beta flags that the client sent (messages format only), in order. */
   readonly betas?: readonly string[]
   /**
-   * Returns the content of a mark (a signed token with sealed reasoning, see `conversation/seal.ts`) that was issued to this
-   * account, and null for any other text. Absent if the body cannot contain marks.
+   * Returns the content of an envelope (a signed token with sealed reasoning, see `conversation/envelope.ts`) that was issued
+   * to this account, and null for any other text. Absent if the body cannot contain envelopes.
    */
-  readonly openMark?: (text: string) => JsonValue | null
+  readonly openEnvelope?: (text: string) => JsonValue | null
 }
 
 /**
@@ -37,7 +37,7 @@ export interface SameFormatCall {
  * client.
  */
 export function planSameFormat(call: SameFormatCall): SameFormatPlan {
-  const { format, body, entry, target, outputTokensAfforded = null, betas = [], openMark = () => null } = call
+  const { format, body, entry, target, outputTokensAfforded = null, betas = [], openEnvelope = () => null } = call
   const { dialect } = target
   const own = FORMATS[format]
   const facts: DialectFacts = {
@@ -53,7 +53,7 @@ export function planSameFormat(call: SameFormatCall): SameFormatPlan {
     betas,
     stopField: own.stopField,
     place: own.place,
-    openMark,
+    openEnvelope,
   }
   const adapted = ADAPTERS[format](body, facts)
   return { ...adapted, edits: editsBetween(body, adapted.body) }

@@ -1,8 +1,8 @@
 /** The interface of a translator between two formats: plain data in and out, no I/O, no model names. */
 
-import type { Mark } from '../conversation/carried-items.ts'
+import type { WrapJson } from '../conversation/carried-items.ts'
+import type { Seal } from '../conversation/envelope.ts'
 import type { UpstreamEvent } from '../conversation/reply.ts'
-import type { Seal } from '../conversation/seal.ts'
 import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
 import type { GatewayError } from '../errors.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
@@ -32,16 +32,18 @@ export interface TranslationContext {
   readonly inputTokensEstimate: number
   /** Counts the input tokens with our tokenizer, for use until the upstream reports usage. Memoized. */
   readonly countInputTokens: () => number
-  readonly marks: Marks
+  readonly envelopes: Envelopes
 }
 
-/** Makes and opens marks: signed tokens in which a provider's encrypted reasoning passes through clients of other formats. */
-export interface Marks {
+/**
+ * Makes and opens envelopes: signed tokens in which a provider's encrypted reasoning passes through clients of other formats.
+ */
+export interface Envelopes {
   /** Identifies the upstream that the call goes to. */
   readonly origin: string
-  readonly openMark: (text: string) => JsonValue | null
-  readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
-  readonly mark: Mark
+  readonly openEnvelope: (text: string) => JsonValue | null
+  readonly wrapSeal: (seal: Seal, lengths: readonly number[]) => string
+  readonly wrapJson: WrapJson
 }
 
 export interface StreamTranslation {

@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
-import { makeSealer } from '../../src/conversation/seal.ts'
+import { makeEnvelopeSigner } from '../../src/conversation/envelope.ts'
 import { adaptResponses } from '../../src/dialect/responses/adapt.ts'
 import type { DialectFacts, FormatPath } from '../../src/dialect/types.ts'
 import { readReasoning, readStructure } from '../../src/formats/responses/read-request.ts'
@@ -10,7 +10,7 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { dialectOf } from '../translate/support.ts'
 
-export const sealer = makeSealer(parseSecretSet('KEY_PEPPERS', generateSecretSet()), '7')
+export const signer = makeEnvelopeSigner(parseSecretSet('KEY_PEPPERS', generateSecretSet()), '7')
 
 /** The dialect of GPT models in the Responses format. */
 export const OPENAI: Words = {
@@ -49,7 +49,7 @@ export function adapt(body: object, words: Words, formatPath: FormatPath, { show
     betas: [],
     stopField: 'stop',
     place: index => `input[${index}]`,
-    openMark: sealer.open,
+    openEnvelope: signer.open,
     ...more,
   }
   const before = JSON.stringify(given)

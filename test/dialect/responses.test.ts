@@ -25,7 +25,7 @@ import {
   pdf,
   said,
   same,
-  sealer,
+  signer,
   system,
   text,
   tools,
@@ -258,17 +258,17 @@ describe('for same-format calls', () => {
     expect(same(before, words)).toEqual(after)
   })
 
-  test('marks of this gateway never reach the provider', () => {
-    const mark = sealer.seal({ origin: 'o', seal: {} })
+  test('envelopes of this gateway never reach the provider', () => {
+    const envelope = signer.wrap({ origin: 'o', seal: {} })
     const summary = [{ type: 'summary_text', text: 's' }]
     const kept = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'kept' }] }
-    const id = carryingId('msg_', [encodeText(JSON.stringify(kept))], sealer.sealJson)!
+    const id = carryingId('msg_', [encodeText(JSON.stringify(kept))], signer.wrapJson)!
     const own = { type: 'reasoning', id: 'rs_1', summary, encrypted_content: 'gAAAA' }
     const reference = { type: 'item_reference', id: 'msg_theirs' }
     const input = [
       user('hi'),
-      { type: 'reasoning', id: 'rs_2', summary, encrypted_content: mark },
-      { type: 'reasoning', id: 'rs_3', summary, encrypted_content: `${mark.slice(0, -4)}AAAA` },
+      { type: 'reasoning', id: 'rs_2', summary, encrypted_content: envelope },
+      { type: 'reasoning', id: 'rs_3', summary, encrypted_content: `${envelope.slice(0, -4)}AAAA` },
       own,
       { type: 'item_reference', id },
       { id },
@@ -280,7 +280,7 @@ describe('for same-format calls', () => {
 
   test('an id that carries other items is replaced with them', () => {
     const kept = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'kept' }] }
-    const id = carryingId('rs_', [encodeText(JSON.stringify(kept))], sealer.sealJson)!
+    const id = carryingId('rs_', [encodeText(JSON.stringify(kept))], signer.wrapJson)!
     const refer = (to: string) => ({ type: 'item_reference', id: to })
     expect(same({ input: [user('hi'), refer('msg_1'), refer(id), refer('msg_2')] })).toEqual({
       input: [user('hi'), kept, refer('msg_2')],

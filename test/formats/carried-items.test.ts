@@ -14,7 +14,7 @@ import {
   carryingId,
   itemsCarriedBy,
 } from '../../src/conversation/carried-items.ts'
-import { makeSealer } from '../../src/conversation/seal.ts'
+import { makeEnvelopeSigner } from '../../src/conversation/envelope.ts'
 import { ResponsesWriter, writeReply } from '../../src/formats/responses/write-reply.ts'
 import { encodeText } from '../../src/lib/byte-text.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
@@ -28,7 +28,7 @@ import {
   open,
   part,
   readByOpenAi,
-  SEALER,
+  SIGNER,
   type Step,
   written,
 } from './responses-support.ts'
@@ -51,7 +51,7 @@ const carrying = (items: JsonObject[]) =>
   carryingId(
     'rs_',
     items.map(item => encodeText(JSON.stringify(item))),
-    SEALER.sealJson,
+    SIGNER.wrapJson,
   )
 const deflated = (items: JsonObject[]) => deflateRawSync(JSON.stringify(items)).toString('base64url')
 
@@ -60,26 +60,26 @@ describe('an id', () => {
   const id = carrying(items) ?? ''
 
   test('opens to the items that it carries', () => {
-    expect(itemsCarriedBy(id, SEALER.open)).toEqual(items)
-    expect(new CarriedItems(['msg_1', id], SEALER.open).resolve('msg_1')).toEqual(items)
+    expect(itemsCarriedBy(id, SIGNER.open)).toEqual(items)
+    expect(new CarriedItems(['msg_1', id], SIGNER.open).resolve('msg_1')).toEqual(items)
   })
 
   test('carries short items as they are, and compresses long ones', () => {
     const long = [{ ...items[0], content: [{ type: 'output_text', text: 'Xin chào. '.repeat(1_000) }] }]
     const longId = carrying(long) ?? ''
-    expect(itemsCarriedBy(longId, SEALER.open)).toEqual(long)
-    expect(SEALER.open(id.slice(3))).toMatchObject({ items })
-    expect(SEALER.open(longId.slice(3))).toMatchObject({ deflated: expect.any(String) })
+    expect(itemsCarriedBy(longId, SIGNER.open)).toEqual(long)
+    expect(SIGNER.open(id.slice(3))).toMatchObject({ items })
+    expect(SIGNER.open(longId.slice(3))).toMatchObject({ deflated: expect.any(String) })
   })
 
   test('opens with short items that are compressed, as earlier versions issued it', () => {
-    expect(itemsCarriedBy(`rs_${SEALER.seal({ kind: 'items', deflated: deflated(items) })}`, SEALER.open)).toEqual(
+    expect(itemsCarriedBy(`rs_${SIGNER.wrap({ kind: 'items', deflated: deflated(items) })}`, SIGNER.open)).toEqual(
       items,
     )
   })
 
   test('does not resolve to an item of its own if it only carries items with other ids', () => {
-    expect(new CarriedItems([id], SEALER.open).resolve(id)).toEqual([])
+    expect(new CarriedItems([id], SIGNER.open).resolve(id)).toEqual([])
   })
 
   test.each([
@@ -88,16 +88,16 @@ describe('an id', () => {
     ['changed', id.replace(/.$/, last => (last === 'A' ? 'B' : 'A'))],
     ['cut', id.slice(0, -9)],
     ['too long', `rs_${'x'.repeat(CARRYING_ID_LENGTH_MAX)}`],
-    ['with a mark of another kind', `rs_${SEALER.seal({ kind: 'other', items, deflated: deflated(items) })}`],
-    ['with items that are not a list', `rs_${SEALER.seal({ kind: 'items', items: 'msg_1' })}`],
-    ['without deflated JSON', `rs_${SEALER.seal({ kind: 'items', deflated: 'AAAA' })}`],
+    ['with an envelope of another kind', `rs_${SIGNER.wrap({ kind: 'other', items, deflated: deflated(items) })}`],
+    ['with items that are not a list', `rs_${SIGNER.wrap({ kind: 'items', items: 'msg_1' })}`],
+    ['without deflated JSON', `rs_${SIGNER.wrap({ kind: 'items', deflated: 'AAAA' })}`],
   ])('%s carries nothing', (_what, other) => {
-    expect(itemsCarriedBy(other, SEALER.open)).toEqual([])
-    expect(new CarriedItems([other], SEALER.open).resolve(other)).toBeNull()
+    expect(itemsCarriedBy(other, SIGNER.open)).toEqual([])
+    expect(new CarriedItems([other], SIGNER.open).resolve(other)).toBeNull()
   })
 
   test('opens only for the account that got it', () => {
-    const other = makeSealer({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) }, 'account-2')
+    const other = makeEnvelopeSigner({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) }, 'account-2')
     expect(itemsCarriedBy(id, other.open)).toEqual([])
   })
 
@@ -115,7 +115,7 @@ describe('a stream', () => {
     const { output } = strictResponse(sse) as { output: JsonObject[] }
     expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'reasoning'])
     expect(output[3]).toMatchObject({ summary: [] })
-    expect(itemsCarriedBy(String(output[3]?.id), SEALER.open)).toEqual(output.slice(0, 2))
+    expect(itemsCarriedBy(String(output[3]?.id), SIGNER.open)).toEqual(output.slice(0, 2))
     expect((await readByOpenAi(sse)).output_text).toBe('I look it up.')
   })
 
@@ -128,7 +128,7 @@ describe('a stream', () => {
     const noise = () => Array.from({ length: 50_000 }, () => Math.random().toString(36)[2]).join('')
     const thought = [open({ kind: 'reasoning' }), delta(noise() + noise()), { do: 'close' } as const]
     const { output } = strictResponse(streamOf([...thought, ...SECOND])) as { output: JsonObject[] }
-    expect(itemsCarriedBy(String(output[2]?.id), SEALER.open)).toEqual([output[1]])
+    expect(itemsCarriedBy(String(output[2]?.id), SIGNER.open)).toEqual([output[1]])
     expect(strictResponse(streamOf(part('text', noise() + noise()))).output).toHaveLength(1)
   })
 })
@@ -139,7 +139,7 @@ test('items of a non-streamed reply carry themselves, unless they are too long',
   expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'custom_tool_call'])
   const ids = output.map(({ id }) => String(id))
   expect(ids.map(id => /^[a-z]+_/.exec(id)?.[0])).toEqual(['rs_', 'msg_', 'fc_', 'ctc_'])
-  const carried = new CarriedItems(ids, SEALER.open)
+  const carried = new CarriedItems(ids, SIGNER.open)
   const resolved = ids.map(id => carried.resolve(id))
   expect(resolved[2]).toBeNull()
   for (const index of [0, 1, 3]) {
@@ -152,7 +152,7 @@ test('equal items of a non-streamed reply get different ids', () => {
   const output = writeReply(folded([...SECOND, ...SECOND]), ECHO, freshFacts()).output as JsonObject[]
   const ids = output.map(({ id }) => String(id))
   expect(new Set(ids).size).toBe(2)
-  const carried = new CarriedItems(ids, SEALER.open)
+  const carried = new CarriedItems(ids, SIGNER.open)
   expect(carried.resolve(ids[0]!)).toEqual(carried.resolve(ids[1]!))
 })
 
@@ -178,7 +178,7 @@ class Server {
     expect(store, 'its default').toBeUndefined()
     const items = input as JsonObject[]
     const ids = items.filter(({ type }) => type === 'item_reference').map(({ id }) => String(id))
-    const carried = new CarriedItems(ids, SEALER.open)
+    const carried = new CarriedItems(ids, SIGNER.open)
     const resolved = (item: JsonObject) =>
       carried.resolve(String(item.id)) ?? expect.fail('a reference that cannot be resolved')
     this.inputs.push(items.flatMap(item => (item.type === 'item_reference' ? resolved(item) : [item])))

@@ -3,18 +3,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { carryingId } from '../../src/conversation/carried-items.ts'
+import type { Seal } from '../../src/conversation/envelope.ts'
 import { pairResults } from '../../src/conversation/pairing.ts'
-import type { Seal } from '../../src/conversation/seal.ts'
 import { encodeText } from '../../src/lib/byte-text.ts'
 import {
   call,
+  envelope,
   fn,
-  mark,
   output,
   refusal,
   requestOf,
   said,
-  sealer,
+  signer,
   told,
   toldItems,
   user,
@@ -129,9 +129,9 @@ describe('reasoning', () => {
   test.each<[string, object, string]>([
     ['a summary', { summary, content: null }, 'assistant: reasoning ["one","two"] | a'],
     ['raw text', { summary: [], content: [{ type: 'reasoning_text', text: 'raw' }] }, 'assistant: reasoning ["raw"] | a'],
-    ['our own mark', { summary, encrypted_content: mark(ours) }, `assistant: reasoning ["one","two"] ${JSON.stringify(ours)} | a`],
-    ['our own mark alone', { summary: [], encrypted_content: mark(ours) }, `assistant: reasoning [] ${JSON.stringify(ours)} | a`],
-    ['our mark of another origin', { summary, encrypted_content: mark(ours, 'elsewhere') }, 'assistant: reasoning ["one","two"] | a'],
+    ['our own envelope', { summary, encrypted_content: envelope(ours) }, `assistant: reasoning ["one","two"] ${JSON.stringify(ours)} | a`],
+    ['our own envelope alone', { summary: [], encrypted_content: envelope(ours) }, `assistant: reasoning [] ${JSON.stringify(ours)} | a`],
+    ['our envelope of another origin', { summary, encrypted_content: envelope(ours, 'elsewhere') }, 'assistant: reasoning ["one","two"] | a'],
     ['a seal of another service', { summary, encrypted_content: 'gAAAAAB' }, 'assistant: reasoning ["one","two"] | a'],
     ['a seal of another service alone', { summary: [], encrypted_content: 'gAAAAAB' }, 'assistant: a'],
     ['nothing', {}, 'assistant: a'],
@@ -142,7 +142,7 @@ describe('reasoning', () => {
 
 describe('references', () => {
   const refer = (id: string) => ({ type: 'item_reference', id })
-  const carried = (item: object) => carryingId('msg_', [encodeText(JSON.stringify(item))], sealer.sealJson)!
+  const carried = (item: object) => carryingId('msg_', [encodeText(JSON.stringify(item))], signer.wrapJson)!
 
   test('to items that ids carry are resolved', () => {
     const id = carried({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'kept' }] })

@@ -1,8 +1,8 @@
 /** Helpers for testing the Responses reader: event builders, and a sink that checks how the reader calls it. */
 
 import { expect } from 'vitest'
+import type { Seal } from '../../src/conversation/envelope.ts'
 import type { PartStart, ReplySink, UpstreamEvent } from '../../src/conversation/reply.ts'
-import type { Seal } from '../../src/conversation/seal.ts'
 import { ResponsesReader } from '../../src/formats/responses/read-reply.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { delta, folded, open, type Step } from './responses-support.ts'

@@ -2,18 +2,18 @@
  * Helpers for tests that read Responses requests: builders for input items, and a short notation for the turns that were read.
  */
 
+import { makeEnvelopeSigner, type Seal } from '../../src/conversation/envelope.ts'
 import type { ReadFacts } from '../../src/conversation/format.ts'
-import { markPayload } from '../../src/conversation/marks.ts'
+import { envelopePayload } from '../../src/conversation/reasoning-envelope.ts'
 import type { ContentPart } from '../../src/conversation/request.ts'
-import { makeSealer, type Seal } from '../../src/conversation/seal.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { readRequest } from '../../src/formats/responses/read-request.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 
-export const sealer = makeSealer(parseSecretSet('KEY_PEPPERS', generateSecretSet()), '7')
-export const FACTS: ReadFacts = { openMark: sealer.open, origin: 'here', toolsLeftOut: null }
-export const mark = (seal: Seal, origin = 'here') => sealer.seal(markPayload(seal, origin, []))
+export const signer = makeEnvelopeSigner(parseSecretSet('KEY_PEPPERS', generateSecretSet()), '7')
+export const FACTS: ReadFacts = { openEnvelope: signer.open, origin: 'here', toolsLeftOut: null }
+export const envelope = (seal: Seal, origin = 'here') => signer.wrap(envelopePayload(seal, origin, []))
 
 export const read = (body: object, facts = FACTS) => readRequest(body as JsonObject, facts)
 export const requestOf = (body: object) => read(body).request

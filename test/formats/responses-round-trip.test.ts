@@ -5,7 +5,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Seal } from '../../src/conversation/seal.ts'
+import type { Seal } from '../../src/conversation/envelope.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { replayResponse } from '../../src/formats/responses/replay.ts'
 import { ResponsesWriter, writeReply } from '../../src/formats/responses/write-reply.ts'
@@ -62,8 +62,8 @@ function stepsOf(part: ScriptPart, index: number): Step[] {
 }
 
 describe('whatever is written can be read back', () => {
-  // Writes sealed reasoning as providers send it, without the mark in which the gateway wraps it for clients (see `seal.ts`).
-  const facts = () => factsOf({ markSeal: seal => ('encrypted' in seal ? seal.encrypted : '') })
+  // Writes sealed reasoning as providers send it, without the envelope that the gateway adds for clients.
+  const facts = () => factsOf({ wrapSeal: seal => ('encrypted' in seal ? seal.encrypted : '') })
   const unnamed = (steps: readonly Step[]) =>
     folded(steps).parts.map(part =>
       part.kind === 'reasoning' && part.seal !== null ? { ...part, seal: { ...part.seal, id: null } } : part,

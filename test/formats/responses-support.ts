@@ -4,8 +4,10 @@
 
 import { createOpenAI } from '@ai-sdk/openai'
 import OpenAI from 'openai'
+import type { Seal } from '../../src/conversation/envelope.ts'
+import { makeEnvelopeSigner } from '../../src/conversation/envelope.ts'
 import type { WriterFacts } from '../../src/conversation/format.ts'
-import { markPayload } from '../../src/conversation/marks.ts'
+import { envelopePayload } from '../../src/conversation/reasoning-envelope.ts'
 import type {
   FoldedPart,
   FoldedReply,
@@ -14,8 +16,6 @@ import type {
   ReplyWriter,
   StopReason,
 } from '../../src/conversation/reply.ts'
-import type { Seal } from '../../src/conversation/seal.ts'
-import { makeSealer } from '../../src/conversation/seal.ts'
 import type { TokenUsage } from '../../src/conversation/usage.ts'
 import type { ClientTool, ResponsesEcho } from '../../src/formats/responses/echo.ts'
 import { decodeText } from '../../src/lib/byte-text.ts'
@@ -29,7 +29,7 @@ export const USAGE: TokenUsage = {
   reasoningTokens: 20,
 }
 
-export const SEALER = makeSealer({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) }, 'account-1')
+export const SIGNER = makeEnvelopeSigner({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) }, 'account-1')
 
 export function factsOf(overrides: Partial<WriterFacts> = {}): WriterFacts {
   let made = 0
@@ -39,8 +39,8 @@ export function factsOf(overrides: Partial<WriterFacts> = {}): WriterFacts {
     nowSeconds: 1_790_000_000,
     clock: () => 1_790_000_009,
     countInputTokens: () => 7,
-    markSeal: (seal, lengths) => SEALER.seal(markPayload(seal, 'here', lengths)),
-    mark: json => SEALER.sealJson(json),
+    wrapSeal: (seal, lengths) => SIGNER.wrap(envelopePayload(seal, 'here', lengths)),
+    wrapJson: json => SIGNER.wrapJson(json),
     usageSoFar: () => null,
     ...overrides,
   }

@@ -1,7 +1,7 @@
 /** Writing replies as Responses streams. */
 
 import { describe, expect, test } from 'vitest'
-import { markPayload } from '../../src/conversation/marks.ts'
+import { envelopePayload } from '../../src/conversation/reasoning-envelope.ts'
 import { writeReply } from '../../src/formats/responses/write-reply.ts'
 import { ascii, decodeText, encodeText, joinBytes, NO_BYTES } from '../../src/lib/byte-text.ts'
 import { responseEvents, strictResponse } from './responses-grammar.ts'
@@ -14,7 +14,7 @@ import {
   folded,
   open,
   part,
-  SEALER,
+  SIGNER,
   tell,
   USAGE,
   written,
@@ -48,7 +48,7 @@ describe('a stream', () => {
             { type: 'summary_text', text: 'First, look.' },
             { type: 'summary_text', text: 'Then "act".\n🙂' },
           ],
-          encrypted_content: SEALER.seal(markPayload(SIGNATURE, 'here', [])),
+          encrypted_content: SIGNER.wrap(envelopePayload(SIGNATURE, 'here', [])),
         },
         message('msg_n2', 'I look it up: đồng'),
         {
@@ -175,7 +175,7 @@ describe('a stream', () => {
         type: 'reasoning',
         status: 'completed',
         summary: [],
-        encrypted_content: SEALER.seal(markPayload(redacted, 'here', [])),
+        encrypted_content: SIGNER.wrap(envelopePayload(redacted, 'here', [])),
       },
     ])
   })

@@ -3,9 +3,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
+import type { Seal } from '../../src/conversation/envelope.ts'
 import { pairResults } from '../../src/conversation/pairing.ts'
 import type { ContentPart, ConversationRequest, ToolDefinition, Turn } from '../../src/conversation/request.ts'
-import type { Seal } from '../../src/conversation/seal.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { readRequest } from '../../src/formats/responses/read-request.ts'
 import { responsesErrors } from '../../src/formats/responses/read-turns.ts'
@@ -278,7 +278,7 @@ describe('the body', () => {
       { minLength: 1, maxLength: 8 },
     )
     const readAgain = (input: unknown) => {
-      const facts = { openMark: () => null, origin: '', toolsLeftOut: null }
+      const facts = { openEnvelope: () => null, origin: '', toolsLeftOut: null }
       const { request } = readRequest({ input } as JsonObject, facts)
       return { ...request, turns: pairResults(request.turns, request.clientErrors) }
     }

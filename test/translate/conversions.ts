@@ -39,7 +39,7 @@ const REQUEST = {
   max_tokens: 100,
   messages: [{ role: 'user', content: 'hi' }],
 }
-const READ = { openMark: () => null, origin: 'somewhere', toolsLeftOut: null }
+const READ = { openEnvelope: () => null, origin: 'somewhere', toolsLeftOut: null }
 const RESPONSES_REQUEST = { stream: true, store: false, input: 'hi', tools: [{ type: 'custom', name: 'write_sql' }] }
 const ECHO_OF: Readonly<Record<Wire, () => unknown>> = {
   messages: () => FORMATS.messages.readRequest(REQUEST, READ).echo,

@@ -172,19 +172,19 @@ describe.each(CONVERSIONS)('a client of %s over %s', (client, wire) => {
     }
   })
 
-  test('gets the same mark in a stream as in a non-streamed reply', () => {
+  test('gets the same envelope in a stream as in a non-streamed reply', () => {
     const stream = translatorFor(client, wire)({ ...REQUESTS[client]([]), stream: true }, contextFor(wire)).stream()
     const text = REPLIES[wire].map(each => decodeText(stream.push(each))).join('') + decodeText(stream.end())
-    const marks = new Set(JSON.stringify(history).match(/gwm1\.[\w.-]+/g))
-    const [mark] = [...marks].filter(each => sealOf(each))
-    expect(text).toContain(mark)
+    const envelopes = new Set(JSON.stringify(history).match(/gwm1\.[\w.-]+/g))
+    const [envelope] = [...envelopes].filter(each => sealOf(each))
+    expect(text).toContain(envelope)
   })
 
   test.each(['messages', 'chat_completions', 'responses'] as const)(
     'sends no sealed reasoning to another provider’s model over %s',
     other => {
       const context = contextFor(other)
-      const elsewhere = { ...context, marks: { ...context.marks, origin: 'elsewhere' } }
+      const elsewhere = { ...context, envelopes: { ...context.envelopes, origin: 'elsewhere' } }
       if (other === client) {
         if (other === 'responses') return
         const { body } = planSameFormat({
@@ -192,7 +192,7 @@ describe.each(CONVERSIONS)('a client of %s over %s', (client, wire) => {
           body: REQUESTS[client](history),
           entry: context.entry,
           target: context.target,
-          openMark: NO_SEALS.open,
+          openEnvelope: NO_SEALS.open,
         })
         expect(JSON.stringify(body)).not.toMatch(/gwm1|EqQBCgIYAhIM/)
       } else {
@@ -201,7 +201,7 @@ describe.each(CONVERSIONS)('a client of %s over %s', (client, wire) => {
     },
   )
 
-  test('loses altered marks, and nothing else', () => {
+  test('loses altered envelopes, and nothing else', () => {
     const forged = JSON.parse(JSON.stringify(history).replaceAll(/gwm1\.1\.(.)/g, 'gwm1.1.A$1')) as JsonObject[]
     const body = bodyFor(client, wire, forged)
     expect(JSON.stringify(body)).not.toMatch(/gwm1|EqQBCgIYAhIM/)
@@ -238,8 +238,8 @@ describe('a chat client of a model that signs its thinking', () => {
   })
 })
 
-function sealOf(mark: string): boolean {
-  return JSON.stringify(NO_SEALS.open(mark) ?? null).includes(SEAL)
+function sealOf(envelope: string): boolean {
+  return JSON.stringify(NO_SEALS.open(envelope) ?? null).includes(SEAL)
 }
 
 test('every pair of formats carries a conversation whose reasoning came from any other', () => {

@@ -3,14 +3,14 @@
 import { readFileSync } from 'node:fs'
 import { resolveFacts } from '../../codegen/dialect.ts'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
-import { makeSealer } from '../../src/conversation/seal.ts'
+import { makeEnvelopeSigner } from '../../src/conversation/envelope.ts'
 import { dataOf } from '../../src/conversation/stream-event.ts'
 import { FORMATS } from '../../src/formats/index.ts'
 import type { Dialect, ModelEntry, UpstreamTarget } from '../../src/generated/types.ts'
 import { decodeText } from '../../src/lib/byte-text.ts'
 import type { SecretSet } from '../../src/lib/secrets.ts'
 import { translatorFor } from '../../src/translate/convert.ts'
-import { marksOf } from '../../src/translate/marks.ts'
+import { envelopesOf } from '../../src/translate/envelopes.ts'
 import type {
   ChatFormat,
   JsonObject,
@@ -25,8 +25,8 @@ export const chatViaMessages = translatorFor('chat_completions', 'messages')
 
 export const KEYS: SecretSet = { currentId: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) }
 
-/** Makes and opens the marks that carry encrypted reasoning, as the contexts of `contextOf` do. */
-export const NO_SEALS = makeSealer(KEYS, '1')
+/** Makes and opens the envelopes that carry encrypted reasoning, as the contexts of `contextOf` do. */
+export const NO_SEALS = makeEnvelopeSigner(KEYS, '1')
 
 /** Replays a non-streamed reply as the events of a stream, with their data as text. */
 export function replayAsEvents(format: ChatFormat, reply: JsonObject): UpstreamEvent[] {
@@ -78,7 +78,7 @@ export function contextOf({
     clock: () => 1_790_000_009,
     inputTokensEstimate: 42,
     countInputTokens: () => 42,
-    marks: marksOf(NO_SEALS, target.via),
+    envelopes: envelopesOf(NO_SEALS, target.via),
   }
 }
 

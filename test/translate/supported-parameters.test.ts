@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { catalogue } from '../../src/catalogue/current.ts'
 import { modelItem } from '../../src/catalogue/model-item.ts'
-import { makeSealer } from '../../src/conversation/seal.ts'
+import { makeEnvelopeSigner } from '../../src/conversation/envelope.ts'
 import { GatewayError } from '../../src/errors.ts'
 import type { ModelEntry } from '../../src/generated/types.ts'
 import { prepare } from '../../src/pipeline/prepare.ts'
@@ -52,7 +52,7 @@ async function upstreamBody(entry: ModelEntry, extra: object): Promise<string | 
   const body = await readChatBody(raw, { bodyValuesMax: 10_000 }, 'chat_completions')
   try {
     const prepared = await prepare({
-      sealer: makeSealer({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32)]]) }, '1'),
+      envelopeSigner: makeEnvelopeSigner({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32)]]) }, '1'),
       body,
       entry,
       clientModel: entry.id,

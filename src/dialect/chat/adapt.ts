@@ -11,7 +11,7 @@ import { withoutMarks } from './cache-marks.ts'
 import { messageFor, visitCalls, withToolNames } from './calls.ts'
 import { contentRules, withContent } from './content.ts'
 import { wantsUsage, withCap, withEndUser, withSampling, withStops, withUsage } from './fields.ts'
-import { withEcho, withoutSeals, withSignature } from './history.ts'
+import { withEcho, withoutEnvelopes, withSignature } from './history.ts'
 import { planChat } from './plan.ts'
 import { withReasoning } from './reasoning.ts'
 import { RESULTS } from './results.ts'
@@ -62,7 +62,7 @@ function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction
     if (rules !== null) changed = withContent(changed, facts.place(index), rules)
     switch (message.role) {
       case 'assistant':
-        changed = withSignature(withEcho(withoutSeals(changed), reasoning), tools.signature)
+        changed = withSignature(withEcho(withoutEnvelopes(changed), reasoning), tools.signature)
         return rewriter === null ? changed : messageFor(changed, rewriter)
       case 'tool':
       case 'function':

@@ -1,6 +1,6 @@
 /** Moves reasoning and signatures in the history of a chat request to where the upstream expects them. */
 
-import { isMark } from '../../conversation/seal.ts'
+import { isEnvelope } from '../../conversation/envelope.ts'
 import {
   arrayOrEmpty,
   atPointer,
@@ -41,13 +41,13 @@ function withThought(message: JsonObject, field: string, text: string): JsonObje
 }
 
 /**
- * Removes marks, in which this gateway gave the client a provider's sealed reasoning (see `seal.ts`). Chat upstreams cannot
- * read them.
+ * Removes envelopes, in which this gateway gave the client a provider's sealed reasoning (see `conversation/envelope.ts`). Chat
+ * upstreams cannot read them.
  */
-export function withoutSeals(message: JsonObject): JsonObject {
+export function withoutEnvelopes(message: JsonObject): JsonObject {
   if (message.reasoning_details === undefined) return message
   const details = arrayOrEmpty(message.reasoning_details)
-  const others = details.filter(detail => !isObject(detail) || !isMark(textOrNull(detail.data) ?? ''))
+  const others = details.filter(detail => !isObject(detail) || !isEnvelope(textOrNull(detail.data) ?? ''))
   if (others.length === details.length) return message
   if (others.length === 0) return withoutMembers(message, ['reasoning_details'])
   return withMember(message, 'reasoning_details', others)

@@ -1,12 +1,12 @@
 /** Handles thinking blocks of earlier turns in a messages request. */
 
-import { isMark } from '../../conversation/seal.ts'
+import { isEnvelope } from '../../conversation/envelope.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, textOrNull } from '../../lib/json.ts'
 import { mapList } from '../copy.ts'
 
 /**
  * Removes thinking blocks of other vendors' models: for a single such block, an upstream would refuse the whole request. They
- * have no signature, or a mark of this gateway in its place (see `conversation/seal.ts`), valid or not.
+ * have no signature, or an envelope of this gateway in its place (see `conversation/envelope.ts`), valid or not.
  */
 export function withoutForeignThinking(content: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(content)) return content
@@ -17,10 +17,10 @@ function isForeign(block: JsonValue): boolean {
   switch (memberOf(block, 'type')) {
     case 'thinking': {
       const signature = textOrNull(memberOf(block, 'signature'))
-      return signature === null || isMark(signature)
+      return signature === null || isEnvelope(signature)
     }
     case 'redacted_thinking':
-      return isMark(textOrNull(memberOf(block, 'data')) ?? '')
+      return isEnvelope(textOrNull(memberOf(block, 'data')) ?? '')
     default:
       return false
   }

@@ -9,8 +9,8 @@ import { findCalls } from '../tool-names.ts'
 import type { Adapt, DialectFacts } from '../types.ts'
 import { itemsFor, visitCalls, withToolNames } from './calls.ts'
 import { withContents } from './content.ts'
+import { withoutBareIds, withoutEnvelopes } from './envelopes.ts'
 import { withCap, withEndUser, withSampling } from './fields.ts'
-import { withoutBareIds, withoutMarks } from './marks.ts'
 import { planResponses } from './plan.ts'
 import { withEcho, withReasoning } from './reasoning.ts'
 import { RESULTS } from './results.ts'
@@ -39,7 +39,7 @@ function withInput(body: JsonObject, facts: DialectFacts, rewriter: CallRewriter
   const { turns, tools, reasoning } = facts.dialect
   // Adapt contents first: error messages give the client's item indexes, which change once items are removed.
   let items = withContents(body.input, facts)
-  items = withoutMarks(items, facts)
+  items = withoutEnvelopes(items, facts)
   if (body.store === false) items = withoutBareIds(items, facts)
   items = withRoles(items, turns)
   items = withEcho(items, reasoning, facts.formatPath)

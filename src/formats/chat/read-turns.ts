@@ -2,7 +2,7 @@
 
 import { argumentsObject } from '../../conversation/arguments.ts'
 import type { ReadFacts } from '../../conversation/format.ts'
-import { markedReasonings } from '../../conversation/marks.ts'
+import { unwrappedReasonings } from '../../conversation/reasoning-envelope.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { CallPart, ClientErrors, ContentPart, ResultPart, Turn } from '../../conversation/request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
@@ -54,16 +54,16 @@ function readMessage(value: JsonValue, place: string, facts: ReadFacts): Turn {
 }
 
 /**
- * Reads the reasoning of an earlier reply. `reasoning_details` may contain this gateway's marks: signed tokens that hold the
- * sealed reasoning of the provider.
+ * Reads the reasoning of an earlier reply. `reasoning_details` may contain this gateway's envelopes: signed tokens that hold
+ * the sealed reasoning of the provider.
  */
 function readReasoning(message: JsonObject, facts: ReadFacts): ContentPart[] {
   const text = textOrNull(message.reasoning_content) ?? textOrNull(message.reasoning) ?? ''
-  const marks = arrayOrEmpty(message.reasoning_details).flatMap(detail => {
-    const mark = isObject(detail) && detail.type === 'reasoning.encrypted' ? textOrNull(detail.data) : null
-    return mark === null ? [] : [mark]
+  const envelopes = arrayOrEmpty(message.reasoning_details).flatMap(detail => {
+    const envelope = isObject(detail) && detail.type === 'reasoning.encrypted' ? textOrNull(detail.data) : null
+    return envelope === null ? [] : [envelope]
   })
-  return markedReasonings(text, marks, facts)
+  return unwrappedReasonings(text, envelopes, facts)
 }
 
 function readAssistant(message: JsonObject, place: string): ContentPart[] {

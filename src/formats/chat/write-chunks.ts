@@ -14,9 +14,9 @@ export interface ChunkFacts {
   readonly createdSeconds: number
 }
 
-/** Returns the `reasoning_details` item for a mark, a signed token with which clients send reasoning back (see seal.ts). */
-export function sealedDetail(mark: string): JsonObject {
-  return { type: 'reasoning.encrypted', data: mark, index: 0 }
+/** Returns the `reasoning_details` item for an envelope (see `conversation/envelope.ts`), which clients send back. */
+export function sealedDetail(envelope: string): JsonObject {
+  return { type: 'reasoning.encrypted', data: envelope, index: 0 }
 }
 
 /** The JSON around the delta in a chunk. */
@@ -47,9 +47,9 @@ export class ChunkWriter {
     return this.#delta('{"role":"assistant","content":"","refusal":null}')
   }
 
-  /** Returns a chunk with a mark, for clients to send back. */
-  sealed(mark: string): string {
-    return this.#delta(`{"reasoning_details":[${JSON.stringify(sealedDetail(mark))}]}`)
+  /** Returns a chunk with an envelope, for clients to send back. */
+  sealed(envelope: string): string {
+    return this.#delta(`{"reasoning_details":[${JSON.stringify(sealedDetail(envelope))}]}`)
   }
 
   callStart(call: { readonly index: number; readonly id: string; readonly name: string }): string {

@@ -1,11 +1,11 @@
 /** Writes a reply in the chat format, streamed or not. */
 
 import type { DeltaFrame } from '../../conversation/delta-frame.ts'
+import type { Seal } from '../../conversation/envelope.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
-import { PIECE_SEPARATOR } from '../../conversation/marks.ts'
+import { PIECE_SEPARATOR } from '../../conversation/reasoning-envelope.ts'
 import { ReasoningPieces } from '../../conversation/reasoning-pieces.ts'
 import type { FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
-import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
 import { type ByteText, encodeText } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -77,7 +77,7 @@ export class ChatReplyWriter implements ReplyWriter {
   close(seal: Seal | null = null): void {
     this.#kind = null
     if (seal !== null && survives(seal, this.#hasAnswer))
-      this.#text += this.#chunks.sealed(this.#facts.markSeal(seal, this.#pieces.lengths))
+      this.#text += this.#chunks.sealed(this.#facts.wrapSeal(seal, this.#pieces.lengths))
   }
 
   completeOutput(): void {}
@@ -122,7 +122,7 @@ export function writeReply(reply: FoldedReply, _echo: ChatEcho, facts: WriterFac
     if (part.kind !== 'reasoning' || part.seal === null || !survives(part.seal, index > answer && answer >= 0))
       return []
     const lengths = part.texts.map(piece => piece.length)
-    return [sealedDetail(facts.markSeal(part.seal, lengths))]
+    return [sealedDetail(facts.wrapSeal(part.seal, lengths))]
   })
   const calls = parts.flatMap(part => (part.kind === 'call' ? [part] : []))
   const message = {

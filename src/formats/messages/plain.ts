@@ -17,7 +17,7 @@ const text = new Shape({ members: { type: new Shape({ words: ['text'] }), text: 
 const texts = new Shape({ text: true, each: text })
 /**
  * Types of content blocks that count as plain. A thinking block must have a signature. Signatures and redacted thinking must be
- * base64. That excludes this gateway's marks, which contain dots and must be removed.
+ * base64. That excludes this gateway's envelopes, which contain dots and must be removed.
  */
 const TYPES = ['text', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking']
 const SEALED = (1 << TYPES.indexOf('thinking')) | (1 << TYPES.indexOf('redacted_thinking'))

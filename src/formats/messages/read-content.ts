@@ -5,7 +5,7 @@
 
 import type { ReadFacts } from '../../conversation/format.ts'
 import { imageMediaType } from '../../conversation/images.ts'
-import { markedReasoning } from '../../conversation/marks.ts'
+import { unwrappedReasoning } from '../../conversation/reasoning-envelope.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type {
   CallPart,
@@ -33,10 +33,10 @@ function readBlock(value: JsonValue, place: string, facts: ReadFacts): ContentPa
   switch (block.type) {
     case 'thinking': {
       const thinking = textOrNull(block.thinking)
-      return [markedReasoning(thinking ?? '', textOrNull(block.signature), facts)]
+      return [unwrappedReasoning(thinking ?? '', textOrNull(block.signature), facts)]
     }
     case 'redacted_thinking': {
-      const hidden = markedReasoning('', textOrNull(block.data), facts)
+      const hidden = unwrappedReasoning('', textOrNull(block.data), facts)
       return hidden.seal === null ? [{ kind: 'gap' }] : [hidden]
     }
     case 'tool_use':

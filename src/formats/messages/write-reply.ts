@@ -3,11 +3,11 @@
 import { argumentsObject } from '../../conversation/arguments.ts'
 import { CallIds } from '../../conversation/call-ids.ts'
 import type { DeltaFrame } from '../../conversation/delta-frame.ts'
+import type { Seal } from '../../conversation/envelope.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
-import { PIECE_SEPARATOR } from '../../conversation/marks.ts'
+import { PIECE_SEPARATOR } from '../../conversation/reasoning-envelope.ts'
 import { ReasoningPieces } from '../../conversation/reasoning-pieces.ts'
 import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
-import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
 import { type ByteText, encodeText } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -56,7 +56,7 @@ export class MessagesReplyWriter implements ReplyWriter {
   }
 
   close(seal: Seal | null = null): void {
-    if (seal !== null) this.#text += signatureDelta(this.#index, this.#facts.markSeal(seal, this.#pieces.lengths))
+    if (seal !== null) this.#text += signatureDelta(this.#index, this.#facts.wrapSeal(seal, this.#pieces.lengths))
     this.#text += blockStop(this.#index)
     this.#kind = null
   }
@@ -117,11 +117,11 @@ export function writeReply(reply: FoldedReply, { knownIds }: MessagesEcho, facts
   }
 }
 
-function writePart(part: FoldedPart, ids: CallIds, { markSeal }: WriterFacts): JsonObject {
+function writePart(part: FoldedPart, ids: CallIds, { wrapSeal }: WriterFacts): JsonObject {
   switch (part.kind) {
     case 'reasoning': {
       const lengths = part.texts.map(text => text.length)
-      const signature = part.seal === null ? '' : markSeal(part.seal, lengths)
+      const signature = part.seal === null ? '' : wrapSeal(part.seal, lengths)
       return { type: 'thinking', thinking: part.texts.join(PIECE_SEPARATOR), signature }
     }
     case 'call': {

@@ -1,8 +1,8 @@
 /** Writes a conversation's turns into the `system` and `messages` fields of a messages request. */
 
-import { PIECE_SEPARATOR } from '../../conversation/marks.ts'
 import { UpstreamIds } from '../../conversation/names.ts'
 import type { PairedTurn } from '../../conversation/pairing.ts'
+import { PIECE_SEPARATOR } from '../../conversation/reasoning-envelope.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type {
   CallPart,

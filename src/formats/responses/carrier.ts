@@ -1,6 +1,6 @@
 /** Puts items of a reply inside ids, for clients that later refer to an item by id instead of sending it back. */
 
-import { carryingId, type Mark, selfCarryingId } from '../../conversation/carried-items.ts'
+import { carryingId, selfCarryingId, type WrapJson } from '../../conversation/carried-items.ts'
 import type { ByteText } from '../../lib/byte-text.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
@@ -21,7 +21,7 @@ function isReferable({ type }: { readonly type?: JsonValue | undefined }): boole
  * reasoning items are left out, because a conversation works without them. Null if there is nothing to carry, or if the rest
  * does not fit either.
  */
-export function carrierIdOf(items: readonly WrittenItem[], mark: Mark): string | null {
+export function carrierIdOf(items: readonly WrittenItem[], wrapJson: WrapJson): string | null {
   const referable = items.filter(isReferable)
   if (referable.length === 0) return null
   const needed = referable.filter(({ type }) => type !== 'reasoning')
@@ -29,7 +29,7 @@ export function carrierIdOf(items: readonly WrittenItem[], mark: Mark): string |
     carryingId(
       'rs_',
       carried.map(({ json }) => json),
-      mark,
+      wrapJson,
     )
   return idOf(referable) ?? (needed.length === 0 ? null : idOf(needed))
 }
@@ -38,8 +38,8 @@ export function carrierIdOf(items: readonly WrittenItem[], mark: Mark): string |
  * Returns an id that contains an item of a non-streamed reply; the item's own id if clients never refer to the item, or if the
  * new id would be too long.
  */
-export function ownIdOf(item: JsonObject, mark: Mark): string {
+export function ownIdOf(item: JsonObject, wrapJson: WrapJson): string {
   const own = typeof item.id === 'string' ? item.id : ''
   const prefix = /^[a-z]+_/.exec(own)?.[0] ?? ''
-  return (isReferable(item) ? selfCarryingId(prefix, item, mark) : null) ?? own
+  return (isReferable(item) ? selfCarryingId(prefix, item, wrapJson) : null) ?? own
 }

@@ -3,9 +3,9 @@
  * streams; text of later parts is held back.
  */
 
+import type { Seal } from '../../conversation/envelope.ts'
 import { GatheredText } from '../../conversation/gathered-text.ts'
 import type { PartStart, ReplySink } from '../../conversation/reply.ts'
-import type { Seal } from '../../conversation/seal.ts'
 import { failedStream } from '../../conversation/stream-event.ts'
 import type { ByteText } from '../../lib/byte-text.ts'
 

@@ -3,7 +3,7 @@
 import { argumentsObject } from '../../conversation/arguments.ts'
 import { CarriedItems, unresolvedItems } from '../../conversation/carried-items.ts'
 import type { ReadFacts } from '../../conversation/format.ts'
-import { markedReasoning } from '../../conversation/marks.ts'
+import { unwrappedReasoning } from '../../conversation/reasoning-envelope.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type {
   CallPart,
@@ -33,7 +33,7 @@ export interface ItemReading {
 export function itemReading(body: JsonObject, registry: ToolRegistry, facts: ReadFacts): ItemReading {
   const references = arrayOrEmpty(body.input).filter(item => isObject(item) && typeOf(item) === 'item_reference')
   const ids = references.map(item => textOrNull(objectOrNull(item)?.id) ?? '')
-  return { registry, carried: new CarriedItems(ids, facts.openMark), facts }
+  return { registry, carried: new CarriedItems(ids, facts.openEnvelope), facts }
 }
 
 /**
@@ -143,7 +143,7 @@ function readReasoning(item: JsonObject, place: string, { facts }: ItemReading):
   const summary = arrayOrEmpty(item.summary).map(textOf)
   const shown = summary.length > 0 ? summary : arrayOrEmpty(item.content).map(textOf)
   const texts = shown.filter(text => text !== null)
-  const { seal } = markedReasoning('', textOrNull(item.encrypted_content), facts)
+  const { seal } = unwrappedReasoning('', textOrNull(item.encrypted_content), facts)
   if (texts.length === 0 && seal === null) return null
   const part: ReasoningPart = { kind: 'reasoning', texts, seal }
   return { by: 'assistant', parts: [part], place }

@@ -1,7 +1,7 @@
 /** Reads the items of an upstream's response, event by event. Tolerates omitted, repeated and misplaced events and fields. */
 
 import { argumentsFragment } from '../../conversation/arguments.ts'
-import type { Seal } from '../../conversation/seal.ts'
+import type { Seal } from '../../conversation/envelope.ts'
 import { failedStream } from '../../conversation/stream-event.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import type { PartQueue, QueuedPart } from './part-queue.ts'

@@ -2,9 +2,9 @@
 
 import { argumentsObject } from '../../conversation/arguments.ts'
 import { CallIds } from '../../conversation/call-ids.ts'
+import type { Seal } from '../../conversation/envelope.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
 import type { PartStart } from '../../conversation/reply.ts'
-import type { Seal } from '../../conversation/seal.ts'
 import { isObject, type JsonObject, parseJson } from '../../lib/json.ts'
 import type { ClientTool, ResponsesEcho } from './echo.ts'
 
@@ -63,17 +63,17 @@ export function begunReasoning(id: string): JsonObject {
 }
 
 /**
- * Returns a finished reasoning item. `mark`: the token that carries the provider's encrypted reasoning (see
- * `conversation/seal.ts`); null if there is none.
+ * Returns a finished reasoning item. `envelope`: the token that carries the provider's encrypted reasoning (see
+ * `conversation/envelope.ts`); null if there is none.
  */
-export function reasoningItem(id: string, texts: readonly string[], mark: string | null): JsonObject {
-  const sealed = mark === null ? {} : { encrypted_content: mark }
+export function reasoningItem(id: string, texts: readonly string[], envelope: string | null): JsonObject {
+  const sealed = envelope === null ? {} : { encrypted_content: envelope }
   return { id, type: 'reasoning', ...DONE, summary: texts.map(summaryPart), ...sealed }
 }
 
-export function markOf(seal: Seal | null | undefined, { markSeal }: WriterFacts): string | null {
-  // In this format, the texts of an item stay separate, so the mark need not record where each one ends.
-  return seal == null ? null : markSeal(seal, [])
+export function envelopeOf(seal: Seal | null | undefined, { wrapSeal }: WriterFacts): string | null {
+  // In this format, the texts of an item stay separate, so the envelope need not record where each one ends.
+  return seal == null ? null : wrapSeal(seal, [])
 }
 
 /** Returns a call item. `json`: the arguments as the model wrote them; null if they have not arrived yet. */

@@ -1,10 +1,10 @@
 /** The items of a responses stream. An open item writes its own events. */
 
 import type { DeltaFrame } from '../../conversation/delta-frame.ts'
+import type { Seal } from '../../conversation/envelope.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
 import { GatheredText } from '../../conversation/gathered-text.ts'
 import type { PartKind } from '../../conversation/reply.ts'
-import type { Seal } from '../../conversation/seal.ts'
 import type { ByteText } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { EventLog } from './write-events.ts'
@@ -12,8 +12,8 @@ import {
   begunReasoning,
   type ClientCall,
   callItem,
+  envelopeOf,
   itemId,
-  markOf,
   messageItem,
   reasoningItem,
   refusalContent,
@@ -157,11 +157,11 @@ export class ReasoningItem implements OpenItem {
 
   close(seal: Seal | null): FinishedItem | null {
     this.startSection()
-    const mark = markOf(seal, this.#place.facts)
-    if (this.#finishedParts.length === 0 && mark === null) return null
+    const envelope = envelopeOf(seal, this.#place.facts)
+    if (this.#finishedParts.length === 0 && envelope === null) return null
     this.#begin()
     const parts = this.#finishedParts.map(() => TEXT)
-    return { item: reasoningItem(this.#id, parts, mark), texts: this.#finishedParts }
+    return { item: reasoningItem(this.#id, parts, envelope), texts: this.#finishedParts }
   }
 
   get #at(): JsonObject {

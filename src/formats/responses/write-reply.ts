@@ -1,9 +1,9 @@
 /** Writes a reply in the responses format, streamed or not. */
 
 import type { DeltaFrame } from '../../conversation/delta-frame.ts'
+import type { Seal } from '../../conversation/envelope.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
 import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
-import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
 import type { GatewayError } from '../../errors.ts'
 import { type ByteText, decodeText, ofCharacters } from '../../lib/byte-text.ts'
@@ -15,8 +15,8 @@ import { EventLog } from './write-events.ts'
 import {
   begunReasoning,
   callItem,
+  envelopeOf,
   itemId,
-  markOf,
   messageItem,
   ReplyCalls,
   reasoningItem,
@@ -136,7 +136,7 @@ export class ResponsesWriter implements ReplyWriter {
 
   #carryItems(): void {
     if (!this.#echo.refersToItems) return
-    const id = carrierIdOf(this.#items, this.#facts.mark)
+    const id = carrierIdOf(this.#items, this.#facts.wrapJson)
     if (id === null) return
     // This id carries the items of the whole reply, so it is long, and several events repeat it. It is serialized only once. As
     // ASCII without escapes, it just needs quotes.
@@ -163,7 +163,7 @@ export function writeReply(reply: FoldedReply, echo: ResponsesEcho, facts: Write
   if (last !== undefined) output.push({ ...last, status: lastStatus(state) })
   return response.whole(
     state,
-    echo.refersToItems ? output.map(item => ({ ...item, id: ownIdOf(item, facts.mark) })) : output,
+    echo.refersToItems ? output.map(item => ({ ...item, id: ownIdOf(item, facts.wrapJson) })) : output,
   )
 }
 
@@ -182,8 +182,8 @@ function wholeItem(part: FoldedPart, calls: ReplyCalls, facts: WriterFacts): Jso
     }
     case 'reasoning': {
       const texts = part.texts.filter(text => text !== '')
-      const mark = markOf(part.seal, facts)
-      return texts.length === 0 && mark === null ? null : reasoningItem(itemId('reasoning', facts), texts, mark)
+      const envelope = envelopeOf(part.seal, facts)
+      return texts.length === 0 && envelope === null ? null : reasoningItem(itemId('reasoning', facts), texts, envelope)
     }
     case 'call': {
       const call = calls.describe(part)

@@ -1,43 +1,43 @@
 /**
- * Writes and reads marks: signed tokens in which a provider's sealed reasoning passes through clients of other formats (see
- * `seal.ts`). A mark contains the seal, the upstream that sealed it, and the lengths of the reasoning's pieces.
+ * Writes and reads envelopes: signed tokens in which a provider's sealed reasoning passes through clients of other formats (see
+ * `envelope.ts`). An envelope contains the seal, the upstream that sealed it, and the lengths of the reasoning's pieces.
  */
 
 import { arrayOrEmpty, isObject, type JsonValue, textOrNull } from '../lib/json.ts'
+import type { Seal } from './envelope.ts'
 import type { ReadFacts } from './format.ts'
 import type { ReasoningPart } from './request.ts'
-import type { Seal } from './seal.ts'
 
 /** Separator between pieces of reasoning that are joined into one text. */
 export const PIECE_SEPARATOR = '\n\n'
 
-export function markPayload(seal: Seal, origin: string, lengths: readonly number[]): JsonValue {
+export function envelopePayload(seal: Seal, origin: string, lengths: readonly number[]): JsonValue {
   return { origin, seal: { ...seal }, lengths: [...lengths] }
 }
 
 /**
- * Restores reasoning that a client has sent back: splits `text` into its original pieces, by the lengths in the mark, and
- * extracts the seal. Ignores marks that this gateway did not issue, and seals of any upstream but the request's own.
+ * Restores reasoning that a client has sent back: splits `text` into its original pieces, by the lengths in the envelope, and
+ * extracts the seal. Ignores envelopes that this gateway did not issue, and seals of any upstream but the request's own.
  */
-export function markedReasoning(text: string, mark: string | null, facts: ReadFacts): ReasoningPart {
-  const [part = { kind: 'reasoning', texts: [], seal: null }] = markedReasonings(
+export function unwrappedReasoning(text: string, envelope: string | null, facts: ReadFacts): ReasoningPart {
+  const [part = { kind: 'reasoning', texts: [], seal: null }] = unwrappedReasonings(
     text,
-    mark === null ? [] : [mark],
+    envelope === null ? [] : [envelope],
     facts,
   )
   return part
 }
 
 /**
- * Like `markedReasoning`, for a text whose pieces belong to several marks. Returns an empty list if there is no text and no
- * mark is valid.
+ * Like `unwrappedReasoning`, for a text whose pieces belong to several envelopes. Returns an empty list if there is no text and
+ * no envelope is valid.
  */
-export function markedReasonings(
+export function unwrappedReasonings(
   text: string,
-  marks: readonly string[],
-  { openMark, origin }: ReadFacts,
+  envelopes: readonly string[],
+  { openEnvelope, origin }: ReadFacts,
 ): ReasoningPart[] {
-  const payloads = marks.map(openMark).filter(isObject)
+  const payloads = envelopes.map(openEnvelope).filter(isObject)
   const lengths = payloads.map(payload => arrayOrEmpty(payload.lengths))
   const pieces = cut(text, lengths.flat())
   if (payloads.length === 0) return text === '' ? [] : [{ kind: 'reasoning', texts: [text], seal: null }]

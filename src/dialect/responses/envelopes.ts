@@ -1,29 +1,29 @@
 /**
- * Removes this gateway's marks from the history in same-format calls. Marks are signed tokens that the gateway put into
- * earlier, converted replies (see `conversation/seal.ts`); providers cannot read them.
+ * Removes this gateway's envelopes from the history in same-format calls. Envelopes are signed tokens that the gateway put into
+ * earlier, converted replies (see `conversation/envelope.ts`); providers cannot read them.
  */
 
 import { CarriedItems, unresolvedItems } from '../../conversation/carried-items.ts'
-import { isMark } from '../../conversation/seal.ts'
+import { isEnvelope } from '../../conversation/envelope.ts'
 import { isObject, type JsonObject, type JsonValue, textOrNull } from '../../lib/json.ts'
 import { mapList, withoutMembers } from '../copy.ts'
 import type { DialectFacts } from '../types.ts'
 import { isReasoning, itemOf } from './items.ts'
 
 /**
- * Drops reasoning with marks, which other providers produced, and removes ids with marks. Replaces each reference to an item
- * that is stored in such an id (see `conversation/carried-items.ts`) with the item itself. References to ids that the provider
- * issued stay.
+ * Drops reasoning with envelopes, which other providers produced, and removes ids with envelopes. Replaces each reference to an
+ * item that is stored in such an id (see `conversation/carried-items.ts`) with the item itself. References to ids that the
+ * provider issued stay.
  */
-export function withoutMarks(items: readonly JsonValue[], facts: DialectFacts): JsonValue[] {
+export function withoutEnvelopes(items: readonly JsonValue[], facts: DialectFacts): JsonValue[] {
   if (facts.formatPath === 'converted') return items as JsonValue[]
   return mapList(resolved(items, facts), item => {
-    // Only ids and reasoning can contain marks.
+    // Only ids and reasoning can contain envelopes.
     if (itemOf(item)?.id === undefined && !isReasoning(item)) return item
     if (!isObject(item) || isReference(item)) return item
-    const isMarked = isMarkedId(item.id)
-    if (isReasoning(item) && (isMarked || isMark(textOrNull(item.encrypted_content) ?? ''))) return undefined
-    return isMarked ? withoutMembers(item, ['id']) : item
+    const hasEnvelopeId = isEnvelopeId(item.id)
+    if (isReasoning(item) && (hasEnvelopeId || isEnvelope(textOrNull(item.encrypted_content) ?? ''))) return undefined
+    return hasEnvelopeId ? withoutMembers(item, ['id']) : item
   })
 }
 
@@ -37,16 +37,16 @@ export function withoutBareIds(items: readonly JsonValue[], { formatPath, dialec
   return mapList(items, item => (isReasoning(item) && textOrNull(item.encrypted_content) === null ? undefined : item))
 }
 
-function resolved(items: readonly JsonValue[], { openMark, place }: DialectFacts): readonly JsonValue[] {
+function resolved(items: readonly JsonValue[], { openEnvelope, place }: DialectFacts): readonly JsonValue[] {
   // Only ids of references are opened: any item that a reference needs is stored in one of these ids.
-  if (!items.some(item => isReference(item) && isMarkedId(item.id))) return items
+  if (!items.some(item => isReference(item) && isEnvelopeId(item.id))) return items
   const carried = new CarriedItems(
     items.filter(isReference).map(item => item.id),
-    openMark,
+    openEnvelope,
   )
   return items.flatMap((item, index): readonly JsonValue[] => {
     if (!isReference(item)) return [item]
-    return carried.resolve(item.id) ?? (isMarkedId(item.id) ? unresolvedItems(item.id, place(index)) : [item])
+    return carried.resolve(item.id) ?? (isEnvelopeId(item.id) ? unresolvedItems(item.id, place(index)) : [item])
   })
 }
 
@@ -56,7 +56,7 @@ function isReference(item: JsonValue): item is JsonObject & { id: string } {
   return given.type === 'item_reference' || (given.type === undefined && given.role === undefined)
 }
 
-/** Whether an id consists of a type prefix and a mark. */
-function isMarkedId(id: JsonValue | undefined): boolean {
-  return typeof id === 'string' && isMark(id.slice(id.indexOf('_') + 1))
+/** Whether an id consists of a type prefix and an envelope. */
+function isEnvelopeId(id: JsonValue | undefined): boolean {
+  return typeof id === 'string' && isEnvelope(id.slice(id.indexOf('_') + 1))
 }
