@@ -88,7 +88,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'KEY_PEPPERS',
         fallback: 'generated once in `DATA_DIR`',
-        what: 'Peppers the fingerprints of API keys and signs marks in conversations; same format.',
+        what: 'Peppers the fingerprints of API keys and signs the envelopes that carry reasoning through clients; same format.',
         required: true,
       },
     ],
