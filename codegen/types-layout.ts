@@ -10,7 +10,7 @@ export interface Declaration {
 
 const WIDTH = 120
 
-/** Lays out the declarations in `text`, in order. */
+/** Formats the declarations in `text`, and returns them in their order. */
 export function layOutTypes(text: string): readonly Declaration[] {
   const lines = layOut(text.replaceAll('\r\n', '\n').replace(REFERENCE_NOTE, ''))
   const declarations = lines

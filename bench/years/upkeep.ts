@@ -54,7 +54,7 @@ export async function measureUpkeep({ sql }: Database, world: World): Promise<Re
 export async function auditBooks({ sql }: Database, world: World, mode: AuditMode): Promise<Took> {
   return measure(world, async () => {
     const { clean, differences } = await audit(sql, { mode, timeoutMs: AUDIT_TIMEOUT_MS })
-    if (!clean) throw new Error(`the audit found ${JSON.stringify(differences)}`)
+    if (!clean) throw new Error(`the audit found differences: ${JSON.stringify(differences)}`)
   })
 }
 

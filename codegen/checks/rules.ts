@@ -156,7 +156,10 @@ function checkNeeded(rule: RuleView, { endpoints }: Use, report: Report): void {
   report(rule, [key], 'rule-needed', message, 'remove the rule, or name a path below it')
 }
 
-/** Whether removing what the pointer names would remove the whole field: it names the field, a parent, or all members. */
+/**
+ * Whether removing what the pointer names would remove the whole field, because the pointer names the field, one of its
+ * parents, or all of its members.
+ */
 function takesAll(pointer: string, field: string): boolean {
   const isWithin = pointer.split('/').length <= field.split('/').length && touches(pointer, field)
   return isWithin || isSame(pointer, `${field}/*`)

@@ -19,7 +19,7 @@ const CATCH_UP_SECONDS = 86_400
 export async function findAlerts(services: AlertServices): Promise<number> {
   const { sql, limits } = services
   const [scan] = await sql.unsafe(SCAN, [String(limits.overlapSeconds), String(CATCH_UP_SECONDS)])
-  if (scan === undefined) throw new Error('the table alert_scan has lost its row')
+  if (scan === undefined) throw new Error('the table alert_scan is empty; it must have exactly one row')
   let found = 0
   for (const finder of FIND_EVENTS) found += await recordAlerts(services, finder, [scan.since])
   found += await recordAlerts(services, FIND_BALANCES, [String(limits.lowVnd), String(limits.lowDays), scan.since])

@@ -64,7 +64,7 @@ function readBank(reader: Reader): BankAccount | null {
   }
   if (bin && !/^\d{6}$/.test(bin)) reader.faults.push("BANK_BIN is not six digits; write your bank's code, e.g. 970436")
   if (accountNumber && !/^[A-Za-z0-9]{1,19}$/.test(accountNumber)) {
-    reader.faults.push('BANK_ACCOUNT is not 1 to 19 letters and digits; write it without spaces')
+    reader.faults.push('BANK_ACCOUNT must be 1 to 19 letters or digits, without spaces')
   }
   return {
     bin: bin ?? '',

@@ -116,7 +116,7 @@ function readLimit(text: string): number | null {
   if (text === 'none') return null
   const vnd = readVnd(text)
   if (vnd >= 1 && vnd <= KEY_CAP_VND_MAX) return vnd
-  throw new UsageError(`--limit takes none, or whole dong from 1 to ${KEY_CAP_VND_MAX}`)
+  throw new UsageError(`--limit takes "none" or a whole number of dong from 1 to ${KEY_CAP_VND_MAX}`)
 }
 
 function readPeriod(text: string): Period | null {

@@ -125,8 +125,7 @@ const DAYS_MAX = 36_500
 
 const usageRetire: Action = async ({ sql }, { options }) => {
   const text = options['older-than']
-  if (text === undefined)
-    throw new UsageError('--older-than is required: the age in days of the youngest row to delete')
+  if (text === undefined) throw new UsageError('--older-than is required: rows older than this many days are deleted')
   const olderThanDays = readCount(text, 'a number of days', { min: RETIRE_DAYS_MIN, max: DAYS_MAX })
   const { rows, accounts } = await retireUsage(sql, { olderThanDays })
   return { data: { rows, accounts }, text: `${rows} usage rows of ${accounts} accounts were retired; their sums stay.` }

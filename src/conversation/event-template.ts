@@ -246,8 +246,8 @@ function numberOf(raw: ByteText): Hole | null {
 }
 
 /**
- * Finds the string value of the only member that starts with one of these prefixes; null if there is none, or more than one. A
- * prefix cannot match inside a string, where quotes are escaped.
+ * Finds the string value of the only member whose text starts with one of these prefixes; null if there is none, or more than
+ * one. A prefix cannot match inside a string, because quotes are escaped there.
  */
 function holeOf(raw: ByteText, prefixes: readonly ByteText[]): Hole | null {
   for (const prefix of prefixes) {

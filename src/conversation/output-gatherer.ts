@@ -102,7 +102,8 @@ export class OutputGatherer {
   #readWritten(): void {
     if (this.#written.length === 0) return
     const text = textWritten(joinBytes(this.#written))
-    // `#weight` includes some pieces of `#written`, so add the others, and count `text`, which joins all, as estimated.
+    // Some pieces of `#written` have been estimated. Estimate the others too, and mark their joined text as estimated, so that
+    // none counts twice.
     if (this.#writtenWeighed > 0) {
       this.estimate()
       this.#weighed++

@@ -46,7 +46,7 @@ returning amount_micro_vnd, seq, balance_after_micro_vnd`
 export async function credit(sql: Sql | AnySql, request: CreditRequest): Promise<CreditAnswer> {
   if (request.amountMicroVnd === 0n) throw new RangeError('a credit cannot be 0')
   if (request.amountMicroVnd > AMOUNT_MAX || request.amountMicroVnd < -AMOUNT_MAX) {
-    throw new RangeError('a credit is at most 1 000 000 000 000 VND')
+    throw new RangeError('a credit must not exceed 1 000 000 000 000 VND')
   }
   if (request.reference === '') throw new RangeError('a credit needs a reference')
   try {
@@ -69,7 +69,7 @@ async function book(sql: AnySql, request: CreditRequest): Promise<CreditAnswer> 
   if (earlier !== undefined) {
     const answer = readAnswer(earlier, 'already')
     if (answer.amountMicroVnd === request.amountMicroVnd) return answer
-    throw new RangeError(`the reference ${request.reference} was booked on account ${account} with another amount`)
+    throw new RangeError(`the reference ${request.reference} was booked on account ${account} with a different amount`)
   }
   const booked = await sql.unsafe(BOOK, [account, amount, kind, request.reference, request.note ?? null])
   return readAnswer(booked[0]!, 'credited')

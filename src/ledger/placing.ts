@@ -89,7 +89,10 @@ export interface PlacingOptions {
 export class Placing {
   readonly #options: PlacingOptions
   readonly #batcher: Batcher<Placement>
-  /** Hashes of keys that had their own limit when last seen. A wrong guess only costs a second statement. */
+  /**
+   * Hashes of keys that had their own limit when last seen: a guess at which statement a hold needs. A wrong one costs a second
+   * statement.
+   */
   readonly #limited = new Set<string>()
   #failures = 0
   #lastFault: unknown = 'Postgres did not respond in time'

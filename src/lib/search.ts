@@ -33,7 +33,7 @@ export interface SearchConditions {
   readonly rows: string
   /** SQL condition that a row contains the search text. It is checked row by row. */
   readonly contains: string
-  /** SQL conditions for exact matches, such as by amount. Each needs an index that ends with the row's number. */
+  /** SQL conditions for exact matches, such as by amount. Each needs an index whose last column is the row's number. */
   readonly equals: readonly string[]
   /**
    * SQL expressions for lower-case texts. A row is found if one of its texts begins with the search text. Each expression needs

@@ -63,7 +63,7 @@ export class PieceReader {
   }
 
   /**
-   * End of the word that begins at `start`, which is upper-case letters followed by lower-case ones; 0 if there is no word.
+   * End of the word that begins at `start`: upper-case letters, then lower-case ones. 0 if there is no word.
    * Upper-case letters alone count as a word only if `capitalsAlone` is set.
    */
   #wordEnd(start: number, capitalsAlone: boolean): number {

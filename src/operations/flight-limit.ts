@@ -76,7 +76,7 @@ interface Row {
 interface Flight {
   limit: number
   count: number
-  /** Number of slots taken in Postgres; null if none are, and calls may only use the process's own share. */
+  /** Number of slots taken in Postgres; null if none are: then calls may only use the process's own share. */
   taken: number | null
   giveBack: NodeJS.Timeout | undefined
   /** Number of batches in progress that ask about this key. Until they are answered, the key must stay in `flights`. */

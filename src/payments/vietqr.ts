@@ -24,11 +24,11 @@ const CRC_FIELD = '6304'
 export function encodeVietQr({ bin, accountNumber, amountVnd, memo }: VietQr): string {
   if (!/^\d{6}$/.test(bin)) throw new RangeError('the bank code (BIN) is not six digits')
   if (!/^[A-Za-z0-9]{1,19}$/.test(accountNumber))
-    throw new RangeError('the account number is not 1 to 19 letters and digits')
+    throw new RangeError('the account number must be 1 to 19 letters or digits')
   if (!Number.isSafeInteger(amountVnd) || amountVnd < 1 || amountVnd > 9_999_999_999_999) {
     throw new RangeError('the amount is not a whole number of dong of at most 13 digits')
   }
-  if (!/^[A-Za-z0-9 ]{1,25}$/.test(memo)) throw new RangeError('the memo is not 1 to 25 letters, digits and spaces')
+  if (!/^[A-Za-z0-9 ]{1,25}$/.test(memo)) throw new RangeError('the memo must be 1 to 25 letters, digits or spaces')
   const beneficiary = field('00', bin) + field('01', accountNumber)
   const payload =
     field('00', '01') +

@@ -110,7 +110,9 @@ export function readWords(text: string): FoundWords {
       continue
     }
     if (!fits(row, value)) {
-      throw new UnknownWordError(`${match[0]} has a wrong value; sandbox:${row.word} takes ${row.value ?? 'no value'}`)
+      throw new UnknownWordError(
+        `${match[0]} has an invalid value; sandbox:${row.word} takes ${row.value ?? 'no value'}`,
+      )
     }
     found.set(row.word as Word, value)
   }

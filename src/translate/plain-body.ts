@@ -33,7 +33,7 @@ export function planReadable({ body, ...call }: Call): SameFormatPlan {
   return planSameFormat({ ...call, body: body.json })
 }
 
-/** Whether the plan leaves the unparsed members unchanged. Renaming a tool, for example, also changes the history. */
+/** Whether the plan leaves the unparsed members unchanged. Renaming a tool, for example, also changes earlier calls to it. */
 function keepsPlaceholders(format: WireName, outline: JsonObject, { body, reply }: SameFormatPlan): boolean {
   return reply.names === null && FORMATS[format].plain.shape.names.every(key => body[key] === outline[key])
 }

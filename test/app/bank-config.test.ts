@@ -62,7 +62,7 @@ test('all faults are named at once, and no secret is repeated', () => {
     expect.stringContaining('SEPAY_SECRET is not read by this gateway; it reads BANK_ACCOUNT, '),
     expect.stringContaining('BANK_ACCOUNT_NAME is not set'),
     expect.stringContaining('BANK_BIN is not six digits'),
-    expect.stringContaining('BANK_ACCOUNT is not 1 to 19 letters and digits'),
+    expect.stringContaining('BANK_ACCOUNT must be 1 to 19 letters or digits'),
     expect.stringContaining('PAYOS_CHECKSUM_KEY is shorter than 16 characters'),
     expect.stringContaining('BANK_WEBHOOK_SECRET is not in the form whsec_<base64 of at least 24 bytes>'),
     expect.stringContaining('MAIL_FROM is not an address'),

@@ -9,7 +9,7 @@ export interface StepReport {
   readonly failed: number
   /** Number of failed calls by HTTP status, or by how the connection broke. */
   readonly statuses: Readonly<Record<string, number>>
-  /** Seconds from the fault until the operator's first command; 0 if there is none. */
+  /** Seconds from the fault until the operator's first command; 0 if the operator gave none. */
   readonly operatorAfterS: number
   /**
    * Seconds from the operator's first command (or from the fault, if there was none) until service had recovered: a complete

@@ -96,7 +96,7 @@ export class Model {
     })
   }
 
-  /** Releases holds without a usage row. */
+  /** Releases holds. Writes no usage rows. */
   release(calls: readonly string[]): void {
     for (const call of calls) {
       const hold = this.holds.get(call)

@@ -95,7 +95,7 @@ function blocksFor(body: JsonObject): JsonObject[] {
 }
 
 function textFor(body: JsonObject): string {
-  // Without a tool, the schema may be part of the system prompt.
+  // A request without a tool to carry the schema may have it in the system prompt.
   return JSON.stringify(body.system ?? '').includes('degrees') ? JSON.stringify(OBJECT) : ANSWER
 }
 

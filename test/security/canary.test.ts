@@ -331,7 +331,7 @@ function filesBelow(folder: string, ending = ''): Map<string, string> {
 test('no content is in what the process has written', async () => {
   expect(canaries.size).toBeGreaterThan(70)
   const output = running.output()
-  // These log lines show that the content passed every part that could have logged it.
+  // These log lines show that the content went through every part that could have logged it.
   const lines = [
     '"msg":"call"',
     '"msg":"call failed"',

@@ -60,7 +60,7 @@ export function createGoogle({ issuer, ...options }: ProviderOptions & { readonl
         )
         const claims = tokens.claims()
         if (claims === undefined || claims.sub.length > SUBJECT_CHARACTERS_MAX)
-          throw new Error('the ID token names no valid subject')
+          throw new Error('the ID token has no valid subject')
         const { sub, email: address, email_verified: isVerified, hd } = claims
         const email = isVerified === true && typeof address === 'string' ? readEmail(address) : null
         const isAuthoritative = email !== null && (/@gmail\.com$/i.test(email) || typeof hd === 'string')

@@ -25,7 +25,7 @@ type Options = Handlebars.HelperOptions & { readonly data: { readonly view: View
 
 const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   t(key: string, { data, hash }: Options) {
-    if (!isTextKey(key)) throw new RangeError(`there is no text ${key}`)
+    if (!isTextKey(key)) throw new RangeError(`there is no text with the key ${key}`)
     return text(data.view.language, key, hash)
   },
   icon: (name: string) => new Handlebars.SafeString(icon(name)),

@@ -7,7 +7,7 @@ import { parseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { UseCounter } from './uses.ts'
 
-/** Counts uses in every event. It lacks the fast path `skim`, because every event must be parsed. */
+/** Counts the uses of priced extras in every event. It lacks the fast path `skim`, because every event must be parsed. */
 export class CountedStream implements ReplyStream {
   readonly #stream: ReplyStream
   readonly #counter: UseCounter

@@ -35,7 +35,9 @@ export class UseCounter {
     }))
   }
 
-  /** Counts the uses in a non-streamed reply or in one event of a stream. Repeated items are counted only once. */
+  /**
+   * Counts the uses of priced extras in a non-streamed reply or in one event of a stream. Repeated items are counted only once.
+   */
   see(value: JsonValue | undefined): void {
     if (!isObject(value)) return
     for (const { tallies } of this.#tools) for (const tally of tallies) note(value, tally)

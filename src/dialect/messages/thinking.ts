@@ -5,8 +5,8 @@ import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, text
 import { mapList } from '../copy.ts'
 
 /**
- * Removes thinking blocks of other vendors' models: for a single such block, an upstream would refuse the whole request. They
- * have no signature, or an envelope of this gateway in its place (see `conversation/envelope.ts`), valid or not.
+ * Removes thinking blocks of other vendors' models, because an upstream refuses a request with even one of them. Such a block
+ * has no signature, or in its place an envelope of this gateway, whether valid or not (see `conversation/envelope.ts`).
  */
 export function withoutForeignThinking(content: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(content)) return content

@@ -67,8 +67,8 @@ export function readAmount(value: JsonValue | undefined, name: string): { amount
 }
 
 /**
- * Reads an ISO time, or a time such as `2026-11-21 14:02:37`, which is Vietnamese. Returns null for any other value: a
- * notification is accepted without its time.
+ * Reads an ISO time, or a time without a zone such as `2026-11-21 14:02:37`, which is Vietnam time. Returns null for any other
+ * value: a notification is accepted without its time.
  */
 export function readTime(value: JsonValue | undefined): Date | null {
   if (typeof value !== 'string') return null

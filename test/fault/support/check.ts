@@ -315,7 +315,10 @@ async function findLedgerFaults(sql: Sql, report: AuditReport, rows: readonly Us
   ]
 }
 
-/** Adds the journal rows of the `count` calls that ended last to `seen`, so that the checker can tell whether they change. */
+/**
+ * Adds to `seen` the journal rows of the `count` calls that ended most recently, so that the checker can tell whether they
+ * change.
+ */
 export async function lookAtJournal(sql: Sql, seen: Map<string, string>, count: number): Promise<void> {
   const rows = (await sql.unsafe(`${USAGE} order by closed_at desc limit ${count}`)) as unknown as UsageRow[]
   for (const row of rows) if (!seen.has(row.call_id)) seen.set(row.call_id, JSON.stringify(row))

@@ -44,9 +44,7 @@ export interface Mark {
   readonly longEvents?: number | null
 }
 
-/**
- * Builds the prompt. `secret` makes it recognisable: tests search logs and data files for it, which must not contain prompts.
- */
+/** Builds the prompt. By its `secret`, tests search for it in logs and data files, which must not contain prompts. */
 export function prompt(secret: string, { accountId, entryId, longEvents = null }: Mark): string {
   return `${secret} account=${accountId} entry=${entryId}${longEvents === null ? '' : ` events=${longEvents}`} end`
 }

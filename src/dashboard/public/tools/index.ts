@@ -46,7 +46,7 @@ function toolView(request: PageRequest, tool: Tool, setup: Setup) {
   }
 }
 
-/** Values for notes that warn of expensive defaults. Each is a model's id with its price. */
+/** Values for the placeholders in the notes that warn of expensive defaults: each is a model's id with its price. */
 function priceNotes(
   { options, language }: PageRequest,
   { smallModel = options.catalogue.settings.fallback }: Tool,
