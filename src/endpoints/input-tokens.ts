@@ -10,7 +10,7 @@ export const INPUT_TOKENS: FreeEndpoint = {
   purpose: 'Input tokens of a responses request; free',
   operationId: 'countResponseInput',
   operation: {
-    summary: 'Estimate input tokens of a responses request',
+    summary: 'Estimate the input tokens of a Responses request',
     description: 'Free, even with an empty balance.',
     request: 'InputTokensRequest',
     reply: 'InputTokensReply',

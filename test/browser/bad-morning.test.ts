@@ -109,7 +109,7 @@ describe.skipIf(missing !== null)('on a bad morning', () => {
     await begin()
     await click(page.getByRole('link', { name: 'Unmatched transfers: 1' }))
     const card = page.getByRole('article').filter({ hasText: 'thanks' })
-    await card.getByLabel('Email, order code or account number').fill(customer.email)
+    await card.getByLabel('Email, order code or customer number').fill(customer.email)
     await card.getByLabel('Reason').first().fill('named by phone')
     await click(card.getByRole('button', { name: 'Credit' }))
     await page.getByText('Nothing to review').waitFor()

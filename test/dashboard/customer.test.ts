@@ -110,7 +110,11 @@ test('limits of a key are changed with a reason, apply at once, and are logged o
     monthly_cap_micro_vnd::text as cap from api_key where key_id = ${keyId}`
   expect(limits).toEqual({ rate: 1, flight: 3, cap: '50000000000' })
   const log = readable((await owner.get(`/operator/log?account=${customerId}`)).html)
-  for (const line of ['Set a key’s calls per minute', 'Set a key’s calls in flight', 'Set a key’s spending limit']) {
+  for (const line of [
+    'Set a key’s calls per minute',
+    'Set a key’s limit of concurrent calls',
+    'Set a key’s spending limit',
+  ]) {
     // The text appears once in the log and once as an option of the filter.
     expect([line, log.split(line).length - 1]).toEqual([line, 2])
   }

@@ -308,7 +308,7 @@ describe('the first page', () => {
     const page = readable(html)
     for (const words of [
       'Unmatched transfers: 1',
-      'Spool with lines set aside',
+      'The queue on disk has lines that could not be written to the ledger',
       'Models that sell below cost: 1',
       'Unknown model names that the fallback served: 1',
     ]) {

@@ -57,7 +57,7 @@ test('amounts are understood as people write them, and nothing else is', async (
   for (const amount of ['', 'abc', '50k', '5e4', '-50000', '50.000,5', '50,5', '0x10', '٥٠٠٠٠']) {
     const refused = await owner.post('/topup', { amount })
     expect([amount, refused.status]).toEqual([amount, 422])
-    expect(readable(refused.html)).toContain('Enter whole dong, such as 50.000.')
+    expect(readable(refused.html)).toContain('Enter an amount in whole dong, such as 50.000.')
   }
   for (const amount of ['49.999', '0', '499.000.001', '999999999999999999']) {
     const refused = await owner.post('/topup', { amount })
@@ -221,7 +221,7 @@ test('a key created before encrypted copies were kept says that it cannot be sho
   await running.database
     .sql`update api_key set encryption_id = null, encryption_iv = null, ciphertext = null where label = 'old'`
   const page = await owner.get(path)
-  expect(readable(page.html)).toContain('This key predates encrypted copies')
+  expect(readable(page.html)).toContain('This key was created before keys could be viewed again')
   const shown = await owner.post(`${path}/show`, { password: PASSWORD })
   expect([shown.status, shown.html.includes(key)]).toEqual([200, false])
 })

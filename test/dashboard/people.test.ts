@@ -331,7 +331,7 @@ test('deleting an account erases personal data, revokes its keys and keeps the b
 
   const page = readable((await visitor.get('/account/delete')).html)
   expect(page).toMatch(/Balance: 49\.\d{3}/)
-  expect(page).toContain(`stays on the books under account number ${accountId}`)
+  expect(page).toContain(`stays recorded under account number ${accountId}`)
   await stale(email)
   for (const [form, words] of [
     [{ confirm: 'yes', password }, 'That does not match.'],

@@ -38,13 +38,13 @@ test('the front page is HTML for browsers and JSON for programs, at one address'
   expect([page.headers.get('vary'), program.headers.get('vary')].every(vary => vary?.includes('accept'))).toBe(true)
 })
 
-test('all pages agree on how many models there are, and how many ways to call them', async () => {
+test('all pages agree on how many models there are, and how many variants', async () => {
   const catalogue = createCatalogue(TABLES)
   const models = modelsOf(catalogue).length
   const names = catalogue.items.length
   const list = await visitor.get('/models')
   expect(readable((await visitor.get('/')).html)).toContain(`One key. ${models} AI models. Paid in dong.`)
-  expect(readable(list.html)).toContain(`${models} models, ${names} ways to call them.`)
+  expect(readable(list.html)).toContain(`${models} models in ${names} variants.`)
   expect(list.html).toContain(`content="Prices of ${models} AI models in Vietnamese dong`)
   const listed = (await visitor.get('/sitemap.xml')).html.matchAll(/<loc>[^<]*(\/models\/[^<?]+)/g)
   expect(new Set([...listed].map(([, path]) => path)).size).toBe(models)

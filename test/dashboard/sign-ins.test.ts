@@ -264,7 +264,7 @@ describe('an address that has an account', () => {
     }
     expect((await who.post('/signin/link/confirm', { token: 'x'.repeat(43) })).status).toBe(422)
     expect(await isSignedIn(who)).toBe(false)
-    expect(readable((await who.get(link)).html)).toContain(`sign in to ${email}?`)
+    expect(readable((await who.get(link)).html)).toContain(`signing in to your account ${email} with`)
     expect((await who.post('/signin/link/confirm', { token })).location).toBe('/overview')
     expect([await isSignedIn(who), (await who.get(link)).status]).toEqual([true, 422])
   })

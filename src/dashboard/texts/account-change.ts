@@ -7,8 +7,8 @@ export const ACCOUNT_CHANGE_TEXTS = {
   'email.lead': { vi: 'Hiện tại: {email}', en: 'Current address: {email}' },
   'email.new': { vi: 'Email mới', en: 'New email address' },
   'email.hint': {
-    vi: 'Chúng tôi gửi một liên kết tới địa chỉ này. Đến khi bạn mở liên kết, không có gì thay đổi.',
-    en: 'We will email a link to this address. Nothing changes until you open it.',
+    vi: 'Chúng tôi sẽ gửi một liên kết tới địa chỉ này. Email chỉ thay đổi sau khi bạn mở liên kết và xác nhận.',
+    en: 'We will email a link to this address. Nothing changes until you open it and confirm.',
   },
   'email.submit': { vi: 'Gửi liên kết', en: 'Send the link' },
   'email.same': { vi: 'Đây là địa chỉ hiện tại của bạn.', en: 'This is already your address.' },
@@ -39,21 +39,21 @@ export const ACCOUNT_CHANGE_TEXTS = {
   'delete.title': { vi: 'Xóa tài khoản', en: 'Delete your account' },
   'delete.goes': { vi: 'Những gì bị xóa', en: 'What gets deleted' },
   'delete.goes.text': {
-    vi: 'Email, mật khẩu, phiên đăng nhập, xác thực hai lớp và thông tin hóa đơn của bạn. Mọi khóa API bị thu hồi ngay và mất tên. Không thể hoàn tác.',
+    vi: 'Email, mật khẩu, phiên đăng nhập, xác thực hai lớp và thông tin hóa đơn của bạn. Mọi khóa API bị thu hồi ngay, tên khóa cũng bị xóa. Không thể hoàn tác.',
     en: 'Your email address, password, sessions, second factor and invoice details. Every API key is revoked immediately and its name erased. This cannot be undone.',
   },
   'delete.stays': { vi: 'Những gì được giữ lại', en: 'What we keep' },
   'delete.stays.text': {
-    vi: 'Sổ sách theo luật kế toán: các lần nạp tiền, hóa đơn và số liệu từng lượt gọi, chỉ kèm số tài khoản. Xem [chính sách quyền riêng tư](/privacy).',
+    vi: 'Sổ sách theo luật kế toán: các lần nạp tiền, hóa đơn và số liệu từng lượt gọi, chỉ gắn với mã số tài khoản của bạn ở đây. Xem [chính sách quyền riêng tư](/privacy).',
     en: 'Accounting records, as the law requires: top-ups, invoices and call figures, under your account number only. See our [privacy policy](/privacy).',
   },
   'delete.balance': {
-    vi: 'Muốn nhận lại số dư, hãy [yêu cầu hoàn tiền](/refunds) trước khi xóa. Phần còn lại nằm trong sổ của tài khoản số {account}: không ai dùng được, và sau khi xóa chúng tôi chỉ hoàn về tài khoản ngân hàng đã chuyển, khi bạn cho biết số này và mã của một lần nạp tiền. Đừng chuyển tiền cho các lệnh nạp đang chờ: khoản đến sau khi xóa không được cộng mà sẽ trả lại người gửi.',
-    en: 'To get your balance back, [request a refund](/refunds) before you delete your account. Anything left stays on the books under account number {account}. Nobody can spend it, and once the account is gone we can only return it to the bank account it came from, if you give us this number and the code of one of your top-ups. Do not pay any open orders: money that arrives after deletion is not credited but returned to the sender.',
+    vi: 'Muốn nhận lại số dư, hãy [yêu cầu hoàn tiền](/refunds) trước khi xóa. Số tiền còn lại vẫn được ghi dưới mã số tài khoản {account} nhưng không ai dùng được. Sau khi xóa, chúng tôi chỉ có thể hoàn về đúng tài khoản ngân hàng bạn đã dùng để nạp, nếu bạn cho biết mã số này và mã của một lệnh nạp. Đừng chuyển tiền cho các lệnh nạp đang chờ: tiền đến sau khi xóa sẽ không được cộng mà được trả lại người gửi.',
+    en: 'To get your balance back, [request a refund](/refunds) before you delete your account. Anything left stays recorded under account number {account}, but nobody can spend it. After deletion we can only return it to the bank account it came from, if you give us this number and the code of one of your top-ups. Do not pay any top-up orders that are still waiting: money that arrives after deletion is not credited but returned to the sender.',
   },
   'delete.balance.none': {
-    vi: 'Không còn gì để hoàn lại. Đừng chuyển tiền cho các lệnh nạp đang chờ: khoản đến sau khi xóa không được cộng mà sẽ trả lại người gửi.',
-    en: 'There is nothing to refund. Do not pay any open orders: money that arrives after deletion is not credited but returned to the sender.',
+    vi: 'Không còn gì để hoàn lại. Đừng chuyển tiền cho các lệnh nạp đang chờ: tiền đến sau khi xóa sẽ không được cộng mà được trả lại người gửi.',
+    en: 'There is nothing to refund. Do not pay any top-up orders that are still waiting: money that arrives after deletion is not credited but returned to the sender.',
   },
   'delete.confirm': { vi: 'Nhập {email} để xác nhận', en: 'Type {email} to confirm' },
   'delete.confirm.fault': {
@@ -67,7 +67,7 @@ export const ACCOUNT_CHANGE_TEXTS = {
   },
   'delete.done': { vi: 'Tài khoản đã được xóa', en: 'Your account has been deleted' },
   'delete.done.text': {
-    vi: 'Chúng tôi đã gửi thư xác nhận kèm số tài khoản của bạn. Cần gì thêm, hãy [liên hệ với chúng tôi](/contact).',
+    vi: 'Chúng tôi đã gửi thư xác nhận kèm mã số tài khoản của bạn ở đây. Cần gì thêm, hãy [liên hệ với chúng tôi](/contact).',
     en: 'We have emailed you a confirmation with your account number. If you need anything else, [contact us](/contact).',
   },
 } as const satisfies Texts

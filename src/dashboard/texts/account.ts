@@ -16,7 +16,10 @@ export const ACCOUNT_TEXTS = {
     en: 'Enter an email address, such as name@example.com.',
   },
   'fault.password.too_short': { vi: 'Mật khẩu cần ít nhất {min} ký tự.', en: 'Use at least {min} characters.' },
-  'fault.password.too_long': { vi: 'Mật khẩu dài tối đa {max} byte.', en: 'Use at most {max} bytes.' },
+  'fault.password.too_long': {
+    vi: 'Mật khẩu quá dài (tối đa {max} byte; chữ có dấu chiếm 2–3 byte). Hãy dùng mật khẩu ngắn hơn.',
+    en: 'This password is too long (at most {max} bytes; accented letters take 2 or 3). Use a shorter one.',
+  },
   'fault.password.too_common': {
     vi: 'Mật khẩu này quá dễ đoán. Hãy chọn mật khẩu khác.',
     en: 'This password is too easy to guess. Choose another one.',
@@ -102,7 +105,7 @@ export const ACCOUNT_TEXTS = {
   'account.opened': { vi: 'Đăng nhập lúc', en: 'Signed in' },
   'account.this': { vi: 'Thiết bị này', en: 'This device' },
   'account.waiting': { vi: 'Chưa nhập mã xác thực', en: 'Second factor not entered' },
-  'account.factor.change': { vi: 'Mã khôi phục, đổi hoặc tắt', en: 'Recovery codes, change or turn off' },
+  'account.factor.change': { vi: 'Quản lý xác thực hai lớp', en: 'Manage two-factor authentication' },
   'account.done.factor_off': { vi: 'Đã tắt xác thực hai lớp.', en: 'Second factor turned off.' },
   'account.end': { vi: 'Đăng xuất', en: 'Sign out' },
   'account.end_others': { vi: 'Đăng xuất mọi phiên khác', en: 'Sign out all others' },
@@ -116,7 +119,7 @@ export const ACCOUNT_TEXTS = {
     vi: 'Đã đổi mật khẩu. Các phiên khác đã kết thúc.',
     en: 'Password changed. All other sessions have been signed out.',
   },
-  'account.done.ended': { vi: 'Đã kết thúc phiên.', en: 'Signed out.' },
+  'account.done.ended': { vi: 'Đã đăng xuất ở nơi khác.', en: 'Signed out elsewhere.' },
   'outbox.title': { vi: 'Hộp thư thử nghiệm', en: 'Development outbox' },
   'outbox.lead': {
     vi: 'Không có máy chủ thư: thư đi nằm ở đây. Trang này không tồn tại khi chạy thật.',

@@ -11,10 +11,13 @@ export const ALERT_TEXTS = {
   'alerts.done': { vi: 'Đã lưu.', en: 'Saved.' },
   'alerts.low': { vi: 'Báo khi số dư dưới (₫)', en: 'Alert me when the balance is below (₫)' },
   'alerts.low.hint': {
-    vi: 'Để trống: {amount}, hoặc một phần năm lần nạp gần nhất nếu ít hơn. Số dư không đủ cho {days} ngày cũng được coi là thấp.',
+    vi: 'Nếu để trống, mức báo là {amount}, hoặc một phần năm lần nạp gần nhất nếu số đó thấp hơn. Số dư không đủ dùng {days} ngày cũng được coi là thấp.',
     en: 'Leave empty for {amount}, or a fifth of your last top-up if that is less. A balance that lasts less than {days} days also counts as low.',
   },
-  'alerts.low.fault': { vi: 'Hãy nhập số tiền tròn đồng từ 1 đến {max}.', en: 'Enter whole dong from 1 to {max}.' },
+  'alerts.low.fault': {
+    vi: 'Hãy nhập số tiền từ 1 đến {max}, không có phần thập phân.',
+    en: 'Enter an amount in whole dong, from 1 to {max}.',
+  },
   'alerts.kind.balance_low': { vi: 'Số dư sắp hết', en: 'Balance is low' },
   'alerts.kind.balance_empty': { vi: 'Số dư đã hết', en: 'Balance is used up' },
   'alerts.kind.key_limit_reached': {
@@ -27,7 +30,7 @@ export const ALERT_TEXTS = {
   'alerts.kind.session_new': { vi: 'Đăng nhập trên thiết bị mới', en: 'Sign-in on a new device' },
   'alerts.kind.model_retiring': {
     vi: 'Mô hình bạn dùng sắp ngừng phục vụ, trước 30 và 7 ngày',
-    en: 'A model you use retires in 30 or 7 days',
+    en: 'A model you use will be retired (30 and 7 days before)',
   },
   'alerts.kind.webhook_disabled': { vi: 'Webhook bị tắt vì lỗi', en: 'A webhook is switched off after failures' },
   'alerts.kind.summary_weekly': { vi: 'Tổng kết hằng tuần, sáng thứ Hai', en: 'Weekly summary, on Monday mornings' },
@@ -95,7 +98,7 @@ export const ALERT_TEXTS = {
   'webhook.result.waiting': { vi: 'Đang chờ', en: 'Waiting' },
   'webhook.result.delivered': { vi: 'Đã nhận', en: 'Delivered' },
   'webhook.result.given_up': { vi: 'Đã thôi gửi', en: 'Given up' },
-  'webhook.result.called_off': { vi: 'Đã hủy', en: 'Called off' },
+  'webhook.result.called_off': { vi: 'Đã hủy', en: 'Cancelled' },
   'webhook.reason.url': { vi: 'địa chỉ không hợp lệ', en: 'the address is not allowed' },
   'webhook.reason.address': { vi: 'địa chỉ dẫn vào mạng nội bộ', en: 'the address leads to a private network' },
   'webhook.reason.timeout': { vi: 'không trả lời kịp', en: 'no answer in time' },
@@ -103,12 +106,12 @@ export const ALERT_TEXTS = {
   'webhook.reason.connection': { vi: 'không kết nối được', en: 'no connection' },
   'webhook.reason.status': { vi: 'trả lời {status}', en: 'it answered {status}' },
   'webhook.reason.redirect': {
-    vi: 'trả lời {status}; chuyển hướng không được theo',
+    vi: 'trả lời {status}; chúng tôi không đi theo chuyển hướng',
     en: 'it answered {status}; redirects are not followed',
   },
   'webhook.reason.gone': { vi: 'trả lời 410', en: 'it answered 410' },
   'webhook.reason.secret': {
-    vi: 'lỗi của chúng tôi: mã bí mật',
+    vi: 'lỗi ở phía chúng tôi, không đọc được mã bí mật',
     en: 'an error on our side: the signing secret could not be read',
   },
   'webhook.example': { vi: 'Thông báo mẫu', en: 'What a delivery looks like' },

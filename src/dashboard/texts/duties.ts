@@ -32,7 +32,7 @@ export const DUTY_TEXTS = {
   },
   'operator.nav.banner': { vi: 'Thông báo', en: 'Banner' },
   'banner.lead': {
-    vi: 'Một dòng ở đầu mọi trang, cho mọi người, đến thời điểm bạn chọn. Khi bảo trì, trang tự báo thêm.',
+    vi: 'Dòng này hiện ở đầu mọi trang, cho mọi người, đến thời điểm bạn chọn. Khi bảo trì, các trang tự hiện thêm thông báo bảo trì.',
     en: 'Everybody sees this line at the top of every page until the time you choose. Maintenance shows a notice of its own.',
   },
   'banner.shown': { vi: 'Đang hiện', en: 'Shown now' },
@@ -57,12 +57,12 @@ export const DUTY_TEXTS = {
   'invoice.wanted': { vi: 'Xuất hóa đơn theo thông tin này', en: 'Put these details on my invoices' },
   'invoice.name': { vi: 'Tên công ty hoặc cá nhân', en: 'Company or full name' },
   'invoice.tax_code.hint': {
-    vi: '10 chữ số, thêm -001 cho chi nhánh; cá nhân ghi 12 số định danh.',
-    en: '10 digits; a branch adds -001. Individuals enter their 12-digit ID number.',
+    vi: '10 chữ số; chi nhánh thêm phần đuôi như -001; cá nhân nhập 12 số định danh.',
+    en: '10 digits; a branch adds its suffix, such as -001. Individuals enter their 12-digit ID number.',
   },
   'invoice.email': { vi: 'Email nhận hóa đơn', en: 'Send invoices to' },
   'invoice.fault.missing': { vi: 'Hãy điền ô này.', en: 'This field is required.' },
-  'invoice.fault.malformed': { vi: 'Không đúng dạng.', en: 'Check the format.' },
+  'invoice.fault.malformed': { vi: 'Không đúng định dạng. Hãy kiểm tra lại.', en: 'Check the format.' },
   'invoice.fault.wrong_check': {
     vi: 'Chữ số kiểm tra không khớp. Hãy xem lại; nếu đúng là mã này, lưu lần nữa.',
     en: 'The check digit is wrong. If the code is correct anyway, save again.',

@@ -82,7 +82,7 @@ export const KEY_TEXTS = {
     en: 'In dong, such as 500.000. Leave empty for no limit.',
   },
   'keys.cap.fault': {
-    vi: 'Hãy nhập số tiền tròn đồng, ví dụ 500.000, hoặc để trống.',
+    vi: 'Hãy nhập số tiền không có phần thập phân, ví dụ 500.000, hoặc để trống.',
     en: 'Enter an amount in whole dong, such as 500.000, or leave it empty.',
   },
   'keys.cap.none': { vi: 'Không giới hạn', en: 'No limit' },
@@ -101,21 +101,21 @@ export const KEY_TEXTS = {
     vi: 'Hãy chọn hôm nay hoặc một ngày sau đó, hoặc để trống.',
     en: 'Choose today or a later day, or leave it empty.',
   },
-  'keys.models': { vi: 'Mô hình được gọi', en: 'Models it may call' },
+  'keys.models': { vi: 'Mô hình được phép gọi', en: 'Models it may call' },
   'keys.models.all': { vi: 'Tất cả', en: 'All' },
   'keys.models.hint': {
-    vi: 'Mỗi dòng một mã trong bảng giá, hoặc cả một họ. Để trống là tất cả. Các họ:',
+    vi: 'Mỗi hàng một mã trong bảng giá, hoặc tên cả một dòng mô hình. Để trống là tất cả. Các dòng mô hình:',
     en: 'One id from the price list, or one whole family, per line. Leave empty for all. Families:',
   },
   'keys.models.fault': {
-    vi: 'Không có mô hình hay họ nào tên {name}. Hãy xem mã trong bảng giá.',
+    vi: 'Không có mô hình hay dòng mô hình nào tên {name}. Hãy xem mã trong bảng giá.',
     en: 'There is no model or family {name}. See the price list for ids.',
   },
   'keys.models.many': { vi: 'Hãy chọn tối đa {max} mô hình.', en: 'List at most {max} models.' },
   'keys.flight': { vi: 'Số lượt gọi cùng lúc', en: 'Concurrent calls' },
   'keys.flight.hint': {
-    vi: 'Ví dụ 4; gọi thêm sẽ nhận mã 429. Để trống là không đặt giới hạn riêng.',
-    en: 'For example 4. Calls beyond that get a 429. Leave empty for no limit of your own.',
+    vi: 'Ví dụ 4; gọi thêm sẽ nhận mã 429. Để trống là theo giới hạn chung của chúng tôi, nếu có.',
+    en: 'For example 4. Calls beyond that get a 429. Leave empty to use our general limit, if there is one.',
   },
   'keys.flight.held': {
     vi: 'Số lượt gọi cùng lúc của khóa API này do chúng tôi đặt. Hãy [liên hệ](/contact) để thay đổi.',
@@ -138,7 +138,7 @@ export const KEY_TEXTS = {
   },
   'keys.rotate.sure': { vi: 'Đổi ngay', en: 'Rotate now' },
   'keys.rotate.ends_old': {
-    vi: 'Mã trước đó nữa sẽ ngừng hoạt động ngay.',
+    vi: 'Nếu còn một mã cũ hơn nữa đang dùng được (từ lần đổi trước), mã đó sẽ ngừng ngay.',
     en: 'If an even older secret still works, it stops at once.',
   },
   'keys.overlap': { vi: 'Mã cũ còn dùng được', en: 'The old secret keeps working' },
@@ -156,8 +156,8 @@ export const KEY_TEXTS = {
   'keys.limit.spent.never': { vi: 'Đã dùng {spent} trong {cap}', en: '{spent} of {cap} spent' },
   'keys.rate': { vi: 'Số lượt gọi mỗi phút', en: 'Calls per minute' },
   'keys.rate.hint': {
-    vi: 'Ví dụ 60; gọi nhiều hơn sẽ nhận mã 429. Để trống là không đặt giới hạn riêng.',
-    en: 'For example 60. Calls beyond that get a 429. Leave empty for no limit.',
+    vi: 'Ví dụ 60; gọi nhiều hơn sẽ nhận mã 429. Để trống là theo giới hạn chung của chúng tôi, nếu có.',
+    en: 'For example 60. Calls beyond that get a 429. Leave empty to use our general limit, if there is one.',
   },
   'keys.rate.fault': {
     vi: 'Hãy nhập số nguyên trong giới hạn cho phép, ví dụ 60, hoặc để trống.',
@@ -172,8 +172,8 @@ export const KEY_TEXTS = {
   'keys.show': { vi: 'Xem khóa API', en: 'Show the key' },
   'keys.show.password': { vi: 'Nhập mật khẩu để xem khóa API này.', en: 'Enter your password to see this key.' },
   'keys.gone': {
-    vi: 'Khóa API này được tạo trước khi có bản sao mã hóa nên không thể xem lại. Hãy tạo khóa API mới.',
-    en: 'This key predates encrypted copies, so it cannot be shown. Create a new one.',
+    vi: 'Khóa API này được tạo trước khi có tính năng xem lại khóa nên không thể hiện lại. Hãy tạo khóa API mới.',
+    en: 'This key was created before keys could be viewed again, so it cannot be shown. Create a new one.',
   },
   'keys.gone.revoked': { vi: 'Khóa API đã thu hồi không thể xem lại.', en: 'Revoked keys cannot be shown.' },
   'keys.shown': { vi: 'Khóa API của bạn', en: 'Your key' },

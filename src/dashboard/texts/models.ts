@@ -6,7 +6,7 @@ export const MODEL_TEXTS = {
   'models.title': { vi: 'Mô hình và giá', en: 'Models and prices' },
   'models.lead': {
     vi: '{count} mô hình, {entries} cách gọi. Giá bằng đồng, token vào và token ra tính như nhau.',
-    en: '{count} models, {entries} ways to call them. Prices in dong, the same for input and output tokens.',
+    en: '{count} models in {entries} variants. Prices in dong, the same for input and output tokens.',
   },
   'models.description': {
     vi: 'Bảng giá {count} mô hình AI bằng đồng Việt Nam: {families} và nhiều dòng khác. Tìm, lọc, so sánh, tính chi phí.',
@@ -15,10 +15,10 @@ export const MODEL_TEXTS = {
   'models.search': { vi: 'Tìm theo tên, mã hoặc công việc', en: 'Search by name, id or task' },
   'models.vendor': { vi: 'Hãng', en: 'Vendor' },
   'models.vendor.all': { vi: 'Mọi hãng', en: 'All vendors' },
-  'models.channel': { vi: 'Kênh', en: 'Channel' },
-  'models.channel.all': { vi: 'Mọi kênh', en: 'All channels' },
-  'models.channel.standard': { vi: 'Tiêu chuẩn', en: 'Standard' },
-  'models.channel.aws': { vi: 'AWS', en: 'AWS' },
+  'models.channel': { vi: 'Chạy qua', en: 'Served by' },
+  'models.channel.all': { vi: 'Mọi nhà cung cấp', en: 'Any provider' },
+  'models.channel.standard': { vi: 'Nhà cung cấp tiêu chuẩn', en: 'Standard providers' },
+  'models.channel.aws': { vi: 'Amazon (AWS)', en: 'Amazon (AWS)' },
   'models.capability': { vi: 'Khả năng', en: 'Capability' },
   'models.capability.all': { vi: 'Mọi khả năng', en: 'All capabilities' },
   'models.capability.reasoning': { vi: 'Suy luận', en: 'Reasoning' },
@@ -82,8 +82,8 @@ export const MODEL_TEXTS = {
     en: 'Per-call pricing is cheaper for calls of {tokens} tokens or more.',
   },
   'model.break_even.never': {
-    vi: 'Trong ngữ cảnh này, giá theo token luôn rẻ hơn.',
-    en: 'Within its context, per-token pricing is always cheaper.',
+    vi: 'Với mọi độ dài mà mô hình này nhận được, giá theo token luôn rẻ hơn.',
+    en: 'At any length this model accepts, per-token pricing is always cheaper.',
   },
   'model.retired': {
     vi: '{old} đã ngừng; các lượt gọi tên này nay do {id} trả lời.',
@@ -135,6 +135,6 @@ export const MODEL_TEXTS = {
   'compare.choose': { vi: 'Chọn trong bảng giá', en: 'Choose from the price list' },
   'compare.remove': { vi: 'Bỏ', en: 'Remove' },
   'compare.about': { vi: 'Dành cho', en: 'Good for' },
-  'compare.break_even': { vi: 'Token hay lượt gọi?', en: 'Token or call?' },
+  'compare.break_even': { vi: 'Theo token hay theo lượt gọi rẻ hơn?', en: 'Cheaper by token or by call?' },
   'compare.retires': { vi: 'Ngừng phục vụ', en: 'Retirement' },
 } as const satisfies Texts

@@ -8,7 +8,7 @@ export const OPERATOR_BUSINESS_TEXTS = {
     vi: 'Doanh thu là số tiền đã trừ của khách, đã gồm thuế; giá vốn theo danh mục lúc gọi.',
     en: 'Revenue is what customers were charged, tax included; cost is what the catalogue said at the time of the call.',
   },
-  'operator.business.by': { vi: 'Tách theo', en: 'Split by' },
+  'operator.business.by': { vi: 'Cách nhóm', en: 'Grouping' },
   'operator.business.by.day': { vi: 'Theo ngày', en: 'By day' },
   'operator.business.by.model': { vi: 'Theo mô hình', en: 'By model' },
   'operator.business.by.upstream': { vi: 'Theo nhà cung cấp', en: 'By upstream' },
@@ -26,7 +26,7 @@ export const OPERATOR_BUSINESS_TEXTS = {
   'operator.business.errors': { vi: 'Lỗi', en: 'Errors' },
   'operator.business.known': { vi: 'biết giá vốn của {share} lượt gọi', en: 'cost known for {share} of calls' },
   'operator.business.more': { vi: 'Danh sách đầy đủ có trong tệp CSV.', en: 'The CSV lists all of them.' },
-  'operator.business.behind': { vi: 'Chậm khoảng một phút.', en: 'About a minute behind.' },
+  'operator.business.behind': { vi: 'Số liệu chậm khoảng một phút.', en: 'Figures are about a minute behind.' },
   'operator.business.losses': {
     vi: 'Bán dưới giá vốn trong {days} ngày qua',
     en: 'Sold below cost in the last {days} days',
@@ -52,5 +52,5 @@ export const OPERATOR_BUSINESS_TEXTS = {
   'operator.receipts.tax_code': { vi: 'Mã số thuế', en: 'Tax code' },
   'operator.receipts.address': { vi: 'Địa chỉ', en: 'Address' },
   'operator.receipts.email': { vi: 'Email', en: 'Email' },
-  'operator.receipts.account': { vi: 'Số tài khoản khách', en: 'Account number' },
+  'operator.receipts.account': { vi: 'Mã số khách hàng', en: 'Customer number' },
 } as const satisfies Texts

@@ -15,7 +15,7 @@ export const OPERATOR_HOME_TEXTS = {
   'operator.home.errors.share': { vi: '{share} hôm nay', en: '{share} of today’s calls' },
   'operator.home.tokens': { vi: 'Token', en: 'Tokens' },
   'operator.home.customers': { vi: 'Khách mới', en: 'New customers' },
-  'operator.home.holds': { vi: 'Khoản giữ đang mở', en: 'Open holds' },
+  'operator.home.holds': { vi: 'Khoản đang tạm giữ', en: 'Open holds' },
   'operator.home.holds.sum': { vi: 'tổng {amount}', en: '{amount} in total' },
   'operator.home.audit.last': { vi: 'Lần cuối {time}: không có sai lệch.', en: 'Last run {time}: no differences.' },
   'operator.home.audit.dirty': { vi: 'Lần cuối {time}: có sai lệch.', en: 'Last run {time}: there were differences.' },
@@ -36,7 +36,7 @@ export const OPERATOR_HOME_TEXTS = {
   'operator.attention.audit.detail': { vi: '{time}: {rules}', en: '{time}: {rules}' },
   'operator.attention.spools': {
     vi: 'Hàng đợi trên đĩa có dòng chưa ghi được vào sổ',
-    en: 'Spool with lines set aside',
+    en: 'The queue on disk has lines that could not be written to the ledger',
   },
   'operator.attention.spools.detail': {
     vi: 'Số dòng: {lines}, số tệp: {files}, trong {folders}',
@@ -48,7 +48,7 @@ export const OPERATOR_HOME_TEXTS = {
     vi: '{share} lần thử bị lỗi trong giờ vừa qua',
     en: '{share} of attempts failed in the last hour',
   },
-  'operator.attention.upstream_out': { vi: '{id} đã ngừng dùng', en: '{id} is out of service' },
+  'operator.attention.upstream_out': { vi: 'Đã ngừng dùng {id}', en: '{id} is out of service' },
   'operator.attention.upstream_out.detail': { vi: 'Đến {time}: {reason}', en: 'Until {time}: {reason}' },
   'operator.attention.transfers': { vi: 'Chuyển khoản chưa khớp: {count}', en: 'Unmatched transfers: {count}' },
   'operator.attention.transfers.detail': {
@@ -79,12 +79,12 @@ export const OPERATOR_HOME_TEXTS = {
   },
   'operator.attention.endings.detail': { vi: 'Ngày ngừng:', en: 'On these days:' },
   'operator.attention.unknown': {
-    vi: 'Tên mô hình lạ được trả lời thay: {count}',
+    vi: 'Tên mô hình lạ do mô hình dự phòng trả lời: {count}',
     en: 'Unknown model names that the fallback served: {count}',
   },
   'operator.attention.unknown.detail': {
     vi: '{calls} lượt gọi trong {days} ngày qua:',
-    en: 'Calls in the last {days} days: {calls}.',
+    en: '{calls} {calls:call|calls} in the last {days} days:',
   },
   'operator.attention.more': { vi: 'và {count} nữa', en: 'and {count} more' },
 } as const satisfies Texts

@@ -3,8 +3,8 @@ import type { Texts } from './type.ts'
 export const OPERATOR_UPSTREAM_TEXTS = {
   'operator.nav.upstreams': { vi: 'Nhà cung cấp', en: 'Upstreams' },
   'operator.upstreams.lead': {
-    vi: 'Mọi tiến trình gộp lại. Số liệu chậm khoảng một phút.',
-    en: 'All processes together. Figures are about a minute behind.',
+    vi: 'Số liệu gộp của mọi tiến trình, chậm khoảng một phút.',
+    en: 'Figures cover all processes and are about a minute behind.',
   },
   'operator.upstreams.none': { vi: 'Chưa có nhà cung cấp nào', en: 'No upstreams yet' },
   'operator.upstreams.none.text': {
@@ -17,22 +17,22 @@ export const OPERATOR_UPSTREAM_TEXTS = {
   'operator.upstreams.attempts': { vi: 'Lần thử', en: 'Attempts' },
   'operator.upstreams.failed': { vi: 'Lỗi', en: 'Failed' },
   'operator.upstreams.first_byte': { vi: 'TTFB p50 / p95', en: 'TTFB p50 / p95' },
-  'operator.upstreams.cooling': { vi: 'Tài khoản tạm nghỉ', en: 'Credentials cooling down' },
+  'operator.upstreams.cooling': { vi: 'Khóa nhà cung cấp đang tạm ngưng', en: 'Credentials cooling down' },
   'operator.upstreams.cooling.until': { vi: '{label} đến {time}', en: '{label} until {time}' },
   'operator.upstream.state': { vi: 'Tình trạng', en: 'State' },
   'operator.upstream.state.healthy': { vi: 'Tốt', en: 'Healthy' },
   'operator.upstream.state.open': {
-    vi: 'Tạm nghỉ ({count}/{processes} tiến trình)',
+    vi: 'Tạm ngưng do lỗi ({count}/{processes} tiến trình)',
     en: 'Cooling down ({count} of {processes} processes)',
   },
   'operator.upstream.state.trying': { vi: 'Đang thử lại', en: 'Probing' },
   'operator.upstream.state.out': { vi: 'Đã ngừng dùng', en: 'Out of service' },
-  'operator.upstream.state.unreachable': { vi: 'Chưa có tài khoản', en: 'No credentials' },
+  'operator.upstream.state.unreachable': { vi: 'Chưa có khóa nhà cung cấp', en: 'No credentials' },
   'operator.upstream.simulated': { vi: 'mô phỏng', en: 'simulated' },
   'operator.upstream.in_flight': { vi: 'Đang chạy', en: 'In flight' },
-  'operator.upstream.credentials': { vi: 'Tài khoản nhà cung cấp', en: 'Credentials' },
+  'operator.upstream.credentials': { vi: 'Khóa nhà cung cấp', en: 'Credentials' },
   'operator.upstream.open_until': { vi: 'Thử lại lúc', en: 'Next try at' },
-  'operator.upstream.models_aside': { vi: 'Mô hình đang bị giới hạn', en: 'Models limited now' },
+  'operator.upstream.models_aside': { vi: 'Mô hình đang bị giới hạn tốc độ', en: 'Models rate-limited right now' },
   'operator.upstream.outcomes': { vi: 'Kết quả các lần thử', en: 'How attempts ended' },
   'operator.upstream.outcomes.none': {
     vi: 'Không có lần thử nào trong khoảng này.',
@@ -44,12 +44,12 @@ export const OPERATOR_UPSTREAM_TEXTS = {
   'operator.upstream.alone': { vi: 'chỉ chạy qua đây', en: 'served nowhere else' },
   'operator.upstream.test': { vi: 'Thử ngay', en: 'Test now' },
   'operator.upstream.test.text': {
-    vi: 'Gọi mô hình rẻ nhất với một token, bằng từng tài khoản. Không tính tiền ai.',
+    vi: 'Gọi mô hình rẻ nhất với một token, lần lượt bằng từng khóa nhà cung cấp. Không tính tiền ai.',
     en: 'Asks its cheapest model for one token, with each credential. Nobody is billed.',
   },
   'operator.upstream.tested': { vi: 'Kết quả thử với {entry}', en: 'Test result, with {entry}' },
   'operator.upstream.test.unreachable': {
-    vi: 'Chưa có tài khoản nào cho nhà cung cấp này.',
+    vi: 'Chưa có khóa nào cho nhà cung cấp này.',
     en: 'There are no credentials for this upstream.',
   },
   'operator.upstream.test.no_model': {
@@ -65,7 +65,7 @@ export const OPERATOR_UPSTREAM_TEXTS = {
     vi: 'Mô hình chỉ chạy qua đây, khách gọi sẽ nhận mã 503: {count}.',
     en: 'Models served nowhere else, whose calls will get a 503: {count}.',
   },
-  'operator.upstream.out.until': { vi: 'Trong', en: 'For' },
+  'operator.upstream.out.until': { vi: 'Thời gian ngừng', en: 'For how long' },
   'operator.upstream.out.hours.1': { vi: '1 giờ', en: '1 hour' },
   'operator.upstream.out.hours.4': { vi: '4 giờ', en: '4 hours' },
   'operator.upstream.out.hours.24': { vi: '1 ngày', en: '1 day' },

@@ -32,7 +32,10 @@ export const PASSKEY_TEXTS = {
     vi: 'Tài khoản của bạn đã có {count} khóa, là số tối đa. Hãy gỡ một khóa trước.',
     en: 'You have {count} passkeys, the most an account may have. Remove one first.',
   },
-  'passkey.taken': { vi: 'Khóa này đã được dùng.', en: 'This passkey is already in use.' },
+  'passkey.taken': {
+    vi: 'Khóa truy cập này đã được đăng ký rồi. Hãy dùng khóa khác.',
+    en: 'This passkey is already in use.',
+  },
   'passkey.expired': {
     vi: 'Yêu cầu đã hết hạn hoặc đã được dùng. Hãy thử lại.',
     en: 'The request expired or was already used. Try again.',
@@ -42,8 +45,8 @@ export const PASSKEY_TEXTS = {
     en: 'This passkey could not be confirmed. Try again, or enter a code.',
   },
   'passkey.copied': {
-    vi: 'Khóa này trả lời bằng số đếm cũ, có thể đã bị sao chép. Hãy dùng cách khác rồi gỡ khóa này.',
-    en: 'This passkey sent an old counter and may have been copied. Use another method, then remove it.',
+    vi: 'Khóa truy cập này có thể đã bị sao chép nên chúng tôi không chấp nhận. Hãy dùng cách khác rồi gỡ khóa này.',
+    en: 'This passkey may have been copied, so we refused it. Use another method, then remove it.',
   },
   'passkey.cancelled': {
     vi: 'Đã hủy hoặc hết giờ. Hãy thử lại.',

@@ -29,7 +29,7 @@ export const QUICK_START_TEXTS = {
   'quickstart.sdk.image': { vi: 'Tạo ảnh', en: 'Create an image' },
   'quickstart.check': { vi: 'Kiểm tra kết nối', en: 'Check the connection' },
   'quickstart.check.200': {
-    vi: 'Sẵn sàng. Chi phí nằm trong tiêu đề `{header}`.',
+    vi: 'Sẵn sàng. Chi phí nằm trong header `{header}`.',
     en: 'Ready. The cost is in the header `{header}`.',
   },
   'quickstart.check.401': { vi: 'Khóa API sai, thiếu hoặc đã thu hồi.', en: 'The key is wrong, missing or revoked.' },
@@ -63,8 +63,8 @@ export const QUICK_START_TEXTS = {
     en: 'Put `openai/` in front of the id: it tells aider to use this address. `--weak-model` writes commit messages with {cheap}.',
   },
   'quickstart.cursor': {
-    vi: 'Mở Settings → Models, thêm mã mô hình, bật khóa API của OpenAI và địa chỉ thay thế. Cursor gọi từ máy chủ của họ, nên địa chỉ phải mở ra Internet.',
-    en: 'Open Settings → Models, add the id, and turn on the OpenAI key and the override of the base URL. Cursor calls from its own servers, so the address must be on the internet.',
+    vi: 'Mở Settings → Models, thêm mã mô hình, bật “OpenAI API Key” và “Override OpenAI Base URL”. Cursor gọi từ máy chủ của họ, nên địa chỉ phải truy cập được từ Internet.',
+    en: 'Open Settings → Models, add the id, and turn on “OpenAI API Key” and “Override OpenAI Base URL”. Cursor calls from its own servers, so the address must be reachable from the internet.',
   },
   'quickstart.ai_sdk': {
     vi: 'Với `@ai-sdk/anthropic`, địa chỉ cũng phải có `/v1`.',
@@ -79,12 +79,12 @@ export const QUICK_START_TEXTS = {
     en: 'Open WebUI reads these variables on its first start only; after that, change the connection in Admin Settings → Connections. `TASK_MODEL_EXTERNAL` leaves titles and suggestions to {cheap}; without it, the model of the chat writes them.',
   },
   'quickstart.n8n': {
-    vi: 'Tạo thông tin xác thực OpenAI với địa chỉ này, rồi chọn nó trong nút OpenAI Chat Model.',
+    vi: 'Tạo credential OpenAI với địa chỉ này, rồi chọn nó trong node OpenAI Chat Model.',
     en: 'Create an OpenAI credential with this base URL and select it in an OpenAI Chat Model node.',
   },
   'quickstart.tag': { vi: 'Gắn nhãn lượt gọi', en: 'Tag your calls' },
   'quickstart.tag.text': {
-    vi: 'Gửi tiêu đề `{header}` với một nhãn ngắn, như `du-an-a/ci`: trang Mức sử dụng lọc và cộng theo nhãn. Nhãn chỉ nằm ở đây, nhà cung cấp không nhận được.',
+    vi: 'Gửi header `{header}` với một nhãn ngắn, như `du-an-a/ci`: trang Mức sử dụng lọc và cộng theo nhãn. Nhãn chỉ được lưu ở đây, không gửi tới nhà cung cấp.',
     en: 'Send the header `{header}` with a short tag such as `project-a/ci`: the usage page filters by tag and adds up the calls of each. Tags stay here; providers never get them.',
   },
 } as const satisfies Texts

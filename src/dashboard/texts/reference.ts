@@ -11,7 +11,7 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'Generate from a reference image': 'Tạo ảnh từ ảnh tham chiếu',
   'Turn text into speech': 'Đọc văn bản thành tiếng',
   'Estimate input tokens': 'Ước tính số token vào',
-  'Estimate input tokens of a responses request': 'Ước tính số token vào của một yêu cầu Responses',
+  'Estimate the input tokens of a Responses request': 'Ước tính số token vào của một yêu cầu Responses',
   'List models with their prices': 'Danh sách mô hình và giá',
   'One model, by id or alias': 'Một mô hình, theo mã hoặc bí danh',
   'Limits and cost of the key, and the balance': 'Hạn mức và chi phí của khóa, cùng số dư',
@@ -28,7 +28,7 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
     'Lọc: `channel`, `endpoint`, `capability`. Phân trang: `limit`, `after_id`, `before_id`.',
   'A slash in the id may be written as it is or as `%2F`.':
     'Dấu gạch chéo trong mã có thể viết nguyên hoặc viết thành `%2F`.',
-  'An id of the price list or one of its aliases, in any case; `vendor/id` is the same model.':
+  'An id from the price list or one of its aliases; upper and lower case are the same. `vendor/id` names the same model.':
     'Một mã trong bảng giá hoặc bí danh của nó, không phân biệt hoa thường; `vendor/id` là cùng một mô hình.',
   'Maximum number of output tokens.': 'Số token ra tối đa.',
   'Maximum number of output tokens; `max_tokens` works too.': 'Số token ra tối đa; `max_tokens` cũng được.',
@@ -38,11 +38,12 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   '`true`: reply with server-sent events. Recommended for long replies.':
     '`true`: trả lời dần bằng server-sent events. Nên dùng cho câu trả lời dài.',
   '`include_usage` adds token counts to a stream.': '`include_usage` thêm số token vào luồng.',
-  'Tools that the model may call.': 'Các công cụ mà mô hình được gọi.',
+  'Tools that the model may call.': 'Các công cụ mà mô hình được phép gọi.',
   'Whether the model must call a tool.': 'Có bắt buộc gọi công cụ hay không.',
-  'How much the model may think first.': 'Được suy luận bao nhiêu trước khi trả lời.',
+  'How much the model may think first.': 'Mô hình được suy luận nhiều đến mức nào trước khi trả lời.',
   'Texts that end the reply.': 'Các chuỗi làm kết thúc câu trả lời.',
-  'Asks for a reply in JSON, or by a JSON Schema.': 'JSON hoặc JSON Schema cho câu trả lời.',
+  'Asks for a reply in JSON, or one that follows a JSON Schema.':
+    'Yêu cầu câu trả lời ở dạng JSON, hoặc theo một JSON Schema.',
   'Text, or a list of items.': 'Văn bản, hoặc danh sách các mục.',
   'Id of an image model.': 'Mã của một mô hình tạo ảnh.',
   'What to draw.': 'Nội dung cần vẽ.',

@@ -15,8 +15,8 @@ export const SECOND_FACTOR_TEXTS = {
     en: 'Lost your phone? Enter a recovery code; each works once. If you have none left, [contact us](/contact).',
   },
   'factor.lost.operator': {
-    vi: 'Mất điện thoại? Nhập một mã khôi phục; mỗi mã dùng được một lần. Nếu không còn mã nào, hãy nhờ một chủ sở hữu khác.',
-    en: 'Lost your phone? Enter a recovery code; each works once. If you have none left, ask another owner.',
+    vi: 'Mất điện thoại? Nhập một mã khôi phục; mỗi mã dùng được một lần. Nếu không còn mã nào, hãy nhờ một chủ sở hữu gỡ xác thực hai lớp cho bạn.',
+    en: 'Lost your phone? Enter a recovery code; each works once. If you have none left, ask an owner to reset your second factor.',
   },
   'factor.throttled': {
     vi: 'Đã có quá nhiều mã sai. Hãy thử lại sau {minutes} phút, hoặc nhập một mã khôi phục ngay bây giờ.',
@@ -54,8 +54,8 @@ export const SECOND_FACTOR_TEXTS = {
   },
   'factor.codes.title': { vi: 'Mã khôi phục', en: 'Recovery codes' },
   'factor.codes.lead': {
-    vi: 'Cất các mã này ở nơi an toàn, không phải trên chiếc điện thoại đó. Mỗi mã thay được một lần xác thực. Trang này không hiện lại được.',
-    en: 'Keep these somewhere safe, but not on that phone. Each replaces the app once. They cannot be shown again.',
+    vi: 'Hãy cất các mã này ở nơi an toàn, không phải trên thiết bị bạn dùng để xác thực. Mỗi mã dùng được một lần. Các mã này sẽ không hiện lại.',
+    en: 'Keep these somewhere safe, not on the device you confirm with. Each works once. They cannot be shown again.',
   },
   'factor.codes.done': { vi: 'Tôi đã cất các mã', en: 'I have saved the codes' },
   'factor.state.on': { vi: 'Đang bật', en: 'On' },
@@ -124,7 +124,7 @@ export const SECOND_FACTOR_TEXTS = {
   'operator.team.reset': { vi: 'Gỡ xác thực hai lớp', en: 'Reset the second factor' },
   'operator.done.role': { vi: 'Đã đổi vai trò.', en: 'Role changed.' },
   'operator.done.factor': {
-    vi: 'Đã gỡ. Lần đăng nhập tới sẽ thiết lập lại.',
-    en: 'Second factor reset. A new one is set up at the next sign-in.',
+    vi: 'Đã gỡ xác thực hai lớp. Người này sẽ thiết lập lại khi đăng nhập lần tới.',
+    en: 'Second factor reset. They set up a new one at their next sign-in.',
   },
 } as const satisfies Texts

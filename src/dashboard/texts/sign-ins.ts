@@ -24,8 +24,8 @@ export const SIGN_INS_TEXTS = {
     en: 'That account has no verified primary email address. Verify one there first, or [register with an email address](/register).',
   },
   'providers.taken': {
-    vi: 'Tài khoản này nay đã liên kết với một người khác ở nhà cung cấp đó. Hãy đăng nhập bằng cách khác.',
-    en: 'This account is now linked to someone else at that provider. Sign in another way.',
+    vi: 'Tài khoản của bạn ở đây đã liên kết với một tài khoản khác của nhà cung cấp đó. Hãy đăng nhập bằng tài khoản kia, hoặc bằng cách khác.',
+    en: 'Your account here is already linked to a different account at that provider. Use that one, or sign in another way.',
   },
   'providers.other_browser': {
     vi: 'Liên kết đã được dùng, đã hết hạn, hoặc không thuộc trình duyệt này. Hãy mở nó trong chính trình duyệt mà bạn đã bắt đầu.',
@@ -47,14 +47,14 @@ export const SIGN_INS_TEXTS = {
   },
   'providers.link.mail': { vi: 'Gửi liên kết', en: 'Send the link' },
   'providers.confirm': {
-    vi: 'Cho phép đăng nhập vào tài khoản {email} bằng {provider} mà bạn vừa dùng trong trình duyệt này?',
-    en: 'Let the {provider} account that you have just used in this browser sign in to {email}?',
+    vi: 'Cho phép đăng nhập vào tài khoản {email} bằng tài khoản {provider} mà bạn vừa dùng trong trình duyệt này?',
+    en: 'Allow signing in to your account {email} with the {provider} account that you have just used in this browser?',
   },
   'providers.confirm.submit': { vi: 'Liên kết và đăng nhập', en: 'Link and sign in' },
   'sign_ins.title': { vi: 'Cách đăng nhập', en: 'Ways to sign in' },
   'sign_ins.lead': {
-    vi: 'Mỗi cách đều mở được tài khoản của bạn. Đặt lại mật khẩu qua email sẽ gỡ những liên kết không thuộc chính hộp thư đó.',
-    en: 'You can sign in with any of these. Resetting your password by email unlinks every provider that does not run that mailbox.',
+    vi: 'Bạn có thể đăng nhập bằng bất kỳ cách nào dưới đây. Khi bạn đặt lại mật khẩu qua email, chúng tôi gỡ các liên kết, trừ liên kết với chính nơi cung cấp hộp thư của bạn (ví dụ: nếu bạn dùng Gmail, GitHub sẽ bị gỡ).',
+    en: 'You can sign in with any of these. If you reset your password by email, we unlink all providers except the one that hosts your mailbox (if you use Gmail, GitHub is unlinked).',
   },
   'sign_ins.no_password': { vi: 'Chưa có. [Đặt mật khẩu](/forgot)', en: 'None. [Set one](/forgot)' },
   'sign_ins.link': { vi: 'Liên kết {provider}', en: 'Link {provider}' },

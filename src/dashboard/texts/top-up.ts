@@ -11,12 +11,15 @@ export const TOP_UP_TEXTS = {
   'topup.balance': { vi: 'Số dư', en: 'Balance' },
   'topup.amount': { vi: 'Số tiền (₫)', en: 'Amount (₫)' },
   'topup.amount.hint': { vi: 'Từ {min} đến {max}.', en: 'From {min} to {max}.' },
-  'topup.amount.fault': { vi: 'Hãy nhập số tiền tròn đồng, ví dụ 50.000.', en: 'Enter whole dong, such as 50.000.' },
+  'topup.amount.fault': {
+    vi: 'Hãy nhập số tiền không có phần thập phân, ví dụ 50.000.',
+    en: 'Enter an amount in whole dong, such as 50.000.',
+  },
   'topup.amount.range': { vi: 'Số tiền phải từ {min} đến {max}.', en: 'Enter an amount from {min} to {max}.' },
   'topup.quick': { vi: 'Chọn nhanh', en: 'Quick amounts' },
-  'topup.submit': { vi: 'Tạo mã chuyển khoản', en: 'Show the QR code' },
+  'topup.submit': { vi: 'Tạo mã QR', en: 'Show the QR code' },
   'topup.too_many': {
-    vi: 'Bạn có quá nhiều lệnh đang chờ. Hãy dùng hoặc hủy một lệnh.',
+    vi: 'Bạn có quá nhiều lệnh nạp đang chờ. Hãy thanh toán hoặc hủy bớt một lệnh.',
     en: 'You have too many open orders. Pay or cancel one of them.',
   },
   'topup.not_configured': {
@@ -64,7 +67,7 @@ export const TOP_UP_TEXTS = {
     en: 'If you have already sent the money, it will still be credited when it arrives. To top up again, create a new order.',
   },
   'topup.arrived.short': {
-    vi: 'Ít hơn lệnh {ordered} là {missing}; số tiền đã nhận được cộng đủ vào số dư.',
+    vi: 'Thiếu {missing} so với lệnh {ordered}. Toàn bộ số tiền đã nhận đều được cộng vào số dư.',
     en: 'That is {missing} less than the order of {ordered}. Everything that arrived has been credited.',
   },
   'topup.arrived.more': {
@@ -87,10 +90,10 @@ export const TOP_UP_TEXTS = {
   'topup.copy_all': { vi: 'Sao chép tất cả', en: 'Copy everything' },
   'topup.apps': { vi: 'Mở ứng dụng ngân hàng', en: 'Open your banking app' },
   'topup.apps.hint': {
-    vi: 'Trên điện thoại. Nội dung chuyển khoản được sao chép khi bạn chọn; ứng dụng có nhãn sẽ tự điền thông tin.',
-    en: 'On a phone, choosing an app copies the memo; apps marked “Fills in” also fill in the transfer.',
+    vi: 'Trên điện thoại, khi bạn chọn một ứng dụng, nội dung chuyển khoản được sao chép; ứng dụng ghi “Tự điền” còn điền sẵn thông tin chuyển khoản.',
+    en: 'On a phone, choosing an app copies the memo; apps marked “Autofill” also fill in the transfer.',
   },
-  'topup.apps.fills': { vi: 'Tự điền', en: 'Fills in' },
+  'topup.apps.fills': { vi: 'Tự điền', en: 'Autofill' },
   'topup.cancel': { vi: 'Hủy lệnh này', en: 'Cancel this order' },
   'topup.simulate': { vi: 'Mô phỏng chuyển khoản', en: 'Simulate the transfer' },
   'topup.new': { vi: 'Tạo lệnh mới', en: 'New order' },

@@ -12,7 +12,7 @@ export const TRANSFER_TEXTS = {
   },
   'transfer.payer': { vi: 'Người chuyển', en: 'Payer' },
   'transfer.booked': { vi: 'Ngân hàng ghi nhận lúc', en: 'Booked by the bank' },
-  'transfer.to': { vi: 'Email, mã lệnh hoặc số tài khoản', en: 'Email, order code or account number' },
+  'transfer.to': { vi: 'Email, mã lệnh hoặc mã số khách hàng', en: 'Email, order code or customer number' },
   'transfer.unknown_email': {
     vi: 'Không có tài khoản nào với email này.',
     en: 'There is no account with this email.',

@@ -44,12 +44,12 @@ export const USAGE_REASON_TEXTS = {
     vi: 'Chúng tôi không lưu câu trả lời. Hãy gửi lại toàn bộ hội thoại.',
     en: 'We store no responses. Send the whole conversation.',
   },
-  'usage.reason.thread_unsupported': { vi: 'Không hỗ trợ luồng tin nhắn', en: 'Threads not supported' },
+  'usage.reason.thread_unsupported': { vi: 'Không hỗ trợ thread', en: 'Threads not supported' },
   'usage.cure.thread_unsupported': {
     vi: 'Hãy gửi toàn bộ hội thoại trong mỗi yêu cầu.',
     en: 'Send the whole conversation with each request.',
   },
-  'usage.reason.thread_not_found': { vi: 'Không có luồng tin nhắn này', en: 'No such thread' },
+  'usage.reason.thread_not_found': { vi: 'Không có thread này', en: 'No such thread' },
   'usage.cure.thread_not_found': {
     vi: 'Hãy gửi toàn bộ hội thoại trong mỗi yêu cầu.',
     en: 'Send the whole conversation with each request.',
@@ -64,7 +64,10 @@ export const USAGE_REASON_TEXTS = {
     vi: 'Khóa API đã dùng hết hạn mức của nó. Hãy nâng hạn mức trên trang [Khóa API](/keys).',
     en: 'The key has used up its own limit. Raise it on the [keys](/keys) page.',
   },
-  'usage.reason.spend_cap_held': { vi: 'Hạn mức của khóa đang được giữ', en: 'Key limit on hold' },
+  'usage.reason.spend_cap_held': {
+    vi: 'Hạn mức của khóa đang giữ cho lượt gọi khác',
+    en: 'Key limit held for other calls',
+  },
   'usage.cure.spend_cap_held': {
     vi: 'Phần còn lại trong hạn mức của khóa API đang được giữ cho các lượt gọi chưa xong. Hãy chờ vài giây, hoặc nâng hạn mức trên trang [Khóa API](/keys).',
     en: 'The rest of the key’s limit is set aside for calls in progress. Wait a few seconds, or raise the limit on the [keys](/keys) page.',
@@ -84,7 +87,7 @@ export const USAGE_REASON_TEXTS = {
     vi: 'Nội dung vượt giới hạn kích thước. Hãy gửi ảnh nhỏ hơn hoặc ít nội dung hơn.',
     en: 'The body exceeded the size limit. Send smaller images or less content.',
   },
-  'usage.reason.unsupported_encoding': { vi: 'Kiểu nén không hỗ trợ', en: 'Unsupported encoding' },
+  'usage.reason.unsupported_encoding': { vi: 'Kiểu nén không được hỗ trợ', en: 'Unsupported encoding' },
   'usage.cure.unsupported_encoding': {
     vi: 'Hãy gửi nội dung không nén, hoặc nén gzip, deflate, br hay zstd.',
     en: 'Send the body plain, or as gzip, deflate, br or zstd.',
@@ -99,7 +102,7 @@ export const USAGE_REASON_TEXTS = {
     vi: 'Khóa API gọi nhiều hơn giới hạn mỗi phút hoặc cùng lúc. Hãy chờ rồi gọi lại, hoặc nâng giới hạn trên trang [Khóa API](/keys).',
     en: 'The key exceeded its limit of calls per minute or of calls at once. Wait and retry, or raise the limit on the [keys](/keys) page.',
   },
-  'usage.reason.funds_held': { vi: 'Số dư đang được giữ', en: 'Balance on hold' },
+  'usage.reason.funds_held': { vi: 'Số dư đang giữ cho lượt gọi khác', en: 'Balance held for other calls' },
   'usage.cure.funds_held': {
     vi: 'Số dư còn lại đang được giữ cho các lượt gọi chưa xong. Hãy chờ vài giây, hoặc [nạp thêm](/topup).',
     en: 'The rest of the balance is set aside for calls in progress. Wait a few seconds, or [top up](/topup).',

@@ -40,7 +40,10 @@ const AMOUNT: Schema = { type: 'number', minimum: 0 }
 const AMOUNT_OR_NULL: Schema = { type: ['number', 'null'], minimum: 0 }
 const OPEN: Schema = { type: 'object', additionalProperties: true }
 const LIST: Schema = { type: 'array', items: OPEN }
-const MODEL = field(TEXT, 'An id of the price list or one of its aliases, in any case; `vendor/id` is the same model.')
+const MODEL = field(
+  TEXT,
+  'An id from the price list or one of its aliases; upper and lower case are the same. `vendor/id` names the same model.',
+)
 const STREAM = field(FLAG, '`true`: reply with server-sent events. Recommended for long replies.')
 
 const TURNS: Schema = {
@@ -84,7 +87,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     tools: field(LIST, 'Tools that the model may call.'),
     tool_choice: field({ type: ['string', 'object'] }, 'Whether the model must call a tool.'),
     reasoning_effort: field(TEXT, 'How much the model may think first.'),
-    response_format: field(OPEN, 'Asks for a reply in JSON, or by a JSON Schema.'),
+    response_format: field(OPEN, 'Asks for a reply in JSON, or one that follows a JSON Schema.'),
   }),
   ChatReply: object({
     'id*': field(TEXT, 'Id of this reply.'),
