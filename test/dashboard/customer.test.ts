@@ -201,7 +201,7 @@ test('the log is in words, filtered by operator, action, account, time and reaso
   const raw = await fetch(`${running.url}/operator/log.csv`, { headers: { ...owner.headers, cookie: owner.cookie } })
   expect([...new Uint8Array(await raw.arrayBuffer())].slice(0, 3)).toEqual([0xef, 0xbb, 0xbf])
   const lines = csv.html.split('\r\n')
-  expect(lines[0]).toBe('Time,Action,Account number,Account,Subject,Reason,By')
+  expect(lines[0]).toBe('Time,Action,Customer number,Account,Subject,Reason,By')
   expect(lines[1]).toMatch(
     new RegExp(`^\\S+Z,Wrote a note,${customerId},customer@example.com,,'=cmd\\|calc,owner@example.com$`),
   )

@@ -79,7 +79,7 @@ export const CUSTOMER_TEXTS = {
   'operator.log.automatic': { vi: 'tự động', en: 'automatic' },
   'operator.log.every_session': { vi: 'mọi phiên', en: 'all sessions' },
   'operator.log.tested': { vi: '{id}, số khóa nhà cung cấp bị lỗi: {count}', en: '{id}, failed credentials: {count}' },
-  'operator.log.account_number': { vi: 'Mã số tài khoản khách', en: 'Account number' },
+  'operator.log.account_number': { vi: 'Mã số khách hàng', en: 'Customer number' },
   'operator.log.every_action': { vi: 'Mọi thao tác', en: 'All actions' },
   'operator.log.everybody': { vi: 'Mọi người', en: 'Everybody' },
   'operator.log.search': { vi: 'Lý do hoặc đối tượng', en: 'Reason or subject' },
