@@ -56,7 +56,7 @@ async function usableKey({ sql, secrets }: Foundation, row: ApiKey): Promise<str
 }
 
 function mailHint({ dataDir, mail, real }: Foundation['config'], url: string): string[] {
-  const operator = `"account operator ${DEVELOPER} on" opens ${url}/operator`
+  const operator = `"npm run -s gateway -- account operator ${DEVELOPER} on" opens ${url}/operator`
   if (mail.smtpUrl !== null) return [`           ${operator}`]
   return [`           Mail lands in ${real ? join(dataDir, 'outbox') : `${url}/development/outbox`}; ${operator}`]
 }
