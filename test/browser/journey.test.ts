@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import OpenAI from 'openai'
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PAGES } from '../../src/dashboard/pages.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { transferMoney } from '../support/transfers.ts'
 import {
@@ -26,6 +27,19 @@ if (missing !== null) console.warn(`browser tests are skipped: ${missing}`)
 
 const EMAIL = 'person@example.com'
 const PASSWORD = 'mot cau dai de nho'
+
+/** Files, answers to the pages' scripts, and redirects to identity providers. */
+const NOT_PAGES = /\.(json|txt|xml|ico|csv|png)$|\/(google|github)(\/callback)?$|\/(state|bill|passkeys)$/
+
+/** The pages of the dashboard that are not among these URLs. */
+function pagesBeside(urls: readonly string[]): string[] {
+  const paths = urls.map(url => url.replace(/\?.*/, ''))
+  const shown = PAGES.filter(({ method, path }) => method === 'GET' && !NOT_PAGES.test(path)).map(({ path }) => path)
+  return shown.filter(path => {
+    const pattern = new RegExp(`^${path.replace(/:\w+/g, '[^/]+').replace('*', '.+')}$`)
+    return !paths.some(each => pattern.test(each))
+  })
+}
 
 describe.skipIf(missing !== null)('in a browser', () => {
   let running: TestGateway
@@ -395,6 +409,13 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const order = await page.getByRole('link', { name: /^ST/ }).first().getAttribute('href')
     await page.goto('/usage')
     const call = (await page.locator('.calls .when a').first().getAttribute('href')) as string
+    await page.goto('/account/alerts')
+    await page.getByLabel('URL').fill('https://hooks.example/x')
+    await page.getByRole('button', { name: 'Add' }).click()
+    await page.waitForURL(/\/account\/webhooks$/)
+    await expectAccessible(page)
+    await page.goto('/account/alerts')
+    const hook = await page.locator('#webhooks th a').first().getAttribute('href')
     const inOperator = (path: string) => `/operator${path}`
     const paths = [
       ...[
@@ -406,7 +427,13 @@ describe.skipIf(missing !== null)('in a browser', () => {
       ],
       ...['/quickstart', '/reference', '/nothing'],
       ...['/contact', '/terms', '/privacy', '/refunds', '/complaints', '/account/invoice'],
-      '/account/alerts',
+      ...[
+        '/account/alerts',
+        hook as string,
+        '/account/email/sent',
+        '/account/email/confirm?token=x',
+        '/unsubscribe?token=x',
+      ],
       ...[
         '/overview',
         '/keys',
@@ -425,8 +452,23 @@ describe.skipIf(missing !== null)('in a browser', () => {
         '/development/outbox',
       ],
       ...['', '/accounts', '/accounts/1', '/transfers', '/orders', '/log', '/team', '/banner'].map(inOperator),
-      ...['/calls', '/business', '/upstreams', '/upstreams/anthropic'].map(inOperator),
+      ...['/calls', call.replace('/usage', '/calls'), '/business', '/upstreams', '/upstreams/anthropic'].map(
+        inOperator,
+      ),
+      ...['/models', '/revenue'].map(inOperator),
     ]
+    const signedOut = [
+      ...[
+        '/register',
+        '/register/sent',
+        '/signin',
+        '/signin/link',
+        '/signin/link/sent',
+        '/signin/link/confirm?token=x',
+      ],
+      ...['/account/deleted', '/forgot', '/forgot/sent', '/reset?token=x', '/verify?token=x'],
+    ]
+    expect(pagesBeside([...paths, ...signedOut])).toEqual([])
     for (const path of paths) {
       await expectLight(page, path)
       await expectAccessible(page, async () => {
@@ -440,7 +482,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByText('No differences.').waitFor()
     await expectAccessible(page)
     await context.clearCookies()
-    for (const path of ['/register', '/register/sent', '/signin', '/account/deleted', '/forgot', '/verify?token=x']) {
+    for (const path of signedOut) {
       await expectLight(page, path)
       await expectAccessible(page, () => expectVietnamese(path))
     }
