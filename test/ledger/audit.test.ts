@@ -68,7 +68,7 @@ test('a credit is booked once per kind and reference, however often and from whe
   expect(answers.filter(answer => answer.outcome === 'credited')).toHaveLength(1)
   expect(new Set(answers.map(answer => answer.seq))).toEqual(new Set([1]))
   expect(await walletOf(database.sql, { accountId })).toEqual({ balance: 7n, held: 0n })
-  await expect(credit(database.sql, { ...request, amountMicroVnd: microVnd(8n) })).rejects.toThrow('another amount')
+  await expect(credit(database.sql, { ...request, amountMicroVnd: microVnd(8n) })).rejects.toThrow('a different amount')
 })
 
 test('an adjustment deducts at most the balance, and its account must exist', async () => {

@@ -178,7 +178,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     const again = { ...earlier, kind: 'adjustment' as const }
     expect(await credit(database.sql, again)).toMatchObject({ outcome: 'already' })
     const other = { ...again, amountMicroVnd: microVnd(earlier.amountMicroVnd + 1n) }
-    await expect(credit(database.sql, other)).rejects.toThrow('another amount')
+    await expect(credit(database.sql, other)).rejects.toThrow('a different amount')
   }
 
   /** Deducts money. That works up to the whole balance, even while some of it is held. */
