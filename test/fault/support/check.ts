@@ -257,7 +257,11 @@ function findUnfounded({ replies, calls }: Witnesses, rows: readonly UsageRow[])
   const left = new Set(calls.filter(call => call.left).map(call => call.callId))
   return rows
     .filter(row => row.cost !== '0' && !finished.has(row.input) && !partly(row))
-    .map(row => `call ${row.call_id} is charged for reply ${row.input}`)
+    .map(({ call_id, input, status, estimated, output }) => {
+      const reply = replies.find(({ serial }) => serial === input)
+      const how = `status ${status}${estimated ? ', estimated' : ''}, ${output} of ${reply?.outputTokens} tokens`
+      return `call ${call_id} is charged for reply ${input}, which is ${reply?.state} (${how})`
+    })
 }
 
 interface CreditRow {
