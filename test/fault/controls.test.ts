@@ -149,6 +149,19 @@ test.each<[string, string, (keyof Findings)[]]>([
   expect(await news()).toEqual([])
 })
 
+test('a short stream that is cut because it has emptied its wallet is not a finding', async () => {
+  const poor = await world.customers.create(world.sql, VND / 20n)
+  const { options } = world.oracle
+  world.oracle.options = { ...options, events: 20, pauseMsMax: 20 }
+  const plan = { url: gateway.url, gateway: gateway.name, ...poor, entryId: 'claude-opus-5', secret: world.secret }
+  const { callId, fault } = await world.client.call({ ...plan, format: 'messages', streamed: true })
+  world.oracle.options = options
+  await settled(world)
+  const [row] = await world.sql`select status, charged_micro_vnd as charged from usage where call_id = ${callId}`
+  expect([fault, row]).toEqual(['error event', { status: 402, charged: String(VND / 20n) }])
+  expect(await news()).toEqual([])
+})
+
 test('a 402 while money is left is found', async () => {
   const refused = { ...(world.client.calls[0] as ClientCall), status: 402, complete: false }
   world.client.calls.push(refused)

@@ -165,13 +165,15 @@ function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows:
 }
 
 /**
- * Collects the charges for tokens that the gateway counted itself, because the client left before the provider reported usage.
+ * Collects the charges for tokens that the gateway counted itself, because the client left or the wallet was empty before the
+ * provider reported usage.
  * Such a charge does not identify its reply, so `take` looks for any with the reply's account, model and time. It returns
  * whether it found one, and uses each charge only once.
  */
 function guessesOf(calls: readonly ClientCall[], rows: readonly UsageRow[]) {
   const left = new Set(calls.filter(call => call.left).map(call => call.callId))
-  const guesses = new Set(rows.filter(row => row.cost !== '0' && row.estimated && left.has(row.call_id)))
+  const isEarly = (row: UsageRow): boolean => left.has(row.call_id) || row.status === 402
+  const guesses = new Set(rows.filter(row => row.cost !== '0' && row.estimated && isEarly(row)))
   return {
     take({ accountId, entryId, finishedAt }: Reply): boolean {
       const found = [...guesses].find(
@@ -250,9 +252,14 @@ function findWrong(witnesses: Witnesses, rows: readonly UsageRow[]): string[] {
 
 /** Checks promise 5: a client that left a stream, or whose wallet ran empty, pays for what was sent to it. */
 function findUnfounded({ replies, calls }: Witnesses, rows: readonly UsageRow[]): string[] {
-  const long = new Set(replies.filter(reply => reply.longEvents !== null).map(reply => reply.serial))
-  const partly = (row: UsageRow): boolean =>
-    (row.status === 499 && left.has(row.call_id)) || (row.status === 402 && long.has(row.input))
+  // A stream that empties its wallet is cut, however short it is, and what was sent is charged.
+  const isCut = (row: UsageRow): boolean =>
+    row.status === 402 &&
+    replies.some(
+      ({ serial, accountId, entryId }) =>
+        accountId === Number(row.account_id) && entryId === row.entry_id && (row.estimated || serial === row.input),
+    )
+  const partly = (row: UsageRow): boolean => (row.status === 499 && left.has(row.call_id)) || isCut(row)
   const finished = new Set(replies.filter(reply => reply.state === 'finished').map(reply => reply.serial))
   const left = new Set(calls.filter(call => call.left).map(call => call.callId))
   return rows
