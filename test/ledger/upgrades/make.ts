@@ -119,8 +119,10 @@ async function recordCall(of: any): Promise<Statements> {
     },
   }
   const request = of.holdRequest(of.customer, { callId: of.callId })
-  const { holdMinMicroVnd } = request
-  const row = { ...request, holdMaxMicroVnd: holdMinMicroVnd, keyHashHex: Buffer.from(request.keyHash).toString('hex') }
+  // Revisions before migration 0041 call the bounds of a hold `wantMicroVnd` and `wantMaxMicroVnd`.
+  const amount = request.holdMinMicroVnd ?? request.wantMicroVnd
+  const bounds = { holdMaxMicroVnd: amount, wantMaxMicroVnd: amount }
+  const row = { ...request, ...bounds, keyHashHex: Buffer.from(request.keyHash).toString('hex') }
   await of.placeHolds(pool, [row], 'INSTANCE')
   await of.settleCalls(pool, [of.settlement(of.customer, { callId: of.callId, openedAt })])
   const [hold, settle] = sent
