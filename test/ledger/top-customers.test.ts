@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sumDays } from '../../src/ledger/day-totals.ts'
 import { addFigures, readBusiness } from '../../src/ledger/reports/business.ts'
 import { addDays, dayOf } from '../../src/ledger/reports/days.ts'
 import { type BusinessTop, readTopCustomers } from '../../src/ledger/reports/top-customers.ts'
-import { createTestDatabase } from '../support/postgres.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
@@ -64,4 +64,37 @@ test('a depth that cannot prove who paid most is not believed', async () => {
   expect((await readTopCustomers(sql, { ...period, limit: 1, depths: [3] })).figures).toMatchObject([
     { series: '1', revenueMicroVnd: 36n },
   ])
+})
+
+describe('customers who pay the same every day, among many who pay at random', () => {
+  const days = { from: addDays(TODAY, -9), to: addDays(TODAY, -4) }
+  let own: TestDatabase
+
+  beforeAll(async () => {
+    own = await createTestDatabase()
+    await own.sql.unsafe(
+      `insert into usage_daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
+         cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
+       select account_id, $1::text::date + n, 1, 'model-a', 1, 0, 10, 5, 0, paid, paid, 0, 0
+         from generate_series(0, 4) n
+        cross join generate_series(1000, 1299) account_id
+        cross join lateral (
+          select case when account_id % 50 = 0 then 900 + account_id % 7
+                      else (account_id * 7919 + n * 104729 + account_id * n * 31) % 1000 end as paid) random`,
+      [days.from],
+    )
+    await sumDays(own.sql, { daysMax: 100 })
+  })
+  afterAll(() => own.drop())
+
+  test.each([5, 20, 60])('the same %i customers are found among any depth', async limit => {
+    const customers = await readBusiness(own.sql, { ...days, by: 'customer' })
+    const revenues = customers.map(({ revenueMicroVnd }) => revenueMicroVnd).slice(0, limit)
+    expect(customers).toHaveLength(300)
+    for (const depth of [10, 30, 75, 150, 299, ALL]) {
+      const { figures, hasMore, total } = await readTopCustomers(own.sql, { ...days, limit, depths: [depth, ALL] })
+      expect(figures.map(({ revenueMicroVnd }) => revenueMicroVnd)).toEqual(revenues)
+      expect({ hasMore, calls: total.calls }).toEqual({ hasMore: true, calls: 1_500 })
+    }
+  })
 })

@@ -27,15 +27,16 @@ const COLUMNS = NAMES.join(', ')
 const SUMS = NAMES.map(name => `sum(${name})::bigint as ${name}`).join(', ')
 
 /**
- * How many of each day's highest payers become candidates. If they are too few to determine who paid most in the period, the
- * next number is tried. The last number makes every customer a candidate.
+ * How many of each day's highest payers are taken. If they are too few to determine who paid most in the period, the next
+ * number is tried. The last number takes every customer.
  */
 const DEPTHS: readonly number[] = [200, 2_000, 2_147_483_647]
 
 /**
- * $1 and $2: the period; $3: number of customers to return; $4: number of candidates per day, from DEPTHS. The query adds up
- * what the last candidate of each day paid: no other customer can have paid more than this sum, `bound`, in the whole period.
- * So if each of the top candidates paid more than `bound`, they are the top customers.
+ * $1 and $2: the period; $3: number of customers to return; $4: number of highest payers to take per day, from DEPTHS. On a day
+ * that has more, nobody else paid more than the last one taken, the day's cut. So a customer paid at least what the days show
+ * that took them, and at most the cuts of all other days on top. The days of customers who cannot be among the top are not read.
+ * Customers whom no day took paid at most the sum of all cuts, `bound`: if each of the top customers paid more, they are the top.
  */
 const TOP = `with days as materialized (
     select slot::date as day from call_roll_up cross join lateral
@@ -53,11 +54,20 @@ best as materialized (
   select day, account_id, charged_micro_vnd
     from (select *, row_number() over (partition by day order by charged_micro_vnd desc) as place from latest) placed
    where place <= $4::text::integer),
--- If a day has as many candidates as the depth, other customers may have paid as much as the last of them.
+-- If a day has as many rows as the depth, other customers may have paid as much as the last of them.
+cuts as materialized (
+  select day, count(*) = $4::text::integer as is_cut,
+         case when count(*) = $4::text::integer then min(charged) else 0 end as least_charged
+    from best group by day),
 bound as materialized (
-  select coalesce(sum(least_charged), 0) as charged, count(*) as days
-    from (select min(charged) as least_charged from best group by day having count(*) = $4::text::integer) cut),
-candidates as (select distinct account_id from best),
+  select coalesce(sum(least_charged), 0) as charged, count(*) filter (where is_cut) as days from cuts),
+seen as materialized (
+  select account_id, sum(charged) as at_least, sum(charged - least_charged) as above_cuts
+    from best join cuts using (day) group by account_id),
+candidates as (
+  select account_id from seen cross join bound
+   where bound.charged + above_cuts >= coalesce(
+     (select at_least from seen order by at_least desc offset $3::text::integer - 1 limit 1), 0)),
 figures as materialized (
   select account_id, ${SUMS}
     from (
@@ -73,7 +83,7 @@ select account_id::text as series, ${FIGURES}, null::boolean as is_proven, null:
  union all
 select null, ${FIGURES},
        bound.days = 0 or (select count(*) = $3::text::integer and min(charged_micro_vnd) > bound.charged from top),
-       (select count(*) from figures) > $3::text::integer
+       (select count(*) from seen) > $3::text::integer
   from bound left join ${ENTRY_DAYS} on true group by bound.days, bound.charged`
 
 /**
