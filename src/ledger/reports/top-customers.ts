@@ -31,6 +31,8 @@ const SUMS = NAMES.map(name => `sum(${name})::bigint as ${name}`).join(', ')
  * number is tried. The last number takes every customer.
  */
 const DEPTHS: readonly number[] = [200, 2_000, 2_147_483_647]
+/** How many are taken of the days that have not been summed yet. All their figures are read anyway. */
+const LATEST_DEPTH = '10 * $4::text::bigint'
 
 /**
  * $1 and $2: the period; $3: number of customers to return; $4: number of highest payers to take per day, from DEPTHS. On a day
@@ -46,19 +48,18 @@ latest as materialized (
   select day, account_id, ${SUMS}
     from usage_daily where ${NOT_SUMMED} group by day, account_id),
 best as materialized (
-  select day, of_day.account_id, of_day.charged
+  select day, of_day.account_id, of_day.charged, $4::text::bigint as depth
     from days cross join lateral (
       select account_id, charged_micro_vnd as charged from account_daily
        where account_daily.day = days.day order by charged_micro_vnd desc limit $4::text::integer) of_day
    union all
-  select day, account_id, charged_micro_vnd
+  select day, account_id, charged_micro_vnd, ${LATEST_DEPTH}
     from (select *, row_number() over (partition by day order by charged_micro_vnd desc) as place from latest) placed
-   where place <= $4::text::integer),
+   where place <= ${LATEST_DEPTH}),
 -- If a day has as many rows as the depth, other customers may have paid as much as the last of them.
 cuts as materialized (
-  select day, count(*) = $4::text::integer as is_cut,
-         case when count(*) = $4::text::integer then min(charged) else 0 end as least_charged
-    from best group by day),
+  select day, count(*) = depth as is_cut, case when count(*) = depth then min(charged) else 0 end as least_charged
+    from best group by day, depth),
 bound as materialized (
   select coalesce(sum(least_charged), 0) as charged, count(*) filter (where is_cut) as days from cuts),
 seen as materialized (
