@@ -106,12 +106,32 @@ async function live(tree: string, { sql, url }: { sql: Sql; url: string }): Prom
   return recordCall({ placeHolds, settleCalls, holdRequest, settlement, callId: uuidv7(), customer: other })
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: modules of another revision
-async function recordCall(of: any): Promise<Statements> {
+interface RecordingPool {
+  query(text: string, parameters: readonly string[]): Promise<readonly never[]>
+}
+
+/** A call to record, and the functions of the revision that makes it. */
+interface RevisionCall {
+  readonly callId: string
+  readonly customer: object
+  readonly holdRequest: (customer: object, of: { readonly callId: string }) => RevisionHold
+  readonly settlement: (customer: object, of: { readonly callId: string; readonly openedAt: Date }) => object
+  readonly placeHolds: (pool: RecordingPool, rows: readonly object[], instanceId: string) => Promise<unknown>
+  readonly settleCalls: (pool: RecordingPool, batch: readonly object[]) => Promise<unknown>
+}
+
+/** Revisions before migration 0041 call the bounds of a hold `wantMicroVnd` and `wantMaxMicroVnd`. */
+interface RevisionHold {
+  readonly keyHash: Uint8Array
+  readonly holdMinMicroVnd?: bigint
+  readonly wantMicroVnd?: bigint
+}
+
+async function recordCall(of: RevisionCall): Promise<Statements> {
   const openedAt = new Date()
   const sent: { text: string; parameters: readonly string[] }[] = []
-  const pool = {
-    async query(text: string, parameters: readonly string[]) {
+  const pool: RecordingPool = {
+    async query(text, parameters) {
       const spell = (value: string) =>
         value.replaceAll(of.callId, 'CALL').replaceAll(openedAt.toISOString(), 'OPENED_AT')
       sent.push({ text, parameters: parameters.map(spell) })
@@ -119,7 +139,6 @@ async function recordCall(of: any): Promise<Statements> {
     },
   }
   const request = of.holdRequest(of.customer, { callId: of.callId })
-  // Revisions before migration 0041 call the bounds of a hold `wantMicroVnd` and `wantMaxMicroVnd`.
   const amount = request.holdMinMicroVnd ?? request.wantMicroVnd
   const bounds = { holdMaxMicroVnd: amount, wantMaxMicroVnd: amount }
   const row = { ...request, ...bounds, keyHashHex: Buffer.from(request.keyHash).toString('hex') }
