@@ -9,12 +9,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { measureModelList, measureStarts, measureWorkers } from './proxy/extras.ts'
+import { measureModelList, measureStarts } from './proxy/extras.ts'
 import { measureLatency } from './proxy/latency.ts'
 import { measureMemory, measureOpenStreams } from './proxy/memory.ts'
 import type { Row } from './proxy/rows.ts'
 import { CASES } from './proxy/scenarios.ts'
 import { type ProxyRow, WARM_UP_CALLS } from './proxy/slices.ts'
+import { measureWorkers } from './proxy/workers.ts'
 import { openWorld } from './proxy/world.ts'
 import { measureProxy } from './proxy.ts'
 import { type Results, tableOf } from './results.ts'
@@ -63,7 +64,7 @@ try {
   say(await measureLatency(world, { rounds: rotation.rounds, perSecond: 200, milliseconds: 3_000 }))
   say(await measureModelList(world, 2 * rotation.rounds))
   say(await measureStarts(world, 5))
-  say(await measureWorkers(world, 4))
+  say(await measureWorkers(world, rotation))
 } finally {
   await world.stop()
 }

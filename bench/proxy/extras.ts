@@ -1,20 +1,12 @@
-/** Measurements other than the cost of a call: the model list, start-up, and the gain from a second worker. */
+/** Measurements other than the cost of a call: the model list, and start-up. */
 
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { requestBody } from './bodies.ts'
 import { pinnedTo } from './cores.ts'
-import { meterOf, treeOf } from './cpu.ts'
 import { callOf } from './load.ts'
 import type { Row } from './rows.ts'
-import { SMALL_CALL } from './scenarios.ts'
-import { ROOT, serve } from './serve.ts'
+import { NO_DRAIN, ROOT, serve } from './serve.ts'
 import { figuresOf, measureSlice, type Slice } from './slices.ts'
 import type { World } from './world.ts'
-
-/** Makes the gateway stop at once; in production it drains for more than a minute. */
-const NO_DRAIN = { LIMIT_DRAIN_NOTICE_MS: '0', LIMIT_DRAIN_IDLE_MS: '0' }
 
 /** Measures `GET /v1/models`, compared with Fastify sending the same bytes. */
 export async function measureModelList(world: World, rounds: number): Promise<Row[]> {
@@ -82,35 +74,6 @@ export async function measureStarts(world: World, times: number): Promise<Row[]>
 
 function spread(ms: readonly number[]): { leastMs: number; mostMs: number } {
   return { leastMs: Math.min(...ms), mostMs: Math.max(...ms) }
-}
-
-/** Measures 1 kB calls through one and two worker processes. Returns no rows if the gateway does not support WORKERS. */
-export async function measureWorkers(world: World, seconds: number): Promise<Row[]> {
-  if (!readFileSync(join(ROOT, 'src', 'app', 'config.ts'), 'utf8').includes("'WORKERS'")) return []
-  await world.harness.setReplies(SMALL_CALL.pace)
-  const rows: Row[] = []
-  for (const workers of [1, 2]) {
-    const { apiKey, environment } = await world.prepare(`workers${workers}`)
-    const gateway = await serve({
-      environment: { ...environment, ...NO_DRAIN, WORKERS: String(workers) },
-      cores: allCores(world),
-    })
-    const load = world.harness.loadGenerator(gateway.url)
-    const body = requestBody('messages', { model: 'claude-opus-5', bytes: SMALL_CALL.bytes, streamed: false })
-    const call = callOf({ url: gateway.url, path: '/v1/messages', apiKey, body })
-    await load.drive(call, { concurrency: 256, milliseconds: 2_000 })
-    const meter = meterOf(() => treeOf(gateway.pid))
-    const driven = await load.drive(call, { concurrency: 256, milliseconds: seconds * 1000 })
-    const { run } = await meter()
-    await load.close()
-    await gateway.stop()
-    rows.push({
-      what: `WORKERS=${workers}`,
-      contender: 'gateway',
-      figures: { callsPerSecond: driven.calls / driven.seconds, cpuMicroseconds: run / driven.calls },
-    })
-  }
-  return rows
 }
 
 /** All cores in taskset's syntax, including the core reserved for the measured process. Null if processes are not pinned. */

@@ -8,6 +8,9 @@ import { FLAGS } from './world.ts'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
 
+/** Makes the gateway stop at once; in production it drains for more than a minute. */
+export const NO_DRAIN = { LIMIT_DRAIN_NOTICE_MS: '0', LIMIT_DRAIN_IDLE_MS: '0' }
+
 export interface Served {
   readonly url: string
   readonly pid: number

@@ -67,7 +67,8 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-function median(values: readonly number[]): number {
+/** The median; NaN if there are no values. */
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right)
   const middle = sorted.length >> 1
   if (sorted.length % 2 === 1) return sorted[middle] as number
