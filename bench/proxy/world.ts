@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import postgres from 'postgres'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/app/embedded-postgres.ts'
 import { type BenchProcess, startBenchProcess } from './bench-process.ts'
@@ -18,7 +19,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const GATEWAY = 'http://gateway.invalid'
 
 /** Node flags that this source tree's gateway runs with in production. */
-export const FLAGS = flagsOf(ROOT)
+export const { flags: FLAGS } = launchOf(ROOT)
 
 export interface GatewayUnderTest {
   readonly proxy: BenchProcess
@@ -114,14 +115,15 @@ export async function openWorld({
         folder,
         upstream: harness.upstreamUrl,
       })
-      return { apiKey, environment: { ...environment, ...(of === 'base' ? baseEnvironment : {}) }, root }
+      const settings = { ...launchOf(root).environment, ...(of === 'base' ? baseEnvironment : {}) }
+      return { apiKey, environment: { ...environment, ...settings }, root }
     }
     const startGateway = async (name: string, of: 'this' | 'base' = 'this'): Promise<GatewayUnderTest> => {
       const { apiKey, environment, root } = await prepare(name, of)
       const proxy = await start('gateway', {
         environment,
         root,
-        flags: [...flagsOf(root), '--expose-gc'],
+        flags: [...launchOf(root).flags, '--expose-gc'],
         logFile: join(folder, `${name}.log`),
         kill: true,
       })
@@ -153,9 +155,19 @@ export async function openWorld({
 }
 
 /** Reads the Node flags from the package script that starts a gateway. */
-function flagsOf(root: string): string[] {
+interface Launch {
+  readonly flags: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/** How a source tree starts its gateway in production: Node flags and environment variables, from its `gateway` script. */
+function launchOf(root: string): Launch {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  return scripts.gateway?.match(/(?<=\s)--\S+/g) ?? []
+  const [variables = '', command = ''] = (scripts.gateway as string).split(/\bnode /)
+  return {
+    flags: command.match(/--\S+/g) ?? [],
+    environment: parseEnv(variables.replaceAll(' ', '\n')) as Record<string, string>,
+  }
 }
 
 async function meterOfProcess(proxy: BenchProcess): Promise<Meter> {
