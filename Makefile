@@ -25,7 +25,7 @@ node_modules/.installed: package.json package-lock.json $(wildcard patches/*.pat
 	@touch $@
 
 run: generate ## Start the gateway on http://127.0.0.1:8080 with its own database; Ctrl-C stops it
-	@MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072 exec node --min-semi-space-size=16 src/start.js serve
+	@MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072 exec node --min-semi-space-size=16 --heap-growing-percent=100 src/start.js serve
 
 generate: install ## Turn the catalogue into src/generated/
 	@$(CODEGEN) generate
