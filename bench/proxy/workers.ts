@@ -37,7 +37,8 @@ export async function measureWorkers(world: World, { rounds, sliceMs, warmUpCall
   const quotas: Quota[] = []
   try {
     for (const { workers, load, call } of contenders) {
-      for (let calls = 0; calls < warmUpCalls * workers; ) {
+      // Two workers never share the connections evenly; the one with fewer must be warm, too.
+      for (let calls = 0; calls < 2 * warmUpCalls * workers; ) {
         calls += (await load.drive(call, { concurrency: CALLS_PER_WORKER * workers, milliseconds: WARM_UP_SLICE_MS }))
           .calls
       }
