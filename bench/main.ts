@@ -47,6 +47,7 @@ const baseRef = values.base === undefined || values.base === '' ? null : values.
 const proxy: ProxyRow[] = []
 const others: Row[] = []
 const startedAt = new Date().toISOString()
+const revision = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim()
 const loadBefore = loadavg()[0] ?? 0
 others.push(...ledgerRows())
 const world = await openWorld({ baseRef, nodeHarness: values['node-harness'] })
@@ -70,6 +71,7 @@ try {
 }
 const results: Results = {
   startedAt,
+  revision,
   node: process.version,
   cpu: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
   loadBefore,

@@ -10,6 +10,8 @@ import type { ProxyRow } from './proxy/slices.ts'
 
 export interface Results {
   readonly startedAt: string
+  /** The git revision that was measured; absent in older results. */
+  readonly revision?: string
   readonly node: string
   readonly cpu: string
   /** The machine's one-minute load average before the run. */
@@ -31,6 +33,7 @@ const COLUMNS: readonly Column[] = [
   ['load and upstream µs', row => row.toolsMicroseconds, 1],
   ['per second', row => row.unitsPerSecond, 0],
   ['waited', row => row.wait, 2],
+  ['others', row => row.others ?? Number.NaN, 2],
   ['disturbed', row => row.disturbed, 0],
   ['slices', row => row.slices, 0],
 ]
@@ -51,7 +54,7 @@ export function tableOf(runs: readonly Results[]): string {
   const [first] = runs
   if (first === undefined) return ''
   const lines = [
-    `${runs.length} run${runs.length === 1 ? '' : 's'}, Node ${first.node}, ${first.cpu}, load before: ${runs.map(run => run.loadBefore.toFixed(1)).join(', ')}`,
+    `${runs.length} run${runs.length === 1 ? '' : 's'}, Node ${first.node}, ${first.cpu}, load before: ${runs.map(run => run.loadBefore.toFixed(1)).join(', ')}, revision: ${runs.map(run => run.revision ?? 'unknown').join(', ')}`,
     '',
     ...(first.setup ?? ['by the former method']).map(line => `- ${line}`),
     '',

@@ -45,6 +45,23 @@ function threadsOf(pids: readonly (string | number)[]): Map<string, Used> {
   return threads
 }
 
+/** In `/proc/stat`: user, nice, system and stolen time, in hundredths of a second. Interrupts, idle time and guests are left out. */
+const BUSY_FIELDS = [1, 2, 3, 8]
+const TICK_US = 10_000
+
+/**
+ * Starts measuring how long a core was busy, including the time that the host gave to others, in microseconds. NaN if the system
+ * does not report it. The kernel counts in hundredths of a second.
+ */
+export function meterOfCore(core: string): () => number {
+  const busy = () => {
+    const fields = new RegExp(`^cpu${core} .*`, 'm').exec(read('/proc/stat'))?.[0].split(' ') ?? []
+    return BUSY_FIELDS.reduce((sum, field) => sum + Number(fields[field]), 0) * TICK_US
+  }
+  const before = busy()
+  return () => busy() - before
+}
+
 /** Ids of a process and all of its descendants. */
 export function treeOf(root: string | number): string[] {
   const children = new Map<string, string[]>()

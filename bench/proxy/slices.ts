@@ -1,7 +1,7 @@
 /** Benchmarks contenders (the proxies under test), which take turns in short time slices, and summarizes the slices. */
 
 import type { BenchProcess } from './bench-process.ts'
-import type { Meter } from './cpu.ts'
+import { type Meter, meterOfCore } from './cpu.ts'
 import { type Case, type Contender, SMALL_CALL } from './scenarios.ts'
 import type { World } from './world.ts'
 
@@ -13,6 +13,8 @@ export interface Slice {
   readonly harness: number
   /** How long the measured process waited for its core, divided by how long it ran. */
   readonly wait: number
+  /** The share of the slice in which others had the measured process's core, the host included; NaN if unknown. */
+  readonly others: number
   readonly perSecond: number
 }
 
@@ -25,6 +27,8 @@ export interface Figures {
   readonly unitsPerSecond: number
   /** Median of `wait` over all slices, disturbed ones included. */
   readonly wait: number
+  /** Median of `others` over all slices; absent in older results. */
+  readonly others?: number
   readonly slices: number
   /** Number of disturbed slices, which are left out of the medians, unless all are disturbed. */
   readonly disturbed: number
@@ -37,11 +41,16 @@ export interface ProxyRow extends Figures {
   readonly ofReference: number
 }
 
-/** A slice is disturbed if its process waited for its core for more than this share of its running time. */
+/** A slice is disturbed if others had more than this share of the measured process's core. */
+const OTHERS_SHARE_MAX = 0.1
+/**
+ * Where that is unknown: if the process waited for a core for more than this share of its running time. On a core of its own, its
+ * threads also wait for each other: those that collect garbage or compile, for the one that serves calls.
+ */
 const WAIT_SHARE_MAX = 0.3
 
-export function isCalm({ wait }: Slice): boolean {
-  return wait <= WAIT_SHARE_MAX
+export function isCalm({ others, wait }: Slice): boolean {
+  return Number.isNaN(others) ? wait <= WAIT_SHARE_MAX : others <= OTHERS_SHARE_MAX
 }
 
 /**
@@ -58,6 +67,7 @@ export function figuresOf(slices: readonly Slice[]): Figures {
     toolsMicroseconds: mean(counted.map(({ harness }) => harness)),
     unitsPerSecond: of('perSecond'),
     wait: median(slices.map(({ wait }) => wait)),
+    others: median(slices.map(({ others }) => others)),
     slices: slices.length,
     disturbed: slices.length - calm.length,
   }
@@ -85,7 +95,9 @@ export async function measureSlice(
   run: () => Promise<{ readonly units: number; readonly seconds: number }>,
 ): Promise<Slice> {
   const meters: Meter[] = [await world.meterOf(proxy), world.meterOfPostgres(), world.meterOfHarness()]
+  const coreBusy = world.cores === null ? () => Number.NaN : meterOfCore(world.cores.measured)
   const { units, seconds } = await run()
+  const busy = coreBusy()
   const [own, postgres, harness] = await Promise.all(meters.map(meter => meter()))
   if (own === undefined || postgres === undefined || harness === undefined) throw new Error('a meter is missing')
   return {
@@ -93,6 +105,7 @@ export async function measureSlice(
     postgres: postgres.run / units,
     harness: harness.run / units,
     wait: own.wait / own.run,
+    others: Math.max(0, busy - own.run) / 1e6 / seconds,
     perSecond: units / seconds,
   }
 }
