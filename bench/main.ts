@@ -4,7 +4,7 @@
  *      [--warm-up ms] [--warm-up-calls n] [--node-harness]; see README.md
  */
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ const baseRef = values.base === undefined || values.base === '' ? null : values.
 const proxy: ProxyRow[] = []
 const others: Row[] = []
 const startedAt = new Date().toISOString()
-const revision = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim()
+const revision = revisionOf(ROOT)
 const loadBefore = loadavg()[0] ?? 0
 others.push(...ledgerRows())
 const world = await openWorld({ baseRef, nodeHarness: values['node-harness'] })
@@ -85,6 +85,15 @@ writeFileSync(join(FOLDER, `${values.name}.json`), `${JSON.stringify(results, nu
 writeFileSync(join(FOLDER, `${values.name}.md`), tableOf([results]))
 console.log(tableOf([results]))
 console.log(`bench/results/${values.name}.json`)
+
+/** The tree's git revision, with `-dirty` if files have changed; 'unknown' outside git. */
+function revisionOf(tree: string): string {
+  const { stdout } = spawnSync('git', ['describe', '--always', '--dirty', '--exclude', '*'], {
+    cwd: tree,
+    encoding: 'utf8',
+  })
+  return stdout?.trim() || 'unknown'
+}
 
 /** Measures the ledger in a separate process, because bench/ledger.ts runs the ledger inside its own. */
 function ledgerRows(): Row[] {

@@ -45,7 +45,7 @@ function threadsOf(pids: readonly (string | number)[]): Map<string, Used> {
   return threads
 }
 
-/** In `/proc/stat`: user, nice, system and stolen time, in hundredths of a second. Interrupts, idle time and guests are left out. */
+/** In `/proc/stat`: user, nice, system and stolen time, in hundredths of a second. Idle time and interrupts are left out. */
 const BUSY_FIELDS = [1, 2, 3, 8]
 const TICK_US = 10_000
 

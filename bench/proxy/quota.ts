@@ -21,6 +21,10 @@ export function limitCpu(pid: number | string, share: number): Quota | null {
   try {
     if (isUnified) writeFileSync(join(ROOT, 'cgroup.subtree_control'), '+cpu')
     mkdirSync(folder)
+  } catch {
+    return null
+  }
+  try {
     if (isUnified) write('cpu.max', `${GRANT_US} ${periodUs}`)
     else {
       write('cpu.cfs_period_us', String(periodUs))
@@ -29,6 +33,7 @@ export function limitCpu(pid: number | string, share: number): Quota | null {
     write('cgroup.procs', String(pid))
     return { remove: () => rmdirSync(folder) }
   } catch {
+    rmdirSync(folder)
     return null
   }
 }

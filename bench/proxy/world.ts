@@ -163,7 +163,7 @@ interface Launch {
 /** How a source tree starts its gateway in production: Node flags and environment variables, from its `gateway` script. */
 function launchOf(root: string): Launch {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const [variables = '', command = ''] = (scripts.gateway as string).split(/\bnode /)
+  const [variables = '', command = ''] = (scripts.gateway ?? '').split(/\bnode /)
   return {
     flags: command.match(/--\S+/g) ?? [],
     environment: parseEnv(variables.replaceAll(' ', '\n')) as Record<string, string>,
