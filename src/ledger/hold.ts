@@ -79,12 +79,12 @@ known as materialized (
     left join lateral (
       select amount_micro_vnd from hold
        where hold.account_id = opened.account_id and hold.call_id = requests.call_id limit 1) held on true),
-locked_wallets as materialized (
+`
+/** Locks the wallets. Then finds the calls of keys with a limit, and what that limit still allows each of them. */
+const LIMITED_CALLS = `locked_wallets as materialized (
   select account_id from wallet where account_id in (select account_id from known where refusal is null)
    order by account_id for no key update),
-`
-/** The calls of keys with a limit, and what that limit still allows each of them. */
-const LIMITED_CALLS = `standings as materialized (
+standings as materialized (
   select of_key.account_id, of_key.key_id, of_key.standing
     from (select array_agg(account_id) as accounts, array_agg(key_id) as keys
             from (select distinct account_id, key_id from known
@@ -122,7 +122,7 @@ const GRANTED = `),
 -- What the calls of each wallet request, in order.
 wants as materialized (
   select account_id, array_agg(want order by n) as wants, array_agg(want_max order by n) as wants_max
-    from asked group by account_id),
+    from asked group by account_id order by account_id),
 -- Adds to each wallet's held sum what its calls are granted further below.
 updated_wallets as (
   update wallet set held_micro_vnd = wallet.held_micro_vnd + (
@@ -135,7 +135,7 @@ updated_wallets as (
           select place, want, target, sum(target) over (order by place rows unbounded preceding)::bigint as upto
             from unnest(wants.wants, wants.wants_max) with ordinality as asked(want, want_max, place),
                  lateral (select greatest(want, least(want_max, wallet.balance_micro_vnd / 16)) as target) aimed) summed)
-    from wants where wallet.account_id = wants.account_id and (select count(*) from locked_wallets) > 0
+    from wants where wallet.account_id = wants.account_id
   returning wallet.account_id, old.balance_micro_vnd as balance,
             old.balance_micro_vnd - old.held_micro_vnd as free, old.held_micro_vnd as held),
 -- One row for each wallet, with its figures before the update, followed by one row for each of its calls.
@@ -193,10 +193,12 @@ select array_agg(n)::text as n, array_agg(refusal)::text as refusal, array_agg(a
  * limits take time even if no key of the batch has a limit, and most keys have none. So HOLD omits these steps, and answers
  * `limited` for calls that need HOLD_WITHIN_LIMITS.
  *
- * Wallets are locked in account order before anything changes (`count(*) from locked_wallets`). A wallet's new held sum is
- * computed from the wallet's own columns, because a CHECK must never see a figure based on a stale row. To give the calls of a
- * wallet its figures, its updated row is sorted in front of them, and a window function passes the figures on: joining two
- * intermediate results would take quadratic time in a plan that serves every batch size.
+ * Wallets are updated, and so locked, in account order: the session's settings allow only nested loops, which keep the order of
+ * `wants`. Only calls within limits need the wallets locked beforehand; for others, a separate step would look each wallet up
+ * and log its lock once more. A wallet's new held sum is computed from the wallet's own columns, because a CHECK must never see
+ * a figure based on a stale row. To give the calls of a wallet its figures, its updated row is sorted in front of them, and a
+ * window function passes the figures on: joining two intermediate results would take quadratic time in a plan that serves every
+ * batch size.
  */
 export const HOLD = `${KNOWN}${ASKED}${GRANTED}
     select n, 'limited', account_id, key_id, null, null, null

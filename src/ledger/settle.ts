@@ -88,7 +88,7 @@ const USAGE_COLUMNS = [
 /**
  * Charges least(cost, balance): part of a cost stays uncollected only if the balance reaches exactly zero. Each usage row gets
  * the next number (`seq`) of its wallet. A call that already has a usage row fails the whole statement with 23505: an anti-join
- * here would be planned badly while a table is young. As in HOLD, wallets are locked in order first, and a window function
+ * here would be planned badly while a table is young. Wallets are locked in account order first. As in HOLD, a window function
  * passes the updated rows to the wallet's calls.
  *
  * A wallet's new held sum is computed from the locked row. If the UPDATE subtracted the freed holds from the wallet's column

@@ -168,7 +168,7 @@ const MADE: Readonly<Record<string, string>> = {
 }
 
 /** The parts, which are not complete statements. */
-const PARTS = ['hold.ts KNOWN', 'hold.ts GRANTED']
+const PARTS = ['hold.ts KNOWN', 'hold.ts LIMITED_CALLS', 'hold.ts GRANTED']
 
 /** Finds the statements in `FILES` that use a table with account rows. The keys are `<file> <constant>`. */
 function statements(): Map<string, string> {

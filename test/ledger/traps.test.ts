@@ -38,6 +38,8 @@ afterAll(async () => {
   await database.drop()
 })
 
+const VND = 1_000_000n
+
 function holdsMoney(answer: HoldResult | undefined): boolean {
   return answer?.active === true && answer.heldMicroVnd !== null
 }
@@ -77,6 +79,33 @@ test('T1: holds and settlements that race for one wallet never fail a CHECK beca
   }
   await Promise.all(pools.map(worker))
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 0n, held: 0n })
+})
+
+test('T1: statements that lock the same wallets, given in any order, never wait for each other in a circle', async () => {
+  const customers = await Promise.all(Array.from({ length: 24 }, () => createCustomer(database.sql, 1_000n * VND)))
+  const worker = async (pool: StatementPool, index: number): Promise<void> => {
+    for (let round = 0; round < 30; round++) {
+      // Each batch takes the customers from another place, forwards or backwards.
+      const start = (7 * round + 5 * index) % customers.length
+      const turned = [...customers.slice(start), ...customers.slice(0, start)]
+      const batch = round % 2 ? turned : turned.toReversed()
+      const rows = batch.map(holdRow)
+      expect((await placeHolds(pool, rows, '1')).every(holdsMoney)).toBe(true)
+      const calls = batch.map((customer, place) => ({ ...customer, callId: rows[place]!.callId }))
+      await extendHolds(
+        pool,
+        calls.map(held => ({ ...held, wantMicroVnd: CALL_MICRO_VND })),
+      )
+      await settleCalls(
+        pool,
+        calls.map(({ callId }, place) => settlement(batch[place]!, { callId })),
+      )
+    }
+  }
+  await Promise.all(pools.map(worker))
+  for (const customer of customers) {
+    expect(await walletOf(database.sql, customer)).toEqual({ balance: 1_000n * VND - 120n * CALL_MICRO_VND, held: 0n })
+  }
 })
 
 /** Fills the tables: for every ten usage rows, one wallet with a key, a hold and a daily sum. */
