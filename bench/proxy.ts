@@ -10,6 +10,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs, parseEnv } from 'node:util'
+import type { BenchProcess } from './proxy/bench-process.ts'
 import { CASES, type Case, type Contender, checkRoutes, contendersOf } from './proxy/scenarios.ts'
 import { figuresOf, type ProxyRow, type Rotation, runCase, type Slice, WARM_UP_CALLS, warmUp } from './proxy/slices.ts'
 import { openWorld, type World } from './proxy/world.ts'
@@ -19,7 +20,7 @@ export interface ProxyOptions extends Rotation {
   readonly cases: readonly Case[]
   /** Measures only the gateways and proxies whose name contains this, plus the bare proxy, which is the reference. */
   readonly only: string
-  /** Folder for CPU profiles of the gateway, one per case; null for none. */
+  /** Folder for CPU profiles of the gateway, one per case, and in its folder `base` of the other gateway; null for none. */
   readonly profile: string | null
 }
 
@@ -33,18 +34,31 @@ export async function measureProxy(
   await checkRoutes(world, contenders)
   await warmUp(world, contenders, rotation)
   for (const one of cases) {
+    const profiles = profile === null ? [] : profilesOf(world, profile, one)
     if (profile !== null) await runCase(world, one, contenders, { ...rotation, rounds: 0 })
-    if (profile !== null) await world.gateway.proxy.send({ profileFile: null })
+    for (const { proxy } of profiles) await proxy.send({ profileFile: null })
     const taken = await runCase(world, one, contenders, rotation)
-    if (profile !== null) await world.gateway.proxy.send({ profileFile: profileFile(profile, one) })
+    for (const { proxy, profileFile } of profiles) await proxy.send({ profileFile })
     for (const contender of contenders) report(rowOf(one, contender, contenders, taken))
     for (const { load } of contenders) await load.close()
   }
 }
 
-function profileFile(folder: string, one: Case): string {
-  mkdirSync(folder, { recursive: true })
-  return join(folder, `${one.name.replaceAll(/\W+/g, '-')}.cpuprofile`)
+/** The gateways to profile, each with its file: the base's is in a folder of its own. */
+function profilesOf(
+  { gateway, base }: World,
+  folder: string,
+  one: Case,
+): { readonly proxy: BenchProcess; readonly profileFile: string }[] {
+  const name = `${one.name.replaceAll(/\W+/g, '-')}.cpuprofile`
+  return [
+    { under: gateway, of: folder },
+    { under: base, of: join(folder, 'base') },
+  ].flatMap(({ under, of }) => {
+    if (under === null) return []
+    mkdirSync(of, { recursive: true })
+    return [{ proxy: under.proxy, profileFile: join(of, name) }]
+  })
 }
 
 /**

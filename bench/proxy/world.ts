@@ -108,15 +108,16 @@ export async function openWorld({
     }
     const prepare = async (name: string, of: 'this' | 'base' = 'this'): Promise<Prepared> => {
       const root = of === 'base' ? (baseRoot ?? ROOT) : ROOT
+      const settings = of === 'base' ? (baseEnvironment ?? {}) : {}
       const { apiKey, environment } = await prepareGateway({
         name,
         root,
         server,
         folder,
         upstream: harness.upstreamUrl,
+        settings,
       })
-      const settings = { ...launchOf(root).environment, ...(of === 'base' ? baseEnvironment : {}) }
-      return { apiKey, environment: { ...environment, ...settings }, root }
+      return { apiKey, environment: { ...environment, ...launchOf(root).environment, ...settings }, root }
     }
     const startGateway = async (name: string, of: 'this' | 'base' = 'this'): Promise<GatewayUnderTest> => {
       const { apiKey, environment, root } = await prepare(name, of)
@@ -203,15 +204,16 @@ interface Preparation {
   readonly server: EmbeddedPostgres
   readonly folder: string
   readonly upstream: string
+  readonly settings: Readonly<Record<string, string>>
 }
 
-async function prepareGateway({ name, root, server, folder, upstream }: Preparation) {
+async function prepareGateway({ name, root, server, folder, upstream, settings }: Preparation) {
   const databaseUrl = await createDatabase(server, name)
   const dataDir = join(folder, `${name}-data`)
   mkdirSync(dataDir)
   const prepared = execFileSync(process.execPath, [join(root, 'bench', 'proxy', 'prepare.ts')], {
     cwd: root,
-    env: { ...process.env, DATABASE_URL: databaseUrl },
+    env: { ...process.env, ...settings, DATABASE_URL: databaseUrl },
     encoding: 'utf8',
   })
   const { apiKey, peppers, encryption } = JSON.parse(prepared) as Record<'apiKey' | 'peppers' | 'encryption', string>
