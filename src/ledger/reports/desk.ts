@@ -47,14 +47,14 @@ export async function readFailingAccounts(
   return toTroubled(await sql.unsafe(FAILING, [dayOf(now), String(errorsMin), String(shareMin), String(limit)]))
 }
 
-/** `offset 0` makes the planner look up wallets only for accounts with calls today; otherwise, it would read all wallets. */
+/** Finds wallets by a list, in one pass over their index: of a join alone, the planner would read all wallets. */
 const EMPTY = `
 with called as materialized (
-  select account_id, sum(calls) as calls, sum(errors) as errors from usage_daily where day = $1::text::date group by 1 order by 1),
+  select account_id, sum(calls) as calls, sum(errors) as errors from usage_daily where day = $1::text::date group by 1),
 empty as (
   select called.*, count(*) over ()::integer as total
-    from called cross join lateral (
-      select from wallet where wallet.account_id = called.account_id and balance_micro_vnd = 0 offset 0) empty_wallet
+    from called join wallet using (account_id)
+   where wallet.account_id = any (array(select account_id from called)) and balance_micro_vnd = 0
    order by calls desc, account_id limit $2::text::integer)
 select account_id, (select email from account where account.account_id = empty.account_id) as email, calls::text as calls,
        errors::text as errors, total
