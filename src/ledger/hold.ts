@@ -194,11 +194,11 @@ select array_agg(n)::text as n, array_agg(refusal)::text as refusal, array_agg(a
  * `limited` for calls that need HOLD_WITHIN_LIMITS.
  *
  * Wallets are updated, and so locked, in account order: the session's settings allow only nested loops, which keep the order of
- * `wants`. Only calls within limits need the wallets locked beforehand; for others, a separate step would look each wallet up
- * and log its lock once more. A wallet's new held sum is computed from the wallet's own columns, because a CHECK must never see
- * a figure based on a stale row. To give the calls of a wallet its figures, its updated row is sorted in front of them, and a
- * window function passes the figures on: joining two intermediate results would take quadratic time in a plan that serves every
- * batch size.
+ * `wants` or of the only index of `wallet`. Only calls within limits need the wallets locked beforehand; for others, a separate
+ * step would look each wallet up and log its lock once more. A wallet's new held sum is computed from the wallet's own columns,
+ * because a CHECK must never see a figure based on a stale row. To give the calls of a wallet its figures, its updated row is
+ * sorted in front of them, and a window function passes the figures on: joining two intermediate results would take quadratic
+ * time in a plan that serves every batch size.
  */
 export const HOLD = `${KNOWN}${ASKED}${GRANTED}
     select n, 'limited', account_id, key_id, null, null, null

@@ -108,6 +108,12 @@ test('T1: statements that lock the same wallets, given in any order, never wait 
   }
 })
 
+test('T1: wallets are found by account only, so that HOLD locks them in this order in any plan', async () => {
+  const indexes = await database.sql`
+    select indexname from pg_indexes where schemaname = current_schema() and tablename = 'wallet'`
+  expect(indexes.map(({ indexname }) => indexname)).toEqual(['wallet_pkey'])
+})
+
 /** Fills the tables: for every ten usage rows, one wallet with a key, a hold and a daily sum. */
 const FILL = `
 with w as (insert into wallet (account_id) select n from generate_series(1, $1::text::integer / 10) n returning account_id),
