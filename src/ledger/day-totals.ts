@@ -106,7 +106,7 @@ async function sumEach(
  * `least` and `greatest` leave a single bound on each side. With two, the planner would rely on the looser one, and read a month
  * of days instead of one.
  */
-const SUMMED = `day >= $1::text::date and day < (select least($2::text::date, days_summed_before) from call_roll_up)`
+export const SUMMED = `day >= $1::text::date and day < (select least($2::text::date, days_summed_before) from call_roll_up)`
 export const NOT_SUMMED = `day >= (select greatest($1::text::date, days_summed_before) from call_roll_up) and day < $2::text::date`
 /**
  * SQL for the totals of each day and entry, from day $1 (inclusive) to day $2 (exclusive). Days that have been summed come from

@@ -1,7 +1,7 @@
 /** Finds the customers who paid most in a period, without summing the usage of every customer: there may be a million. */
 
 import type { AnySql, Sql } from '../../lib/database.ts'
-import { ENTRY_DAYS, NOT_SUMMED } from '../day-totals.ts'
+import { NOT_SUMMED, SUMMED } from '../day-totals.ts'
 import { patiently } from '../roll-up.ts'
 import { type BusinessFigure, FIGURES, toFigure } from './business.ts'
 import { checkRange } from './days.ts'
@@ -85,7 +85,9 @@ select account_id::text as series, ${FIGURES}, null::boolean as is_proven, null:
 select null, ${FIGURES},
        bound.days = 0 or (select count(*) = $3::text::integer and min(charged_micro_vnd) > bound.charged from top),
        (select count(*) from seen) > $3::text::integer
-  from bound left join ${ENTRY_DAYS} on true group by bound.days, bound.charged`
+  from bound left join (
+    select ${COLUMNS} from entry_daily where ${SUMMED} union all select ${COLUMNS} from latest) of_all on true
+ group by bound.days, bound.charged`
 
 /**
  * The customers who paid most, and the totals of all customers. Throws RangeError for an invalid period, or if even the last of
