@@ -40,6 +40,11 @@ class Placement {
   expired = false
   /** Whether the key has its own limit. */
   limited: boolean
+  /**
+   * Whether a statement for this request has failed. It may still be running, and place the hold while the next statement waits
+   * for its locks. That one does not see the hold, only that it has used up the money.
+   */
+  inDoubt = false
 
   constructor(given: GivenPlacement, retryMs: number, lastFault: () => unknown) {
     this.#given = given
@@ -144,6 +149,7 @@ export class Placing {
       for (const [index, placement] of batch.entries()) {
         const result = results[index]!
         if (result.active && result.refusal === 'limited') again.push(this.#asLimited(placement))
+        else if (result.active && result.heldMicroVnd === null && placement.inDoubt) again.push(asCertain(placement))
         else placement.resolve(result)
       }
       return again.length === 0 ? NOTHING_AGAIN : { items: again, pauseMs: 0 }
@@ -188,8 +194,15 @@ export class Placing {
       })
     }
     this.#lastFault = error
+    for (const placement of batch) placement.inDoubt = true
     return { items: batch.filter(placement => !placement.expired), pauseMs: backoffMs(this.#failures, 250) }
   }
+}
+
+/** Asks once more: a hold that the failed statement has placed is seen by now. */
+function asCertain(placement: Placement): Placement {
+  placement.inDoubt = false
+  return placement
 }
 
 function unavailable(cause: unknown): GatewayError {

@@ -18,10 +18,10 @@ import { Cluster } from '../fault/support/cluster.ts'
 import { type Customer, type Transfer, VND } from '../fault/support/customers.ts'
 import type { GatewayProcess } from '../fault/support/gateways.ts'
 import type { Outage } from '../fault/support/missing.ts'
-import type { Relay } from '../fault/support/relay.ts'
 import { eventually } from '../fault/support/wait.ts'
 import { createWorld, settled, type World } from '../fault/support/world.ts'
 import { programEnvironment } from '../support/program.ts'
+import type { Relay } from '../support/relay.ts'
 import type { DrillReport, Recovery } from './report.ts'
 
 export interface DrillOptions {

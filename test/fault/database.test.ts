@@ -1,10 +1,10 @@
 /** Every kind of database outage: admitted calls finish, new ones are refused in time, and nothing is lost. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Relay } from '../support/relay.ts'
 import { judge } from './support/check.ts'
 import { type Customer, type Transfer, VND } from './support/customers.ts'
 import type { GatewayProcess } from './support/gateways.ts'
-import type { Relay } from './support/relay.ts'
 import { eventually } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 

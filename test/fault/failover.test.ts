@@ -2,11 +2,11 @@
 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Relay } from '../support/relay.ts'
 import { judge } from './support/check.ts'
 import type { Cluster } from './support/cluster.ts'
 import { type Customer, VND } from './support/customers.ts'
 import type { GatewayProcess } from './support/gateways.ts'
-import type { Relay } from './support/relay.ts'
 import { eventually } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 

@@ -4,6 +4,7 @@ import { hashKey } from '../../src/accounts/key-secret.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { Relay } from '../support/relay.ts'
 import {
   CALL_MICRO_VND,
   call,
@@ -47,6 +48,38 @@ test('a key works until its settled calls reach its spend limit, and the account
   await capAt(customer.keyId, null)
   expect((await call(ledger, customer)).held.outcome).toBe('admitted')
   await expectCleanAudit(sql)
+})
+
+test('a hold that is sent again while its first statement still waits on the server is found, not refused', async () => {
+  const relay = await Relay.start(Number(new URL(database.url).port))
+  const relayed = new URL(database.url)
+  relayed.port = String(relay.port)
+  const other = await startLedger(relayed.href)
+  const waiting = async () => {
+    const [row] = await sql`select count(*)::integer as statements from pg_stat_activity
+      where datname = current_database() and application_name = 'gateway holds' and wait_event_type = 'Lock'`
+    return row?.statements
+  }
+  try {
+    const customer = await createCustomer(sql, 1_000_000_000n)
+    await capAt(customer.keyId, 2n * CALL_MICRO_VND)
+    // From its first call on, the process knows that the key has a limit.
+    expect((await call(other, customer)).held.outcome).toBe('admitted')
+    const { held } = await sql.begin(async transaction => {
+      await transaction.unsafe(`select from wallet where account_id = ${customer.accountId} for update`)
+      const held = other.admit(holdRequest(customer), patient)
+      await expect.poll(waiting, { timeout: 20_000 }).toBe(1)
+      relay.set('reset')
+      relay.set('open')
+      await expect.poll(waiting, { timeout: 20_000 }).toBe(2)
+      return { held }
+    })
+    expect((await held).outcome).toBe('admitted')
+    expect(await walletOf(sql, customer)).toMatchObject({ held: CALL_MICRO_VND })
+  } finally {
+    await other.close()
+    await relay.close()
+  }
 })
 
 test('calls in flight use up the limit: of calls at once in two processes, only as many are admitted as it has room for', async () => {

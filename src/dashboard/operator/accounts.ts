@@ -1,7 +1,7 @@
 /** Lets operators find customers' accounts; `customer.ts` shows one account. */
 
 import { searchAccounts } from '../../accounts/operator.ts'
-import { readEmptyAccounts, readFailingAccounts } from '../../ledger/reports/desk.ts'
+import { readTroubledAccounts } from '../../ledger/reports/desk.ts'
 import { readPlace } from '../../lib/search.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
 import { FAILING_CUSTOMER } from './attention.ts'
@@ -46,10 +46,8 @@ async function search(request: PageRequest): Promise<Answer> {
     q,
   }
   if (show !== null) {
-    const given = { now, limit }
-    const { accounts, total } = await (show === 'empty'
-      ? readEmptyAccounts(options.sql, given)
-      : readFailingAccounts(options.sql, { ...given, ...FAILING_CUSTOMER }))
+    const troubled = await readTroubledAccounts(options.sql, { now, limit, ...FAILING_CUSTOMER })
+    const { accounts, total } = troubled[show]
     const data = { ...lists, troubled: { accounts, more: total - accounts.length }, accounts: [], more: null }
     return operatorPage(request, 'operator-accounts', 'accounts', data)
   }

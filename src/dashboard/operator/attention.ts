@@ -2,7 +2,7 @@
 
 import { mayDo, type OperatorNeed } from '../../accounts/roles.ts'
 import { readLastAudit } from '../../audit/last.ts'
-import { readEmptyAccounts, readFailingAccounts, type TroubledAccounts } from '../../ledger/reports/desk.ts'
+import { readTroubledAccounts, type TroubledAccounts } from '../../ledger/reports/desk.ts'
 import { readSetAside } from '../../ledger/set-aside-report.ts'
 import { microVnd } from '../../lib/money.ts'
 import { readMaintenance } from '../../operations/maintenance.ts'
@@ -124,10 +124,7 @@ async function transfers(request: PageRequest): Promise<readonly Attention[]> {
 
 async function customers(request: PageRequest): Promise<readonly Attention[]> {
   const { options, now } = request
-  const [failing, empty] = await Promise.all([
-    readFailingAccounts(options.sql, { now, ...FAILING_CUSTOMER, limit: NAMED_MAX }),
-    readEmptyAccounts(options.sql, { now, limit: NAMED_MAX }),
-  ])
+  const { failing, empty } = await readTroubledAccounts(options.sql, { now, ...FAILING_CUSTOMER, limit: NAMED_MAX })
   const failed = failing.accounts.map(({ accountId, email, calls, errors }) =>
     nameOf(email, `/operator/calls?account=${accountId}&status=error`, `${count(errors)}\u00a0/\u00a0${count(calls)}`),
   )

@@ -31,41 +31,38 @@ export interface TroubledAccounts {
   readonly total: number
 }
 
-const FAILING = `
-select a.account_id, a.email, t.calls::text as calls, t.errors::text as errors, count(*) over ()::integer as total
-  from (select account_id, sum(calls) as calls, sum(errors) as errors from usage_daily where day = $1::text::date group by 1) t
-  join account a using (account_id)
- where t.errors >= $2::text::integer and t.errors >= t.calls * $3::text::double precision
- order by t.errors desc, a.account_id limit $4::text::integer`
-
-/** Accounts with many failed calls today, most errors first. */
-export async function readFailingAccounts(
-  sql: AnySql,
-  given: { readonly now: Date; readonly errorsMin: number; readonly shareMin: number; readonly limit: number },
-): Promise<TroubledAccounts> {
-  const { now, errorsMin, shareMin, limit } = given
-  return toTroubled(await sql.unsafe(FAILING, [dayOf(now), String(errorsMin), String(shareMin), String(limit)]))
-}
-
-/** Finds wallets by a list, in one pass over their index: of a join alone, the planner would read all wallets. */
-const EMPTY = `
+/**
+ * Finds wallets by a list, in one pass over their index: of a join alone, the planner would read all wallets. Both kinds are found
+ * in one statement, because a large service has many rows of today to add up.
+ */
+const TROUBLED = `
 with called as materialized (
   select account_id, sum(calls) as calls, sum(errors) as errors from usage_daily where day = $1::text::date group by 1),
+failing as (
+  select 'failing' as trouble, called.*, count(*) over ()::integer as total, errors as weight
+    from called where errors >= $2::text::integer and errors >= calls * $3::text::double precision
+   order by errors desc, account_id limit $4::text::integer),
 empty as (
-  select called.*, count(*) over ()::integer as total
+  select 'empty' as trouble, called.*, count(*) over ()::integer as total, calls as weight
     from called join wallet using (account_id)
    where wallet.account_id = any (array(select account_id from called)) and balance_micro_vnd = 0
-   order by calls desc, account_id limit $2::text::integer)
-select account_id, (select email from account where account.account_id = empty.account_id) as email, calls::text as calls,
-       errors::text as errors, total
-  from empty order by empty.calls desc, account_id`
+   order by calls desc, account_id limit $4::text::integer)
+select trouble, account_id, (select email from account where account.account_id = troubled.account_id) as email,
+       calls::text as calls, errors::text as errors, total
+  from (table failing union all table empty) troubled order by trouble, weight desc, account_id`
 
-/** Accounts with calls today but no money left, most calls first. */
-export async function readEmptyAccounts(
+/**
+ * Accounts that need help today: `failing` ones have many failed calls, most first; `empty` ones have made calls and have no money
+ * left, most calls first.
+ */
+export async function readTroubledAccounts(
   sql: AnySql,
-  { now, limit }: { readonly now: Date; readonly limit: number },
-): Promise<TroubledAccounts> {
-  return toTroubled(await sql.unsafe(EMPTY, [dayOf(now), String(limit)]))
+  given: { readonly now: Date; readonly errorsMin: number; readonly shareMin: number; readonly limit: number },
+): Promise<{ readonly failing: TroubledAccounts; readonly empty: TroubledAccounts }> {
+  const { now, errorsMin, shareMin, limit } = given
+  const rows = await sql.unsafe(TROUBLED, [dayOf(now), String(errorsMin), String(shareMin), String(limit)])
+  const of = (name: string): TroubledAccounts => toTroubled(rows.filter(({ trouble }) => trouble === name))
+  return { failing: of('failing'), empty: of('empty') }
 }
 
 function toTroubled(rows: readonly Readonly<Record<string, unknown>>[]): TroubledAccounts {

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from '../../../src/lib/database.ts'
 import { seededRandom } from '../../support/random.ts'
+import { Relay } from '../../support/relay.ts'
 import { Client } from './client.ts'
 import { Cluster } from './cluster.ts'
 import { Customers } from './customers.ts'
 import { GatewayProcess } from './gateways.ts'
 import { Oracle, type OracleOptions } from './oracle.ts'
-import { Relay } from './relay.ts'
 import { eventually } from './wait.ts'
 
 export interface WorldOptions {

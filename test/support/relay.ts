@@ -1,7 +1,7 @@
 /** A TCP relay between gateways and Postgres. It simulates network faults, and can switch to another server. */
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { freePort } from '../../support/program.ts'
+import { freePort } from './program.ts'
 
 /**
  * `open` passes everything on. `silent`: connections stay open but nothing arrives, in either direction, as if a cable were
