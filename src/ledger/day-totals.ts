@@ -103,8 +103,9 @@ async function sumEach(
 }
 
 /**
- * `least` and `greatest` leave a single bound on each side. With two, the planner would rely on the looser one, and read a month
- * of days instead of one.
+ * SQL for the days from $1 (inclusive) to $2 (exclusive) that have been summed; NOT_SUMMED is for the others. `least` and
+ * `greatest` leave a single bound on each side. With two, the planner would rely on the looser one, and read a month of days
+ * instead of one.
  */
 export const SUMMED = `day >= $1::text::date and day < (select least($2::text::date, days_summed_before) from call_roll_up)`
 export const NOT_SUMMED = `day >= (select greatest($1::text::date, days_summed_before) from call_roll_up) and day < $2::text::date`

@@ -199,7 +199,7 @@ export class Placing {
   }
 }
 
-/** Asks once more: a hold that the failed statement has placed is seen by now. */
+/** Lets a request ask once more: a hold that the failed statement has placed is seen by now. */
 function asCertain(placement: Placement): Placement {
   placement.inDoubt = false
   return placement
