@@ -3,7 +3,7 @@ import { audit } from '../../src/ledger/audit.ts'
 import { countUsage, exportUsageCsv } from '../../src/ledger/reports/csv.ts'
 import { readUsageRows } from '../../src/ledger/reports/rows.ts'
 import { RETIRE_DAYS_MIN, retireUsage } from '../../src/ledger/retire.ts'
-import { openDatabase } from '../../src/lib/database.ts'
+import { openDatabase, type Sql } from '../../src/lib/database.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import {
   addMoney,
@@ -28,8 +28,8 @@ afterAll(async () => {
 })
 
 /** Moves the times of the calls up to `seq` back by `days`, with triggers disabled. */
-async function age({ accountId }: Customer, seq: number, days: number): Promise<void> {
-  await sql.begin(async transaction => {
+async function age({ accountId }: Customer, seq: number, days: number, of: Sql = sql): Promise<void> {
+  await of.begin(async transaction => {
     await transaction.unsafe('set local session_replication_role = replica')
     await transaction.unsafe(
       `update usage set opened_at = opened_at - make_interval(days => $3::text::integer),
@@ -98,15 +98,19 @@ test('many small accounts are retired in one transaction, and a large one gets t
 })
 
 test('a batch does not read the deleted rows of the batches before it, which an older snapshot keeps in the index', async () => {
-  const customer = await createCustomer(sql, 60n * CALL_MICRO_VND)
-  for (let calls = 0; calls < 60; calls++) await call(ledger, customer)
-  await age(customer, 100, 100)
-  const older = await sql.reserve()
-  await older.unsafe('begin isolation level repeatable read')
-  await older.unsafe('select from usage limit 1')
+  // A database and a connection of its own: other sessions report what they have read whenever they have been idle for a while.
+  const database = await createTestDatabase()
+  const ledger = await startLedger(database.url)
   // Makes Postgres plan as for a large table, reading rows from the index in the order of the journal.
   const session = { enable_sort: 'off', enable_seqscan: 'off', enable_bitmapscan: 'off' }
   const own = openDatabase({ url: database.url, name: 'retire', connectionsMax: 1, session })
+  const customer = await createCustomer(own, 60n * CALL_MICRO_VND)
+  for (let calls = 0; calls < 60; calls++) await call(ledger, customer)
+  await ledger.close()
+  await age(customer, 100, 100, own)
+  const older = await database.sql.reserve()
+  await older.unsafe('begin isolation level repeatable read')
+  await older.unsafe('select from usage limit 1')
   const readEntries = async (): Promise<number> => {
     await own.unsafe('select pg_stat_force_next_flush()')
     const [row] = await own.unsafe(
@@ -121,8 +125,9 @@ test('a batch does not read the deleted rows of the batches before it, which an 
   expect((await readEntries()) - before).toBeLessThan(5 * 60)
   await older.unsafe('commit')
   older.release()
+  await expectCleanAudit(own)
   await own.end({ timeout: 5 })
-  await expectCleanAudit(sql)
+  await database.drop()
 })
 
 test('pages and exports begin after the retired rows', async () => {

@@ -189,79 +189,91 @@ describe.each([0, 20_000])('T2: the statements are look-ups by index, with %i ro
   }
 })
 
-test('T2: holds are grown, settled and freed by index even if no calls were in flight when holds were last analyzed', async () => {
-  const customer = await createCustomer(database.sql, 100_000n * CALL_MICRO_VND)
-  const pool = openStatementPool({
-    url: database.url,
-    name: 'trap',
-    connectionsMax: 1,
-    deadlineMs: 30_000,
-    session: SESSION,
+describe('T2: as Postgres counts what it reads', () => {
+  // Only these tests use this database: a session adds its counts to everyone's only once it has been idle for ten seconds.
+  let own: TestDatabase
+  beforeAll(async () => {
+    own = await createTestDatabase()
   })
-  const hold = async () => {
-    const rows = Array.from({ length: 300 }, () => holdRow(customer))
-    await placeHolds(pool, rows, '1')
-    return rows.map(({ callId }) => settlement(customer, { callId }))
-  }
-  await settleCalls(pool, await hold())
-  // Keeps the empty pages, as autovacuum does when it cannot get the lock to shorten the file.
-  await database.sql.unsafe('vacuum (analyze, truncate false) hold')
-  const entries = async (): Promise<number> => {
-    await pool.query('select pg_stat_force_next_flush()', [])
-    const [row] = await pool.query<{ read: number }>(
-      `select idx_tup_read::integer as read from pg_stat_user_indexes where indexrelname = 'hold_pkey'`,
-      [],
-    )
-    return Number(row?.read)
-  }
-  const [first, second, ...others] = await hold()
-  const { accountId, callId } = first!
-  for (const change of [
-    () => extendHolds(pool, [{ accountId, callId, wantMicroVnd: microVnd(2n * CALL_MICRO_VND) }]),
-    () => settleCalls(pool, [first!]),
-    () => releaseHolds(pool, [second!]),
-  ]) {
-    const before = await entries()
-    await change()
-    expect((await entries()) - before).toBeLessThan(10)
-  }
-  await settleCalls(pool, others)
-  await pool.close()
-  expect(await walletOf(database.sql, customer)).toMatchObject({ held: 0n })
-})
+  afterAll(async () => {
+    await expectCleanAudit(own.sql)
+    await own.drop()
+  })
 
-test('T2: a batch of 500 reads no more rows than it has calls, however many rows the tables have', async () => {
-  const customer = await createCustomer(database.sql, 100_000n * CALL_MICRO_VND)
-  const reads = async (): Promise<number> => {
-    const rows = await database.sql.unsafe(
-      `select sum(idx_tup_fetch + seq_tup_read)::integer as reads from pg_stat_user_tables where relname in ('usage', 'hold', 'wallet', 'api_key', 'usage_daily')`,
-    )
-    return rows[0]!.reads
-  }
-  const grow = async (): Promise<number> => {
+  test('holds are grown, settled and freed by index even if no calls were in flight when holds were last analyzed', async () => {
+    const customer = await createCustomer(own.sql, 100_000n * CALL_MICRO_VND)
     const pool = openStatementPool({
-      url: database.url,
+      url: own.url,
       name: 'trap',
       connectionsMax: 1,
       deadlineMs: 30_000,
       session: SESSION,
     })
-    const before = await reads()
-    const rows = Array.from({ length: 500 }, () => holdRow(customer))
-    await placeHolds(pool, rows, '1')
-    await settleCalls(
-      pool,
-      rows.map(({ callId }) => settlement(customer, { callId })),
-    )
-    await pool.query('select pg_stat_force_next_flush()', [])
+    const hold = async () => {
+      const rows = Array.from({ length: 300 }, () => holdRow(customer))
+      await placeHolds(pool, rows, '1')
+      return rows.map(({ callId }) => settlement(customer, { callId }))
+    }
+    await settleCalls(pool, await hold())
+    // Keeps the empty pages, as autovacuum does when it cannot get the lock to shorten the file.
+    await own.sql.unsafe('vacuum (analyze, truncate false) hold')
+    const entries = async (): Promise<number> => {
+      await pool.query('select pg_stat_force_next_flush()', [])
+      const [row] = await pool.query<{ read: number }>(
+        `select idx_tup_read::integer as read from pg_stat_user_indexes where indexrelname = 'hold_pkey'`,
+        [],
+      )
+      return Number(row?.read)
+    }
+    const [first, second, ...others] = await hold()
+    const { accountId, callId } = first!
+    for (const change of [
+      () => extendHolds(pool, [{ accountId, callId, wantMicroVnd: microVnd(2n * CALL_MICRO_VND) }]),
+      () => settleCalls(pool, [first!]),
+      () => releaseHolds(pool, [second!]),
+    ]) {
+      const before = await entries()
+      await change()
+      expect((await entries()) - before).toBeLessThan(10)
+    }
+    await settleCalls(pool, others)
     await pool.close()
-    return (await reads()) - before
-  }
-  const small = await grow()
-  for (let turn = 0; turn < 5; turn++) await grow()
-  const large = await grow()
-  expect(small).toBeGreaterThan(0)
-  expect(large).toBeLessThan(small + 500)
+    expect(await walletOf(own.sql, customer)).toMatchObject({ held: 0n })
+  })
+
+  test('a batch of 500 reads no more rows than it has calls, however many rows the tables have', async () => {
+    const customer = await createCustomer(own.sql, 100_000n * CALL_MICRO_VND)
+    const reads = async (): Promise<number> => {
+      const rows = await own.sql.unsafe(
+        `select sum(idx_tup_fetch + seq_tup_read)::integer as reads from pg_stat_user_tables where relname in ('usage', 'hold', 'wallet', 'api_key', 'usage_daily')`,
+      )
+      return rows[0]!.reads
+    }
+    const grow = async (): Promise<number> => {
+      const pool = openStatementPool({
+        url: own.url,
+        name: 'trap',
+        connectionsMax: 1,
+        deadlineMs: 30_000,
+        session: SESSION,
+      })
+      const before = await reads()
+      const rows = Array.from({ length: 500 }, () => holdRow(customer))
+      await placeHolds(pool, rows, '1')
+      await settleCalls(
+        pool,
+        rows.map(({ callId }) => settlement(customer, { callId })),
+      )
+      await pool.query('select pg_stat_force_next_flush()', [])
+      await pool.close()
+      return (await reads()) - before
+    }
+    const small = await grow()
+    for (let turn = 0; turn < 5; turn++) await grow()
+    const large = await grow()
+    expect(small).toBeGreaterThan(0)
+    expect(large).toBeLessThan(small + 500)
+  })
 })
 
 describe('T4: what postgres.js does with parameters and connections', () => {
