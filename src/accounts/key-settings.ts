@@ -70,7 +70,7 @@ export async function changeKey(sql: AnySql, { accountId, keyId }: KeyRow, setti
   return rows.length > 0
 }
 
-export function isCallsInFlight(value: number): boolean {
+function isCallsInFlight(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 1 && value <= CONCURRENCY_MAX
 }
 

@@ -103,6 +103,14 @@ test('limits of a key are changed with a reason, apply at once, and are logged o
     expect(refused.html).toContain(`id="${keyId}-${name}-fault"`)
     expect(refused.html).toContain(`name="${name}" value="${wrong[name as 'rate']}"`)
   }
+  const faults = {
+    en: ['Enter a whole number from 0 to 1.000.000.', 'from 1 to 1.000.000.000 ₫, or leave it empty.'],
+    vi: ['Hãy nhập số nguyên từ 0 đến 1.000.000.', 'từ 1 đến 1.000.000.000 ₫, không có phần thập phân, hoặc để trống.'],
+  }
+  for (const [language, says] of Object.entries(faults)) {
+    const text = readable((await owner.post(path('/keys/limits'), wrong, { 'accept-language': language })).html)
+    for (const fault of says) expect(text).toContain(fault)
+  }
   const right = { key: keyId, rate: '1', concurrency: '3', cap: '50.000', reason: 'too fast' }
   const clicks = await Promise.all([1, 2, 3].map(() => owner.post(path('/keys/limits'), right)))
   expect(clicks.map(({ status }) => status)).toEqual([303, 303, 303])

@@ -1,8 +1,10 @@
 /** Topping up, keys and usage, from the first dong paid to the exported row. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { limitKey } from '../../src/accounts/key-rate.ts'
+import { CONCURRENCY_MAX, limitKey } from '../../src/accounts/key-rate.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
+import { count } from '../../src/dashboard/view/format.ts'
+import { TABLES } from '../../src/generated/tables.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { dayOf } from '../../src/ledger/reports/days.ts'
 import { rollUpAccounts } from '../../src/ledger/roll-up-accounts.ts'
@@ -308,13 +310,14 @@ test('the limits of a key: each mistake is named at its field and nothing typed 
     rate: '60',
     flight: '4',
   }
+  const inFlight = TABLES.settings.concurrencyMax || CONCURRENCY_MAX
   for (const [name, wrong, says] of [
-    ['cap', 'much', 'Enter an amount in whole dong'],
+    ['cap', '1.000.000.001', 'Enter an amount in whole dong, from 1 to 1.000.000.000 ₫, or leave it empty.'],
     ['expires', '2020-01-01', 'Choose today or a later day'],
     ['expires', '31/12/2031', 'Choose today or a later day'],
     ['models', 'claude/*\nno-such-model', 'There is no model or family no-such-model.'],
-    ['rate', '0', 'Enter a whole number'],
-    ['flight', '1.000.000', 'Enter a whole number'],
+    ['rate', '0', 'Enter a whole number from 1 to 1.000.000, or leave it empty.'],
+    ['flight', count(inFlight + 1), `Enter a whole number from 1 to ${count(inFlight)}, or leave it empty.`],
   ] as const) {
     const refused = await owner.post(`${path}/settings`, { ...good, [name]: wrong })
     expect([name, refused.status, readable(refused.html).includes(says)]).toEqual([name, 422, true])
@@ -334,6 +337,15 @@ test('the limits of a key: each mistake is named at its field and nothing typed 
       expect(unmade.html).toContain(kept)
     }
     expect(unmade.html.match(/data-focus/g)).toHaveLength(1)
+  }
+  const wrong = { ...good, cap: 'much', rate: '0', flight: '0' }
+  const vietnamese = await owner.post(`${path}/settings`, wrong, { 'accept-language': 'vi' })
+  for (const says of [
+    'Hãy nhập số tiền từ 1 đến 1.000.000.000 ₫, không có phần thập phân, hoặc để trống.',
+    'Hãy nhập số nguyên từ 1 đến 1.000.000, hoặc để trống.',
+    `Hãy nhập số nguyên từ 1 đến ${count(inFlight)}, hoặc để trống.`,
+  ]) {
+    expect(readable(vietnamese.html)).toContain(says)
   }
   expect(readable((await owner.get(path)).html)).not.toContain('Expires 01/04/2031')
   expect((await owner.post(`${path}/settings`, good)).location).toBe(`${path}?done=saved`)

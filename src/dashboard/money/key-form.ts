@@ -1,7 +1,7 @@
 /** Renders and reads the form for a key's name and limits. */
 
-import { isCallsPerMinute } from '../../accounts/key-rate.ts'
-import { ALLOWED_MODELS_MAX, isCallsInFlight, KEY_CAP_VND_MAX, type KeySettings } from '../../accounts/key-settings.ts'
+import { CALLS_PER_MINUTE_MAX, CONCURRENCY_MAX } from '../../accounts/key-rate.ts'
+import { ALLOWED_MODELS_MAX, KEY_CAP_VND_MAX, type KeySettings } from '../../accounts/key-settings.ts'
 import type { OwnKey } from '../../accounts/own-keys.ts'
 import { familiesOf, readAllowed } from '../../catalogue/allowed.ts'
 import { addDays, dayOf, isDay, startOfDay } from '../../ledger/reports/days.ts'
@@ -93,12 +93,12 @@ export function readSettings(
   { options, form, language, now }: PageRequest,
   key: Standing,
 ): { readonly settings: KeySettings } | { readonly faults: SettingsFaults } {
-  const { rateLimitPerMinute: rateMax, concurrencyMax: flightMax } = options.catalogue.settings
-  const within = (max: number, isUsable: (value: number) => boolean) => (value: number) =>
-    isUsable(value) && (max === 0 || value <= max)
-  const cap = readOptional(form.text('cap'), value => value >= 1 && value <= KEY_CAP_VND_MAX)
-  const rate = readOptional(form.text('rate'), within(rateMax, isCallsPerMinute))
-  const flight = readOptional(form.text('flight'), within(flightMax, isCallsInFlight))
+  const { settings } = options.catalogue
+  const rateMax = ownersMax(CALLS_PER_MINUTE_MAX, settings.rateLimitPerMinute)
+  const flightMax = ownersMax(CONCURRENCY_MAX, settings.concurrencyMax)
+  const cap = readOptional(form.text('cap'), KEY_CAP_VND_MAX)
+  const rate = readOptional(form.text('rate'), rateMax)
+  const flight = readOptional(form.text('flight'), flightMax)
   const expiresAt = readExpiry(form.text('expires'), key, now)
   const names = form
     .lines('models', MODELS_CHARACTERS_MAX)
@@ -106,9 +106,9 @@ export function readSettings(
     .filter(Boolean)
   const { allowed, unknown } = readAllowed(options.catalogue, names)
   const faults: SettingsFaults = {
-    ...(cap === undefined && { cap: text(language, 'keys.cap.fault') }),
-    ...(rate === undefined && { rate: text(language, 'keys.rate.fault') }),
-    ...(flight === undefined && { flight: text(language, 'keys.rate.fault') }),
+    ...(cap === undefined && { cap: text(language, 'keys.cap.fault', { max: dong(KEY_CAP_VND_MAX) }) }),
+    ...(rate === undefined && { rate: text(language, 'keys.rate.fault', { max: count(rateMax) }) }),
+    ...(flight === undefined && { flight: text(language, 'keys.rate.fault', { max: count(flightMax) }) }),
     ...(expiresAt === undefined && { expires: text(language, 'keys.expires.fault') }),
     ...(allowed.length > ALLOWED_MODELS_MAX && {
       models: text(language, 'keys.models.many', { max: ALLOWED_MODELS_MAX }),
@@ -140,11 +140,16 @@ export function readSettings(
   }
 }
 
-/** Null for empty input; undefined for invalid input. */
-function readOptional(typed: string, isUsable: (value: number) => boolean): number | null | undefined {
+/** The most that an owner may choose: the catalogue's limit for all keys, where it has one (not 0), applies too. */
+function ownersMax(max: number, catalogueLimit: number): number {
+  return catalogueLimit === 0 ? max : Math.min(max, catalogueLimit)
+}
+
+/** Reads a number from 1 to `max`. Null for empty input; undefined for invalid input. */
+function readOptional(typed: string, max: number): number | null | undefined {
   if (typed === '') return null
   const value = readAmountVnd(typed)
-  return value !== null && isUsable(value) ? value : undefined
+  return value !== null && value >= 1 && value <= max ? value : undefined
 }
 
 /**

@@ -14,7 +14,7 @@ import { announce } from '../../operations/channel.ts'
 import { readAmountVnd } from '../../payments/amount.ts'
 import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
-import { dong } from '../view/format.ts'
+import { count, dong } from '../view/format.ts'
 import { customerPage, findCustomer, NOTE_CHARACTERS_MAX, type Refusal } from './customer.ts'
 import { actorOf, REASON_CHARACTERS_MAX } from './frame.ts'
 
@@ -166,11 +166,11 @@ async function limits(request: PageRequest, account: AccountSummary): Promise<An
   const callsInFlight = readLimit(form.text('concurrency', 20), { min: 0, max: CONCURRENCY_MAX })
   const capVnd = readLimit(form.text('cap', 20), { min: 1, max: KEY_CAP_VND_MAX })
   const reason = reasonOf(request)
-  const calls = text(language, 'customer.limit.fault')
+  const callsFault = (max: number) => text(language, 'customer.limit.fault', { max: count(max) })
   const refusal = refused(request, account, 'limits', {
-    rate: callsPerMinute === undefined ? calls : null,
-    concurrency: callsInFlight === undefined ? calls : null,
-    cap: capVnd === undefined ? text(language, 'keys.cap.fault') : null,
+    rate: callsPerMinute === undefined ? callsFault(CALLS_PER_MINUTE_MAX) : null,
+    concurrency: callsInFlight === undefined ? callsFault(CONCURRENCY_MAX) : null,
+    cap: capVnd === undefined ? text(language, 'keys.cap.fault', { max: dong(KEY_CAP_VND_MAX) }) : null,
     reason: reasonFault(request, reason),
   })
   if (refusal !== null) return refusal

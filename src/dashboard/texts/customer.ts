@@ -46,7 +46,7 @@ export const CUSTOMER_TEXTS = {
     vi: 'Số tiền bằng đồng, không có phần thập phân. Trống: không có hạn mức.',
     en: 'In whole dong. Empty: no limit.',
   },
-  'customer.limit.fault': { vi: 'Hãy nhập một số từ 0 đến 1.000.000.', en: 'Enter a number from 0 to 1.000.000.' },
+  'customer.limit.fault': { vi: 'Hãy nhập số nguyên từ 0 đến {max}.', en: 'Enter a whole number from 0 to {max}.' },
   'customer.calls': { vi: 'Lượt gọi gần nhất', en: 'Latest calls' },
   'customer.calls.all': { vi: 'Tất cả lượt gọi', en: 'All calls' },
   'customer.calls.none': { vi: 'Chưa có lượt gọi nào', en: 'No calls yet' },

@@ -82,8 +82,8 @@ export const KEY_TEXTS = {
     en: 'In dong, such as 500.000. Leave empty for no limit.',
   },
   'keys.cap.fault': {
-    vi: 'Hãy nhập số tiền không có phần thập phân, ví dụ 500.000, hoặc để trống.',
-    en: 'Enter an amount in whole dong, such as 500.000, or leave it empty.',
+    vi: 'Hãy nhập số tiền từ 1 đến {max}, không có phần thập phân, hoặc để trống.',
+    en: 'Enter an amount in whole dong, from 1 to {max}, or leave it empty.',
   },
   'keys.cap.none': { vi: 'Không giới hạn', en: 'No limit' },
   'keys.reset': { vi: 'Đặt lại hạn mức', en: 'Resets' },
@@ -160,8 +160,8 @@ export const KEY_TEXTS = {
     en: 'For example 60. Calls beyond that get a 429. Leave empty to use our general limit, if there is one.',
   },
   'keys.rate.fault': {
-    vi: 'Hãy nhập số nguyên trong giới hạn cho phép, ví dụ 60, hoặc để trống.',
-    en: 'Enter a whole number in the allowed range, such as 60, or leave it empty.',
+    vi: 'Hãy nhập số nguyên từ 1 đến {max}, hoặc để trống.',
+    en: 'Enter a whole number from 1 to {max}, or leave it empty.',
   },
   'keys.rate.held': {
     vi: 'Số lượt gọi mỗi phút của khóa API này do chúng tôi đặt. Hãy [liên hệ](/contact) để thay đổi.',
