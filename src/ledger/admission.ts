@@ -76,16 +76,15 @@ export class Admission {
 
   /**
    * Tries again to admit calls that wait for money, after a settlement or credit in this process. `state` is the wallet's state
-   * since then, or null if unknown.
+   * since then, or null if unknown. It only says how many calls to try: the wallet may have been topped up since, so each call
+   * gets its own answer from Postgres.
    */
   wake(accountId: number, state: WalletState | null): void {
     const queue = this.#queues.get(accountId)
     if (queue === undefined) return
-    if (state !== null && state.balanceMicroVnd <= ZERO_MICRO_VND) {
-      this.#answerAll(queue, { outcome: 'empty' })
-      return
-    }
-    this.#try(queue, state === null ? 1 : fitting(queue, state.availableMicroVnd))
+    if (state === null) this.#try(queue, 1)
+    else if (state.balanceMicroVnd <= ZERO_MICRO_VND) this.#try(queue, queue.waiters.length)
+    else this.#try(queue, fitting(queue, state.availableMicroVnd))
   }
 
   get waiting(): number {
@@ -165,7 +164,6 @@ export class Admission {
     queue.busy = true
     void Promise.all(tried.map(waiter => this.#placeWaiter(queue, waiter))).then(outcomes => {
       queue.busy = false
-      if (outcomes.includes('empty')) this.#answerAll(queue, { outcome: 'empty' })
       const woken = queue.woken
       queue.woken = 0
       const next = outcomes.every(outcome => outcome === 'gone') ? Math.max(woken, tried.length * 2) : woken
@@ -174,14 +172,14 @@ export class Admission {
     })
   }
 
-  async #placeWaiter(queue: WalletQueue, waiter: Waiter): Promise<'gone' | 'empty' | 'stays'> {
+  async #placeWaiter(queue: WalletQueue, waiter: Waiter): Promise<'gone' | 'stays'> {
     waiter.placing = true
     try {
       const result = await this.#placing.place(waiter.row, queue.accountId, 'queued')
       const answer = result === null ? null : answerOf(result)
       if (answer !== null) {
         waiter.settled(answer)
-        return answer.outcome === 'empty' ? 'empty' : 'gone'
+        return 'gone'
       }
     } catch (error) {
       waiter.failed(error)
@@ -190,13 +188,6 @@ export class Admission {
     waiter.placing = false
     waiter.endWait?.()
     return 'stays'
-  }
-
-  #answerAll(queue: WalletQueue, answer: HoldAnswer): void {
-    for (const waiter of [...queue.waiters]) {
-      // A waiter whose hold is being placed gets the answer from Postgres instead.
-      if (!waiter.placing) waiter.settled(answer)
-    }
   }
 
   #queue(accountId: number): WalletQueue {

@@ -4,6 +4,7 @@ import { createKey, revokeKey } from '../../src/accounts/keys.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { Relay } from '../support/relay.ts'
 import {
   addMoney,
   CALL_MICRO_VND,
@@ -118,6 +119,43 @@ test('waiting calls are turned away when the call before them spends the rest of
   )
   await here.settle(settlement(customer, { callId: first.callId }))
   expect(await Promise.all(waiting)).toEqual(Array.from({ length: 5 }, () => ({ outcome: 'empty' })))
+})
+
+test('a call that comes after a top-up is not turned away by the answer to an earlier statement', async () => {
+  const relay = await Relay.start(Number(new URL(database.url).port))
+  const relayed = new URL(database.url)
+  relayed.port = String(relay.port)
+  const ledger = await startLedger(relayed.href)
+  const balanceOf = async () => (await walletOf(database.sql, customer)).balance
+  const customer = await createCustomer(database.sql, CALL_MICRO_VND)
+  try {
+    const first = holdRequest(customer)
+    await ledger.admit(first, patient)
+    const before = ledger.admit(holdRequest(customer), patient)
+    await expect.poll(() => ledger.metrics().waiting, { timeout: 20_000 }).toBe(1)
+    const { settled } = await database.sql.begin(async transaction => {
+      await transaction.unsafe(`select from wallet where account_id = ${customer.accountId} for update`)
+      const settled = ledger.settle(settlement(customer, { callId: first.callId }))
+      const waiting = async () =>
+        (
+          await database.sql`select from pg_stat_activity where datname = current_database()
+             and application_name = 'gateway settles' and wait_event_type = 'Lock'`
+        ).length
+      await expect.poll(waiting, { timeout: 20_000 }).toBe(1)
+      relay.set('silent')
+      return { settled }
+    })
+    await expect.poll(balanceOf, { timeout: 20_000 }).toBe(0n)
+    await addMoney(database.sql, customer.accountId, 10n * CALL_MICRO_VND)
+    const after = ledger.admit(holdRequest(customer), patient)
+    relay.set('open')
+    await settled
+    expect(await Promise.all([before, after])).toMatchObject([{ outcome: 'admitted' }, { outcome: 'admitted' }])
+  } finally {
+    relay.set('open')
+    await ledger.close()
+    await relay.close()
+  }
 })
 
 test('serves the calls of a wallet in the order in which they came', async () => {
