@@ -21,18 +21,21 @@ export type Verdict =
 
 export const AUTOMATIC = 'automatic'
 const UNDECIDED_MAX = 500
+const ORIGINALS_MAX = 20
 
 /** Serializes the decisions on one transfer that several providers report, so that the second decision sees the first. */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('bank_txn|' || $1, 0))`
 /**
- * Finds another provider's report of the same transfer: it has the same bank reference, and is not yet paired with a report
- * from this provider.
+ * Finds other providers' reports with the same bank reference that are not yet paired with a report from this provider. Banks
+ * use references again, so only one of about the same time (`is_near`) may be of the same transfer.
  */
-const ORIGINAL = `select y.bank_txn_id from bank_txn y
+const ORIGINALS = `select y.bank_txn_id, y.content,
+    abs(extract(epoch from coalesce(y.booked_at, y.received_at) - $6::text::timestamptz)) < $7::text::bigint as is_near
+  from bank_txn y
   where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd = $4::text::bigint and y.direction = $5::text::smallint
     and y.provider <> $1 and y.alias_of is null and y.state <> 0
     and not exists (select from bank_txn z where z.alias_of = y.bank_txn_id and z.provider = $1)
-  order by y.bank_txn_id limit 1`
+  order by is_near desc, y.bank_txn_id limit ${ORIGINALS_MAX}`
 /**
  * Finds a transaction from the same provider with the same bank reference but a different id. It is either a second transfer or
  * the same transfer reported twice; only a person can tell.
@@ -60,8 +63,9 @@ export async function judgeTransaction(services: PaymentServices, bankTxnId: num
 async function judge(services: PaymentServices, transaction: TransactionSql, bankTxnId: number): Promise<Verdict> {
   const key = await lockTransaction(transaction, bankTxnId)
   if (key === null || key.state !== 'received') return { outcome: 'decided' }
-  const found = await findOriginal(transaction, key)
-  if (found !== null) return decide(transaction, key, { outcome: 'alias' }, { aliasOf: found })
+  const codes = findOrderCodes(key.memo)
+  const { original, isInDoubt } = await findOriginal(services, transaction, key, codes)
+  if (original !== null) return decide(transaction, key, { outcome: 'alias' }, { aliasOf: original })
   if (key.direction === 'out') return decide(transaction, key, { outcome: 'ignored' })
   if (BigInt(key.amountVnd) > services.limits.creditVndMax) {
     return decide(transaction, key, { outcome: 'unmatched', reason: 'amount_over_limit' })
@@ -72,10 +76,9 @@ async function judge(services: PaymentServices, transaction: TransactionSql, ban
   ) {
     return decide(transaction, key, { outcome: 'unmatched', reason: 'other_account' })
   }
-  if (await isRepeated(services, transaction, key)) {
+  if (isInDoubt || (await isRepeated(services, transaction, key))) {
     return decide(transaction, key, { outcome: 'unmatched', reason: 'repeated_reference' })
   }
-  const codes = findOrderCodes(key.memo)
   if (codes.length === 0) return decide(transaction, key, { outcome: 'unmatched', reason: 'no_code' })
   const orders = await transaction.unsafe(ORDERS, [`{${codes.join(',')}}`])
   const owners = new Set(orders.map(order => order.account_id))
@@ -94,12 +97,28 @@ async function judge(services: PaymentServices, transaction: TransactionSql, ban
   return { outcome: 'credited', accountId, orderCode }
 }
 
-async function findOriginal(transaction: TransactionSql, given: StoredTransaction): Promise<number | null> {
-  if (given.bankReference === null) return null
+/**
+ * Finds another provider's report of the same transfer. `isInDoubt`: there is none, but there are reports with the same bank
+ * reference of another time, or with other order codes.
+ */
+async function findOriginal(
+  { limits }: PaymentServices,
+  transaction: TransactionSql,
+  given: StoredTransaction,
+  codes: readonly string[],
+): Promise<{ original: number | null; isInDoubt: boolean }> {
+  if (given.bankReference === null) return { original: null, isInDoubt: false }
   const [provider, ...transfer] = identityOf(given)
   await transaction.unsafe(LOCK, [JSON.stringify(transfer)])
-  const row = (await transaction.unsafe(ORIGINAL, [provider, ...transfer]))[0]
-  return row === undefined ? null : Number(row.bank_txn_id)
+  const values = [provider, ...transfer, timeOf(given), String(limits.referenceSeconds)]
+  const rows = await transaction.unsafe(ORIGINALS, values)
+  const original = rows.find(row => row.is_near && mayAgree(codes, findOrderCodes(row.content)))
+  return { original: original === undefined ? null : Number(original.bank_txn_id), isInDoubt: rows.length > 0 }
+}
+
+/** Whether two memos may be of one transfer: a bank or a provider may have cut the codes out of one, but not replaced them. */
+function mayAgree(codes: readonly string[], others: readonly string[]): boolean {
+  return codes.length === 0 || others.length === 0 || codes.some(code => others.includes(code))
 }
 
 /**
@@ -112,13 +131,16 @@ async function isRepeated(
   given: StoredTransaction,
 ): Promise<boolean> {
   if (given.bankReference === null) return false
-  const at = (given.bookedAt ?? given.receivedAt).toISOString()
-  const values = [...identityOf(given), String(given.bankTxnId), at, String(limits.referenceSeconds)]
+  const values = [...identityOf(given), String(given.bankTxnId), timeOf(given), String(limits.referenceSeconds)]
   return (await transaction.unsafe(REPEATED, values)).length > 0
 }
 
 function identityOf({ provider, accountNumber, bankReference, amountVnd, direction }: StoredTransaction) {
   return [provider, accountNumber, bankReference, String(amountVnd), direction === 'in' ? '1' : '-1'] as const
+}
+
+function timeOf({ bookedAt, receivedAt }: StoredTransaction): string {
+  return (bookedAt ?? receivedAt).toISOString()
 }
 
 /** Normalises an account number, because banks and people vary its spaces, dots and letter case. */

@@ -8,7 +8,10 @@ export interface PaymentLimits {
   readonly openOrdersMax: number
   /** A transfer larger than this waits for an operator. */
   readonly creditVndMax: bigint
-  /** If a provider repeats a bank reference within this time, an operator decides whether it is the same transfer. */
+  /**
+   * If a provider repeats a bank reference within this time, an operator decides whether it is the same transfer. Reports of two
+   * providers are only paired if they are less than this apart.
+   */
   readonly referenceSeconds: number
   readonly notificationBytesMax: number
   readonly transactionsMax: number

@@ -131,7 +131,10 @@ export type UnmatchedReason =
   | 'amount_over_limit'
   /** The money arrived in a bank account other than the one that customers are shown. */
   | 'other_account'
-  /** The provider has reported another transaction with the same bank reference and amount under a different id. */
+  /**
+   * The provider has reported another transaction with the same bank reference and amount under a different id. Or another
+   * provider has, but at another time or with another order code.
+   */
   | 'repeated_reference'
   /** The owner has deleted the account, so nobody could spend the money. */
   | 'account_closed'

@@ -153,6 +153,24 @@ describe('a transfer with an order’s code', () => {
     expect((await receive(payments, other)).outcome).toBe('credited')
   })
 
+  test.each([
+    ['long ago', 8, true],
+    ['for another order', 1, false],
+  ])('waits for an operator if another provider used its bank reference %s', async (when, days, isSameOrder) => {
+    const [first, second] = [await newOrder(payments), await newOrder(payments)]
+    const given = (order: typeof first, daysAgo: number) => {
+      const bookedAt = new Date(Date.now() - daysAgo * 24 * 3_600_000)
+      return transfer({ memo: order.orderCode, bankReference: `AGAIN ${when}`, bookedAt })
+    }
+    expect((await receive(payments, given(first, days))).outcome).toBe('credited')
+    const order = isSameOrder ? first : second
+    const before = await balanceOf(sql, order.accountId)
+    expect(await receive(payments, given(order, 0), 'pull')).toMatchObject({ reason: 'repeated_reference' })
+    // Another provider's report of the later transfer is paired with that one.
+    expect(await receive(payments, given(order, 0), 'casso')).toMatchObject({ outcome: 'alias' })
+    expect(await balanceOf(sql, order.accountId)).toBe(before)
+  })
+
   test('to another account than ours waits for an operator, however its code reads', async () => {
     const order = await newOrder(payments)
     const memo = order.orderCode
