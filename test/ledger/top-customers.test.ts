@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sumDays } from '../../src/ledger/day-totals.ts'
-import { addFigures, readBusiness } from '../../src/ledger/reports/business.ts'
+import { readBusiness } from '../../src/ledger/reports/business.ts'
 import { addDays, dayOf } from '../../src/ledger/reports/days.ts'
 import { type BusinessTop, readTopCustomers } from '../../src/ledger/reports/top-customers.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
@@ -37,7 +37,7 @@ async function everybody(limit: number): Promise<BusinessTop> {
   const best = customers.toSorted(
     (one, other) => Number(other.revenueMicroVnd - one.revenueMicroVnd) || Number(one.series) - Number(other.series),
   )
-  return { figures: best.slice(0, limit), total: addFigures('', customers), hasMore: customers.length > limit }
+  return { figures: best.slice(0, limit), hasMore: customers.length > limit }
 }
 
 /** `summed` is the number of days that housekeeping has already summed up in `account_daily`. */
@@ -92,9 +92,9 @@ describe('customers who pay the same every day, among many who pay at random', (
     const revenues = customers.map(({ revenueMicroVnd }) => revenueMicroVnd).slice(0, limit)
     expect(customers).toHaveLength(300)
     for (const depth of [10, 30, 75, 150, 299, ALL]) {
-      const { figures, hasMore, total } = await readTopCustomers(own.sql, { ...days, limit, depths: [depth, ALL] })
+      const { figures, hasMore } = await readTopCustomers(own.sql, { ...days, limit, depths: [depth, ALL] })
       expect(figures.map(({ revenueMicroVnd }) => revenueMicroVnd)).toEqual(revenues)
-      expect({ hasMore, calls: total.calls }).toEqual({ hasMore: true, calls: 1_500 })
+      expect(hasMore).toBe(true)
     }
   })
 })

@@ -2,6 +2,7 @@
 
 import { mayDo, type OperatorNeed } from '../../accounts/roles.ts'
 import { readLastAudit } from '../../audit/last.ts'
+import type { ModelDay } from '../../ledger/reports/business.ts'
 import { readTroubledAccounts, type TroubledAccounts } from '../../ledger/reports/desk.ts'
 import { readSetAside } from '../../ledger/set-aside-report.ts'
 import { microVnd } from '../../lib/money.ts'
@@ -11,7 +12,7 @@ import { countUnmatched } from '../../payments/unmatched.ts'
 import type { PageRequest } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
 import { day as calendarDay, count, dong, dongShort, percent, time } from '../view/format.ts'
-import { JUDGED_DAYS, readLosses } from './business.ts'
+import { JUDGED_DAYS, lossesOf } from './business.ts'
 import { callsAsked } from './frame.ts'
 import { isFailing, readUpstreamViews } from './upstream-view.ts'
 
@@ -42,7 +43,7 @@ const ENDING_DAYS = 60
 const UNKNOWN_DAYS = 7
 const UNKNOWN_NAMES_MAX = 200
 
-type Check = (request: PageRequest) => Promise<readonly Attention[]>
+type Check = (request: PageRequest, models: Promise<readonly ModelDay[]>) => Promise<readonly Attention[]>
 
 /** The checks, each with the permission that the operator's role needs for it. */
 const CHECKS: readonly (readonly [OperatorNeed, Check])[] = [
@@ -57,10 +58,14 @@ const CHECKS: readonly (readonly [OperatorNeed, Check])[] = [
   ['read', unknownNames],
 ]
 
-export async function readAttention(request: PageRequest): Promise<readonly Attention[]> {
+/** `models`: figures of the last JUDGED_DAYS days or more. */
+export async function readAttention(
+  request: PageRequest,
+  models: Promise<readonly ModelDay[]>,
+): Promise<readonly Attention[]> {
   const role = request.session?.role ?? null
   const checks = CHECKS.filter(([need]) => mayDo(role, need))
-  const found = (await Promise.all(checks.map(([, check]) => check(request)))).flat()
+  const found = (await Promise.all(checks.map(([, check]) => check(request, models)))).flat()
   return found.toSorted((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'))
 }
 
@@ -144,8 +149,8 @@ function troubled(
   return [item(request, 'warn', show, `/operator/accounts?show=${show}`, { count: count(total), total }, names)]
 }
 
-async function losses(request: PageRequest): Promise<readonly Attention[]> {
-  const found = await readLosses(request)
+async function losses(request: PageRequest, models: Promise<readonly ModelDay[]>): Promise<readonly Attention[]> {
+  const found = lossesOf(await models, request.now)
   if (found.length === 0) return []
   const names = found.map(({ series }) => nameOf(series, `/operator/calls?model=${encodeURIComponent(series)}`))
   const lost = found.reduce((sum, { costMicroVnd, revenueMicroVnd }) => sum + costMicroVnd - revenueMicroVnd, 0n)

@@ -5,16 +5,21 @@ import {
   addFigures,
   type BusinessFigure,
   costKnownShare,
+  type ModelDay,
   marginOf,
   readBusiness,
+  readModelDays,
+  sumBy,
+  sumByDay,
 } from '../../ledger/reports/business.ts'
 import { textCell } from '../../ledger/reports/csv.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
-import { readIncome, readRevenue } from '../../ledger/reports/operators.ts'
+import { readIncome } from '../../ledger/reports/operators.ts'
 import { type BusinessTop, readTopCustomers } from '../../ledger/reports/top-customers.ts'
+import type { Day, DayRange } from '../../ledger/reports/types.ts'
 import { formatVnd, type MicroVnd, microVnd } from '../../lib/money.ts'
 import { csvAnswer } from '../csv.ts'
-import { chargesByDay, chartOf, daySlots } from '../money/chart.ts'
+import { chartOf, daySlots, dongOf } from '../money/chart.ts'
 import { readUsageQuery } from '../money/usage-query.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
@@ -58,22 +63,43 @@ function askedOf({ query, now, options }: PageRequest): Asked {
   return { from, to, by: query.choice('by', SPLITS) ?? 'day' }
 }
 
-/** Figures by channel use the channel that an entry has today. An entry that no longer exists has no channel. */
-async function figuresOf(request: PageRequest, { from, to, by }: Asked): Promise<readonly BusinessFigure[]> {
-  const { sql, catalogue } = request.options
-  const range = { from, to: addDays(to, 1) }
-  if (by !== 'channel') return readBusiness(sql, { ...range, by })
-  const channels = new Map<string, string>(catalogue.items.map(({ entry }) => [entry.id, entry.channel]))
-  const models = await readBusiness(sql, { ...range, by: 'model' })
-  const grouped = Map.groupBy(models, ({ series }) => channels.get(series) ?? '')
-  return [...grouped].map(([channel, figures]) => addFigures(channel, figures))
+function rangeOf({ from, to }: Asked): DayRange {
+  return { from, to: addDays(to, 1) }
 }
 
-async function topOf(request: PageRequest, asked: Asked): Promise<BusinessTop> {
-  const range = { from: asked.from, to: addDays(asked.to, 1) }
-  if (asked.by === 'customer') return readTopCustomers(request.options.sql, { ...range, limit: ROWS_MAX })
-  const figures = await figuresOf(request, asked)
-  return { figures: figures.slice(0, ROWS_MAX), total: addFigures('', figures), hasMore: figures.length > ROWS_MAX }
+async function figuresOf(request: PageRequest, asked: Asked): Promise<readonly BusinessFigure[]> {
+  const { sql } = request.options
+  const { by } = asked
+  if (by === 'customer' || by === 'upstream') return readBusiness(sql, { ...rangeOf(asked), by })
+  return splitModels(request, by, await readModelDays(sql, rangeOf(asked)))
+}
+
+/** Figures by channel use the channel that an entry has today. An entry that no longer exists has no channel. */
+function splitModels(
+  { options }: PageRequest,
+  by: 'day' | 'model' | 'channel',
+  models: readonly ModelDay[],
+): readonly BusinessFigure[] {
+  if (by === 'day') return sumByDay(models)
+  if (by === 'model') return sumBy(models, ({ series }) => series)
+  const channels = new Map<string, string>(options.catalogue.items.map(({ entry }) => [entry.id, entry.channel]))
+  return sumBy(models, ({ series }) => channels.get(series) ?? '')
+}
+
+interface Listed extends BusinessTop {
+  /** Totals over all series, listed or not. */
+  readonly total: BusinessFigure
+}
+
+async function listedOf(request: PageRequest, asked: Asked, models: Promise<readonly ModelDay[]>): Promise<Listed> {
+  const { by } = asked
+  if (by === 'customer') {
+    const top = readTopCustomers(request.options.sql, { ...rangeOf(asked), limit: ROWS_MAX })
+    const [{ figures, hasMore }, all] = await Promise.all([top, models])
+    return { figures, hasMore, total: addFigures('', all) }
+  }
+  const figures = by === 'upstream' ? await figuresOf(request, asked) : splitModels(request, by, await models)
+  return { figures: figures.slice(0, ROWS_MAX), hasMore: figures.length > ROWS_MAX, total: addFigures('', figures) }
 }
 
 async function show(request: PageRequest): Promise<Answer> {
@@ -81,15 +107,21 @@ async function show(request: PageRequest): Promise<Answer> {
   const { sql } = options
   const asked = askedOf(request)
   const { from, to, by } = asked
-  const range = { from, to: addDays(to, 1) }
-  const [{ figures: shown, total, hasMore }, revenue, income, losses] = await Promise.all([
-    topOf(request, asked),
-    readRevenue(sql, range),
-    readIncome(sql, range),
-    readLosses(request),
+  const models = readModelDays(sql, rangeOf(asked))
+  const [{ figures: shown, total, hasMore }, revenue, income, judged] = await Promise.all([
+    listedOf(request, asked, models),
+    models,
+    readIncome(sql, rangeOf(asked)),
+    readJudged(request, asked, models),
   ])
+  const losses = lossesOf(judged, now)
   const labels = await labelsOf(request, by, shown)
-  const chart = chartOf(chargesByDay(revenue), {
+  const points = revenue.map(({ day, series, revenueMicroVnd }) => ({
+    at: day,
+    series,
+    value: dongOf(revenueMicroVnd),
+  }))
+  const chart = chartOf(points, {
     titleKey: 'operator.revenue.chart',
     slotKey: 'usage.day',
     slots: daySlots({ from, to }, day => `/operator/calls?from=${day}&to=${day}`),
@@ -126,12 +158,26 @@ async function show(request: PageRequest): Promise<Answer> {
   })
 }
 
-/** Entries whose calls of the last JUDGED_DAYS days cost more than they earned, the largest loss first. */
-export async function readLosses({ options, now }: PageRequest): Promise<readonly BusinessFigure[]> {
+/** Figures of the days that are checked for entries that lose money, or of more days: `models` if they include those days. */
+async function readJudged(
+  { options, now }: PageRequest,
+  { from, to }: Asked,
+  models: Promise<readonly ModelDay[]>,
+): Promise<readonly ModelDay[]> {
   const today = dayOf(now)
-  const range = { from: addDays(today, 1 - JUDGED_DAYS), to: addDays(today, 1) }
-  const figures = await readBusiness(options.sql, { ...range, by: 'model' })
-  return figures
+  const first = firstJudged(now)
+  return from <= first && to >= today ? models : readModelDays(options.sql, { from: first, to: addDays(today, 1) })
+}
+
+function firstJudged(now: Date): Day {
+  return addDays(dayOf(now), 1 - JUDGED_DAYS)
+}
+
+/** Entries whose calls of the last JUDGED_DAYS days cost more than they earned, the largest loss first. */
+export function lossesOf(models: readonly ModelDay[], now: Date): readonly BusinessFigure[] {
+  const first = firstJudged(now)
+  const judged = models.filter(({ day }) => day >= first)
+  return sumBy(judged, ({ series }) => series)
     .filter(figure => (marginOf(figure) ?? 0n) < 0n)
     .toSorted((one, other) => ((marginOf(one) ?? 0n) < (marginOf(other) ?? 0n) ? -1 : 1))
 }

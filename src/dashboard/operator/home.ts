@@ -4,7 +4,15 @@ import { recordAction } from '../../accounts/operator-log.ts'
 import { mayDo } from '../../accounts/roles.ts'
 import { audit } from '../../audit/audit.ts'
 import { readLastAudit } from '../../audit/last.ts'
-import { addFigures, type BusinessFigure, marginOf, readBusiness, readUntil } from '../../ledger/reports/business.ts'
+import {
+  addFigures,
+  type BusinessFigure,
+  type ModelDay,
+  marginOf,
+  readModelDays,
+  readUntil,
+  sumByDay,
+} from '../../ledger/reports/business.ts'
 import { addDays, dayOf, startOfDay } from '../../ledger/reports/days.ts'
 import { type Arrivals, readArrivals, readOpenHolds } from '../../ledger/reports/desk.ts'
 import { readMaintenance, setMaintenance } from '../../operations/maintenance.ts'
@@ -49,9 +57,11 @@ const WEEK_MS = 7 * 86_400_000
 async function home(request: PageRequest): Promise<Answer> {
   const { options, session, now } = request
   const { sql, catalogue } = options
+  const today = dayOf(now)
+  const models = readModelDays(sql, { from: addDays(today, 1 - MONTH_DAYS), to: addDays(today, 1) })
   const [attention, figures, holds, maintenance, lastAudit] = await Promise.all([
-    readAttention(request),
-    readPeriods(request),
+    readAttention(request, models),
+    readPeriods(request, models),
     readOpenHolds(sql),
     readMaintenance(sql),
     readLastAudit(sql),
@@ -82,14 +92,15 @@ interface Periods {
   readonly month: Period
 }
 
-async function readPeriods({ options, now }: PageRequest): Promise<Periods> {
+/** `models`: figures of the last MONTH_DAYS days. */
+async function readPeriods({ options, now }: PageRequest, models: Promise<readonly ModelDay[]>): Promise<Periods> {
   const { sql } = options
   const today = dayOf(now)
   const start = startOfDay(today)
   const firstOfMonth = addDays(today, 1 - MONTH_DAYS)
   const weekBefore = { since: new Date(start.getTime() - WEEK_MS), until: new Date(now.getTime() - WEEK_MS) }
   const [days, before, arrivedToday, arrivedBefore, arrivedMonth] = await Promise.all([
-    readBusiness(sql, { from: firstOfMonth, to: addDays(today, 1), by: 'day' }),
+    models.then(sumByDay),
     readUntil(sql, weekBefore),
     readArrivals(sql, { from: start, to: now }),
     readArrivals(sql, { from: weekBefore.since, to: weekBefore.until }),

@@ -4,7 +4,7 @@ import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
 import { ACCOUNT_DAYS, ENTRY_DAYS, UPSTREAM_DAYS } from '../day-totals.ts'
 import { checkRange } from './days.ts'
-import type { DayRange } from './types.ts'
+import type { Day, DayRange } from './types.ts'
 
 export const BUSINESS_SPLITS = ['day', 'model', 'upstream', 'customer'] as const
 export type BusinessSplit = (typeof BUSINESS_SPLITS)[number]
@@ -25,12 +25,25 @@ export interface BusinessFigure {
 export const FIGURES = `sum(calls)::text as calls, sum(errors)::text as errors, sum(input_tokens)::text as input_tokens,
   sum(output_tokens)::text as output_tokens, sum(charged_micro_vnd)::text as revenue,
   sum(upstream_cost_micro_vnd)::text as cost, sum(upstream_cost_calls)::text as known`
-const STATEMENTS = {
-  day: `select to_char(day, 'YYYY-MM-DD') as series, ${FIGURES} from ${ENTRY_DAYS} group by 1`,
-  model: `select entry_id as series, ${FIGURES} from ${ENTRY_DAYS} group by 1`,
-  customer: `select account_id::text as series, ${FIGURES} from ${ACCOUNT_DAYS} group by 1`,
-  upstream: `select upstream_id as series, ${FIGURES} from ${UPSTREAM_DAYS} group by 1`,
-} as const satisfies Record<BusinessSplit, string>
+const MODEL_DAYS = `select to_char(day, 'YYYY-MM-DD') as day, entry_id as series, ${FIGURES} from ${ENTRY_DAYS}
+  group by 1, 2 order by 1, 2`
+const CUSTOMERS = `select account_id::text as series, ${FIGURES} from ${ACCOUNT_DAYS} group by 1`
+const UPSTREAMS = `select upstream_id as series, ${FIGURES} from ${UPSTREAM_DAYS} group by 1`
+
+/** What one model earned and cost on one day; `series` is the entry id. */
+export interface ModelDay extends BusinessFigure {
+  readonly day: Day
+}
+
+/**
+ * Returns revenue and cost of each day and model, sorted by day, then by model. A large service has many rows of the newest day to
+ * add up, so a page reads them once and derives its other figures from them. Throws RangeError for an invalid period.
+ */
+export async function readModelDays(sql: AnySql, range: DayRange): Promise<readonly ModelDay[]> {
+  checkRange(range)
+  const rows = await sql.unsafe(MODEL_DAYS, [range.from, range.to])
+  return rows.map(row => ({ day: row.day, ...toFigure(row) }))
+}
 
 /**
  * Returns revenue and cost. If split by day, the latest day comes first; otherwise, the highest revenue does. Figures by
@@ -40,11 +53,30 @@ export async function readBusiness(
   sql: AnySql,
   { by, ...range }: DayRange & { readonly by: BusinessSplit },
 ): Promise<readonly BusinessFigure[]> {
+  if (by === 'day') return sumByDay(await readModelDays(sql, range))
+  if (by === 'model') return sumBy(await readModelDays(sql, range), ({ series }) => series)
   checkRange(range)
-  const rows = await sql.unsafe(STATEMENTS[by], [range.from, range.to])
-  const figures = rows.map(toFigure)
-  if (by === 'day') return figures.toSorted((one, other) => (one.series < other.series ? 1 : -1))
-  return figures.toSorted((one, other) => (one.revenueMicroVnd < other.revenueMicroVnd ? 1 : -1))
+  const rows = await sql.unsafe(by === 'customer' ? CUSTOMERS : UPSTREAMS, [range.from, range.to])
+  return rows.map(toFigure).toSorted(byRevenue)
+}
+
+/** Adds up the figures of each series, the highest revenue first. */
+export function sumBy<Figure extends BusinessFigure>(
+  figures: readonly Figure[],
+  seriesOf: (figure: Figure) => string,
+): readonly BusinessFigure[] {
+  const grouped = Map.groupBy(figures, seriesOf)
+  return [...grouped].map(([series, members]) => addFigures(series, members)).toSorted(byRevenue)
+}
+
+/** Adds up the figures of each day, the latest day first. */
+export function sumByDay(figures: readonly ModelDay[]): readonly BusinessFigure[] {
+  return sumBy(figures, ({ day }) => day).toSorted((one, other) => (one.series < other.series ? 1 : -1))
+}
+
+/** For sorting: the highest revenue first. */
+export function byRevenue(one: BusinessFigure, other: BusinessFigure): number {
+  return one.revenueMicroVnd < other.revenueMicroVnd ? 1 : -1
 }
 
 export function addFigures(series: string, figures: readonly BusinessFigure[]): BusinessFigure {

@@ -41,7 +41,7 @@ function parametersOf({ accountId, from, to, filter }: DailyRequest): (string | 
   return [String(accountId), from, to, keyId, filter?.entryId ?? null]
 }
 
-export function toSums(row: unknown): UsageSums {
+function toSums(row: unknown): UsageSums {
   const from = row as Readonly<Record<string, string | null>>
   const count = (name: string): number => Number(from[name] ?? 0)
   const money = (name: string) => (from[name] == null ? ZERO_MICRO_VND : microVnd(BigInt(from[name])))

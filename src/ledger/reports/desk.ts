@@ -32,24 +32,27 @@ export interface TroubledAccounts {
 }
 
 /**
- * Finds wallets by a list, in one pass over their index: of a join alone, the planner would read all wallets. Both kinds are found
- * in one statement, because a large service has many rows of today to add up.
+ * Finds the accounts before adding up their calls, because a large service has many rows of today. Finds wallets by a list, in one
+ * pass over their index: of a join alone, the planner would read all wallets.
  */
 const TROUBLED = `
-with called as materialized (
-  select account_id, sum(calls) as calls, sum(errors) as errors from usage_daily where day = $1::text::date group by 1),
-failing as (
-  select 'failing' as trouble, called.*, count(*) over ()::integer as total, errors as weight
-    from called where errors >= $2::text::integer and errors >= calls * $3::text::double precision
-   order by errors desc, account_id limit $4::text::integer),
-empty as (
-  select 'empty' as trouble, called.*, count(*) over ()::integer as total, calls as weight
-    from called join wallet using (account_id)
-   where wallet.account_id = any (array(select account_id from called)) and balance_micro_vnd = 0
-   order by calls desc, account_id limit $4::text::integer)
-select trouble, account_id, (select email from account where account.account_id = troubled.account_id) as email,
+with today as materialized (select account_id, calls, errors from usage_daily where day = $1::text::date),
+suspects as materialized (
+  select 'failing' as trouble, account_id from today where errors > 0 group by account_id having sum(errors) >= $2::text::integer
+   union all
+  select 'empty', account_id from wallet
+   where account_id = any (array(select account_id from today)) and balance_micro_vnd = 0),
+troubled as (
+  select trouble, account_id, sum(calls) as calls, sum(errors) as errors from suspects join today using (account_id) group by 1, 2
+  having trouble = 'empty' or sum(errors) >= sum(calls) * $3::text::double precision),
+placed as (
+  select *, count(*) over (partition by trouble)::integer as total,
+         row_number() over (partition by trouble
+                            order by case trouble when 'failing' then errors else calls end desc, account_id) as place
+    from troubled)
+select trouble, account_id, (select email from account where account.account_id = placed.account_id) as email,
        calls::text as calls, errors::text as errors, total
-  from (table failing union all table empty) troubled order by trouble, weight desc, account_id`
+  from placed where place <= $4::text::integer order by trouble, place`
 
 /**
  * Accounts that need help today: `failing` ones have many failed calls, most first; `empty` ones have made calls and have no money

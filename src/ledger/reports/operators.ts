@@ -3,27 +3,12 @@
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
 import { CREDIT_KINDS, type CreditKind } from '../credit.ts'
-import { CREDIT_DAYS, ENTRY_DAYS } from '../day-totals.ts'
-import { toSums } from './daily.ts'
+import { CREDIT_DAYS } from '../day-totals.ts'
 import { checkRange } from './days.ts'
-import type { DailyFigure, Day, DayRange } from './types.ts'
+import type { Day, DayRange } from './types.ts'
 
-const REVENUE = `select to_char(day, 'YYYY-MM-DD') as day, entry_id as series, sum(calls)::text as calls,
-    sum(errors)::text as errors, sum(input_tokens)::text as input_tokens, sum(output_tokens)::text as output_tokens,
-    sum(images)::text as images, sum(cost_micro_vnd)::text as cost, sum(charged_micro_vnd)::text as charged
-  from ${ENTRY_DAYS} group by 1, 2 order by 1, 2`
 const INCOME = `select to_char(day, 'YYYY-MM-DD') as day, kind, credits::integer, amount_micro_vnd::text as amount
   from ${CREDIT_DAYS} order by days.day, kind`
-
-/**
- * Returns a figure for each day and model, sorted by day, then by model; its `chargedMicroVnd` is the revenue. Throws
- * RangeError for an invalid period.
- */
-export async function readRevenue(sql: AnySql, range: DayRange): Promise<readonly DailyFigure[]> {
-  checkRange(range)
-  const rows = await sql.unsafe(REVENUE, [range.from, range.to])
-  return rows.map(row => ({ day: row.day, series: row.series, ...toSums(row) }))
-}
 
 export interface IncomeFigure {
   readonly day: Day
