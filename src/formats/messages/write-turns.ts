@@ -24,6 +24,12 @@ export interface WrittenTurns {
 }
 
 /**
+ * User message for a conversation that begins with the model: with a greeting, or in the middle, because the client has cut off
+ * its beginning. The API requires a user message first (`messages: first message must use the "user" role`, read 2026-11).
+ */
+const OPENING = { message: { role: 'user', content: 'Begin.' }, place: '' } as const
+
+/**
  * Writes the turns. Instructions before the first other turn become `system`. Later instructions stay where they are, as
  * messages with the role `system`; the dialect decides whether the model accepts that.
  */
@@ -37,12 +43,17 @@ export function writeTurns(turns: readonly PairedTurn[]): WrittenTurns {
     const content = writeTurn(turn, ids)
     return content === null ? [] : [{ message: { role: turn.role, content }, place: turn.place }]
   })
-  const messages = written.map(({ message }) => message)
-  const places = written.map(({ place }) => place)
   const promoted = texts.at(-1)
-  if (messages.some(({ role }) => role !== 'assistant')) return { system: systemOf(texts), messages, places }
+  if (written.some(({ message }) => message.role !== 'assistant')) {
+    const begun = written[0]?.message.role === 'user' ? written : [OPENING, ...written]
+    return {
+      system: systemOf(texts),
+      messages: begun.map(({ message }) => message),
+      places: begun.map(({ place }) => place),
+    }
+  }
   // The format requires a user turn. If the request has only instructions, the last one becomes the user turn.
-  if (promoted === undefined || messages.length > 0) refuse('messages', 'expected a user message with content')
+  if (promoted === undefined || written.length > 0) refuse('messages', 'expected a user message with content')
   return { system: systemOf(texts.slice(0, -1)), messages: [{ role: 'user', content: promoted.text }], places: [''] }
 }
 

@@ -1,0 +1,57 @@
+/** Details of requests that are easily lost in conversion: each test names what the model must still get. */
+
+import { describe, expect, test } from 'vitest'
+import type { Dialect, WireName } from '../../src/generated/types.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { convertRequest } from '../../src/translate/convert.ts'
+import { contextOf, dialectOf } from './support.ts'
+
+interface Pair {
+  readonly from: WireName
+  readonly to: WireName
+}
+
+function converted({ from: clientFormat, to: wire }: Pair, body: object, dialect: Dialect = dialectOf()): JsonObject {
+  const upstream = wire === 'messages' ? 'messages' : 'chat_completions'
+  return convertRequest({ clientFormat, wire }, body as JsonObject, contextOf({ upstream, dialect })).body
+}
+
+const user = (content: unknown) => ({ role: 'user', content })
+const assistant = (content: unknown) => ({ role: 'assistant', content })
+
+describe('a conversation that begins with the model', () => {
+  const greeting = assistant('Welcome!')
+  const begun = [user('Begin.'), greeting, user('hi')]
+
+  test('gets the user message that the messages format requires first', () => {
+    const messages = [{ role: 'system', content: 'Be kind.' }, greeting, user('hi')]
+    const body = converted({ from: 'chat_completions', to: 'messages' }, { messages })
+    expect(body).toMatchObject({ system: 'Be kind.', messages: begun })
+    expect(converted({ from: 'responses', to: 'messages' }, { input: [greeting, user('hi')] })).toMatchObject({
+      messages: begun,
+    })
+  })
+
+  test('may begin with a tool call whose question the client has cut off', () => {
+    const tool_calls = [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }]
+    const messages = [
+      { role: 'assistant', content: null, tool_calls },
+      { role: 'tool', tool_call_id: 'c1', content: 'ok' },
+      user('and?'),
+    ]
+    expect(converted({ from: 'chat_completions', to: 'messages' }, { messages }).messages).toEqual([
+      user('Begin.'),
+      assistant([{ type: 'tool_use', id: 'c1', name: 'f', input: {} }]),
+      user([
+        { type: 'tool_result', tool_use_id: 'c1', content: 'ok' },
+        { type: 'text', text: 'and?' },
+      ]),
+    ])
+  })
+
+  test('stays as it is in the other formats', () => {
+    const body = { messages: [greeting, user('hi')] }
+    expect(converted({ from: 'chat_completions', to: 'responses' }, body).input).toHaveLength(2)
+    expect(converted({ from: 'messages', to: 'chat_completions' }, { ...body, max_tokens: 9 }).messages).toHaveLength(2)
+  })
+})
