@@ -55,3 +55,27 @@ describe('a conversation that begins with the model', () => {
     expect(converted({ from: 'messages', to: 'chat_completions' }, { ...body, max_tokens: 9 }).messages).toHaveLength(2)
   })
 })
+
+describe('a failed tool call', () => {
+  const patch = { type: 'apply_patch_call', call_id: 'c1', operation: { type: 'delete_file', path: 'a' } }
+  const failed = (output: unknown) => [
+    user('hi'),
+    patch,
+    { type: 'apply_patch_call_output', call_id: 'c1', status: 'failed', output },
+  ]
+  const resultOf = (input: object[]) => {
+    const { messages } = converted({ from: 'responses', to: 'messages' }, { input })
+    return ((messages as JsonObject[])[2]!.content as JsonObject[])[0]
+  }
+  const result = { type: 'tool_result', tool_use_id: 'c1', is_error: true }
+
+  test('is marked as an error in the messages format', () => {
+    expect(resultOf(failed('no such file'))).toEqual({ ...result, content: 'no such file' })
+    expect(resultOf([user('hi'), patch])).toEqual({ ...result, content: 'The output of this call is not known.' })
+  })
+
+  test('always has content, without which the messages format refuses an error', () => {
+    for (const output of ['', null, undefined])
+      expect(resultOf(failed(output))).toEqual({ ...result, content: 'Error' })
+  })
+})

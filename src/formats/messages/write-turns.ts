@@ -142,7 +142,14 @@ function writeResult(part: ResultPart, turn: PairedTurn, ids: UpstreamIds): Json
   const blocks = mergeBlanks(part.content).flatMap(content => writePiece(content, turn, ids))
   const only = blocks[0]
   const content = blocks.length === 1 && only?.type === 'text' ? only.text : blocks
-  return { type: 'tool_result', tool_use_id: ids.of(call), ...(only !== undefined && { content }), ...mark(part) }
+  return {
+    type: 'tool_result',
+    tool_use_id: ids.of(call),
+    ...(only !== undefined && { content }),
+    // The API refuses an error without content.
+    ...(part.isError && { ...(only === undefined && { content: 'Error' }), is_error: true }),
+    ...mark(part),
+  }
 }
 
 function mark({ cacheControl }: { readonly cacheControl?: JsonObject }): JsonObject {
