@@ -79,3 +79,40 @@ describe('a failed tool call', () => {
       expect(resultOf(failed(output))).toEqual({ ...result, content: 'Error' })
   })
 })
+
+describe("a document's context", () => {
+  const said = (text: string) => ({ type: 'text', text })
+  const asked = (...documents: object[]) => ({
+    max_tokens: 9,
+    messages: [user([...documents.map(document => ({ type: 'document', ...document })), said('?')])],
+  })
+  const contentOf = (to: WireName, ...documents: object[]) => {
+    const { messages, input } = converted({ from: 'messages', to }, asked(...documents))
+    return ((messages ?? input) as JsonObject[])[0]!.content
+  }
+  const pdf = { source: { type: 'base64', media_type: 'application/pdf', data: 'JVBE' }, title: 'a.pdf' }
+
+  test('comes before a PDF', () => {
+    expect(contentOf('chat_completions', { ...pdf, context: 'From 2019.' })).toEqual([
+      said('From 2019.'),
+      { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBE' } },
+      said('?'),
+    ])
+    expect(contentOf('responses', { ...pdf, context: 'From 2019.' })).toEqual([
+      { type: 'input_text', text: 'From 2019.' },
+      { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBE' },
+      { type: 'input_text', text: '?' },
+    ])
+  })
+
+  test('comes between title and text', () => {
+    const source = { type: 'text', media_type: 'text/plain', data: 'Once.' }
+    const list = { type: 'content', content: [said('one'), said('two')] }
+    const named = { title: 'Tale', context: 'From 2019.' }
+    expect(contentOf('chat_completions', { source, ...named }, { source: list, ...named })).toEqual([
+      said('Tale\n\nFrom 2019.\n\nOnce.'),
+      ...['Tale', 'From 2019.', 'one', 'two', '?'].map(said),
+    ])
+    expect(contentOf('chat_completions', { source, title: null, context: null })).toEqual([said('Once.'), said('?')])
+  })
+})

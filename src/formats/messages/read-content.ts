@@ -106,40 +106,58 @@ function readImage(block: JsonObject, place: string): ImagePart {
 function readDocument(block: JsonObject, place: string): ResultContent[] {
   const source = objectOrNull(block.source)
   const title = textOrNull(block.title) ?? ''
+  // What the client tells the model about the document.
+  const context = textOrNull(block.context)
   const data = textOrNull(source?.data)
   switch (source?.type) {
     case 'base64': {
       if (data === null) refuse(`${place}.source.data`, 'Input should be a valid base64 string')
       const mediaType = textOrNull(source.media_type) ?? 'application/pdf'
-      return [documentPart({ type: 'base64', mediaType, data })]
+      return documentParts({ type: 'base64', mediaType, data })
     }
     case 'text':
-      return [titledText(title, data ?? '', block)]
+      return [titledText([title, context], data ?? '', block)]
     case 'content': {
       const content = readResultContent(source.content, `${place}.source.content`)
-      return title === '' ? content : [{ kind: 'text', text: title }, ...content]
+      return [...textParts(title, context), ...content]
     }
     case 'url':
-      return [
-        documentPart({ type: 'url', url: textOrNull(source.url) ?? refuse(`${place}.source.url`, 'Field required') }),
-      ]
+      return documentParts({
+        type: 'url',
+        url: textOrNull(source.url) ?? refuse(`${place}.source.url`, 'Field required'),
+      })
     default:
       return refuse(`${place}.source`, 'file ids belong to one provider and cannot be used here; send base64 or text')
   }
 
-  function documentPart(from: DocumentPart['source']): DocumentPart {
-    return { kind: 'document', source: from, title, place: `${place}.source`, ...cacheControl(block) }
+  function documentParts(from: DocumentPart['source']): ResultContent[] {
+    const document = {
+      kind: 'document',
+      source: from,
+      title,
+      place: `${place}.source`,
+      ...cacheControl(block),
+    } as const
+    return [...textParts(context), document]
   }
 }
 
-function titledText(title: string, text: string, block: JsonObject): TextPart {
-  return { kind: 'text', text: title === '' ? text : `${title}\n\n${text}`, ...cacheControl(block) }
+function textParts(...texts: readonly (string | null)[]): TextPart[] {
+  return texts.filter(isFilled).map(text => ({ kind: 'text', text }))
+}
+
+function titledText(head: readonly (string | null)[], text: string, block: JsonObject): TextPart {
+  return { kind: 'text', text: [...head.filter(isFilled), text].join('\n\n'), ...cacheControl(block) }
+}
+
+function isFilled(text: string | null): text is string {
+  return text !== null && text !== ''
 }
 
 function searchResultText(block: JsonObject): TextPart {
   const text = arrayOrEmpty(block.content).map(part => textOrNull(objectOrNull(part)?.text) ?? '')
   const head = [textOrNull(block.title), textOrNull(block.source)].filter(line => line !== null).join('\n')
-  return titledText(head, text.join('\n'), block)
+  return titledText([head], text.join('\n'), block)
 }
 
 function readCall(block: JsonObject, place: string): CallPart {
