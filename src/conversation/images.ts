@@ -1,6 +1,7 @@
 /** Images and files in requests: data URLs, media types, and URLs for the upstream to fetch. */
 
-import type { ImageSource } from './request.ts'
+import type { JsonValue } from '../lib/json.ts'
+import type { ImageDetail, ImageSource } from './request.ts'
 
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
@@ -39,6 +40,11 @@ export function dataUrl(mediaType: string, data: string): string {
 /** Returns the URL to send for an image in a chat request; a data URL if the image came as base64. */
 export function imageUrl(source: ImageSource): string {
   return source.type === 'url' ? source.url : dataUrl(source.mediaType, source.data)
+}
+
+/** Reads how closely the model should look at an image; nothing if the client does not say. */
+export function imageDetail(detail: JsonValue | undefined): { detail?: ImageDetail } {
+  return detail === 'low' || detail === 'high' || detail === 'original' ? { detail } : {}
 }
 
 export function isHttpUrl(url: string): boolean {

@@ -19,8 +19,13 @@ export type ImageSource =
 export interface ImagePart {
   readonly kind: 'image'
   readonly source: ImageSource
+  /** How closely the model should look at the image; absent if the client leaves that to the model. */
+  readonly detail?: ImageDetail
   readonly cacheControl?: JsonObject
 }
+
+/** The messages format has no such field, and only the responses format knows `original`. */
+export type ImageDetail = 'low' | 'high' | 'original'
 
 /** A PDF. Text documents become text parts. */
 export interface DocumentPart {

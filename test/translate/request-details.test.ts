@@ -116,3 +116,28 @@ describe("a document's context", () => {
     expect(contentOf('chat_completions', { source, title: null, context: null })).toEqual([said('Once.'), said('?')])
   })
 })
+
+describe("an image's detail", () => {
+  const url = 'https://example.com/a.png'
+  const chat = (image: object) => ({ messages: [user([{ type: 'image_url', image_url: { url, ...image } }])] })
+  const items = (image: object) => ({ input: [user([{ type: 'input_image', image_url: url, ...image }])] })
+  const imageOf = ({ messages, input }: JsonObject) =>
+    (((messages ?? input) as JsonObject[])[0]!.content as JsonObject[])[0]
+
+  test.each(['low', 'high'])('%s is carried between the chat and the responses format', detail => {
+    expect(imageOf(converted({ from: 'chat_completions', to: 'responses' }, chat({ detail })))).toMatchObject({
+      detail,
+    })
+    expect(imageOf(converted({ from: 'responses', to: 'chat_completions' }, items({ detail })))).toEqual({
+      type: 'image_url',
+      image_url: { url, detail },
+    })
+  })
+
+  test.each(['auto', 'original', 'blurred', null])('%s is left out where the chat format does not know it', detail => {
+    expect(imageOf(converted({ from: 'responses', to: 'chat_completions' }, items({ detail })))).toEqual({
+      type: 'image_url',
+      image_url: { url },
+    })
+  })
+})

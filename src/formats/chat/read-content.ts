@@ -1,5 +1,6 @@
 /** Reads the content of chat messages as conversation parts. Refuses other parts, such as audio; the error gives the path. */
 
+import { imageDetail } from '../../conversation/images.ts'
 import { readFile, readImageUrl } from '../../conversation/read-media.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { DocumentPart, ImagePart, ResultContent, TextPart } from '../../conversation/request.ts'
@@ -60,7 +61,8 @@ function readImage(part: JsonObject, place: string): ImagePart {
   const image = part.image_url
   const url = typeof image === 'string' ? image : textOrNull(objectOrNull(image)?.url)
   if (url === null) refuse(`${place}.image_url.url`, 'expected a data URL or an http(s) URL')
-  return { ...readImageUrl(url, `${place}.image_url.url`), ...cacheControl(part) }
+  const detail = imageDetail(objectOrNull(image)?.detail)
+  return { ...readImageUrl(url, `${place}.image_url.url`), ...detail, ...cacheControl(part) }
 }
 
 function readFilePart(part: JsonObject, place: string): MediaPart {

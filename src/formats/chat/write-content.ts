@@ -32,7 +32,7 @@ function writePart(part: ResultContent, dialect: Dialect): JsonObject {
     case 'text':
       return textPart(part)
     case 'image':
-      return { type: 'image_url', image_url: { url: imageUrl(part.source) }, ...mark(part) }
+      return { type: 'image_url', image_url: { url: imageUrl(part.source), ...detail(part) }, ...mark(part) }
     case 'document':
       return {
         type: 'file',
@@ -54,6 +54,10 @@ function data({ source, place }: DocumentPart, { content }: Dialect): JsonObject
   if (source.type === 'base64') return { file_data: dataUrl(source.mediaType, source.data) }
   if (content.documents !== 'file') return {}
   return refuse(place, 'documents by URL are not supported by this model; send the document as base64')
+}
+
+function detail({ detail }: ImagePart): JsonObject {
+  return detail === undefined || detail === 'original' ? {} : { detail }
 }
 
 function mark({ cacheControl }: TextPart | ImagePart): JsonObject {

@@ -1,5 +1,6 @@
 /** Reads the content of messages and tool outputs in a responses request as conversation parts. */
 
+import { imageDetail } from '../../conversation/images.ts'
 import { readFile, readImageUrl } from '../../conversation/read-media.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { ImagePart, ResultContent, TextPart } from '../../conversation/request.ts'
@@ -67,7 +68,7 @@ function readImage(part: JsonObject, place: string): ImagePart {
     if (textOrNull(part.file_id) !== null) refuse(`${place}.file_id`, `${FILE_IDS}; send the image as a data URL`)
     refuse(`${place}.image_url`, 'expected a data URL or an http(s) URL')
   }
-  return readImageUrl(url, `${place}.image_url`)
+  return { ...readImageUrl(url, `${place}.image_url`), ...imageDetail(part.detail) }
 }
 
 function readFilePart(part: JsonObject, place: string): ResultContent {

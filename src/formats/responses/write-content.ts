@@ -34,7 +34,7 @@ function writePart(part: ResultContent): JsonObject {
     case 'text':
       return { type: 'input_text', text: part.text }
     case 'image':
-      return { type: 'input_image', image_url: imageUrl(part.source), detail: 'auto' }
+      return { type: 'input_image', image_url: imageUrl(part.source), detail: part.detail ?? 'auto' }
     case 'document': {
       if (part.source.type === 'url') return { type: 'input_file', file_url: part.source.url }
       const { mediaType, data } = part.source
