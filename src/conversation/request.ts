@@ -116,7 +116,14 @@ export interface ToolRequest {
 
 /** The JSON reply that the client requests. */
 export type StructureRequest =
-  | { readonly kind: 'schema'; readonly name: string; readonly schema: JsonObject; readonly strict: boolean }
+  | {
+      readonly kind: 'schema'
+      readonly name: string
+      /** What the reply is for; null if the client does not say. */
+      readonly description: string | null
+      readonly schema: JsonObject
+      readonly strict: boolean
+    }
   | { readonly kind: 'object' }
 
 export type EffortLevel = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'

@@ -60,12 +60,13 @@ export function planChatStructure({ request, mode, canForceTool }: StructureFact
   if (request.kind === 'object') return { ...NONE, fields: JSON_OBJECT, instruction: OBJECT_INSTRUCTION }
   switch (mode) {
     case 'json_object':
-      return { ...NONE, fields: JSON_OBJECT, instruction: schemaInstruction(request.schema) }
+      return { ...NONE, fields: JSON_OBJECT, instruction: schemaInstruction(request) }
     case 'tool':
-      return canForceTool ? { ...NONE, tool: request.schema } : promptPlan(request)
+      return canForceTool ? { ...NONE, tool: describedSchema(request) } : promptPlan(request)
     default: {
       const format = {
         name: formatName(request.name),
+        ...(request.description !== null && { description: request.description }),
         schema: request.schema,
         ...(request.strict && qualifiesForStrictChat(request.schema) && { strict: true }),
       }
@@ -81,27 +82,36 @@ export function planMessagesStructure({ request, mode, canForceTool }: Structure
   switch (mode) {
     case 'native':
     case 'json_schema': {
-      const schema = replySchema(request.schema)
+      const schema = replySchema(describedSchema(request))
       if (schema === null) return promptPlan(request)
       return { ...NONE, fields: { output_config: { format: { type: 'json_schema', schema } } } }
     }
     case 'tool':
-      return canForceTool ? { ...NONE, tool: request.schema } : promptPlan(request)
+      return canForceTool ? { ...NONE, tool: describedSchema(request) } : promptPlan(request)
     default:
       return promptPlan(request)
   }
 }
 
 function promptPlan(request: StructureRequest): StructurePlan {
-  const instruction = request.kind === 'schema' ? schemaInstruction(request.schema) : OBJECT_INSTRUCTION
+  const instruction = request.kind === 'schema' ? schemaInstruction(request) : OBJECT_INSTRUCTION
   return { ...NONE, instruction, unwrapsFence: true }
 }
 
 const JSON_OBJECT: JsonObject = { response_format: { type: 'json_object' } }
 const OBJECT_INSTRUCTION = 'Reply with one JSON object and nothing else: no explanation, no code fence.'
 
-function schemaInstruction(schema: JsonObject): string {
-  return `${OBJECT_INSTRUCTION} The JSON must be valid against this schema:\n${JSON.stringify(schema)}`
+type SchemaRequest = StructureRequest & { readonly kind: 'schema' }
+
+function schemaInstruction(request: SchemaRequest): string {
+  return `${OBJECT_INSTRUCTION} The JSON must be valid against this schema:\n${JSON.stringify(describedSchema(request))}`
+}
+
+/** Returns the schema with the request's own description, for formats that have no field for it. */
+function describedSchema({ description, schema }: SchemaRequest): JsonObject {
+  if (description === null) return schema
+  const descriptions = [description, schema.description].filter(text => typeof text === 'string')
+  return { ...schema, description: [...new Set(descriptions)].join('\n\n') }
 }
 
 function formatName(name: string): string {

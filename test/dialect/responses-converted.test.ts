@@ -28,11 +28,18 @@ describe('for converted calls', () => {
 
   const schema: StructureRequest = {
     kind: 'schema',
+    description: null,
     name: 'my reply',
     schema: { type: 'object', properties: {}, additionalProperties: false },
     strict: true,
   }
-  const loose: StructureRequest = { kind: 'schema', name: 'n', schema: { type: 'object' }, strict: true }
+  const loose: StructureRequest = {
+    kind: 'schema',
+    name: 'n',
+    description: null,
+    schema: { type: 'object' },
+    strict: true,
+  }
 
   // biome-ignore format: one case per line
   test.each<[string, Words, StructureRequest, object]>([

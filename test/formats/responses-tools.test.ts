@@ -162,7 +162,7 @@ describe('parameters', () => {
       service_tier: 'auto',
     })
     expect(rest).toEqual({
-      structure: { kind: 'schema', name: 'n', schema: { type: 'object' }, strict: true },
+      structure: { kind: 'schema', name: 'n', description: null, schema: { type: 'object' }, strict: true },
       reasoning: { wanted: true, effort: 'xhigh', budgetTokens: null, shown: true },
       sampling: { temperature: 0.5, topP: 0.9, topK: null },
       stopSequences: [],
@@ -193,7 +193,7 @@ describe('parameters', () => {
     ['an empty object', { text: {} }, null],
     ['text', { text: { format: { type: 'text' } } }, null],
     ['a JSON object', { text: { format: { type: 'json_object' } } }, { kind: 'object' }],
-    ['a schema without a name', { text: { format: { type: 'json_schema', schema: {} } } }, { kind: 'schema', name: 'reply', schema: {}, strict: false }],
+    ['a schema without a name', { text: { format: { type: 'json_schema', schema: {} } } }, { kind: 'schema', name: 'reply', description: null, schema: {}, strict: false }],
     ['a schema without a schema', { text: { format: { type: 'json_schema', name: 'n' } } }, { kind: 'object' }],
   ])('text.format: %s', (_what, body, expected) => {
     expect(requestOf({ input: 'hi', ...body }).structure).toEqual(expected)

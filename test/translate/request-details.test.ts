@@ -141,3 +141,34 @@ describe("an image's detail", () => {
     })
   })
 })
+
+describe('what a JSON reply is for', () => {
+  const schema = { type: 'object', properties: {}, required: [], additionalProperties: false }
+  const format = { name: 'n', description: 'A recipe.', schema, strict: true }
+  const chat = { messages: [user('hi')], response_format: { type: 'json_schema', json_schema: format } }
+  const items = { input: 'hi', text: { format: { type: 'json_schema', ...format } } }
+
+  test('is carried between the chat and the responses format', () => {
+    expect(converted({ from: 'chat_completions', to: 'responses' }, chat).text).toEqual(items.text)
+    expect(converted({ from: 'responses', to: 'chat_completions' }, items).response_format).toEqual(
+      chat.response_format,
+    )
+  })
+
+  test("stands in the schema's description where the format has no field for it", () => {
+    const native = dialectOf({ structured_output: { method: 'native' } })
+    const asked = (body: object) =>
+      converted({ from: 'chat_completions', to: 'messages' }, body, native).output_config as JsonObject
+    expect(asked(chat)).toEqual({ format: { type: 'json_schema', schema: { ...schema, description: 'A recipe.' } } })
+    const titled = { ...format, schema: { ...schema, description: 'With steps.' } }
+    expect(asked({ ...chat, response_format: { type: 'json_schema', json_schema: titled } })).toEqual({
+      format: { type: 'json_schema', schema: { ...schema, description: 'A recipe.\n\nWith steps.' } },
+    })
+  })
+
+  test('stands in the instruction of a model without JSON schemas', () => {
+    const prompt = dialectOf({ structured_output: { method: 'prompt' } })
+    const { system } = converted({ from: 'responses', to: 'messages' }, items, prompt)
+    expect(system).toContain('"description":"A recipe."')
+  })
+})

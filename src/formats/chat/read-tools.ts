@@ -73,5 +73,11 @@ export function readStructure(body: JsonObject): StructureRequest | null {
     refuse('response_format', 'expected type "text", "json_object" or "json_schema"')
   }
   if (schema === null) return { kind: 'object' }
-  return { kind: 'schema', name: textOrNull(inner.name) ?? 'reply', schema, strict: inner.strict === true }
+  return {
+    kind: 'schema',
+    name: textOrNull(inner.name) ?? 'reply',
+    description: textOrNull(inner.description),
+    schema,
+    strict: inner.strict === true,
+  }
 }

@@ -75,5 +75,5 @@ export function readStructure(body: JsonObject): StructureRequest | null {
   if (format.type !== 'json_schema' || schema === null) {
     refuse('output_config.format', 'expected {"type": "json_schema", "schema": {…}}')
   }
-  return { kind: 'schema', name: textOrNull(schema.title) ?? 'reply', schema, strict: true }
+  return { kind: 'schema', name: textOrNull(schema.title) ?? 'reply', description: null, schema, strict: true }
 }

@@ -73,7 +73,13 @@ export function readStructure(body: JsonObject): StructureRequest | null {
     case 'json_schema': {
       const schema = objectOrNull(format.schema)
       if (schema === null) return { kind: 'object' }
-      return { kind: 'schema', name: textOrNull(format.name) ?? 'reply', schema, strict: format.strict === true }
+      return {
+        kind: 'schema',
+        name: textOrNull(format.name) ?? 'reply',
+        description: textOrNull(format.description),
+        schema,
+        strict: format.strict === true,
+      }
     }
     default:
       return refuse('text.format.type', 'expected "text", "json_object" or "json_schema"')
