@@ -277,4 +277,11 @@ describe('parameters', () => {
     })
     expect(echo.refersToItems).toBe(true)
   })
+
+  test('gets the default where the client wrote null', () => {
+    expect(read({ input: 'hi', text: { format: null, verbosity: 'low' } }).echo.fields.text).toEqual({
+      format: { type: 'text' },
+      verbosity: 'low',
+    })
+  })
 })

@@ -96,6 +96,7 @@ export function readReasoning(body: JsonObject): ReasoningRequest {
 
 function echoOf(body: JsonObject, registry: ToolRegistry, turns: readonly Turn[]): ResponsesEcho {
   const reasoning = objectOrNull(body.reasoning)
+  const text = objectOrNull(body.text)
   return {
     tools: registry.clientTools(),
     fields: {
@@ -107,7 +108,7 @@ function echoOf(body: JsonObject, registry: ToolRegistry, turns: readonly Turn[]
       reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
       safety_identifier: body.safety_identifier ?? null,
       temperature: body.temperature ?? 1,
-      text: { format: { type: 'text' }, ...objectOrNull(body.text) },
+      text: { ...text, format: text?.format ?? { type: 'text' } },
       tool_choice: body.tool_choice ?? 'auto',
       tools: body.tools ?? [],
       top_p: body.top_p ?? 1,
