@@ -1,12 +1,13 @@
 /** Sealed (encrypted) reasoning reaches clients of any format; when they send it back, it is restored for its provider. */
 
 import { describe, expect, test } from 'vitest'
+import { FORMATS as FORMATS_OF } from '../../src/formats/index.ts'
 import type { Dialect, WireName } from '../../src/generated/types.ts'
 import { decodeText } from '../../src/lib/byte-text.ts'
 import { translatorFor } from '../../src/translate/convert.ts'
 import { planSameFormat } from '../../src/translate/same-format.ts'
 import type { JsonObject, UpstreamEvent } from '../../src/translate/translator.ts'
-import { contextOf, dialectOf, NO_SEALS } from './support.ts'
+import { contextOf, dialectOf, drain, NO_SEALS } from './support.ts'
 
 const FORMATS = ['messages', 'chat_completions', 'responses'] as const
 const SEAL = 'EqQBCgIYAhIM1gbcDa9GJwZA2b3h'
@@ -235,6 +236,26 @@ describe('a chat client of a model that signs its thinking', () => {
       { content: [thinking!, { type: 'text', text: 'Well.' }, { type: 'tool_use' }] },
       { role: 'user' },
     ])
+  })
+})
+
+describe('a chat client that merges details with the same index, as official SDKs do', () => {
+  const { output, ...response } = whole.responses
+  const [reasoning, call] = output as JsonObject[]
+  const reply = { ...response, output: [reasoning!, { ...reasoning, id: 'rs_2' }, call!] }
+  const open = () =>
+    translatorFor('chat_completions', 'responses')(REQUESTS.chat_completions([]), contextFor('responses'))
+  const numbered = [0, 1].map(index => ({ type: 'reasoning.encrypted', data: expect.stringMatching(/^gwm1/), index }))
+
+  test('gets an index of its own for each seal', () => {
+    const [message] = HISTORIES.chat_completions(open().reply(reply).body)
+    expect(message!.reasoning_details).toEqual(numbered)
+  })
+
+  test('gets the same indexes in a stream', () => {
+    const text = drain(open().stream(), FORMATS_OF.responses.replay(reply))
+    const details = [...text.matchAll(/"reasoning_details":(\[[^\]]*\])/g)].flatMap(([, json]) => JSON.parse(json!))
+    expect(details).toEqual(numbered)
   })
 })
 

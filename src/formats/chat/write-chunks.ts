@@ -14,9 +14,12 @@ export interface ChunkFacts {
   readonly createdSeconds: number
 }
 
-/** Returns the `reasoning_details` item for an envelope (see `conversation/envelope.ts`), which clients send back. */
-export function sealedDetail(envelope: string): JsonObject {
-  return { type: 'reasoning.encrypted', data: envelope, index: 0 }
+/**
+ * Returns the `reasoning_details` item for an envelope (see `conversation/envelope.ts`), which clients send back. `index`: its
+ * place among the reply's details, because clients merge those with the same index.
+ */
+export function sealedDetail(envelope: string, index: number): JsonObject {
+  return { type: 'reasoning.encrypted', data: envelope, index }
 }
 
 /** The JSON around the delta in a chunk. */
@@ -48,8 +51,8 @@ export class ChunkWriter {
   }
 
   /** Returns a chunk with an envelope, for clients to send back. */
-  sealed(envelope: string): string {
-    return this.#delta(`{"reasoning_details":[${JSON.stringify(sealedDetail(envelope))}]}`)
+  sealed(envelope: string, index: number): string {
+    return this.#delta(`{"reasoning_details":[${JSON.stringify(sealedDetail(envelope, index))}]}`)
   }
 
   callStart(call: { readonly index: number; readonly id: string; readonly name: string }): string {

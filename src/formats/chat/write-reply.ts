@@ -22,6 +22,7 @@ export class ChatReplyWriter implements ReplyWriter {
   #kind: PartKind | null = null
   #frame: DeltaFrame
   #callIndex = -1
+  #detailIndex = -1
   #hasReasoning = false
   readonly #pieces = new ReasoningPieces()
   #refused = false
@@ -76,8 +77,9 @@ export class ChatReplyWriter implements ReplyWriter {
 
   close(seal: Seal | null = null): void {
     this.#kind = null
-    if (seal !== null && survives(seal, this.#hasAnswer))
-      this.#text += this.#chunks.sealed(this.#facts.wrapSeal(seal, this.#pieces.lengths))
+    if (seal === null || !survives(seal, this.#hasAnswer)) return
+    this.#detailIndex++
+    this.#text += this.#chunks.sealed(this.#facts.wrapSeal(seal, this.#pieces.lengths), this.#detailIndex)
   }
 
   completeOutput(): void {}
@@ -118,11 +120,11 @@ export function writeReply(reply: FoldedReply, _echo: ChatEcho, facts: WriterFac
   const refusal = joined(reply, 'refusal')
   const reasoning = parts.flatMap(part => (part.kind === 'reasoning' ? part.texts : []))
   const answer = parts.findIndex(part => part.kind !== 'reasoning')
-  const sealed = parts.flatMap((part, index) => {
+  const envelopes = parts.flatMap((part, index) => {
     if (part.kind !== 'reasoning' || part.seal === null || !survives(part.seal, index > answer && answer >= 0))
       return []
     const lengths = part.texts.map(piece => piece.length)
-    return [sealedDetail(facts.wrapSeal(part.seal, lengths))]
+    return [facts.wrapSeal(part.seal, lengths)]
   })
   const calls = parts.flatMap(part => (part.kind === 'call' ? [part] : []))
   const message = {
@@ -130,7 +132,7 @@ export function writeReply(reply: FoldedReply, _echo: ChatEcho, facts: WriterFac
     content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
     refusal: refusal === '' ? null : refusal,
     ...(reasoning.length > 0 && { reasoning_content: reasoning.join(PIECE_SEPARATOR) }),
-    ...(sealed.length > 0 && { reasoning_details: sealed }),
+    ...(envelopes.length > 0 && { reasoning_details: envelopes.map(sealedDetail) }),
     ...(calls.length > 0 && {
       tool_calls: calls.map(call => ({
         id: call.id === '' ? `call_${facts.newId()}` : call.id,
