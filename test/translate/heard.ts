@@ -9,6 +9,7 @@ import type { Wire } from './conversions.ts'
 import { type ClientEvent, readEvents } from './grammar.ts'
 
 export interface Heard {
+  /** Pieces of reasoning, and texts that the model wrote apart, are joined as paragraphs. */
   readonly reasoning: string
   readonly text: string
   /** Name and input of each call: its arguments, or its text if it is free-form. */
@@ -93,7 +94,7 @@ function heardMessages(events: readonly ClientEvent[]): Heard {
   const stops = { end_turn: 'end', max_tokens: 'length', tool_use: 'calls', refusal: 'refusal' } as const
   return {
     reasoning: said('thinking').join('\n\n'),
-    text: said('text').join(''),
+    text: said('text').join('\n\n'),
     calls: blocks.flatMap(({ block, said }) =>
       block.type === 'tool_use' ? [[block.name, parsed(said)] as const] : [],
     ),
@@ -147,10 +148,11 @@ function heardChat(events: readonly ClientEvent[]): Heard {
 function heardResponses(events: readonly ClientEvent[]): Heard {
   const calls: [string, unknown][] = []
   const reasoning: string[] = []
-  let [text, refusal] = ['', '']
+  const texts: string[] = []
+  let refusal = ''
   let end: OpenAI.Responses.Response | null = null
   for (const event of events.map(({ data }) => data as unknown as OpenAI.Responses.ResponseStreamEvent)) {
-    if (event.type === 'response.output_text.done') text += event.text
+    if (event.type === 'response.output_text.done') texts.push(event.text)
     if (event.type === 'response.refusal.done') refusal += event.refusal
     if (event.type === 'response.reasoning_summary_text.done') reasoning.push(event.text)
     if (event.type === 'response.reasoning_text.done') reasoning.push(event.text)
@@ -165,7 +167,7 @@ function heardResponses(events: readonly ClientEvent[]): Heard {
   const refuses = refusal !== '' || reason === 'content_filter'
   return {
     reasoning: reasoning.join('\n\n'),
-    text: `${text}${refusal}`,
+    text: `${texts.join('\n\n')}${refusal}`,
     calls,
     stop: reason === 'max_output_tokens' ? 'length' : refuses ? 'refusal' : calls.length > 0 ? 'calls' : 'end',
     tokens: [end?.usage?.input_tokens ?? 0, end?.usage?.output_tokens ?? 0],

@@ -174,7 +174,7 @@ describe('a messages reply as a chat reply', () => {
     ['all text blocks', message([text('a'), text(''), text('b')]), { content: 'ab' }, 'stop'],
     ['thinking', message([{ type: 'thinking', thinking: 'h', signature: 's' }, { type: 'thinking', thinking: 'm', signature: 's' }, text('a')]), { content: 'a', reasoning_content: 'h\n\nm' }, 'stop'],
     ['calls only', message([use('t1', 'f', { x: 1 })], 'tool_use'), { content: null, tool_calls: [call('t1', 'f', '{"x":1}')] }, 'tool_calls'],
-    ['calls with text', message([text('a'), use('t1', 'f', {}), text('b')], 'tool_use'), { content: 'ab', tool_calls: [call('t1', 'f', '{}')] }, 'tool_calls'],
+    ['calls with text', message([text('a'), use('t1', 'f', {}), text('b')], 'tool_use'), { content: 'a\n\nb', tool_calls: [call('t1', 'f', '{}')] }, 'tool_calls'],
     ['blocks that clients do not know', message([{ type: 'redacted_thinking', data: 'x' }, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }, { type: 'web_search_tool_result', content: [] }, { type: 'new' }, text('a')]), { content: 'a' }, 'stop'],
     ['no output', message([]), { content: '' }, 'stop'],
     ['max_tokens', message([text('a')], 'max_tokens'), { content: 'a' }, 'length'],

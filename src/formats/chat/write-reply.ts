@@ -14,6 +14,12 @@ import { finishReasonOf } from './stop-reason.ts'
 import { writeUsage } from './usage.ts'
 import { ChunkWriter, sealedDetail } from './write-chunks.ts'
 
+/**
+ * Separates texts that the model wrote apart, such as an announcement and, after more reasoning, the answer. The chat format has
+ * a single text.
+ */
+const PARAGRAPH = '\n\n'
+
 export class ChatReplyWriter implements ReplyWriter {
   readonly #facts: WriterFacts
   readonly #wantsUsage: boolean
@@ -28,6 +34,9 @@ export class ChatReplyWriter implements ReplyWriter {
   #refused = false
   /** Whether anything other than reasoning has started. */
   #hasAnswer = false
+  #hasText = false
+  /** Whether the next text begins a paragraph, because it is a part of its own. */
+  #beginsParagraph = false
 
   constructor({ wantsUsageChunk }: ChatEcho, facts: WriterFacts) {
     this.#facts = facts
@@ -61,14 +70,25 @@ export class ChatReplyWriter implements ReplyWriter {
         this.#frame = this.#chunks.frame('refusal')
         return
       case 'text':
+        this.#beginsParagraph = this.#hasText
         this.#frame = this.#chunks.frame('content')
     }
   }
 
   delta(text: string): void {
-    const isReasoning = this.#kind === 'reasoning'
-    this.#hasReasoning ||= isReasoning
-    this.#text += this.#frame.event(isReasoning ? this.#pieces.add(text) : text)
+    switch (this.#kind) {
+      case 'reasoning':
+        this.#hasReasoning = true
+        this.#text += this.#frame.event(this.#pieces.add(text))
+        return
+      case 'text':
+        this.#text += this.#frame.event(this.#beginsParagraph ? PARAGRAPH + text : text)
+        this.#beginsParagraph = false
+        this.#hasText = true
+        return
+      default:
+        this.#text += this.#frame.event(text)
+    }
   }
 
   startSection(): void {
@@ -91,11 +111,13 @@ export class ChatReplyWriter implements ReplyWriter {
   }
 
   frame(kind: PartKind): DeltaFrame | null {
-    return this.#kind === kind && (kind !== 'reasoning' || this.#pieces.isWithin) ? this.#frame : null
+    if (this.#kind !== kind || (kind === 'text' && this.#beginsParagraph)) return null
+    return kind !== 'reasoning' || this.#pieces.isWithin ? this.#frame : null
   }
 
   recordFramed(text: ByteText): void {
     if (this.#kind === 'reasoning') this.#pieces.addWritten(text)
+    this.#hasText ||= this.#kind === 'text'
   }
 
   end(stopReason: StopReason, usage: TokenUsage): ByteText {
@@ -116,8 +138,8 @@ function survives(seal: Seal, isAfterAnswer: boolean): boolean {
 
 export function writeReply(reply: FoldedReply, _echo: ChatEcho, facts: WriterFacts): JsonObject {
   const { parts, stopReason, usage } = reply
-  const text = joined(reply, 'text')
-  const refusal = joined(reply, 'refusal')
+  const text = joined(reply, 'text', PARAGRAPH)
+  const refusal = joined(reply, 'refusal', '')
   const reasoning = parts.flatMap(part => (part.kind === 'reasoning' ? part.texts : []))
   const answer = parts.findIndex(part => part.kind !== 'reasoning')
   const envelopes = parts.flatMap((part, index) => {
@@ -152,6 +174,7 @@ export function writeReply(reply: FoldedReply, _echo: ChatEcho, facts: WriterFac
   }
 }
 
-function joined({ parts }: FoldedReply, kind: 'text' | 'refusal'): string {
-  return parts.map(part => (part.kind === kind ? part.text : '')).join('')
+function joined({ parts }: FoldedReply, kind: 'text' | 'refusal', separator: string): string {
+  const texts = parts.map(part => (part.kind === kind ? part.text : ''))
+  return texts.filter(text => text !== '').join(separator)
 }
